@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace demo {
+
+/// The faults that wait for their request. Any thread may call it.
+class FaultQueue {
+ public:
+  struct Fault {
+    std::string http_method;  ///< empty: any
+    std::string method;       ///< empty: any
+    std::int64_t nth = 1;
+    std::int64_t times = 1;  ///< negative: always
+    std::string action;      ///< JSON text, in which `$ID` may stand for a value
+  };
+  struct Waiting {
+    std::uint64_t id;
+    std::int64_t seen;
+    std::int64_t left;
+  };
+
+  std::uint64_t add(Fault fault);
+
+  /// The action for that request, if there is one.
+  std::optional<std::string> take(std::string_view http_method, std::string_view method);
+
+  std::vector<Waiting> waiting() const;
+  void clear();
+
+ private:
+  struct Entry {
+    Fault fault;
+    Waiting state;
+  };
+
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;
+  std::atomic<bool> any_{false};  ///< spares the hot path the lock
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace demo

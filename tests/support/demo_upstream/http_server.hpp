@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "answer.hpp"
+#include "growing_pool.hpp"
+#include "http_request.hpp"
+
+namespace demo {
+
+/// The HTTP library behind one .cpp: requests in, answers out, a thread for each connection.
+class HttpServer {
+ public:
+  using Handler = std::function<Answer(const HttpRequest&)>;
+
+  /// `pool` outlives the server. The handler is called from many threads at once.
+  HttpServer(GrowingPool& pool, int keep_alive_seconds, Handler handler);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// The port bound, 0 asks for any; -1 if it cannot be had.
+  int bind(const std::string& host, int port);
+
+  /// Serves until `stop`, which may be called from another thread, also before this.
+  void run();
+  void stop();
+
+  struct Connections {
+    std::uint64_t accepted = 0;
+    std::uint64_t open = 0;
+  };
+  Connections connections() const;
+
+ private:
+  struct Library;
+  std::unique_ptr<Library> library_;
+};
+
+}  // namespace demo

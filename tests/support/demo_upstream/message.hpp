@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+
+namespace demo {
+
+/// What the server needs of a JSON-RPC message, as slices of its body (which must outlive it).
+struct Message {
+  enum class Kind { kNone, kRequest, kNotification, kAnswer, kBatch };
+
+  Kind kind = Kind::kNone;
+  std::string_view method;
+  std::string_view id;      ///< raw: `7`, `"a"`
+  std::string_view params;  ///< raw
+  std::string_view result;  ///< raw, of an answer
+  std::string_view error;   ///< raw, of an answer
+
+  static Message parse(std::string_view body);
+
+  /// Raw; empty if there is none.
+  std::string_view progress_token() const;
+};
+
+}  // namespace demo

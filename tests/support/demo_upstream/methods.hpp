@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "message.hpp"
+#include "reply.hpp"
+#include "session.hpp"
+#include "upstream.hpp"
+
+namespace demo {
+
+/// Answers every request that needs no stream, `initialize` aside.
+Reply answer_request(const Message& request, const std::shared_ptr<Session>& session,
+                     Upstream& upstream);
+
+/// The InitializeResult.
+std::string initialize_result(const Message& request, const Options& options);
+
+}  // namespace demo

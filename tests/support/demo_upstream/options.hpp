@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "event_stream.hpp"
+
+namespace demo {
+
+enum class Answers { kAuto, kJson, kSse };
+
+struct Options {
+  std::string host = "127.0.0.1";
+  int port = 0;
+  bool stateless = false;
+  bool server_stream = true;
+  Answers answers = Answers::kAuto;
+  StreamRules streams;
+  std::string token;
+  int unknown_session_status = 404;
+  std::string protocol_version = "2025-11-25";
+  int page_size = 0;
+  int keep_alive_seconds = 5;
+  bool log = true;
+  bool help = false;
+};
+
+/// What to print for `--help`.
+extern const char* const kHelp;
+
+/// Nothing if they are wrong; `error` then says what, in one line.
+std::optional<Options> parse_options(int argc, char** argv, std::string& error);
+
+}  // namespace demo

@@ -1,0 +1,102 @@
+#include "tcp_socket.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+
+namespace demo::tcp {
+namespace {
+
+struct Endpoint {
+  std::string address;
+  int port = -1;
+};
+
+Endpoint endpoint_of(int descriptor, int (*name)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  auto* const generic = reinterpret_cast<sockaddr*>(&storage);
+  if (name(descriptor, generic, &length) != 0) return {};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (storage.ss_family == AF_INET) {
+    const auto* const v4 = reinterpret_cast<const sockaddr_in*>(&storage);
+    inet_ntop(AF_INET, &v4->sin_addr, text.data(), text.size());
+    return {text.data(), ntohs(v4->sin_port)};
+  }
+  if (storage.ss_family == AF_INET6) {
+    const auto* const v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
+    inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
+    return {text.data(), ntohs(v6->sin6_port)};
+  }
+  return {};
+}
+
+void each_descriptor(const std::function<void(int)>& visit) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const auto name = entry.path().filename().string();
+    int descriptor = -1;
+    std::from_chars(name.data(), name.data() + name.size(), descriptor);
+    if (descriptor > 2) visit(descriptor);
+  }
+}
+
+}  // namespace
+
+int find(const std::string& peer_address, int peer_port, int local_port) {
+  int found = -1;
+  each_descriptor([&](int descriptor) {
+    if (found >= 0) return;
+    const auto peer = endpoint_of(descriptor, ::getpeername);
+    if (peer.port != peer_port || peer.address != peer_address) return;
+    if (endpoint_of(descriptor, ::getsockname).port == local_port) found = descriptor;
+  });
+  return found;
+}
+
+void finish(int descriptor) {
+  ::shutdown(descriptor, SHUT_RDWR);
+}
+
+void reset(int descriptor) {
+  // Dissolving the association of a connected TCP socket sends RST at once, while the
+  // descriptor stays valid for its owner.
+  sockaddr nobody{};
+  nobody.sa_family = AF_UNSPEC;
+  ::connect(descriptor, &nobody, sizeof nobody);
+}
+
+void finish_all(int local_port) {
+  each_descriptor([&](int descriptor) {
+    if (endpoint_of(descriptor, ::getpeername).port < 0) return;
+    if (endpoint_of(descriptor, ::getsockname).port == local_port) finish(descriptor);
+  });
+}
+
+bool peer_is_gone(int descriptor) {
+  return wait_until_peer_is_gone(descriptor, std::chrono::milliseconds(0));
+}
+
+bool wait_until_peer_is_gone(int descriptor, std::chrono::milliseconds limit) {
+  pollfd entry{descriptor, POLLRDHUP, 0};
+  return ::poll(&entry, 1, static_cast<int>(limit.count())) > 0;
+}
+
+bool send_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto sent = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+}  // namespace demo::tcp

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// What the HTTP library does not offer for the socket below it. The descriptor belongs to the
+/// library, which closes it after the handler has returned; these functions only disturb it.
+namespace demo::tcp {
+
+/// The descriptor of the connection from that peer to our `local_port`, -1 if there is none.
+/// Reads /proc/self/fd: a fraction of a millisecond, for streams and faults, not for every call.
+int find(const std::string& peer_address, int peer_port, int local_port);
+
+/// FIN to the peer, now. The library notices and closes.
+void finish(int descriptor);
+
+/// RST to the peer, now; what is unsent is lost.
+void reset(int descriptor);
+
+/// `finish` for every connection to `local_port`, so that no thread stays in a read.
+void finish_all(int local_port);
+
+/// The peer has closed its side, or the connection is broken.
+bool peer_is_gone(int descriptor);
+
+/// Waits until the peer has gone (true) or the time is over. Negative: for ever.
+bool wait_until_peer_is_gone(int descriptor, std::chrono::milliseconds limit);
+
+/// False if the connection is broken. Blocks.
+bool send_all(int descriptor, std::string_view bytes);
+
+}  // namespace demo::tcp

@@ -1,0 +1,22 @@
+#pragma once
+
+namespace demo {
+
+/// Wakes a thread that waits for a stream's events and for its client's leaving at once.
+class Wakeup {
+ public:
+  Wakeup();
+  ~Wakeup();
+  Wakeup(const Wakeup&) = delete;
+  Wakeup& operator=(const Wakeup&) = delete;
+
+  void signal();
+
+  /// Waits for a signal since the last wait (true) or until the peer of the socket has gone.
+  bool wait(int socket);
+
+ private:
+  int event_;
+};
+
+}  // namespace demo
