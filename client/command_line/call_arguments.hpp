@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "command_line/options.hpp"
+
+namespace client {
+
+/// How values may be written on a command line.
+enum class ArgumentForms {
+  text_only,      ///< key=text; what a prompt takes
+  text_and_json,  ///< key:=json too
+};
+
+/// The JSON object made of `key=text` and `key:=json`. Keys may not repeat; text must be UTF-8.
+std::variant<std::string, UsageError> build_arguments(const std::vector<std::string>& words,
+                                                      ArgumentForms forms);
+
+/// The arguments of a tool call: the words of build_arguments, or a single `{...}`, or a single
+/// `-` that stands for `standard_input` (see wants_standard_input). One line, "{}" if there is
+/// none.
+std::variant<std::string, UsageError> build_call_arguments(const std::vector<std::string>& words,
+                                                           std::string_view standard_input);
+
+/// Is one of the words `-`?
+bool wants_standard_input(const std::vector<std::string>& words);
+
+/// PARAMS of request and notify: an object or an array, one line.
+std::variant<std::string, UsageError> check_params(std::string_view text);
+
+}  // namespace client

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "command_line/duration.hpp"
+
+namespace client {
+
+enum class Verb {
+  relay,
+  tools,
+  call,
+  resources,
+  read,
+  prompts,
+  prompt,
+  request,
+  notify,
+  listen,
+  status,
+  help,
+  version,
+};
+
+/// A parsed command line.
+struct Options {
+  Verb verb = Verb::relay;
+  std::vector<std::string> operands;  ///< what follows the verb and is no option
+
+  std::string socket;                   ///< "" = not given
+  std::optional<Milliseconds> timeout;  ///< nothing = none
+  Milliseconds wait{0};                 ///< for a socket that is not there yet
+  bool keep = false;                    ///< leave notifications in the daemon's ring
+  bool json = false;
+  std::string save;  ///< "" = not given
+
+  std::optional<Milliseconds> listen_for;
+  std::optional<std::uint64_t> count;
+  std::optional<std::uint64_t> since;
+  bool sequence = false;
+
+  bool ready = false;
+  bool metrics = false;
+  bool watch = false;
+};
+
+/// What is wrong with a command line, as one line for a person.
+struct UsageError {
+  std::string message;
+};
+
+/// `arguments` without the program's name. Options may stand anywhere; `--` ends them.
+std::variant<Options, UsageError> parse_command_line(
+    const std::vector<std::string_view>& arguments);
+
+/// The text of --help, with line break.
+std::string_view help_text();
+
+}  // namespace client

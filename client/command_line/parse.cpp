@@ -1,0 +1,257 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+
+#include "command_line/options.hpp"
+
+namespace client {
+namespace {
+
+struct VerbEntry {
+  std::string_view name;
+  Verb verb;
+  std::size_t fewest;
+  std::size_t most;
+  std::string_view operands;  // for the message
+};
+
+constexpr std::size_t any_number = 100000;
+
+constexpr VerbEntry verbs[] = {
+    {"tools", Verb::tools, 0, 0, ""},
+    {"call", Verb::call, 1, any_number, "NAME [key=text] [key:=json] ['{...}'] [-]"},
+    {"resources", Verb::resources, 0, 0, ""},
+    {"read", Verb::read, 1, 1, "URI"},
+    {"prompts", Verb::prompts, 0, 0, ""},
+    {"prompt", Verb::prompt, 1, any_number, "NAME [key=text]"},
+    {"request", Verb::request, 1, 2, "METHOD [PARAMS]"},
+    {"notify", Verb::notify, 1, 2, "METHOD [PARAMS]"},
+    {"listen", Verb::listen, 0, 0, ""},
+    {"status", Verb::status, 0, 0, ""},
+    {"help", Verb::help, 0, 0, ""},
+    {"version", Verb::version, 0, 0, ""},
+};
+
+const VerbEntry* find_verb(std::string_view name) {
+  const auto* found = std::find_if(std::begin(verbs), std::end(verbs),
+                                   [name](const VerbEntry& entry) { return entry.name == name; });
+  return found == std::end(verbs) ? nullptr : found;
+}
+
+using Refusal = std::optional<std::string>;  // why a value cannot be used
+
+Refusal store_duration(std::string_view text, Milliseconds& target) {
+  const auto parsed = parse_duration(text);
+  if (!parsed) return "is no duration (a number with ms, s, m or h)";
+  target = *parsed;
+  return std::nullopt;
+}
+
+/// Zero means no limit.
+Refusal store_limit(std::string_view text, std::optional<Milliseconds>& target) {
+  Milliseconds parsed{0};
+  if (auto refusal = store_duration(text, parsed)) return refusal;
+  target = parsed.count() > 0 ? std::optional(parsed) : std::nullopt;
+  return std::nullopt;
+}
+
+Refusal store_number(std::string_view text, std::optional<std::uint64_t>& target) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) return "is no whole number";
+  target = number;
+  return std::nullopt;
+}
+
+Refusal store_text(std::string_view text, std::string& target) {
+  if (text.empty()) return "is empty";
+  target = text;
+  return std::nullopt;
+}
+
+struct OptionEntry {
+  char letter;  // 0 = none
+  std::string_view name;
+  bool takes_value;
+  Refusal (*store)(std::string_view value, Options& options);
+  std::initializer_list<Verb> verbs;  // empty = all
+};
+
+using Text = std::string_view;
+constexpr auto set = [](bool& flag) {
+  flag = true;
+  return Refusal();
+};
+
+const OptionEntry option_table[] = {
+    {'s', "socket", true, [](Text v, Options& o) { return store_text(v, o.socket); }, {}},
+    {'w', "timeout", true, [](Text v, Options& o) { return store_limit(v, o.timeout); }, {}},
+    {0, "wait", true, [](Text v, Options& o) { return store_duration(v, o.wait); }, {}},
+    {0,
+     "keep",
+     false,
+     [](Text, Options& o) { return set(o.keep); },
+     {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
+      Verb::request, Verb::notify, Verb::status}},
+    {0,
+     "json",
+     false,
+     [](Text, Options& o) { return set(o.json); },
+     {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
+      Verb::request, Verb::status}},
+    {0,
+     "save",
+     true,
+     [](Text v, Options& o) { return store_text(v, o.save); },
+     {Verb::call, Verb::read, Verb::prompt}},
+    {0,
+     "for",
+     true,
+     [](Text v, Options& o) { return store_limit(v, o.listen_for); },
+     {Verb::listen}},
+    {0, "count", true, [](Text v, Options& o) { return store_number(v, o.count); }, {Verb::listen}},
+    {0, "since", true, [](Text v, Options& o) { return store_number(v, o.since); }, {Verb::listen}},
+    {0, "seq", false, [](Text, Options& o) { return set(o.sequence); }, {Verb::listen}},
+    {0, "ready", false, [](Text, Options& o) { return set(o.ready); }, {Verb::status}},
+    {0, "metrics", false, [](Text, Options& o) { return set(o.metrics); }, {Verb::status}},
+    {0, "watch", false, [](Text, Options& o) { return set(o.watch); }, {Verb::status}},
+    {'h',
+     "help",
+     false,
+     [](Text, Options& o) {
+       o.verb = Verb::help;
+       return Refusal();
+     },
+     {}},
+    {'V',
+     "version",
+     false,
+     [](Text, Options& o) {
+       o.verb = Verb::version;
+       return Refusal();
+     },
+     {}},
+};
+
+/// One option as it stood on the command line, to be checked against the verb at the end.
+struct SeenOption {
+  const OptionEntry* entry;
+  std::string_view spelling;
+};
+
+class Parser {
+ public:
+  explicit Parser(const std::vector<std::string_view>& arguments) : arguments_(arguments) {}
+
+  std::variant<Options, UsageError> run() {
+    while (next_ < arguments_.size() && error_.empty()) argument(arguments_[next_++]);
+    if (error_.empty()) check();
+    if (!error_.empty()) return UsageError{error_};
+    return std::move(options_);
+  }
+
+ private:
+  void argument(std::string_view text) {
+    if (only_operands_ || text.size() < 2 || text[0] != '-') {
+      operand(text);
+    } else if (text == "--") {
+      only_operands_ = true;
+    } else if (text[1] == '-') {
+      const std::size_t equals = std::min(text.find('='), text.size());
+      const std::string_view name = text.substr(2, equals - 2);
+      option(find([name](const OptionEntry& entry) { return entry.name == name; }),
+             text.substr(0, equals), text.substr(equals), 1);
+    } else {
+      option(find([text](const OptionEntry& entry) { return entry.letter == text[1]; }),
+             text.substr(0, 2), text.substr(2), 0);
+    }
+  }
+
+  void operand(std::string_view text) {
+    if (verb_ != nullptr) {
+      options_.operands.emplace_back(text);
+      return;
+    }
+    verb_ = find_verb(text);
+    if (verb_ == nullptr) fail(fmt::format("unknown command '{}'", text));
+  }
+
+  template <typename Predicate>
+  static const OptionEntry* find(Predicate matches) {
+    const auto* found = std::find_if(std::begin(option_table), std::end(option_table), matches);
+    return found == std::end(option_table) ? nullptr : found;
+  }
+
+  /// `attached` is what stands in the same argument, after `skip` characters.
+  void option(const OptionEntry* entry, std::string_view spelling, std::string_view attached,
+              std::size_t skip) {
+    if (entry == nullptr) return fail(fmt::format("unknown option '{}'", spelling));
+    if (!entry->takes_value && !attached.empty()) {
+      return fail(fmt::format("option {} takes no value", spelling));
+    }
+    std::string_view value;
+    if (!attached.empty()) {
+      value = attached.substr(skip);
+    } else if (entry->takes_value) {
+      if (next_ == arguments_.size()) return fail(fmt::format("option {} needs a value", spelling));
+      value = arguments_[next_++];
+    }
+    if (const auto refusal = entry->store(value, options_)) {
+      return fail(fmt::format("option {}: '{}' {}", spelling, value, *refusal));
+    }
+    seen_.push_back({entry, spelling});
+  }
+
+  void check() {
+    if (options_.verb == Verb::help || options_.verb == Verb::version) return;
+    if (verb_ != nullptr) options_.verb = verb_->verb;
+    for (const SeenOption& seen : seen_) {
+      const auto allowed = seen.entry->verbs;
+      if (allowed.size() > 0 &&
+          std::find(allowed.begin(), allowed.end(), options_.verb) == allowed.end()) {
+        return fail(fmt::format("option {} does not go with {}", seen.spelling,
+                                verb_ == nullptr ? "the relay" : verb_->name));
+      }
+    }
+    if (verb_ != nullptr) check_operands();
+    if (options_.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
+    if (options_.metrics && (options_.json || options_.watch || options_.ready)) {
+      fail("option --metrics does not go with --json, --watch or --ready");
+    }
+    if (options_.watch && (options_.json || options_.ready)) {
+      fail("option --watch does not go with --json or --ready");
+    }
+  }
+
+  void check_operands() {
+    const std::size_t given = options_.operands.size();
+    if (given < verb_->fewest) {
+      fail(fmt::format("usage: mcp-nc {} {}", verb_->name, verb_->operands));
+    } else if (given > verb_->most) {
+      fail(fmt::format("{} takes no further argument '{}'", verb_->name,
+                       options_.operands[verb_->most]));
+    }
+  }
+
+  void fail(std::string message) { error_ = std::move(message); }
+
+  const std::vector<std::string_view>& arguments_;
+  std::size_t next_ = 0;
+  bool only_operands_ = false;
+  const VerbEntry* verb_ = nullptr;
+  std::vector<SeenOption> seen_;
+  Options options_;
+  std::string error_;
+};
+
+}  // namespace
+
+std::variant<Options, UsageError> parse_command_line(
+    const std::vector<std::string_view>& arguments) {
+  return Parser(arguments).run();
+}
+
+}  // namespace client

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "command_line/options.hpp"
+#include "connection/deadline.hpp"
+#include "connection/file_descriptor.hpp"
+
+namespace client {
+
+/// Why there is no connection, as one line for a person.
+struct ConnectFailure {
+  std::string message;
+  bool timed_out = false;
+};
+
+/// The sockets to try, in order: the option, else the environment (empty is unset), else the
+/// defaults. A path over 107 bytes is a usage error.
+std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_view option,
+                                                                  const char* environment);
+
+/// Connects to the first of `paths` that exists. As long as `wait` a missing or refusing socket
+/// is tried again; a full accept queue is waited for until `deadline`. The socket is non-blocking
+/// and closed on exec.
+std::variant<FileDescriptor, ConnectFailure> connect_to_daemon(
+    const std::vector<std::string>& paths, Milliseconds wait, Deadline deadline);
+
+}  // namespace client

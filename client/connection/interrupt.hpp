@@ -1,0 +1,30 @@
+#pragma once
+
+#include <signal.h>
+
+#include "connection/file_descriptor.hpp"
+
+namespace client {
+
+/// While it lives, SIGINT and SIGTERM do not end the process but make a descriptor readable. A
+/// signal that the caller had ignored (nohup, a shell's background job) stays ignored.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  /// To poll for POLLIN; -1 if there is none.
+  int descriptor() const { return descriptor_.get(); }
+
+  /// The number of the signal that came, 0 if none did.
+  int take();
+
+ private:
+  FileDescriptor descriptor_;
+  sigset_t before_{};
+  int seen_ = 0;
+};
+
+}  // namespace client

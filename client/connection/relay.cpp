@@ -1,0 +1,149 @@
+#include "connection/relay.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "connection/deadline.hpp"
+#include "connection/sink.hpp"
+#include "terminal/visible.hpp"
+
+namespace client {
+namespace {
+
+constexpr std::size_t chunk_size = std::size_t{64} * 1024;
+
+class Relay {
+ public:
+  Relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle)
+      : input_(input),
+        output_(output),
+        daemon_(std::move(daemon)),
+        idle_(idle),
+        is_terminal_(::isatty(output) == 1),
+        chunk_(chunk_size),
+        received_(chunk_size) {}
+
+  RelayEnd run() {
+    while (!end_) {
+      if (daemon_done_ && to_output_.empty()) {
+        return sending_done_ ? RelayEnd::finished : RelayEnd::hung_up;
+      }
+      wait();
+    }
+    return *end_;
+  }
+
+ private:
+  // A descriptor that nothing is wanted from is not polled at all: its hang-up would be reported
+  // again and again. The output is always polled, so that its closing is seen at once.
+  void wait() {
+    const bool read_input = !input_done_ && to_daemon_.empty();
+    const bool read_daemon = !daemon_done_ && to_output_.empty();
+    const bool send = !to_daemon_.empty();
+    const int daemon_events = (read_daemon ? POLLIN : 0) | (send ? POLLOUT : 0);
+    std::array<pollfd, 3> watched = {
+        pollfd{read_input ? input_ : -1, POLLIN, 0},
+        pollfd{daemon_events != 0 ? daemon_.get() : -1, static_cast<short>(daemon_events), 0},
+        pollfd{output_.descriptor(), static_cast<short>(to_output_.empty() ? 0 : POLLOUT), 0}};
+    const int ready = ::poll(watched.data(), watched.size(), idle_deadline_.poll_timeout());
+    if (ready == 0 && idle_deadline_.passed()) end_ = RelayEnd::timed_out;
+    if (ready <= 0) return;  // EINTR
+
+    constexpr short readable = POLLIN | POLLHUP | POLLERR | POLLNVAL;
+    if (watched[2].revents & POLLOUT) {
+      write_output();
+    } else if (watched[2].revents != 0) {
+      end_ = RelayEnd::output_closed;
+    }
+    if (read_daemon && (watched[1].revents & readable)) receive();
+    if (send && (watched[1].revents & (POLLOUT | POLLHUP | POLLERR))) send_to_daemon();
+    if (watched[0].revents & readable) read_input_chunk();
+  }
+
+  void read_input_chunk() {
+    const ssize_t count = ::read(input_, chunk_.data(), chunk_.size());
+    if (count > 0) {
+      to_daemon_ = std::string_view(chunk_.data(), static_cast<std::size_t>(count));
+      send_to_daemon();
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      finish_sending();
+    }
+  }
+
+  void finish_sending() {
+    input_done_ = true;
+    sending_done_ = true;
+    ::shutdown(daemon_.get(), SHUT_WR);
+    restart_idle();
+  }
+
+  void send_to_daemon() {
+    const ssize_t count =
+        ::send(daemon_.get(), to_daemon_.data(), to_daemon_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count >= 0) {
+      to_daemon_.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      // It takes no more, but what it has written before can still be read.
+      to_daemon_ = {};
+      input_done_ = true;
+    }
+  }
+
+  void receive() {
+    const ssize_t count = ::recv(daemon_.get(), received_.data(), received_.size(), MSG_DONTWAIT);
+    if (count > 0) {
+      to_output_ = std::string_view(received_.data(), static_cast<std::size_t>(count));
+      if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);
+      restart_idle();
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      daemon_done_ = true;
+      to_output_ = visible_text_ = visible_.finish();
+    }
+  }
+
+  void write_output() {
+    std::size_t written = 0;
+    const Sink::Result result = output_.write_some(to_output_, written);
+    to_output_.remove_prefix(written);
+    if (result == Sink::Result::closed) end_ = RelayEnd::output_closed;
+    if (result == Sink::Result::failed) end_ = RelayEnd::output_failed;
+  }
+
+  void restart_idle() {
+    if (sending_done_) idle_deadline_ = Deadline::after(idle_);
+  }
+
+  int input_;
+  Sink output_;
+  FileDescriptor daemon_;
+  std::optional<Milliseconds> idle_;
+  bool is_terminal_;
+
+  std::vector<char> chunk_;     // from the input
+  std::string_view to_daemon_;  // the part of chunk_ that was not yet sent
+  std::vector<char> received_;  // from the daemon
+  VisibleText visible_;
+  std::string visible_text_;    // what becomes of received_ on a terminal
+  std::string_view to_output_;  // the part of received_ or visible_text_ not yet written
+
+  bool input_done_ = false;
+  bool sending_done_ = false;  // half-closed by us, after all of the input
+  bool daemon_done_ = false;
+  Deadline idle_deadline_;
+  std::optional<RelayEnd> end_;
+};
+
+}  // namespace
+
+RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle) {
+  return Relay(input, output, std::move(daemon), idle).run();
+}
+
+}  // namespace client

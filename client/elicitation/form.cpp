@@ -1,0 +1,69 @@
+#include "elicitation/form.hpp"
+
+#include "json/text.hpp"
+
+namespace client {
+
+std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view params) {
+  const auto value = json::parse(params);
+  if (!value || !value->is(json::Value::Kind::object)) return std::nullopt;
+  ElicitationForm form;
+  form.message_ = value->string("message");
+  if (value->string("mode") == "url") form.address_ = value->string("url");
+  const json::Value* schema = value->find("requestedSchema", json::Value::Kind::object);
+  if (form.address_.empty() && schema != nullptr) form.fields_ = read_fields(*schema);
+  return form;
+}
+
+std::string ElicitationForm::begin() const {
+  std::string text = "The server asks: " + message_ + "\n";
+  if (!address_.empty()) text += "Open this address in a browser: " + address_ + "\n";
+  text += "(!decline refuses, !cancel or end of input leaves it open)\n";
+  return text + question();
+}
+
+std::string ElicitationForm::question() const {
+  if (is_consent_only()) return "Accept? [yes/no] ";
+  return describe_field(fields_[current_]) + "\n> ";
+}
+
+std::string ElicitationForm::take(std::string_view line) {
+  if (line == "!decline" || line == "!cancel") {
+    action_ = line.substr(1);
+    return "";
+  }
+  Field consent;
+  consent.type = Field::Type::boolean;
+  consent.required = true;
+  const Field& field = is_consent_only() ? consent : fields_[current_];
+  const auto outcome = read_answer(field, line);
+  if (const auto* refusal = std::get_if<FieldRefusal>(&outcome)) {
+    return refusal->why + "\n" + question();
+  }
+  const FieldAnswer& answer = std::get<FieldAnswer>(outcome);
+  if (is_consent_only()) {
+    action_ = *answer == "true" ? "accept" : "decline";
+    return "";
+  }
+  if (answer) answers_.emplace_back(field.name, *answer);
+  if (++current_ < fields_.size()) return question();
+  accept();
+  return "";
+}
+
+std::string ElicitationForm::result() const {
+  std::string text = "{\"action\":" + json::quote(action_);
+  // A page in the browser has its answer already: accepting it carries no content.
+  if (action_ == "accept" && address_.empty()) {
+    text += ",\"content\":{";
+    bool first = true;
+    for (const auto& [name, value] : answers_) {
+      if (!std::exchange(first, false)) text.push_back(',');
+      text += json::quote(name) + ":" + value;
+    }
+    text.push_back('}');
+  }
+  return text + "}";
+}
+
+}  // namespace client

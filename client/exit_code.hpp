@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+namespace client {
+
+/// What the process tells its caller. The numbers are part of the interface.
+enum class ExitCode {
+  ok = 0,
+  answered_error = 1,  ///< the tool or the server answered with an error
+  usage = 2,
+  unreachable = 3,  ///< the daemon cannot be reached, or hung up before answering
+  upstream = 4,     ///< the daemon cannot reach or use the upstream
+  timed_out = 124,
+  interrupted = 130,
+  terminated = 143,
+};
+
+/// For a JSON-RPC error object. One that the bridge made itself is told by its kind.
+ExitCode exit_code_for_error(std::string_view error_json);
+
+}  // namespace client

@@ -1,0 +1,18 @@
+// mcp-nc: the client half of the session bridge.
+
+#include <csignal>
+
+#include "command_line/options.hpp"
+#include "connection/file_descriptor.hpp"
+#include "verbs/run.hpp"
+
+int main(int argc, char** argv) {
+  client::ensure_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed output is a value that write(2) returns
+
+  const auto parsed = client::parse_command_line({argv + 1, argv + argc});
+  const client::ExitCode code = std::holds_alternative<client::UsageError>(parsed)
+                                    ? client::refuse(std::get<client::UsageError>(parsed))
+                                    : client::run(std::get<client::Options>(parsed));
+  return static_cast<int>(code);
+}

@@ -1,0 +1,101 @@
+#include "terminal/console.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "terminal/visible.hpp"
+
+namespace client {
+namespace {
+
+constexpr std::size_t usual_columns = 80;
+constexpr std::size_t usual_rows = 24;
+
+winsize size_of(int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0) size = winsize{};
+  return size;
+}
+
+std::size_t columns_of(int descriptor) {
+  const winsize size = size_of(descriptor);
+  return size.ws_col > 0 ? size.ws_col : usual_columns;
+}
+
+}  // namespace
+
+Console::Console(int interrupt)
+    : interrupt_(interrupt),
+      input_is_terminal_(::isatty(0) == 1),
+      output_is_terminal_(::isatty(1) == 1),
+      error_is_terminal_(::isatty(2) == 1) {}
+
+Console::~Console() {
+  clear_transient();
+}
+
+std::size_t Console::output_width() const {
+  return output_is_terminal_ ? columns_of(1) : 0;
+}
+
+std::size_t Console::output_height() const {
+  const winsize size = size_of(1);
+  return size.ws_row > 0 ? size.ws_row : usual_rows;
+}
+
+std::size_t Console::error_width() const {
+  return columns_of(2);
+}
+
+void Console::print(std::string_view text) {
+  if (output_is_terminal_) {
+    clear_transient();
+    print_raw(make_visible(text));
+  } else {
+    print_raw(text);
+  }
+}
+
+void Console::print_raw(std::string_view text) {
+  if (output_state_ != Sink::Result::ok) return;
+  output_state_ = output_.write_all(text, interrupt_);
+  if (output_state_ == Sink::Result::failed) output_error_ = errno;
+}
+
+void Console::note(std::string_view message) {
+  clear_transient();
+  write_error("mcp-nc: " + make_visible_line(message) + "\n");
+}
+
+void Console::pass_on(std::string_view line) {
+  clear_transient();
+  std::string text = error_is_terminal_ ? make_visible(line) : std::string(line);
+  text.push_back('\n');
+  write_error(text);
+}
+
+void Console::prompt(std::string_view text) {
+  clear_transient();
+  write_error(make_visible(text));
+}
+
+void Console::draw_transient(std::string_view line) {
+  if (!error_is_terminal_) return;
+  write_error("\r" + std::string(line) + "\x1b[K");
+  transient_ = true;
+}
+
+void Console::clear_transient() {
+  if (!transient_) return;
+  transient_ = false;
+  write_error("\r\x1b[K");
+}
+
+void Console::write_error(std::string_view text) {
+  // Nobody can be told that stderr is gone.
+  static_cast<void>(error_.write_all(text, interrupt_));
+}
+
+}  // namespace client

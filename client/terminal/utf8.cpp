@@ -1,0 +1,106 @@
+#include "terminal/utf8.hpp"
+
+namespace client {
+namespace {
+
+struct Lead {
+  std::size_t length;
+  std::uint32_t bits;
+  std::uint32_t smallest;  // below it the form is overlong
+};
+
+Lead classify_lead(unsigned char byte) {
+  if (byte < 0x80) return {1, byte, 0};
+  if ((byte & 0xE0) == 0xC0) return {2, byte & 0x1FU, 0x80};
+  if ((byte & 0xF0) == 0xE0) return {3, byte & 0x0FU, 0x800};
+  if ((byte & 0xF8) == 0xF0) return {4, byte & 0x07U, 0x10000};
+  return {0, 0, 0};
+}
+
+struct Range {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+constexpr Range zero_width[] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
+                                {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0E31, 0x0E31},
+                                {0x0E34, 0x0E3A}, {0x200B, 0x200F}, {0x20D0, 0x20F0},
+                                {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}};
+
+constexpr Range double_width[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},
+                                  {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},
+                                  {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE4F},
+                                  {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
+                                  {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+
+template <std::size_t Size>
+bool contains(const Range (&ranges)[Size], std::uint32_t code_point) {
+  for (const Range& range : ranges) {
+    if (code_point >= range.first && code_point <= range.last) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CodePoint first_code_point(std::string_view text) {
+  constexpr CodePoint wrong{CodePoint::State::invalid, 0, 1};
+  const auto [length, bits, smallest] = classify_lead(static_cast<unsigned char>(text[0]));
+  if (length == 0) return wrong;
+  std::uint32_t value = bits;
+  for (std::size_t at = 1; at < length; ++at) {
+    // The second byte alone tells most wrong sequences; a truncated one must still be possible.
+    if (at == 2 && (value << (6 * (length - 2))) + ((1U << (6 * (length - 2))) - 1) < smallest) {
+      return wrong;
+    }
+    if (at == text.size()) return {CodePoint::State::truncated, 0, text.size()};
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if ((byte & 0xC0) != 0x80) return wrong;
+    value = (value << 6) | (byte & 0x3FU);
+  }
+  if (value < smallest || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return wrong;
+  return {CodePoint::State::valid, value, length};
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint point = first_code_point(text);
+    if (point.state != CodePoint::State::valid) return false;
+    text.remove_prefix(point.length);
+  }
+  return true;
+}
+
+int column_width(std::uint32_t code_point) {
+  if (contains(zero_width, code_point)) return 0;
+  return contains(double_width, code_point) ? 2 : 1;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const CodePoint point = first_code_point(text);
+    width += point.state == CodePoint::State::valid
+                 ? static_cast<std::size_t>(column_width(point.value))
+                 : 1;
+    text.remove_prefix(point.length);
+  }
+  return width;
+}
+
+std::string_view fit_columns(std::string_view text, std::size_t columns) {
+  std::size_t length = 0;
+  std::size_t used = 0;
+  while (length < text.size()) {
+    const CodePoint point = first_code_point(text.substr(length));
+    const std::size_t width = point.state == CodePoint::State::valid
+                                  ? static_cast<std::size_t>(column_width(point.value))
+                                  : 1;
+    if (used + width > columns) break;
+    used += width;
+    length += point.length;
+  }
+  return text.substr(0, length);
+}
+
+}  // namespace client

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace client {
+
+/// Makes text from a server harmless for a terminal: control characters (C0, DEL, C1, also as
+/// UTF-8) and bytes that are no UTF-8 become visible escapes: \u001b, \u009b, \xff. Line feed and
+/// tab stay. In JSON text the escapes of characters are JSON again.
+///
+/// Works on a stream: a sequence that is cut by the end of one piece is kept for the next.
+class VisibleText {
+ public:
+  std::string feed(std::string_view piece);
+  /// What was kept; call at the end of the stream.
+  std::string finish();
+
+ private:
+  std::string kept_;  // at most 3 bytes
+};
+
+/// The same for a text in one piece.
+std::string make_visible(std::string_view text);
+
+/// The same, and on one line: line feed and tab become \n and \t.
+std::string make_visible_line(std::string_view text);
+
+}  // namespace client

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace client {
+
+/// A JSON-RPC error object in one line for a person: who says it, the code, the message, and what
+/// can be done where that is known. What cannot be read is shown as it is.
+std::string describe_error(std::string_view error_json);
+
+}  // namespace client

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "command_line/options.hpp"
+#include "connection/conversation.hpp"
+#include "connection/interrupt.hpp"
+#include "elicitation/form.hpp"
+#include "exit_code.hpp"
+#include "json/message.hpp"
+#include "terminal/console.hpp"
+
+namespace client {
+
+/// How a request ended.
+struct Answer {
+  enum class Outcome { result, error, hung_up, timed_out, interrupted, too_long };
+
+  Outcome outcome = Outcome::hung_up;
+  std::string payload;  ///< the JSON of the result or of the error, as it came
+};
+
+/// The requests of one verb over one connection, one at a time, and all that comes in between:
+/// notifications go to stderr, progress is drawn, questions of the server are asked at the
+/// terminal or refused.
+///
+/// No initialize is sent: the daemon serves a frame without a handshake.
+class Dialogue {
+ public:
+  /// `keep`: the daemon's notifications are left in its ring (bridge/peek goes first). The time
+  /// limit of the options begins now and is for all requests together.
+  Dialogue(FileDescriptor daemon, const Options& options, bool keep, Console& console,
+           Interrupt& interrupt);
+
+  Console& console() { return console_; }
+
+  /// `params` is JSON or empty. Ended by the time limit or a signal, the server is told.
+  Answer ask(std::string_view method, std::string_view params);
+
+  /// The id of the next request, as JSON: to be its progress token.
+  std::string next_id() const { return std::to_string(last_id_ + 1); }
+
+  void tell(std::string_view method, std::string_view params);
+
+  /// Takes what comes for that long. The outcome is timed_out unless something ended it.
+  Answer::Outcome pass_time(Milliseconds duration);
+
+  /// Takes what the daemon still has to say after we have finished, so that no notification is
+  /// lost with the connection. Gives the first error that is no answer to a request.
+  std::optional<std::string> leave();
+
+  void restart_time_limit() { deadline_ = Deadline::after(limit_); }
+
+  /// Says on stderr what went wrong. REQUIRES: the outcome is not result.
+  ExitCode report(const Answer& answer);
+
+ private:
+  struct Question {
+    std::string id;
+    ElicitationForm form;
+  };
+
+  std::optional<Answer> wait(Deadline deadline, std::string_view id);
+  std::optional<Answer> take_line(std::string_view id);
+  void take_notification(const json::Message& message);
+  void take_request(const json::Message& message);
+  void take_typed();
+  void show_question();
+  void after_typing();
+  void give_up(std::string_view id, std::string_view method, std::string_view reason);
+
+  Console& console_;
+  Interrupt& interrupt_;
+  Conversation conversation_;
+  std::optional<Milliseconds> limit_;
+  Deadline deadline_;
+  bool announce_keep_;
+  unsigned long last_id_ = 0;
+  std::deque<Question> questions_;  // the first is being asked
+  std::string typed_;               // a line that is not complete yet
+  std::string refused_;             // the last error without an id
+};
+
+}  // namespace client

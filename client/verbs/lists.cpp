@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "json/scan.hpp"
+#include "render/lists.hpp"
+#include "verbs/verbs.hpp"
+
+namespace client {
+namespace {
+
+constexpr int most_pages = 1000;
+
+struct List {
+  std::string_view method;
+  std::string_view member;  // of the result that holds the elements
+};
+
+/// The results of all pages, as they came; or the answer that was none.
+std::variant<std::vector<std::string>, Answer> fetch(Dialogue& dialogue, const List& list) {
+  std::vector<std::string> pages;
+  std::string params;
+  for (int page = 0; page < most_pages; ++page) {
+    Answer answer = dialogue.ask(list.method, params);
+    if (answer.outcome != Answer::Outcome::result) return answer;
+    const auto cursor = json::member(answer.payload, "nextCursor");
+    const bool has_more = cursor && json::is_string(*cursor);
+    if (has_more) params = fmt::format(R"({{"cursor":{}}})", *cursor);
+    pages.push_back(std::move(answer.payload));
+    if (!has_more) return pages;
+  }
+  dialogue.console().note(fmt::format("stopped after {} pages, there are more", most_pages));
+  return pages;
+}
+
+std::vector<std::string_view> elements_of(const std::vector<std::string>& pages, const List& list) {
+  std::vector<std::string_view> all;
+  for (const std::string& page : pages) {
+    const auto array = json::member(page, list.member);
+    if (!array) continue;
+    if (const auto elements = json::elements(*array)) {
+      all.insert(all.end(), elements->begin(), elements->end());
+    }
+  }
+  return all;
+}
+
+/// One page is the server's result byte for byte; of several the elements are.
+std::string raw_result(const std::vector<std::string>& pages, const List& list) {
+  if (pages.size() == 1) return pages.front() + "\n";
+  std::string text = fmt::format("{{\"{}\":[", list.member);
+  for (const std::string_view element : elements_of(pages, list)) {
+    if (text.back() != '[') text.push_back(',');
+    text += element;
+  }
+  return text + "]}\n";
+}
+
+using Render = std::string (*)(const std::vector<std::string_view>&, std::size_t);
+
+ExitCode show(Dialogue& dialogue, const Options& options, const List& list, Render render) {
+  const auto fetched = fetch(dialogue, list);
+  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
+  const auto& pages = std::get<std::vector<std::string>>(fetched);
+  Console& console = dialogue.console();
+  if (options.json) {
+    console.print(raw_result(pages, list));
+    return ExitCode::ok;
+  }
+  const auto elements = elements_of(pages, list);
+  if (elements.empty()) console.note(fmt::format("the server has no {}", list.member));
+  console.print(render(elements, console.output_width()));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode list_tools(Dialogue& dialogue, const Options& options) {
+  return show(dialogue, options, {"tools/list", "tools"}, render_tools);
+}
+
+ExitCode list_prompts(Dialogue& dialogue, const Options& options) {
+  return show(dialogue, options, {"prompts/list", "prompts"}, render_prompts);
+}
+
+ExitCode list_resources(Dialogue& dialogue, const Options& options) {
+  const ExitCode code = show(dialogue, options, {"resources/list", "resources"}, render_resources);
+  if (code != ExitCode::ok || options.json) return code;
+  // Many servers have no templates, and say so with an error: nothing to report.
+  const List templates = {"resources/templates/list", "resourceTemplates"};
+  const auto fetched = fetch(dialogue, templates);
+  const auto* pages = std::get_if<std::vector<std::string>>(&fetched);
+  if (pages == nullptr) {
+    const Answer& failed = std::get<Answer>(fetched);
+    return failed.outcome == Answer::Outcome::error ? code : dialogue.report(failed);
+  }
+  const auto elements = elements_of(*pages, templates);
+  Console& console = dialogue.console();
+  if (!elements.empty()) {
+    console.print("\ntemplates:\n\n" + render_resources(elements, console.output_width()));
+  }
+  return code;
+}
+
+}  // namespace client

@@ -1,0 +1,52 @@
+#include "verbs/present.hpp"
+
+#include <fmt/format.h>
+
+#include "render/base64.hpp"
+#include "render/save.hpp"
+
+namespace client {
+namespace {
+
+std::string with_line_end(const std::string& text) {
+  return text.empty() || text.back() == '\n' ? text : text + "\n";
+}
+
+bool present_data(const ContentPart& part, const std::string& save_folder, Console& console) {
+  const auto bytes = decode_base64(part.text);
+  if (!bytes) {
+    console.note(
+        fmt::format("the server sent {} data that is no Base64 (--json shows it)", part.what));
+    return false;
+  }
+  if (save_folder.empty()) {
+    console.print(fmt::format("[{} {}, {} bytes; --save DIR writes it to a file]\n", part.what,
+                              part.mime_type.empty() ? "of no given type" : part.mime_type,
+                              bytes->size()));
+    return true;
+  }
+  const auto saved = save_file(save_folder, choose_file_name(part), *bytes);
+  if (const auto* failure = std::get_if<SaveFailure>(&saved)) {
+    console.note(failure->message);
+    return false;
+  }
+  console.print(std::get<std::string>(saved) + "\n");
+  return true;
+}
+
+}  // namespace
+
+bool present(const std::vector<ContentPart>& parts, const std::string& save_folder,
+             Console& console) {
+  bool all_well = true;
+  for (const ContentPart& part : parts) {
+    if (part.kind == ContentPart::Kind::data) {
+      all_well = present_data(part, save_folder, console) && all_well;
+    } else {
+      console.print(with_line_end(part.text));
+    }
+  }
+  return all_well;
+}
+
+}  // namespace client

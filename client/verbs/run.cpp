@@ -1,0 +1,132 @@
+#include "verbs/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "connection/connect.hpp"
+#include "connection/relay.hpp"
+#include "verbs/listen.hpp"
+#include "verbs/params.hpp"
+#include "verbs/verbs.hpp"
+
+namespace client {
+namespace {
+
+/// Lists and the status look at the daemon; they are not the ones that notifications wait for.
+bool keeps_notifications(const Options& options) {
+  switch (options.verb) {
+    case Verb::tools:
+    case Verb::resources:
+    case Verb::prompts:
+    case Verb::status:
+      return true;
+    default:
+      return options.keep;
+  }
+}
+
+ExitCode dispatch(Dialogue& dialogue, const Options& options, const std::string& params) {
+  switch (options.verb) {
+    case Verb::tools:
+      return list_tools(dialogue, options);
+    case Verb::resources:
+      return list_resources(dialogue, options);
+    case Verb::prompts:
+      return list_prompts(dialogue, options);
+    case Verb::call:
+      return call_tool(dialogue, options, params);
+    case Verb::read:
+      return read_resource_verb(dialogue, options, params);
+    case Verb::prompt:
+      return get_prompt(dialogue, options, params);
+    case Verb::request:
+      return send_request(dialogue, options, params);
+    case Verb::notify:
+      return send_notification(dialogue, options, params);
+    case Verb::status:
+      return show_status(dialogue, options);
+    default:
+      return ExitCode::usage;
+  }
+}
+
+ExitCode run_verb(FileDescriptor daemon, const Options& options, const std::string& params) {
+  Interrupt interrupt;
+  Console console(interrupt.descriptor());
+  ExitCode code = ExitCode::ok;
+  if (options.verb == Verb::listen) {
+    code = listen(std::move(daemon), options, console, interrupt);
+  } else {
+    const bool keep = keeps_notifications(options);
+    Dialogue dialogue(std::move(daemon), options, keep, console, interrupt);
+    code = dispatch(dialogue, options, params);
+    if (!keep) dialogue.leave();
+  }
+  if (console.output_state() == Sink::Result::failed) {
+    console.note(fmt::format("cannot write the result: {}", std::strerror(console.output_error())));
+    return ExitCode::answered_error;
+  }
+  if (console.output_state() == Sink::Result::interrupted) return ExitCode::interrupted;
+  return code;
+}
+
+ExitCode print_text(std::string_view text) {
+  Console().print(text);
+  return ExitCode::ok;
+}
+
+ExitCode run_relay(FileDescriptor daemon, const Options& options) {
+  const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(daemon), options.timeout);
+  const int error = errno;
+  Console console;
+  switch (end) {
+    case RelayEnd::finished:
+    case RelayEnd::output_closed:
+      break;
+    case RelayEnd::hung_up:
+      console.note(
+          "the daemon closed the connection; is this user allowed to use it, and is it still "
+          "running?");
+      return ExitCode::unreachable;
+    case RelayEnd::timed_out:
+      console.note("nothing came in time after the end of the input (-w)");
+      return ExitCode::timed_out;
+    case RelayEnd::output_failed:
+      console.note(fmt::format("cannot write to stdout: {}", std::strerror(error)));
+      return ExitCode::answered_error;
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode refuse(const UsageError& error) {
+  Console().note(error.message + " (mcp-nc --help tells more)");
+  return ExitCode::usage;
+}
+
+ExitCode run(const Options& options) {
+  if (options.verb == Verb::help) return print_text(help_text());
+  if (options.verb == Verb::version) return print_text("mcp-nc " MCP_BRIDGE_VERSION "\n");
+
+  const auto params = make_params(options);
+  if (const auto* error = std::get_if<UsageError>(&params)) return refuse(*error);
+  const auto sockets = choose_sockets(options.socket, std::getenv("MCP_SOCKET_PATH"));
+  if (const auto* error = std::get_if<UsageError>(&sockets)) return refuse(*error);
+
+  auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets), options.wait,
+                                     Deadline::after(options.timeout));
+  if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
+    Console().note(failure->message);
+    return failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable;
+  }
+  FileDescriptor daemon = std::get<FileDescriptor>(std::move(connected));
+  if (options.verb == Verb::relay) return run_relay(std::move(daemon), options);
+  return run_verb(std::move(daemon), options, std::get<std::string>(params));
+}
+
+}  // namespace client

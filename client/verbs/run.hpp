@@ -1,0 +1,14 @@
+#pragma once
+
+#include "command_line/options.hpp"
+#include "exit_code.hpp"
+
+namespace client {
+
+/// Does what the command line says, from connecting to the exit code. Messages go to stderr.
+ExitCode run(const Options& options);
+
+/// Says on stderr what is wrong with the command line.
+ExitCode refuse(const UsageError& error);
+
+}  // namespace client
