@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -87,6 +88,11 @@ bool peer_is_gone(int descriptor) {
 bool wait_until_peer_is_gone(int descriptor, std::chrono::milliseconds limit) {
   pollfd entry{descriptor, POLLRDHUP, 0};
   return ::poll(&entry, 1, static_cast<int>(limit.count())) > 0;
+}
+
+void cork(int descriptor, bool on) {
+  const int value = on ? 1 : 0;
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
 }
 
 bool send_all(int descriptor, std::string_view bytes) {

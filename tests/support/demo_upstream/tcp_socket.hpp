@@ -28,6 +28,9 @@ bool peer_is_gone(int descriptor);
 /// Waits until the peer has gone (true) or the time is over. Negative: for ever.
 bool wait_until_peer_is_gone(int descriptor, std::chrono::milliseconds limit);
 
+/// While on, what is written is held back until a segment is full.
+void cork(int descriptor, bool on);
+
 /// False if the connection is broken. Blocks.
 bool send_all(int descriptor, std::string_view bytes);
 
