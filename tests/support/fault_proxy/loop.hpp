@@ -1,0 +1,12 @@
+#pragma once
+
+#include "control.hpp"
+#include "proxy.hpp"
+#include "socket.hpp"
+
+namespace proxy {
+
+/// Serves until `quit` is ordered or `signals` (a signalfd) is readable. One thread, poll(2).
+void run(Proxy& proxy, const Socket& control, const Socket& signals);
+
+}  // namespace proxy
