@@ -14,7 +14,9 @@ constexpr std::size_t chunk_size = std::size_t{64} * 1024;
 }  // namespace
 
 Conversation::Conversation(FileDescriptor daemon, int interrupt)
-    : daemon_(std::move(daemon)), interrupt_(interrupt), chunk_(chunk_size) {}
+    : daemon_(std::move(daemon)),
+      interrupt_(interrupt),
+      chunk_(std::make_unique_for_overwrite<char[]>(chunk_size)) {}
 
 void Conversation::queue(std::string_view line) {
   outbox_.append(line);
@@ -101,9 +103,9 @@ bool Conversation::receive() {
     searched_ -= consumed_;
     consumed_ = 0;
   }
-  const ssize_t count = ::recv(daemon_.get(), chunk_.data(), chunk_.size(), MSG_DONTWAIT);
+  const ssize_t count = ::recv(daemon_.get(), chunk_.get(), chunk_size, MSG_DONTWAIT);
   if (count < 0) return errno == EAGAIN || errno == EINTR;
-  inbox_.append(chunk_.data(), static_cast<std::size_t>(count));
+  inbox_.append(chunk_.get(), static_cast<std::size_t>(count));
   return count > 0;
 }
 

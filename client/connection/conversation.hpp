@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "connection/deadline.hpp"
 #include "connection/file_descriptor.hpp"
@@ -60,7 +60,7 @@ class Conversation {
   std::size_t consumed_ = 0;  // of inbox_, handed out
   std::size_t searched_ = 0;  // of inbox_, without a line break behind consumed_
   std::string_view line_;
-  std::vector<char> chunk_;
+  std::unique_ptr<char[]> chunk_;  // what recv(2) writes into
   bool finishing_ = false;
   bool sending_done_ = false;
   bool closed_ = false;

@@ -6,9 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "connection/deadline.hpp"
 #include "connection/sink.hpp"
@@ -27,8 +27,8 @@ class Relay {
         daemon_(std::move(daemon)),
         idle_(idle),
         is_terminal_(::isatty(output) == 1),
-        chunk_(chunk_size),
-        received_(chunk_size) {}
+        chunk_(std::make_unique_for_overwrite<char[]>(chunk_size)),
+        received_(std::make_unique_for_overwrite<char[]>(chunk_size)) {}
 
   RelayEnd run() {
     while (!end_) {
@@ -68,9 +68,9 @@ class Relay {
   }
 
   void read_input_chunk() {
-    const ssize_t count = ::read(input_, chunk_.data(), chunk_.size());
+    const ssize_t count = ::read(input_, chunk_.get(), chunk_size);
     if (count > 0) {
-      to_daemon_ = std::string_view(chunk_.data(), static_cast<std::size_t>(count));
+      to_daemon_ = std::string_view(chunk_.get(), static_cast<std::size_t>(count));
       send_to_daemon();
     } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
       finish_sending();
@@ -97,9 +97,9 @@ class Relay {
   }
 
   void receive() {
-    const ssize_t count = ::recv(daemon_.get(), received_.data(), received_.size(), MSG_DONTWAIT);
+    const ssize_t count = ::recv(daemon_.get(), received_.get(), chunk_size, MSG_DONTWAIT);
     if (count > 0) {
-      to_output_ = std::string_view(received_.data(), static_cast<std::size_t>(count));
+      to_output_ = std::string_view(received_.get(), static_cast<std::size_t>(count));
       if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);
       restart_idle();
     } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -126,9 +126,9 @@ class Relay {
   std::optional<Milliseconds> idle_;
   bool is_terminal_;
 
-  std::vector<char> chunk_;     // from the input
-  std::string_view to_daemon_;  // the part of chunk_ that was not yet sent
-  std::vector<char> received_;  // from the daemon
+  std::unique_ptr<char[]> chunk_;     // from the input
+  std::string_view to_daemon_;        // the part of chunk_ that was not yet sent
+  std::unique_ptr<char[]> received_;  // from the daemon
   VisibleText visible_;
   std::string visible_text_;    // what becomes of received_ on a terminal
   std::string_view to_output_;  // the part of received_ or visible_text_ not yet written

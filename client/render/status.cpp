@@ -37,6 +37,11 @@ std::string time_text(std::uint64_t microseconds) {
   return fmt::format("{:.1f} ms", static_cast<double>(microseconds) / 1000);
 }
 
+/// "1 error", "2 errors".
+std::string counted(std::uint64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
 void append(std::string& list, std::string_view what) {
   if (what.empty()) return;
   if (!list.empty()) list += ", ";
@@ -54,7 +59,7 @@ std::string render_upstream(const Value& upstream) {
   if (upstream.count("sessionAgeMs") > 0)
     append(session, "for " + duration(upstream, "sessionAgeMs"));
   if (upstream.find("reopened", Kind::number) != nullptr) {
-    append(session, fmt::format("reopened {} times", upstream.count("reopened")));
+    append(session, "reopened " + counted(upstream.count("reopened"), "time"));
   }
   if (const auto stream = upstream.string("stream"); !stream.empty()) {
     append(session, fmt::format("server stream {}", stream));
@@ -108,10 +113,11 @@ std::string render_status(const Value& status, std::int64_t now_ms) {
   }
   if (const Value* ring = status.find("ring", Kind::object)) text += render_ring(*ring);
   if (const Value* requests = status.find("requests", Kind::object)) {
-    text += line("requests", fmt::format("{} in all, {} errors, {} in flight, {} queued, {} parked",
-                                         requests->count("total"), requests->count("errors"),
-                                         requests->count("inFlight"), requests->count("queued"),
-                                         requests->count("parked")));
+    text += line(
+        "requests",
+        fmt::format("{} in all, {}, {} in flight, {} queued, {} parked", requests->count("total"),
+                    counted(requests->count("errors"), "error"), requests->count("inFlight"),
+                    requests->count("queued"), requests->count("parked")));
   }
   if (const Value* latency = status.find("latencyUs", Kind::object)) {
     text += line("latency",

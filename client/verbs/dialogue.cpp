@@ -117,7 +117,8 @@ void Dialogue::take_notification(const json::Message& message) {
     if (const auto progress = read_progress(message.params, std::to_string(last_id_))) {
       // A line less than the width: some terminals wrap when the last column is filled.
       const std::size_t width = console_.error_width();
-      if (questions_.empty()) console_.draw_transient(draw_progress(*progress, width - 1));
+      if (questions_.empty() && !giving_up_)
+        console_.draw_transient(draw_progress(*progress, width - 1));
       return;
     }
   }
@@ -190,6 +191,7 @@ void Dialogue::after_typing() {
 
 void Dialogue::give_up(std::string_view id, std::string_view method, std::string_view reason) {
   if (is_for_the_bridge(method)) return;
+  giving_up_ = true;
   tell("notifications/cancelled",
        fmt::format(R"({{"requestId":{},"reason":{}}})", id, json::quote(reason)));
   conversation_.finish_sending();

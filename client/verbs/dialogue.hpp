@@ -78,6 +78,7 @@ class Dialogue {
   std::optional<Milliseconds> limit_;
   Deadline deadline_;
   bool announce_keep_;
+  bool giving_up_ = false;
   unsigned long last_id_ = 0;
   std::deque<Question> questions_;  // the first is being asked
   std::string typed_;               // a line that is not complete yet

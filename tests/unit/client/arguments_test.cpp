@@ -1,0 +1,173 @@
+#include <doctest/doctest.h>
+
+#include "command_line/call_arguments.hpp"
+#include "command_line/options.hpp"
+#include "verbs/params.hpp"
+
+using namespace client;
+
+namespace {
+
+Options parsed(const std::vector<std::string_view>& arguments) {
+  const auto result = parse_command_line(arguments);
+  REQUIRE(std::holds_alternative<Options>(result));
+  return std::get<Options>(result);
+}
+
+std::string refused(const std::vector<std::string_view>& arguments) {
+  const auto result = parse_command_line(arguments);
+  REQUIRE(std::holds_alternative<UsageError>(result));
+  return std::get<UsageError>(result).message;
+}
+
+std::string object(const std::vector<std::string>& words, std::string_view input = "") {
+  const auto result = build_call_arguments(words, input);
+  if (const auto* error = std::get_if<UsageError>(&result)) return "refused: " + error->message;
+  return std::get<std::string>(result);
+}
+
+bool is_refused(const std::vector<std::string>& words, std::string_view input = "") {
+  return object(words, input).substr(0, 8) == "refused:";
+}
+
+}  // namespace
+
+TEST_CASE("no arguments are the relay") {
+  CHECK(parsed({}).verb == Verb::relay);
+}
+
+TEST_CASE("options may stand before and after the verb, joined and apart") {
+  CHECK(parsed({"-s", "/a", "tools"}).socket == "/a");
+  CHECK(parsed({"tools", "-s/a"}).socket == "/a");
+  CHECK(parsed({"tools", "--socket=/a"}).socket == "/a");
+  CHECK(parsed({"tools", "--socket", "/a=b"}).socket == "/a=b");
+  const Options options = parsed({"listen", "--count", "3", "--since=0", "--for", "10s", "--seq"});
+  CHECK(options.count == std::uint64_t{3});
+  CHECK(options.since == std::uint64_t{0});
+  CHECK(options.listen_for == Milliseconds(10000));
+  CHECK(options.sequence);
+}
+
+TEST_CASE("after two dashes nothing is an option") {
+  CHECK(parsed({"call", "t", "--", "--json", "-x=1"}).operands ==
+        std::vector<std::string>{"t", "--json", "-x=1"});
+}
+
+TEST_CASE("a single dash is an operand") {
+  CHECK(parsed({"call", "t", "-"}).operands == std::vector<std::string>{"t", "-"});
+}
+
+TEST_CASE("a time limit of zero is none") {
+  CHECK_FALSE(parsed({"-w", "0"}).timeout.has_value());
+  CHECK(parsed({"-w", "1.5"}).timeout == Milliseconds(1500));
+}
+
+TEST_CASE("help and version win over everything else that is right") {
+  CHECK(parsed({"call", "--help"}).verb == Verb::help);
+  CHECK(parsed({"--version"}).verb == Verb::version);
+  CHECK(parsed({"help"}).verb == Verb::help);
+}
+
+TEST_CASE("what is wrong is named") {
+  CHECK(refused({"frobnicate"}).find("'frobnicate'") != std::string::npos);
+  CHECK(refused({"--nope"}).find("'--nope'") != std::string::npos);
+  CHECK(refused({"-x"}).find("'-x'") != std::string::npos);
+  CHECK(refused({"-s"}).find("needs a value") != std::string::npos);
+  CHECK(refused({"-s", ""}).find("empty") != std::string::npos);
+  CHECK(refused({"-w", "soon"}).find("'soon'") != std::string::npos);
+  CHECK(refused({"tools", "--json=yes"}).find("takes no value") != std::string::npos);
+  CHECK(refused({"tools", "x"}).find("'x'") != std::string::npos);
+  CHECK(refused({"call"}).find("NAME") != std::string::npos);
+  CHECK(refused({"request", "a", "{}", "c"}).find("'c'") != std::string::npos);
+  CHECK(refused({"tools", "--watch"}).find("--watch") != std::string::npos);
+  CHECK(refused({"--json"}).find("relay") != std::string::npos);
+  CHECK(refused({"listen", "--count", "0"}).find("at least 1") != std::string::npos);
+  CHECK(refused({"listen", "--since", "-1"}).find("'-1'") != std::string::npos);
+  CHECK(refused({"listen", "--since", "99999999999999999999"}).find("whole number") !=
+        std::string::npos);
+  CHECK(refused({"status", "--metrics", "--json"}).find("--metrics") != std::string::npos);
+}
+
+TEST_CASE("durations take ms, s, m, h and a bare number is seconds") {
+  CHECK(parse_duration("250ms") == Milliseconds(250));
+  CHECK(parse_duration("3") == Milliseconds(3000));
+  CHECK(parse_duration("3s") == Milliseconds(3000));
+  CHECK(parse_duration("2m") == Milliseconds(120000));
+  CHECK(parse_duration("1h") == Milliseconds(3600000));
+  CHECK(parse_duration("0.5s") == Milliseconds(500));
+  CHECK(parse_duration("0") == Milliseconds(0));
+  for (const char* wrong :
+       {"", "s", "-1", "+1", "1x", "1 s", "1d", "1e3", "nan", "inf", "0x10", "999999999h", ".5"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_duration(wrong).has_value());
+  }
+}
+
+TEST_CASE("durations are shown in two units at most") {
+  CHECK(format_duration(Milliseconds(850)) == "850 ms");
+  CHECK(format_duration(Milliseconds(12999)) == "12 s");
+  CHECK(format_duration(Milliseconds(200000)) == "3 m 20 s");
+  CHECK(format_duration(Milliseconds(7500000)) == "2 h 5 m");
+  CHECK(format_duration(Milliseconds(273600000)) == "3 d 4 h");
+}
+
+TEST_CASE("key=text becomes a string, key:=json any value as it was written") {
+  CHECK(object({}) == "{}");
+  CHECK(object({"message=hi there"}) == R"({"message":"hi there"})");
+  CHECK(object({"a=", "b:=1e400", "c:=[1, 2.50]", "d:=null"}) ==
+        R"({"a":"","b":1e400,"c":[1, 2.50],"d":null})");
+  CHECK(object({"url=http://x/?a=b&c:=d"}) == R"({"url":"http://x/?a=b&c:=d"})");
+  CHECK(object({"a=b:=c"}) == R"({"a":"b:=c"})");
+  CHECK(object({"quote=a\"b\\c\n\t\x01"}) == R"({"quote":"a\"b\\c\n\t\u0001"})");
+  CHECK(object({"\xC3\xA9=\xE2\x82\xAC"}) == "{\"\xC3\xA9\":\"\xE2\x82\xAC\"}");
+}
+
+TEST_CASE("line breaks in JSON values become spaces, for a frame is one line") {
+  CHECK(object({"a:={\n\"b\":1\r\n}"}) == "{\"a\":{ \"b\":1  }}");
+  CHECK(object({"{\n}"}) == "{ }");
+}
+
+TEST_CASE("arguments that cannot be meant are refused") {
+  CHECK(is_refused({"novalue"}));
+  CHECK(is_refused({"=x"}));
+  CHECK(is_refused({":=1"}));
+  CHECK(is_refused({"a=1", "a:=2"}));
+  CHECK(is_refused({"a:=01"}));
+  CHECK(is_refused({"a:="}));
+  CHECK(is_refused({"a:=1 2"}));
+  CHECK(is_refused({"a:='x'"}));
+  CHECK(is_refused({"a=\xFF"}));
+  CHECK(is_refused({"{\"a\":1"}));
+  CHECK(is_refused({"{\"a\":1}", "b=2"}));
+  CHECK(is_refused({"-", "b=2"}, "{}"));
+}
+
+TEST_CASE("the whole object may come in one word or from stdin") {
+  CHECK(object({R"({"a":1, "b":{}})"}) == R"({"a":1, "b":{}})");
+  CHECK(object({"-"}, "  {\"a\": 1}\n") == "  {\"a\": 1} ");
+  CHECK(is_refused({"-"}, "[1]"));
+  CHECK(is_refused({"-"}, ""));
+  CHECK(is_refused({"-"}, "{\"a\":\"\xFF\"}"));
+}
+
+TEST_CASE("a prompt takes text only") {
+  const auto made = build_arguments({"a:=1"}, ArgumentForms::text_only);
+  CHECK(std::get<std::string>(made) == R"({"a:":"1"})");
+}
+
+TEST_CASE("PARAMS are an object or an array") {
+  CHECK(std::holds_alternative<std::string>(check_params("[1]")));
+  CHECK(std::holds_alternative<std::string>(check_params(" {} ")));
+  CHECK(std::holds_alternative<UsageError>(check_params("1")));
+  CHECK(std::holds_alternative<UsageError>(check_params("{")));
+}
+
+TEST_CASE("the params of each verb") {
+  CHECK(std::get<std::string>(make_params(parsed({"call", "t\"x", "a=1"}))) ==
+        R"({"name":"t\"x","arguments":{"a":"1"}})");
+  CHECK(std::get<std::string>(make_params(parsed({"read", "file:///a"}))) ==
+        R"({"uri":"file:///a"})");
+  CHECK(std::get<std::string>(make_params(parsed({"request", "x"}))).empty());
+  CHECK(std::get<std::string>(make_params(parsed({"tools"}))).empty());
+  CHECK(std::holds_alternative<UsageError>(make_params(parsed({"read", "\xFF"}))));
+}

@@ -1,0 +1,199 @@
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "connection/connect.hpp"
+#include "connection/conversation.hpp"
+#include "connection/relay.hpp"
+
+using namespace client;
+
+namespace {
+
+using Event = Conversation::Event;
+
+struct Pair {
+  FileDescriptor ours;
+  FileDescriptor daemons;
+};
+
+Pair make_pair() {
+  int both[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, both) == 0);
+  return {FileDescriptor(both[0]), FileDescriptor(both[1])};
+}
+
+void write_text(const FileDescriptor& to, std::string_view text) {
+  REQUIRE(::write(to.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+}
+
+std::string read_all(const FileDescriptor& from) {
+  std::string text;
+  char bytes[65536];
+  for (ssize_t count = 0; (count = ::read(from.get(), bytes, sizeof bytes)) > 0;) {
+    text.append(bytes, static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+Deadline soon() {
+  return Deadline::after(Milliseconds(2000));
+}
+
+}  // namespace
+
+TEST_CASE("the socket is the option, else the environment, else the defaults") {
+  using Paths = std::vector<std::string>;
+  CHECK(std::get<Paths>(choose_sockets("/a", "/b")) == Paths{"/a"});
+  CHECK(std::get<Paths>(choose_sockets("", "/b")) == Paths{"/b"});
+  CHECK(std::get<Paths>(choose_sockets("", "")).size() == 2);
+  CHECK(std::get<Paths>(choose_sockets("", nullptr))[0] == "/tmp/mcp.sock");
+  CHECK(std::holds_alternative<Paths>(choose_sockets(std::string(107, 'a'), nullptr)));
+  CHECK(std::holds_alternative<UsageError>(choose_sockets(std::string(108, 'a'), nullptr)));
+  CHECK(std::holds_alternative<UsageError>(choose_sockets("", std::string(108, 'a').c_str())));
+  CHECK(std::holds_alternative<UsageError>(choose_sockets("@", nullptr)));
+}
+
+TEST_CASE("a socket that is not there is waited for only as long as asked") {
+  const auto at_once = connect_to_daemon({"no-such.sock"}, Milliseconds(0), Deadline::never());
+  REQUIRE(std::holds_alternative<ConnectFailure>(at_once));
+  CHECK(std::get<ConnectFailure>(at_once).message.find("no such file") != std::string::npos);
+  const auto limited =
+      connect_to_daemon({"no-such.sock"}, Milliseconds(5000), Deadline::after(Milliseconds(20)));
+  REQUIRE(std::holds_alternative<ConnectFailure>(limited));
+  CHECK(std::get<ConnectFailure>(limited).timed_out);
+}
+
+TEST_CASE("lines come whole, however they are cut") {
+  Pair pair = make_pair();
+  Conversation conversation(std::move(pair.ours), -1);
+  write_text(pair.daemons, "one\r\n\n\ntw");
+  REQUIRE(conversation.next(soon()) == Event::line);
+  CHECK(conversation.line() == "one");
+  CHECK(conversation.next(Deadline::after(Milliseconds(10))) == Event::timed_out);
+  write_text(pair.daemons, "o\nthree\nfour");
+  REQUIRE(conversation.next(soon()) == Event::line);
+  CHECK(conversation.line() == "two");
+  REQUIRE(conversation.next(soon()) == Event::line);
+  CHECK(conversation.line() == "three");
+  pair.daemons = FileDescriptor();
+  CHECK(conversation.next(soon()) == Event::closed);
+}
+
+TEST_CASE("lines that were sent before the daemon closed are still handed out") {
+  Pair pair = make_pair();
+  Conversation conversation(std::move(pair.ours), -1);
+  write_text(pair.daemons, "one\ntwo\n");
+  pair.daemons = FileDescriptor();
+  conversation.queue("lost");
+  CHECK(conversation.next(soon()) == Event::line);
+  CHECK(conversation.next(soon()) == Event::line);
+  CHECK(conversation.next(soon()) == Event::closed);
+}
+
+TEST_CASE("a line without end is refused before memory is") {
+  Pair pair = make_pair();
+  Conversation conversation(std::move(pair.ours), -1);
+  std::thread daemon([&] {
+    const std::string piece(1 << 20, 'x');
+    while (::send(pair.daemons.get(), piece.data(), piece.size(), MSG_NOSIGNAL) > 0) continue;
+  });
+  CHECK(conversation.next(Deadline::after(Milliseconds(60000))) == Event::too_long);
+  { Conversation gone(std::move(conversation)); }
+  daemon.join();
+}
+
+TEST_CASE("queued lines leave together, and finishing is a half-close") {
+  Pair pair = make_pair();
+  Conversation conversation(std::move(pair.ours), -1);
+  conversation.queue("a");
+  conversation.queue("b");
+  conversation.finish_sending();
+  CHECK(read_all(pair.daemons) == "a\nb\n");
+  write_text(pair.daemons, "answer\n");
+  CHECK(conversation.next(soon()) == Event::line);
+}
+
+TEST_CASE("an interrupt and a closed output end the wait") {
+  Pair pair = make_pair();
+  int alarm[2];
+  REQUIRE(::pipe(alarm) == 0);
+  const FileDescriptor alarm_read(alarm[0]);
+  const FileDescriptor alarm_write(alarm[1]);
+  Conversation conversation(std::move(pair.ours), alarm_read.get());
+  write_text(alarm_write, "x");
+  CHECK(conversation.next(soon()) == Event::interrupted);
+
+  Pair other = make_pair();
+  int output[2];
+  REQUIRE(::pipe(output) == 0);
+  const FileDescriptor output_write(output[1]);
+  Conversation watching(std::move(other.ours), -1);
+  watching.watch_output(output_write.get());
+  CHECK(watching.next(Deadline::after(Milliseconds(10))) == Event::timed_out);
+  ::close(output[0]);
+  CHECK(watching.next(soon()) == Event::output_closed);
+}
+
+TEST_CASE("the relay carries every byte both ways and half-closes at the end of its input") {
+  Pair pair = make_pair();
+  int input[2];
+  int output[2];
+  REQUIRE(::pipe(input) == 0);
+  REQUIRE(::pipe(output) == 0);
+  const FileDescriptor output_read(output[0]);
+  const std::string sent(3 << 20, 's');
+  const std::string answer(3 << 20, 'a');
+  std::thread writer([&] {
+    const FileDescriptor end(input[1]);
+    static_cast<void>(!::write(end.get(), sent.data(), sent.size()));
+  });
+  std::string got;
+  std::thread daemon([&] {
+    got = read_all(pair.daemons);  // to the half-close
+    static_cast<void>(!::write(pair.daemons.get(), answer.data(), answer.size()));
+    pair.daemons = FileDescriptor();
+  });
+  std::string printed;
+  std::thread reader([&] { printed = read_all(output_read); });
+  {
+    const FileDescriptor input_read(input[0]);
+    const FileDescriptor output_write(output[1]);
+    CHECK(relay(input_read.get(), output_write.get(), std::move(pair.ours), std::nullopt) ==
+          RelayEnd::finished);
+  }
+  writer.join();
+  daemon.join();
+  reader.join();
+  CHECK(got == sent);
+  CHECK(printed == answer);
+}
+
+TEST_CASE("the relay's other ends are told apart") {
+  int input[2];
+  int output[2];
+  REQUIRE(::pipe(input) == 0);
+  REQUIRE(::pipe(output) == 0);
+  const FileDescriptor input_read(input[0]);
+  FileDescriptor input_write(input[1]);
+  FileDescriptor output_read(output[0]);
+  const FileDescriptor output_write(output[1]);
+
+  Pair first = make_pair();
+  first.daemons = FileDescriptor();
+  CHECK(relay(input_read.get(), output_write.get(), std::move(first.ours), std::nullopt) ==
+        RelayEnd::hung_up);
+
+  input_write = FileDescriptor();
+  Pair second = make_pair();
+  CHECK(relay(input_read.get(), output_write.get(), std::move(second.ours), Milliseconds(20)) ==
+        RelayEnd::timed_out);
+
+  output_read = FileDescriptor();
+  Pair third = make_pair();
+  CHECK(relay(input_read.get(), output_write.get(), std::move(third.ours), std::nullopt) ==
+        RelayEnd::output_closed);
+}

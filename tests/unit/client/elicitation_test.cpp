@@ -1,0 +1,137 @@
+#include <doctest/doctest.h>
+
+#include "elicitation/form.hpp"
+
+using namespace client;
+
+namespace {
+
+Field one_field(const std::string& schema, bool required = true) {
+  const auto value = json::parse(R"({"properties":{"f":)" + schema + R"(},"required":[)" +
+                                 (required ? "\"f\"" : "") + "]}");
+  REQUIRE(value);
+  const auto fields = read_fields(*value);
+  REQUIRE(fields.size() == 1);
+  return fields[0];
+}
+
+/// JSON, "skipped" or "refused".
+std::string answered(const Field& field, std::string_view typed) {
+  const auto outcome = read_answer(field, typed);
+  if (std::holds_alternative<FieldRefusal>(outcome)) return "refused";
+  return std::get<FieldAnswer>(outcome).value_or("skipped");
+}
+
+}  // namespace
+
+TEST_CASE("text is taken as it was typed") {
+  const Field field = one_field(R"({"type":"string","minLength":2,"maxLength":4})");
+  CHECK(answered(field, "a\"b") == R"("a\"b")");
+  CHECK(answered(field, "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9") ==
+        "\"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\"");
+  CHECK(answered(field, "a") == "refused");
+  CHECK(answered(field, "abcde") == "refused");
+  CHECK(answered(field, "\xFF\xFF") == "refused");
+}
+
+TEST_CASE("numbers are checked and keep their digits") {
+  const Field number = one_field(R"({"type":"number","minimum":0,"maximum":10})");
+  CHECK(answered(number, " 0.10 ") == "0.10");
+  CHECK(answered(number, "1e1") == "1e1");
+  CHECK(answered(number, "11") == "refused");
+  CHECK(answered(number, "-1") == "refused");
+  CHECK(answered(number, "ten") == "refused");
+  CHECK(answered(number, "\"1\"") == "refused");
+  const Field integer = one_field(R"({"type":"integer"})");
+  CHECK(answered(integer, "-7") == "-7");
+  CHECK(answered(integer, "1.5") == "refused");
+  CHECK(answered(integer, "1e3") == "refused");
+  CHECK(answered(integer, "007") == "refused");
+}
+
+TEST_CASE("yes and no have many forms") {
+  const Field field = one_field(R"({"type":"boolean"})");
+  for (const char* yes : {"y", "YES", "true", "1"}) CHECK(answered(field, yes) == "true");
+  for (const char* no : {"n", "No", "FALSE", "0"}) CHECK(answered(field, no) == "false");
+  CHECK(answered(field, "maybe") == "refused");
+}
+
+TEST_CASE("a choice is taken by value, title or number") {
+  const Field plain =
+      one_field(R"({"type":"string","enum":["red","blue"],"enumNames":["Red!","Blue!"]})");
+  CHECK(answered(plain, "blue") == R"("blue")");
+  CHECK(answered(plain, "red!") == R"("red")");
+  CHECK(answered(plain, "2") == R"("blue")");
+  CHECK(answered(plain, "3") == "refused");
+  CHECK(answered(plain, "0") == "refused");
+  CHECK(answered(plain, "green") == "refused");
+  const Field titled =
+      one_field(R"({"type":"string","oneOf":[{"const":"a","title":"First"},{"const":"b"}]})");
+  CHECK(answered(titled, "first") == R"("a")");
+  CHECK(answered(titled, "b") == R"("b")");
+}
+
+TEST_CASE("several choices are separated by commas") {
+  const Field field = one_field(
+      R"({"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b","c"]}})");
+  CHECK(answered(field, "a, 3") == R"(["a","c"])");
+  CHECK(answered(field, ",") == "refused");
+  CHECK(answered(field, "a,b,c") == "refused");
+  CHECK(answered(field, "a,x") == "refused");
+}
+
+TEST_CASE("an empty line is the default, a skip, or refused") {
+  CHECK(answered(one_field(R"({"type":"integer","default":5})"), "") == "5");
+  CHECK(answered(one_field(R"({"type":"string"})", false), "  ") == "skipped");
+  CHECK(answered(one_field(R"({"type":"string"})"), "") == "refused");
+}
+
+TEST_CASE("a form asks field by field and again after a wrong answer") {
+  auto form = ElicitationForm::from_params(
+      R"({"message":"Who?","requestedSchema":{"type":"object","properties":{
+          "name":{"type":"string","title":"Your name","description":"in full"},
+          "age":{"type":"integer"},"note":{"type":"string"}},"required":["name","age"]}})");
+  REQUIRE(form);
+  CHECK(form->begin().find("Who?") != std::string::npos);
+  CHECK(form->begin().find("Your name (name): text, required\n  in full") != std::string::npos);
+  CHECK(form->take("Ann").find("age") != std::string::npos);
+  CHECK(form->take("old").find("whole number, please") != std::string::npos);
+  CHECK(form->take("30").find("note") != std::string::npos);
+  CHECK_FALSE(form->done());
+  CHECK(form->take("").empty());
+  REQUIRE(form->done());
+  CHECK(form->result() == R"({"action":"accept","content":{"name":"Ann","age":30}})");
+}
+
+TEST_CASE("a form can be declined, cancelled and left") {
+  const char* params =
+      R"({"message":"?","requestedSchema":{"properties":{"a":{"type":"string"}}}})";
+  auto declined = ElicitationForm::from_params(params);
+  declined->take("!decline");
+  CHECK(declined->result() == R"({"action":"decline"})");
+  auto cancelled = ElicitationForm::from_params(params);
+  cancelled->take("!cancel");
+  CHECK(cancelled->result() == R"({"action":"cancel"})");
+  auto left = ElicitationForm::from_params(params);
+  left->end_of_input();
+  CHECK(left->result() == R"({"action":"cancel"})");
+}
+
+TEST_CASE("a form without fields asks for consent") {
+  auto form = ElicitationForm::from_params(R"({"message":"Delete all?"})");
+  REQUIRE(form);
+  CHECK(form->take("").find("required") != std::string::npos);
+  form->take("no");
+  CHECK(form->result() == R"({"action":"decline"})");
+  auto page =
+      ElicitationForm::from_params(R"({"mode":"url","url":"https://x/","message":"Sign in"})");
+  CHECK(page->begin().find("https://x/") != std::string::npos);
+  page->take("yes");
+  CHECK(page->result() == R"({"action":"accept"})");
+}
+
+TEST_CASE("params that are none make no form") {
+  CHECK_FALSE(ElicitationForm::from_params(""));
+  CHECK_FALSE(ElicitationForm::from_params("[]"));
+  CHECK_FALSE(ElicitationForm::from_params(R"({"message":1e400})"));
+}

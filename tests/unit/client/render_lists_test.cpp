@@ -1,0 +1,79 @@
+#include <doctest/doctest.h>
+
+#include "render/lists.hpp"
+#include "render/schema.hpp"
+
+using namespace client;
+
+namespace {
+
+std::string type_of(std::string_view schema) {
+  const auto value = json::parse(schema);
+  REQUIRE(value);
+  return describe_type(*value);
+}
+
+}  // namespace
+
+TEST_CASE("types are shown in a few characters") {
+  CHECK(type_of(R"({"type":"string"})") == "string");
+  CHECK(type_of(R"({"type":["integer","null"]})") == "integer|null");
+  CHECK(type_of(R"({"type":"string","enum":["a","b",1]})") == R"("a"|"b"|1)");
+  CHECK(type_of(R"({"type":"array","items":{"type":"string"}})") == "string[]");
+  CHECK(type_of(R"({"type":"array","items":{"enum":["a","b"]}})") == R"(("a"|"b")[])");
+  CHECK(type_of(R"({"type":"array"})") == "array");
+  CHECK(type_of(R"({"anyOf":[{"type":"string"},{"const":3}]})") == "string|3");
+  CHECK(type_of(R"({"properties":{}})") == "object");
+  CHECK(type_of("{}") == "any");
+  CHECK(type_of("true") == "any");
+  std::string deep = "{}";
+  for (int level = 0; level < 200; ++level) deep = R"({"type":"array","items":)" + deep + "}";
+  CHECK(type_of(deep).size() < 30);
+}
+
+TEST_CASE("a tool is shown with its parameters") {
+  const std::string text = render_tools(
+      {R"({"name":"add","title":"Adder","description":"Adds.","inputSchema":{"type":"object",
+          "properties":{"a":{"type":"number","description":"first"},
+                        "count":{"type":"integer","default":1},
+                        "quiet":{"type":"boolean","title":"no noise"}},"required":["a"]},
+          "annotations":{"destructiveHint":true}})",
+       R"({"name":"bare"})"},
+      0);
+  CHECK(text ==
+        "add - Adder [destructive]\n"
+        "    Adds.\n"
+        "    a*     number       first\n"
+        "    count  integer = 1\n"
+        "    quiet  boolean      no noise\n"
+        "\n"
+        "bare\n");
+}
+
+TEST_CASE("descriptions are wrapped in their column") {
+  const std::string text =
+      render_tools({R"({"name":"t","inputSchema":{"properties":{"p":{"type":"string",
+          "description":"one two three four five six seven eight nine ten"}}}})"},
+                   50);
+  CHECK(text ==
+        "t\n"
+        "    p  string  one two three four five six seven\n"
+        "               eight nine ten\n");
+}
+
+TEST_CASE("what cannot be decoded is shown as it is") {
+  CHECK(render_tools({R"({"name":"t","x":1e400})"}, 0) == "{\"name\":\"t\",\"x\":1e400}\n");
+  CHECK(render_tools({"17"}, 0) == "17\n");
+  CHECK(render_tools({}, 0).empty());
+}
+
+TEST_CASE("resources, templates and prompts") {
+  CHECK(render_resources({R"({"uri":"file:///a","name":"a","mimeType":"text/plain","size":3,
+                             "description":"Text."})"},
+                         0) == "file:///a\n    a (text/plain), 3 bytes\n    Text.\n");
+  CHECK(render_resources({R"({"uriTemplate":"file:///{x}","name":"x"})"}, 0) ==
+        "file:///{x}\n    x\n");
+  CHECK(render_prompts({R"({"name":"p","description":"Asks.","arguments":[
+                             {"name":"a","description":"what","required":true},{"name":"bb"}]})"},
+                       0) == "p\n    Asks.\n    a*  what\n    bb\n");
+}

@@ -1,0 +1,99 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "terminal/progress_bar.hpp"
+#include "terminal/utf8.hpp"
+#include "terminal/visible.hpp"
+#include "terminal/wrap.hpp"
+
+using namespace client;
+
+TEST_CASE("control characters become visible, line feed and tab stay") {
+  CHECK(make_visible("a\tb\nc") == "a\tb\nc");
+  CHECK(make_visible("\x1b[31m") == "\\u001b[31m");
+  CHECK(make_visible(std::string("\0\x07\r\x7f", 4)) == "\\u0000\\u0007\\r\\u007f");
+  CHECK(make_visible("\xC2\x9B"
+                     "31m") == "\\u009b31m");
+  CHECK(make_visible("\xC2\xA0\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80") ==
+        "\xC2\xA0\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+}
+
+TEST_CASE("bytes that are no UTF-8 become visible") {
+  CHECK(make_visible("\x9b[31m") == "\\x9b[31m");
+  CHECK(make_visible("\xC3") == "\\xc3");
+  CHECK(make_visible("\xC0\x80") == "\\xc0\\x80");
+  CHECK(make_visible("\xED\xA0\x80") == "\\xed\\xa0\\x80");
+  CHECK(make_visible("\xF4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");
+  CHECK(make_visible("\xE2\x82 x") == "\\xe2\\x82 x");
+}
+
+TEST_CASE("a stream split anywhere gives what the whole gives") {
+  const std::string text = "a\xC2\x9B\xE2\x82\xAC\xF0\x9F\x98\x80\xFF\x1b\xE2\x82";
+  for (std::size_t split = 0; split <= text.size(); ++split) {
+    CAPTURE(split);
+    VisibleText stream;
+    std::string out = stream.feed(std::string_view(text).substr(0, split));
+    out += stream.feed(std::string_view(text).substr(split));
+    out += stream.finish();
+    CHECK(out == make_visible(text));
+  }
+}
+
+TEST_CASE("on one line means no line feed and no tab") {
+  CHECK(make_visible_line("a\nb\tc") == "a\\nb\\tc");
+}
+
+TEST_CASE("columns count wide and combining characters") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("\xE4\xB8\xAD\xE6\x96\x87") == 4);
+  CHECK(display_width("e\xCC\x81") == 1);
+  CHECK(fit_columns("\xE4\xB8\xAD\xE6\x96\x87", 3) == "\xE4\xB8\xAD");
+  CHECK(fit_columns("abc", 0).empty());
+}
+
+TEST_CASE("text is wrapped at spaces with an indent") {
+  CHECK(wrap("one two three", 0, 0) == "one two three");
+  CHECK(wrap("aaaaaaaaaa bbbbbbbbb cccc", 2, 22) == "aaaaaaaaaa bbbbbbbbb\n  cccc");
+  CHECK(wrap("a\nb", 2, 40) == "a\n  b");
+  CHECK(wrap("  spaces   inside \n\n", 0, 40) == "spaces inside");
+  CHECK(wrap(std::string(45, 'x'), 0, 20) ==
+        std::string(20, 'x') + "\n" + std::string(20, 'x') + "\n" + std::string(5, 'x'));
+  CHECK(wrap("", 4, 40).empty());
+}
+
+TEST_CASE("progress is read only for the right token") {
+  const std::string params = R"({"progressToken":1,"progress":2,"total":4,"message":"half"})";
+  const auto progress = read_progress(params, "1");
+  REQUIRE(progress);
+  CHECK(progress->done == 2);
+  CHECK(progress->total == 4.0);
+  CHECK(progress->message == "half");
+  CHECK_FALSE(read_progress(params, "2"));
+  CHECK_FALSE(read_progress(R"({"progressToken":"1","progress":2})", "1"));
+  CHECK_FALSE(read_progress(R"({"progressToken":1})", "1"));
+  CHECK_FALSE(read_progress("", "1"));
+}
+
+TEST_CASE("a bar keeps its bounds") {
+  CHECK(draw_bar(0, 4) == "[----]");
+  CHECK(draw_bar(0.5, 4) == "[##--]");
+  CHECK(draw_bar(1, 4) == "[####]");
+  CHECK(draw_bar(7, 4) == "[####]");
+  CHECK(draw_bar(-1, 4) == "[----]");
+  CHECK(draw_bar(std::nan(""), 4) == "[----]");
+}
+
+TEST_CASE("a progress line fits every width") {
+  const Progress known{2, 4.0, "half \x1b[31m of it"};
+  const Progress unknown{17, std::nullopt, "still going"};
+  for (std::size_t width = 0; width < 120; ++width) {
+    CAPTURE(width);
+    CHECK(display_width(draw_progress(known, width)) <= width);
+    CHECK(display_width(draw_progress(unknown, width)) <= width);
+  }
+  CHECK(draw_progress(known, 79).find('\x1b') == std::string::npos);
+  CHECK(draw_progress({1, 2.0, ""}, 40) == "[##############---------------]  50% 1/2");
+  CHECK(draw_progress(unknown, 40) == "17 still going");
+  CHECK(draw_progress({5, 0.0, ""}, 40) == "5");
+}
