@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+namespace bridge {
+
+/// A downstream client of this daemon's life; never reused.
+enum class ClientId : std::uint64_t {};
+
+/// One message sent upstream. For a request it is also its JSON-RPC id and its progress token;
+/// notifications and answers take one too, so that the carrier can name what it reports on.
+/// 0 is no message.
+enum class UpstreamId : std::uint64_t {};
+
+/// The place of a notification in the ring; 1 is the first one of the daemon's life.
+enum class Sequence : std::uint64_t {};
+
+constexpr std::uint64_t value_of(ClientId id) { return static_cast<std::uint64_t>(id); }
+constexpr std::uint64_t value_of(UpstreamId id) { return static_cast<std::uint64_t>(id); }
+constexpr std::uint64_t value_of(Sequence id) { return static_cast<std::uint64_t>(id); }
+
+/// Hands out upstream ids in increasing order. Owned by the daemon, shared by router and session.
+class UpstreamIdSource {
+ public:
+  UpstreamId next() { return static_cast<UpstreamId>(++last_); }
+
+ private:
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace bridge

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+// Small readers and writers of JSON text. The readers expect text that a JsonScanner has accepted.
+
+/// The characters of a string from its raw bytes (between the quotes), as UTF-8. A lone surrogate
+/// becomes U+FFFD.
+std::string unescape(std::string_view raw);
+
+/// `text` as a JSON string, with its quotes. Bytes that are no UTF-8 become U+FFFD.
+std::string quote(std::string_view text);
+
+/// The raw bytes of the value of a member of an object, the first one where there are several;
+/// nothing if `object` is no object or has no such member.
+std::optional<std::string_view> find_member(std::string_view object, std::string_view name);
+
+/// The text of a member that is a string.
+std::optional<std::string> find_string(std::string_view object, std::string_view name);
+
+/// An integer without sign, fraction or exponent that fits; nothing otherwise.
+std::optional<std::uint64_t> to_unsigned(std::string_view raw_value);
+
+inline bool is_string(std::string_view raw_value) {
+  return !raw_value.empty() && raw_value.front() == '"';
+}
+inline bool is_object(std::string_view raw_value) {
+  return !raw_value.empty() && raw_value.front() == '{';
+}
+
+/// Whether two raw ids or tokens are the same one: the same bytes, or strings that are equal once
+/// unescaped.
+bool same_id(std::string_view left, std::string_view right);
+
+/// Makes one line of a message: raw CR and LF can only be white space in JSON and become spaces.
+void make_single_line(std::string& message);
+
+/// Whether all of it is UTF-8.
+bool is_utf8(std::string_view text);
+
+}  // namespace bridge

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+/// Why the bridge itself answers a request with an error: `data.kind` on the wire.
+enum class ErrorKind {
+  connect,          ///< no connection to the upstream
+  dns,              ///< its name has no address
+  tls,              ///< no trust in it
+  timeout,          ///< nothing came for too long
+  closed,           ///< the connection or the stream ended before the answer
+  malformed,        ///< what came is no answer
+  too_large,        ///< the answer is over --max-frame
+  session,          ///< the upstream does not keep a session
+  http,             ///< an HTTP status
+  auth,             ///< 401 or 403
+  overloaded,       ///< a bound of the bridge
+  no_client,        ///< a request of the upstream that nobody can answer
+  not_initialized,  ///< --handshake client, and no initialize yet
+  shutdown,         ///< the daemon is ending
+};
+
+std::string_view name_of(ErrorKind kind);
+
+/// Whether the upstream can have acted on a request that failed.
+enum class Delivered { no, unknown };
+
+/// What went wrong with one message, in terms every carrier can fill in.
+struct Failure {
+  ErrorKind kind = ErrorKind::closed;
+  Delivered delivered = Delivered::unknown;
+  std::string message;  ///< for a person; nothing secret in it
+  int status = 0;       ///< of HTTP, if one was the cause
+  std::optional<std::chrono::milliseconds> retry_after;
+  std::string www_authenticate;
+  std::string authorization_server;  ///< `Mcp-Auth-Server`
+  /// The upstream's own JSON-RPC error object; then that is the answer, byte for byte.
+  std::string error_object;
+};
+
+/// `{"jsonrpc":"2.0","id":…,"error":…}` of the bridge's own, without a newline.
+/// `raw_id` is JSON: the bytes of the client's id, or `null`.
+std::string error_reply(std::string_view raw_id, int code, std::string_view message);
+std::string error_reply(std::string_view raw_id, const Failure& failure);
+
+std::string result_reply(std::string_view raw_id, std::string_view raw_result);
+
+}  // namespace bridge

@@ -1,0 +1,119 @@
+#include "protocol/sse_parser.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+/// Longer than this no type or id is kept; real ones are far shorter.
+constexpr std::size_t max_field = 4096;
+
+std::size_t find_line_end(std::string_view text) {
+  const std::size_t lf = text.find('\n');
+  const std::size_t cr = text.substr(0, lf).find('\r');
+  return cr != text.npos ? cr : lf;
+}
+
+}  // namespace
+
+void SseParser::feed(std::string_view chunk, SseSink& sink) {
+  while (!chunk.empty()) {
+    if (std::exchange(after_cr_, false) && chunk.front() == '\n') {
+      chunk.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = find_line_end(chunk);
+    if (end == chunk.npos) {
+      const std::size_t length = line_.size() + chunk.size();
+      // While an event is skipped its short lines are still read: its id counts.
+      const bool too_long = skipping_ ? length > max_field : oversized(length, sink);
+      if (line_skipped_ || too_long) {
+        line_skipped_ = true;
+        std::string().swap(line_);
+      } else {
+        line_.append(chunk);
+      }
+      return;
+    }
+    after_cr_ = chunk[end] == '\r';
+    if (line_skipped_) {
+      line_skipped_ = false;
+    } else if (line_.empty()) {
+      end_of_line(chunk.substr(0, end), sink);
+    } else {
+      line_.append(chunk.substr(0, end));
+      const std::string line = std::exchange(line_, std::string());
+      end_of_line(line, sink);
+    }
+    chunk.remove_prefix(end + 1);
+  }
+}
+
+/// Whether an event that would hold `more` bytes besides its data is over the limit. The name and
+/// the blank before a value are not counted as data, so a little is allowed for them.
+bool SseParser::oversized(std::size_t more, SseSink& sink) {
+  constexpr std::size_t field_name = 16;
+  if (!skipping_ && data_.size() + more > max_event_ + field_name) {
+    skipping_ = true;
+    std::string().swap(data_);
+    has_data_ = false;
+    sink.on_oversized_event();
+  }
+  return skipping_;
+}
+
+void SseParser::end_of_line(std::string_view line, SseSink& sink) {
+  if (std::exchange(at_start_, false) && line.substr(0, 3) == byte_order_mark) line.remove_prefix(3);
+  if (line.empty()) {
+    dispatch(sink);
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == 0) return;  // a comment
+  std::string_view value = colon == line.npos ? std::string_view() : line.substr(colon + 1);
+  if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+  field(line.substr(0, colon), value, sink);
+}
+
+void SseParser::field(std::string_view name, std::string_view value, SseSink& sink) {
+  if (name == "data") {
+    const std::size_t length = data_.size() + (has_data_ ? 1 : 0) + value.size();
+    if (!skipping_ && length > max_event_) {
+      skipping_ = true;
+      std::string().swap(data_);
+      has_data_ = false;
+      sink.on_oversized_event();
+    }
+    if (skipping_) return;
+    if (has_data_) data_.push_back('\n');
+    data_.append(value);
+    has_data_ = true;
+  } else if (name == "event") {
+    type_.assign(value.substr(0, max_field));
+  } else if (name == "id") {
+    if (value.size() <= max_field && value.find('\0') == value.npos) {
+      event_id_.assign(value);
+      has_event_id_ = true;
+    }
+  } else if (name == "retry") {
+    const bool digits = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
+    unsigned milliseconds = 0;
+    const auto read = std::from_chars(value.data(), value.data() + value.size(), milliseconds);
+    if (digits && read.ec == std::errc()) sink.on_retry(std::chrono::milliseconds(milliseconds));
+  }
+}
+
+void SseParser::dispatch(SseSink& sink) {
+  const bool had_id = std::exchange(has_event_id_, false);
+  if (had_id) last_event_id_ = std::exchange(event_id_, std::string());
+  std::string type = std::exchange(type_, std::string());
+  std::string data = std::exchange(data_, std::string());
+  const bool had_data = std::exchange(has_data_, false);
+  if (std::exchange(skipping_, false)) return;
+  if (had_data || had_id) sink.on_event(std::move(type), std::move(data));
+}
+
+}  // namespace bridge

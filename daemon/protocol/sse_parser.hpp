@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+/// What an SSE stream is made of.
+class SseSink {
+ public:
+  /// A complete event. `data` may be empty: a priming event, there for its id only.
+  virtual void on_event(std::string type, std::string data) = 0;
+  /// `retry:`, how long to wait before connecting again.
+  virtual void on_retry(std::chrono::milliseconds delay) = 0;
+  /// An event was over the limit. The rest of it is skipped.
+  virtual void on_oversized_event() = 0;
+
+ protected:
+  ~SseSink() = default;
+};
+
+/// Reads server-sent events by the WHATWG rules (HTML, section 9.2.6), incrementally: CR, LF and
+/// CRLF, a BOM, comments, several `data` lines; split anywhere. Pure; one per stream.
+///
+/// Holds at most `max_event` bytes of one event's data, and as much of one line. An event that the
+/// stream's end cuts off is never reported.
+class SseParser {
+ public:
+  explicit SseParser(std::size_t max_event) : max_event_(max_event) {}
+
+  void feed(std::string_view chunk, SseSink& sink);
+
+  /// The id of the last complete event that had one, for `Last-Event-ID`; empty if there was none.
+  const std::string& last_event_id() const { return last_event_id_; }
+  void set_last_event_id(std::string id) { last_event_id_ = std::move(id); }
+
+  /// Bytes held of an event that is not complete.
+  std::size_t pending_bytes() const { return line_.size() + data_.size(); }
+
+ private:
+  void end_of_line(std::string_view line, SseSink& sink);
+  void field(std::string_view name, std::string_view value, SseSink& sink);
+  void dispatch(SseSink& sink);
+  bool oversized(std::size_t more, SseSink& sink);
+
+  std::size_t max_event_;
+  std::string line_;  ///< the beginning of a line whose end has not come
+  std::string data_;
+  std::string type_;
+  std::string last_event_id_;
+  std::string event_id_;
+  bool has_data_ = false;
+  bool has_event_id_ = false;
+  bool at_start_ = true;      ///< a BOM may come
+  bool after_cr_ = false;     ///< a LF now belongs to the CR before it
+  bool skipping_ = false;     ///< inside an oversized event
+  bool line_skipped_ = false; ///< inside a line of it whose beginning was thrown away
+};
+
+}  // namespace bridge
