@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "notifications/ring.hpp"
+
+namespace bridge {
+
+/// A carrier whose clients are fed from the ring.
+class NotificationReaders {
+ public:
+  /// The ring has something new for them.
+  virtual void ring_grew() = 0;
+  /// Find out which clients have read all they were given, and tell the ring.
+  virtual void acknowledge_read() = 0;
+
+ protected:
+  ~NotificationReaders() = default;
+};
+
+/// The ring together with those who read from it. Owned by the daemon; the loop's thread only.
+class NotificationFeed {
+ public:
+  explicit NotificationFeed(RingLimits limits) : ring_(std::move(limits)) {}
+
+  /// `readers` must outlive the feed's last use.
+  void add_readers(NotificationReaders& readers) { readers_.push_back(&readers); }
+
+  /// Puts a session notification into the ring and wakes the readers.
+  void publish(std::string message, std::string_view method, std::string coalesce_key = {}) {
+    // What a client has read meanwhile was taken, not dropped.
+    if (ring_.about_to_drop(message.size())) acknowledge_read();
+    if (!ring_.push(std::move(message), method, std::move(coalesce_key), Ring::Clock::now())) return;
+    for (NotificationReaders* readers : readers_) readers->ring_grew();
+  }
+
+  void acknowledge_read() {
+    for (NotificationReaders* readers : readers_) readers->acknowledge_read();
+  }
+
+  Ring& ring() { return ring_; }
+  const Ring& ring() const { return ring_; }
+
+ private:
+  Ring ring_;
+  std::vector<NotificationReaders*> readers_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,139 @@
+#include "notifications/ring.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+/// After so many readers that ended without having read it, an entry is given to nobody any more.
+constexpr std::uint8_t max_given_back = 3;
+
+Sequence after(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
+
+}  // namespace
+
+std::size_t Ring::lower_bound(std::uint64_t sequence) const {
+  const auto found = std::lower_bound(
+      entries_.begin(), entries_.end(), sequence,
+      [](const RingEntry& entry, std::uint64_t wanted) { return value_of(entry.sequence) < wanted; });
+  return static_cast<std::size_t>(found - entries_.begin());
+}
+
+bool Ring::about_to_drop(std::size_t message_bytes) const {
+  if (entries_.empty() || entries_.front().taken) return false;
+  return entries_.size() >= limits_.entries || bytes_ + message_bytes + 1 > limits_.bytes;
+}
+
+bool Ring::push(std::string message, std::string_view method, std::string coalesce_key,
+                Clock::time_point now) {
+  const auto& excluded = limits_.excluded_methods;
+  if (std::find(excluded.begin(), excluded.end(), method) != excluded.end()) return false;
+  expire(now);
+  message.push_back('\n');
+  if (message.size() > limits_.bytes) {
+    ++dropped_;
+    return false;
+  }
+  if (limits_.coalesce && !coalesce_key.empty()) coalesce(coalesce_key);
+  while (!entries_.empty() &&
+         (entries_.size() >= limits_.entries || bytes_ + message.size() > limits_.bytes)) {
+    pop_front();
+  }
+  RingEntry entry;
+  entry.sequence = static_cast<Sequence>(++last_);
+  entry.time = now;
+  entry.line = std::move(message);
+  if (limits_.coalesce && !coalesce_key.empty()) {
+    newest_of_key_[coalesce_key] = entry.sequence;
+    entry.coalesce_key = std::move(coalesce_key);
+  }
+  bytes_ += entry.line.size();
+  ++untaken_;
+  entries_.push_back(std::move(entry));
+  return true;
+}
+
+void Ring::coalesce(const std::string& key) {
+  const auto known = newest_of_key_.find(key);
+  if (known == newest_of_key_.end()) return;
+  const std::size_t at = lower_bound(value_of(known->second));
+  newest_of_key_.erase(known);
+  if (at == entries_.size() || entries_[at].coalesce_key != key || entries_[at].taken) return;
+  bytes_ -= entries_[at].line.size();
+  --untaken_;
+  ++coalesced_;
+  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void Ring::pop_front() {
+  RingEntry& oldest = entries_.front();
+  if (!oldest.taken) {
+    --untaken_;
+    ++dropped_;
+  }
+  if (!oldest.coalesce_key.empty()) {
+    const auto known = newest_of_key_.find(oldest.coalesce_key);
+    if (known != newest_of_key_.end() && known->second == oldest.sequence) newest_of_key_.erase(known);
+  }
+  bytes_ -= oldest.line.size();
+  entries_.pop_front();
+}
+
+void Ring::expire(Clock::time_point now) {
+  if (!limits_.ttl) return;
+  while (!entries_.empty() && entries_.front().time + *limits_.ttl <= now) pop_front();
+}
+
+RingReader Ring::join(Clock::time_point now) {
+  expire(now);
+  RingReader reader;
+  reader.joined = after(newest());
+  reader.next = reader.acknowledged = reader.first = oldest();
+  return reader;
+}
+
+const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_t& lost) const {
+  if (reader.next > until) return nullptr;
+  if (reader.next < oldest()) {
+    // What was pushed out before it joined was never promised to it.
+    const std::uint64_t promised = std::max(value_of(reader.next), value_of(reader.joined));
+    if (value_of(oldest()) > promised) lost += value_of(oldest()) - promised;
+    reader.next = oldest();
+  }
+  for (std::size_t at = lower_bound(value_of(reader.next)); at != entries_.size(); ++at) {
+    const RingEntry& entry = entries_[at];
+    if (entry.sequence > until) break;
+    reader.next = entry.sequence;
+    if (!entry.taken || entry.sequence >= reader.joined) return &entry;
+  }
+  reader.next = std::max(reader.next, after(until));
+  return nullptr;
+}
+
+void Ring::advance(RingReader& reader, const RingEntry& entry) { reader.next = after(entry.sequence); }
+
+void Ring::mark_taken(RingEntry& entry) {
+  if (entry.taken) return;
+  entry.taken = true;
+  --untaken_;
+}
+
+void Ring::take(const RingReader& reader) {
+  for (std::size_t at = lower_bound(value_of(reader.first)); at != entries_.size(); ++at) {
+    if (entries_[at].sequence >= reader.acknowledged) return;
+    mark_taken(entries_[at]);
+  }
+}
+
+void Ring::give_back(const RingReader& reader) {
+  for (std::size_t at = lower_bound(value_of(reader.acknowledged)); at != entries_.size(); ++at) {
+    RingEntry& entry = entries_[at];
+    if (entry.sequence >= reader.next) return;
+    if (entry.taken || ++entry.given_back < max_given_back) continue;
+    mark_taken(entry);
+    ++dropped_;
+  }
+}
+
+}  // namespace bridge

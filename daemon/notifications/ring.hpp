@@ -1,0 +1,120 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/ids.hpp"
+
+namespace bridge {
+
+struct RingLimits {
+  std::size_t entries = 1000;
+  std::size_t bytes = 16u << 20;                    ///< of all notifications held
+  std::optional<std::chrono::milliseconds> ttl;     ///< none: they do not age
+  std::vector<std::string> excluded_methods;
+  bool coalesce = false;
+};
+
+/// One session notification.
+struct RingEntry {
+  Sequence sequence{};
+  std::chrono::system_clock::time_point time;
+  std::string line;  ///< as it goes to a client, with the `\n`
+  std::string coalesce_key;
+  std::uint8_t given_back = 0;
+  bool taken = false;
+};
+
+/// Where a client stands in the ring. Owned by the client's connection; the ring does not know its
+/// readers.
+struct RingReader {
+  Sequence joined{};        ///< older entries are for it only while nobody has taken them
+  Sequence next{};          ///< the next one to write
+  Sequence acknowledged{};  ///< all before this were seen to be read by the client
+  Sequence first{};         ///< where its reading began
+};
+
+/// The one store of session notifications (product section 6). Pure: no sockets, no clocks of its
+/// own; the loop's thread only.
+///
+/// Bounded by entries and by bytes, oldest out first. An entry stays until it is pushed out, taken
+/// or not; one that leaves untaken counts as dropped. Sequence numbers only grow. Age is judged when
+/// the ring is used: every function that takes `now` drops what is too old first.
+class Ring {
+ public:
+  using Clock = std::chrono::system_clock;
+
+  explicit Ring(RingLimits limits) : limits_(std::move(limits)) {}
+
+  /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
+  /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
+  bool push(std::string message, std::string_view method, std::string coalesce_key, Clock::time_point now);
+
+  /// Whether the next push may push out an entry nobody has taken: then it is worth asking the
+  /// readers' sockets first.
+  bool about_to_drop(std::size_t message_bytes) const;
+
+  /// A reader that begins with all that nobody has taken.
+  RingReader join(Clock::time_point now);
+
+  /// The next entry for this reader, at or before `until`; null if there is none. Moves the reader
+  /// over what is not for it. `lost` grows by the entries that were pushed out before it came.
+  /// The entry is valid until the next change of the ring.
+  const RingEntry* next_for(RingReader& reader, Sequence until, std::uint64_t& lost) const;
+
+  /// The entry that next_for returned was written whole.
+  static void advance(RingReader& reader, const RingEntry& entry);
+
+  /// Marks what the reader was given, and has read, as taken.
+  void take(const RingReader& reader);
+
+  /// The reader ended with entries between `acknowledged` and `next` that it may not have read.
+  void give_back(const RingReader& reader);
+
+  /// The entries from `since` on (exclusive), oldest first, for reading without taking.
+  /// `visit(entry)` returns false to stop.
+  template <class Visit>
+  void each_after(Sequence since, Visit&& visit) const {
+    for (auto at = lower_bound(value_of(since) + 1); at != entries_.size(); ++at) {
+      if (!visit(entries_[at])) return;
+    }
+  }
+
+  void expire(Clock::time_point now);
+
+  Sequence newest() const { return static_cast<Sequence>(last_); }
+  /// The oldest entry held; newest()+1 if there is none.
+  Sequence oldest() const {
+    return entries_.empty() ? static_cast<Sequence>(last_ + 1) : entries_.front().sequence;
+  }
+  std::size_t size() const { return entries_.size(); }
+  std::size_t bytes() const { return bytes_; }
+  std::size_t untaken() const { return untaken_; }
+  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t coalesced() const { return coalesced_; }
+  const RingLimits& limits() const { return limits_; }
+
+ private:
+  std::size_t lower_bound(std::uint64_t sequence) const;
+  void pop_front();
+  void coalesce(const std::string& key);
+  void mark_taken(RingEntry& entry);
+
+  RingLimits limits_;
+  std::deque<RingEntry> entries_;
+  std::unordered_map<std::string, Sequence> newest_of_key_;  ///< only with coalesce
+  std::size_t bytes_ = 0;
+  std::size_t untaken_ = 0;
+  std::uint64_t last_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t coalesced_ = 0;
+};
+
+}  // namespace bridge
