@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+namespace bridge {
+
+/// Counts the bytes held in all queues and accumulating frames against --max-buffered.
+/// Owned by the daemon; the loop's thread only.
+class ByteBudget {
+ public:
+  explicit ByteBudget(std::size_t limit) : limit_(limit) {}
+
+  /// `relieved` is called when what is held falls to the limit again.
+  void on_relief(std::function<void()> relieved) { relieved_ = std::move(relieved); }
+
+  bool over() const { return used_ > limit_; }
+  std::size_t used() const { return used_; }
+
+  /// One holder's part of the budget: says how much it holds now, gives it back when it goes.
+  class Share {
+   public:
+    explicit Share(ByteBudget& budget) : budget_(&budget) {}
+    ~Share() { set(0); }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+    void set(std::size_t bytes) {
+      const bool was_over = budget_->over();
+      budget_->used_ += bytes - held_;
+      held_ = bytes;
+      if (was_over && !budget_->over() && budget_->relieved_) budget_->relieved_();
+    }
+    void add(std::size_t bytes) { set(held_ + bytes); }
+    void remove(std::size_t bytes) { set(held_ - bytes); }
+    std::size_t held() const { return held_; }
+
+   private:
+    ByteBudget* budget_;
+    std::size_t held_ = 0;
+  };
+
+ private:
+  std::size_t limit_;
+  std::size_t used_ = 0;
+  std::function<void()> relieved_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,74 @@
+#include "loop/descriptor_watch.hpp"
+
+#include <array>
+#include <utility>
+
+namespace bridge {
+
+// Shared with the handlers under way, which outlive the watch for as long as the loop needs to
+// deliver their cancellation.
+struct DescriptorWatch::State {
+  State(asio::io_context& loop, Turn& turn_, int descriptor, std::function<void(Event)> ready_)
+      : stream(loop, descriptor), turn(turn_), ready(std::move(ready_)) {}
+
+  asio::posix::stream_descriptor stream;
+  Turn& turn;
+  std::function<void(Event)> ready;
+  std::array<bool, 3> waiting{};
+  std::uint32_t generation = 0;  ///< handlers of an older one are cancelled
+  bool alive = true;
+};
+
+namespace {
+
+asio::posix::descriptor_base::wait_type wait_type_of(DescriptorWatch::Event event) {
+  switch (event) {
+    case DescriptorWatch::Event::readable: return asio::posix::descriptor_base::wait_read;
+    case DescriptorWatch::Event::writable: return asio::posix::descriptor_base::wait_write;
+    case DescriptorWatch::Event::hung_up: break;
+  }
+  return asio::posix::descriptor_base::wait_error;
+}
+
+}  // namespace
+
+DescriptorWatch::DescriptorWatch(asio::io_context& loop, Turn& turn, int descriptor,
+                                 std::function<void(Event)> ready)
+    : descriptor_(descriptor),
+      state_(std::make_shared<State>(loop, turn, descriptor, std::move(ready))) {}
+
+DescriptorWatch::~DescriptorWatch() {
+  state_->alive = false;
+  std::error_code ignored;
+  if (state_->stream.is_open()) state_->stream.close(ignored);
+}
+
+void DescriptorWatch::want(Event event) {
+  bool& waiting = state_->waiting[static_cast<std::size_t>(event)];
+  if (std::exchange(waiting, true)) return;
+  state_->stream.async_wait(
+      wait_type_of(event),
+      [state = state_, event, generation = state_->generation](const std::error_code& error) {
+        if (generation != state->generation) return;
+        state->waiting[static_cast<std::size_t>(event)] = false;
+        if (error || !state->alive) return;
+        Turn::Scope scope(state->turn);
+        state->ready(event);
+      });
+}
+
+void DescriptorWatch::cancel() {
+  ++state_->generation;
+  state_->waiting.fill(false);
+  std::error_code ignored;
+  state_->stream.cancel(ignored);
+}
+
+int DescriptorWatch::release() {
+  ++state_->generation;
+  state_->alive = false;
+  state_->stream.release();
+  return descriptor_;
+}
+
+}  // namespace bridge

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+namespace bridge {
+
+/// Collects what one turn of the event loop has to write, so that it goes out in one write a client.
+///
+/// Every entry point from the loop (a readable socket, a timer, a signal) opens a Scope; when the
+/// outermost one ends, `finish` runs once, if somebody asked for it. One per daemon; the loop's
+/// thread only.
+class Turn {
+ public:
+  /// What is to be done at the end of a turn. Set once, before the first Scope.
+  void on_finish(std::function<void()> finish) { finish_ = std::move(finish); }
+
+  /// There is something to write. REQUIRES: a Scope is open.
+  void request_finish() { wanted_ = true; }
+
+  class Scope {
+   public:
+    explicit Scope(Turn& turn) : turn_(turn) { ++turn_.depth_; }
+    ~Scope() {
+      if (turn_.depth_ == 1) turn_.run();
+      --turn_.depth_;
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Turn& turn_;
+  };
+
+ private:
+  void run() {
+    while (std::exchange(wanted_, false)) finish_();
+  }
+
+  std::function<void()> finish_;
+  int depth_ = 0;
+  bool wanted_ = false;
+};
+
+}  // namespace bridge
