@@ -1,0 +1,296 @@
+#include "clients/connection.hpp"
+
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+/// Reads of one connection in one turn; then the others have theirs.
+constexpr int reads_per_turn = 4;
+constexpr std::size_t pieces_per_write = 64;
+
+}  // namespace
+
+Connection::Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
+                       ClientIdentity identity)
+    : context_(context),
+      events_(events),
+      identity_(std::move(identity)),
+      watch_(context.loop, context.turn, descriptor,
+             [this](DescriptorWatch::Event event) { on_ready(event); }),
+      splitter_(context.limits.max_frame),
+      outbox_(context.feed.ring()),
+      share_(context.budget),
+      stall_(context.loop, context.turn, [this] {
+        if (phase_ == Phase::lingering) {
+          look_whether_read();
+        } else {
+          context_.log.warning("client {}: has read nothing for {} ms with {} bytes queued; disconnected",
+                               value_of(identity_.id), context_.limits.stall.count(), outbox_.bytes());
+          leave(false);
+        }
+      }) {}
+
+void Connection::start() {
+  outbox_.join(Ring::Clock::now());
+  events_.client_connected(*this);
+  mark();
+  read_ready();
+}
+
+void Connection::on_ready(DescriptorWatch::Event event) {
+  switch (event) {
+    case DescriptorWatch::Event::readable: read_ready(); break;
+    case DescriptorWatch::Event::hung_up: hung_up(); break;
+    case DescriptorWatch::Event::writable:
+      blocked_ = false;
+      mark();
+      break;
+  }
+}
+
+void Connection::wait_for_input() {
+  if (phase_ == Phase::over || phase_ == Phase::lingering) return;
+  // While nothing is read its leaving must still be noticed.
+  const bool reading = phase_ == Phase::open && !context_.budget.over();
+  watch_.want(reading ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+}
+
+void Connection::resume_reading() {
+  if (phase_ == Phase::open) wait_for_input();
+}
+
+void Connection::read_ready() {
+  auto& buffer = context_.read_buffer;
+  for (int reads = 0; reads < reads_per_turn && phase_ == Phase::open; ++reads) {
+    if (context_.budget.over()) break;
+    const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (length > 0) {
+      const auto size = static_cast<std::size_t>(length);
+      splitter_.feed(std::string_view(buffer.data(), size), *this);
+      update_load();
+      if (size < buffer.size()) break;  // the queue is empty, or as good as
+    } else if (length == 0) {
+      end_of_input();
+    } else if (errno == EAGAIN) {
+      break;
+    } else if (errno != EINTR) {
+      reset_ = true;  // ECONNRESET: it left without having read all
+      leave(false);
+    }
+  }
+  wait_for_input();
+}
+
+void Connection::on_line(std::string line) {
+  if (phase_ == Phase::open) events_.client_line(identity_.id, std::move(line));
+}
+
+void Connection::on_oversized_line() {
+  if (phase_ == Phase::open) events_.client_oversized_line(identity_.id);
+}
+
+void Connection::end_of_input() {
+  if (peer_hung_up()) {
+    leave(peer_has_read_all());
+    return;
+  }
+  splitter_.finish(*this);
+  phase_ = Phase::half_closed;
+  update_load();
+  events_.client_half_closed(identity_.id);
+}
+
+bool Connection::peer_hung_up() const {
+  pollfd poll_set{watch_.descriptor(), POLLIN, 0};
+  return poll(&poll_set, 1, 0) == 1 && (poll_set.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+// SIOCOUTQ counts what the peer has not read. It is also 0 after a peer has closed, so whether that
+// one had read all is told by the reset that its close leaves behind otherwise.
+bool Connection::peer_has_read_all() {
+  int unread = 0;
+  if (reset_ || ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread != 0) return false;
+  char byte = 0;
+  const ssize_t seen = recv(watch_.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  reset_ = seen < 0 && errno != EAGAIN && errno != EINTR;
+  return !reset_;
+}
+
+void Connection::acknowledge_read() {
+  if (phase_ == Phase::over || !outbox_.has_unacknowledged()) return;
+  if (!peer_has_read_all() || peer_hung_up()) return;
+  outbox_.acknowledge();
+  if (feed_ == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
+}
+
+// A full close: the complete lines that it still sent count.
+void Connection::hung_up() {
+  auto& buffer = context_.read_buffer;
+  for (;;) {
+    const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (length > 0) {
+      splitter_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), *this);
+    } else if (length == 0 || errno != EINTR) {
+      reset_ = reset_ || (length < 0 && errno != EAGAIN);
+      break;
+    }
+  }
+  if (reset_ || peer_hung_up()) {
+    leave(peer_has_read_all());
+  } else {
+    wait_for_input();
+  }
+}
+
+void Connection::leave(bool has_read_all) {
+  if (phase_ == Phase::over) return;
+  const bool router_knows = phase_ == Phase::open || phase_ == Phase::half_closed;
+  Ring& ring = context_.feed.ring();
+  if (has_read_all) outbox_.acknowledge();
+  if (feed_ == RingFeed::takes) {
+    ring.take(outbox_.reader());
+    if (outbox_.has_unacknowledged()) ring.give_back(outbox_.reader());
+  }
+  phase_ = Phase::over;
+  stall_.clear();
+  mark();
+  if (router_knows) events_.client_left(identity_.id);
+}
+
+void Connection::abandon() {
+  if (phase_ == Phase::over) return;
+  acknowledge_read();
+  phase_ = Phase::finishing;  // the router is not told
+  leave(peer_hung_up() && peer_has_read_all());
+}
+
+void Connection::send(std::string frame) {
+  outbox_.push(std::move(frame));
+  update_load();
+  mark();
+}
+
+void Connection::send_ahead(std::string frame) {
+  outbox_.push_ahead(std::move(frame));
+  update_load();
+  mark();
+}
+
+void Connection::set_feed(RingFeed feed) {
+  if (feed_ == feed) return;
+  feed_ = feed;
+  if (feed == RingFeed::none) {
+    outbox_.stop_reading();
+  } else {
+    outbox_.join(Ring::Clock::now());
+    if (feed == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
+    mark();
+  }
+}
+
+void Connection::finish() {
+  if (phase_ == Phase::over) return;
+  phase_ = Phase::finishing;
+  outbox_.stop_at_newest();
+  mark();
+  wait_for_input();
+}
+
+void Connection::mark() {
+  if (!std::exchange(marked_, true)) context_.dirty.push_back(this);
+  context_.turn.request_finish();
+}
+
+void Connection::flush() {
+  marked_ = false;
+  if (phase_ == Phase::over || blocked_) return;
+  // Once more is written, an empty queue says nothing about what was written before.
+  acknowledge_read();
+  std::array<iovec, pieces_per_write> pieces{};
+  for (;;) {
+    const std::size_t count = outbox_.gather(pieces.data(), pieces.size());
+    report_lost();
+    if (count == 0) break;
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = count;
+    std::size_t wanted = 0;
+    for (std::size_t i = 0; i < count; ++i) wanted += pieces[i].iov_len;
+    const ssize_t written = sendmsg(watch_.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno != EAGAIN) {
+      hung_up();  // EPIPE: what it still sent counts, and whether it had read all is seen there
+      return;
+    }
+    if (written > 0) {
+      outbox_.consume(static_cast<std::size_t>(written));
+      if (stall_.is_set()) stall_.set_after(context_.limits.stall);
+    }
+    if (written < 0 || static_cast<std::size_t>(written) < wanted) {
+      blocked_ = true;
+      watch_.want(DescriptorWatch::Event::writable);
+      break;
+    }
+  }
+  update_load();
+  if (phase_ == Phase::finishing && !blocked_) linger();
+}
+
+// The client sees the end now. If it was given notifications the connection stays until it is known
+// whether it has read them. No event tells that: with both sides shut down poll says POLLHUP however
+// it is, so it is looked at after 1 ms, 2 ms, 4 ms and so on.
+void Connection::linger() {
+  acknowledge_read();
+  if (!outbox_.has_unacknowledged() || feed_ != RingFeed::takes) {
+    leave(true);
+    return;
+  }
+  phase_ = Phase::lingering;
+  watch_.cancel();
+  shutdown(watch_.descriptor(), SHUT_WR);
+  stall_.set_after(linger_step_);
+}
+
+void Connection::look_whether_read() {
+  const bool has_read_all = peer_has_read_all();
+  linger_step_ *= 2;
+  if (has_read_all || reset_ || linger_step_ > context_.limits.stall) {
+    leave(has_read_all);
+  } else {
+    stall_.set_after(linger_step_);
+  }
+}
+
+void Connection::update_load() {
+  share_.set(outbox_.bytes() + splitter_.pending_bytes());
+  // A single frame is admitted whatever its size.
+  const bool over = outbox_.bytes() > context_.limits.buffer && outbox_.frames() > 1;
+  const bool drained = outbox_.bytes() <= context_.limits.buffer / 2;
+  if (congested_ ? !drained : !over) return;
+  congested_ = !congested_;
+  if (congested_) {
+    stall_.set_after(context_.limits.stall);
+  } else if (phase_ != Phase::lingering) {
+    stall_.clear();
+  }
+  if (phase_ == Phase::open || phase_ == Phase::half_closed) {
+    events_.client_congestion(identity_.id, congested_);
+  }
+}
+
+void Connection::report_lost() {
+  if (const std::uint64_t lost = outbox_.take_lost()) {
+    context_.log.peer(LogLevel::warning, "client behind the ring",
+                      "client {}: {} notifications were pushed out before it read them",
+                      value_of(identity_.id), lost);
+  }
+}
+
+}  // namespace bridge

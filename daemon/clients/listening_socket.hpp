@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bridge {
+
+struct SocketOptions {
+  std::string path = "/tmp/mcp.sock";  ///< `@name` for an abstract socket
+  mode_t mode = 0600;
+  std::string owner;  ///< a name or number; empty: the daemon's
+  std::string group;
+};
+
+/// The longest path of a Unix socket (unix(7): sun_path less the final zero).
+constexpr std::size_t max_socket_path = 107;
+
+/// The listening Unix socket, had safely (product section 4).
+///
+/// A path gets its final mode and owner before it can be connected to, under a lock on PATH.lock
+/// that is kept for life. A live socket is never stolen, and nothing that is not a socket is ever
+/// removed. The destructor removes the path if it is still this very socket.
+class ListeningSocket {
+ public:
+  /// Throws StartError (73, or 64 for a path that cannot be one).
+  static ListeningSocket open(const SocketOptions& options);
+  /// The socket that a service manager passed (LISTEN_FDS, sd_listen_fds(3)), if there is one.
+  /// It is never unlinked.
+  static std::optional<ListeningSocket> inherited();
+
+  ListeningSocket(ListeningSocket&& other) noexcept;
+  ListeningSocket& operator=(ListeningSocket&&) = delete;
+  ~ListeningSocket();
+
+  /// Gives the descriptor to the caller, who closes it; removing the path stays here.
+  int take_descriptor();
+  bool is_abstract() const { return abstract_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  ListeningSocket() = default;
+  void publish(const SocketOptions& options);
+  void bind_abstract();
+
+  std::string name_;
+  int descriptor_ = -1;
+  int lock_ = -1;
+  bool abstract_ = false;
+  bool owns_path_ = false;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+}  // namespace bridge

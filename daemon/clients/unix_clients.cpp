@@ -1,0 +1,135 @@
+#include "clients/unix_clients.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+/// Accepts in one turn; then the clients that are there have theirs.
+constexpr int accepts_per_turn = 64;
+
+}  // namespace
+
+UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,
+                         PeerPolicy policy, std::size_t max_clients)
+    : context_(std::move(context)),
+      events_(events),
+      socket_(std::move(socket)),
+      policy_(std::move(policy)),
+      max_clients_(max_clients),
+      accept_again_(context_.loop, context_.turn, [this] {
+        out_of_descriptors_ = false;
+        accept_ready();
+      }) {
+  if (socket_.is_abstract()) policy_.own_user_only = true;
+}
+
+void UnixClients::start() {
+  listener_ = std::make_unique<DescriptorWatch>(context_.loop, context_.turn, socket_.take_descriptor(),
+                                                [this](DescriptorWatch::Event) { accept_ready(); });
+  listener_->want(DescriptorWatch::Event::readable);
+}
+
+void UnixClients::stop_accepting() { listener_.reset(); }
+
+void UnixClients::close_all() {
+  for (auto& [id, connection] : connections_) connection->abandon();
+  context_.dirty.clear();
+  connections_.clear();
+}
+
+void UnixClients::accept_ready() {
+  for (int accepts = 0; accepts < accepts_per_turn; ++accepts) {
+    if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_) return;
+    const int descriptor =
+        accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor >= 0) {
+      admit(descriptor);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      pause_accepting(errno);
+      return;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      break;
+    }
+  }
+  listener_->want(DescriptorWatch::Event::readable);
+}
+
+void UnixClients::pause_accepting(int error) {
+  out_of_descriptors_ = true;
+  accept_again_.set_after(std::chrono::seconds(1));
+  context_.log.peer(LogLevel::error, "accepting paused",
+                    "cannot accept a client: {}; waiting until one has left (raise LimitNOFILE or "
+                    "ulimit -n)",
+                    std::strerror(error));
+}
+
+void UnixClients::admit(int descriptor) {
+  const auto peer = peer_credentials(descriptor);
+  if (!peer || !policy_.admits(*peer)) {
+    if (peer) {
+      context_.log.peer(LogLevel::warning, "client not allowed",
+                        "client of uid {} (pid {}) is not allowed to connect", peer->uid, peer->pid);
+    }
+    close(descriptor);
+    return;
+  }
+  ClientIdentity identity;
+  identity.id = static_cast<ClientId>(++last_client_);
+  identity.kind = "unix";
+  identity.pid = peer->pid;
+  identity.uid = peer->uid;
+  identity.connected = std::chrono::steady_clock::now();
+  // A client that has not been seen yet must find the others' reading acknowledged.
+  acknowledge_read();
+  auto connection = std::make_unique<Connection>(context_, events_, descriptor, std::move(identity));
+  Connection& client = *connection;
+  connections_.emplace(client.identity().id, std::move(connection));
+  client.start();
+}
+
+void UnixClients::ring_grew() {
+  for (auto& [id, connection] : connections_) connection->mark();
+}
+
+void UnixClients::flush() {
+  bool some_left = false;
+  // Flushing one may give another something to write.
+  while (!context_.dirty.empty()) {
+    for (Connection* connection : std::exchange(context_.dirty, {})) {
+      connection->flush();
+      if (!connection->is_over()) continue;
+      connections_.erase(connection->identity().id);
+      some_left = true;
+    }
+  }
+  watch_budget();
+  if (some_left && listener_) {
+    out_of_descriptors_ = false;
+    listener_->want(DescriptorWatch::Event::readable);
+  }
+}
+
+void UnixClients::watch_budget() {
+  const bool pause = context_.budget.over();
+  if (pause == reading_paused_) return;
+  reading_paused_ = pause;
+  if (pause) {
+    context_.log.peer(LogLevel::warning, "reading paused",
+                      "{} bytes are buffered, over --max-buffered: not reading from clients",
+                      context_.budget.used());
+  } else {
+    for (auto& [id, connection] : connections_) connection->resume_reading();
+  }
+}
+
+void UnixClients::acknowledge_read() {
+  for (auto& [id, connection] : connections_) connection->acknowledge_read();
+}
+
+}  // namespace bridge

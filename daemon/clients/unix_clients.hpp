@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "clients/connection.hpp"
+#include "clients/listening_socket.hpp"
+#include "clients/peer_credentials.hpp"
+
+namespace bridge {
+
+/// Accepts the clients of the Unix socket and owns their connections.
+///
+/// At most `max_clients` at a time; further ones wait in the kernel's accept queue. When file
+/// descriptors run out, accepting pauses until a client has left, or a second has passed. The loop's
+/// thread only.
+class UnixClients final : public NotificationReaders {
+ public:
+  UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,
+              PeerPolicy policy, std::size_t max_clients);
+
+  void start();
+  /// No new clients; the connected ones stay.
+  void stop_accepting();
+  /// Drops all connections as they are.
+  void close_all();
+
+  /// Writes what is ready for each of them and drops those that are over.
+  void flush();
+
+  void ring_grew() override;
+  void acknowledge_read() override;
+
+ private:
+  void accept_ready();
+  void admit(int descriptor);
+  void pause_accepting(int error);
+  void watch_budget();
+
+  ConnectionContext context_;
+  ClientEvents& events_;
+  ListeningSocket socket_;
+  PeerPolicy policy_;
+  std::size_t max_clients_;
+  std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
+  std::unique_ptr<DescriptorWatch> listener_;
+  DeadlineTimer accept_again_;
+  std::uint64_t last_client_ = 0;
+  bool out_of_descriptors_ = false;
+  bool reading_paused_ = false;
+};
+
+}  // namespace bridge

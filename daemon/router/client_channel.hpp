@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "protocol/ids.hpp"
+
+namespace bridge {
+
+/// Who is at the other end, as far as the carrier can tell.
+struct ClientIdentity {
+  ClientId id{};
+  std::string kind;     ///< "unix"
+  pid_t pid = 0;        ///< 0: in another pid namespace, or not known
+  uid_t uid = 0;
+  std::chrono::steady_clock::time_point connected;
+};
+
+/// How a client stands to the ring (product section 6).
+enum class RingFeed {
+  takes,  ///< is fed, and what it has read counts as taken
+  reads,  ///< is fed, but takes nothing
+  none,   ///< is not fed
+};
+
+/// The router's side of one client: implemented by each carrier on the clients' side.
+///
+/// Owned by the carrier; valid from ClientEvents::client_connected until client_left or finish().
+/// Nothing here fails and nothing here writes at once: what was queued goes out at the end of the
+/// loop's turn. Frames carry no newline.
+class ClientChannel {
+ public:
+  /// Queues a frame behind everything that arrived before it, ring entries included.
+  virtual void send(std::string frame) = 0;
+  /// Queues a frame ahead of everything that is not on its way yet.
+  virtual void send_ahead(std::string frame) = 0;
+  virtual void set_feed(RingFeed feed) = 0;
+  /// No more answers will come: closes as soon as all that is queued was written. The channel must
+  /// not be used after this.
+  virtual void finish() = 0;
+
+  /// Bytes queued for this client.
+  virtual std::size_t queued_bytes() const = 0;
+  /// Whether they are over --client-buffer.
+  virtual bool congested() const = 0;
+  virtual const ClientIdentity& identity() const = 0;
+  /// What the process calls itself; informative only, read when asked for.
+  virtual std::string command() const = 0;
+
+ protected:
+  ~ClientChannel() = default;
+};
+
+/// What happens at the clients' side: implemented by the router, called by the carriers, on the
+/// loop's thread and inside a Turn.
+class ClientEvents {
+ public:
+  virtual void client_connected(ClientChannel& channel) = 0;
+  /// One complete line, not empty, of at most --max-frame bytes.
+  virtual void client_line(ClientId client, std::string line) = 0;
+  /// A line over --max-frame was discarded.
+  virtual void client_oversized_line(ClientId client) = 0;
+  /// It will send nothing more, but still reads.
+  virtual void client_half_closed(ClientId client) = 0;
+  /// It is gone. The channel is dead after this call.
+  virtual void client_left(ClientId client) = 0;
+  /// Its queue went over --client-buffer, or has drained again.
+  virtual void client_congestion(ClientId client, bool congested) = 0;
+
+ protected:
+  ~ClientEvents() = default;
+};
+
+}  // namespace bridge
