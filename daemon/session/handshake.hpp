@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/ids.hpp"
+
+namespace bridge {
+
+// The messages of the legacy handshake (MCP, "Lifecycle"), and what is read from them. Pure.
+
+/// The newest revision with an `initialize`.
+constexpr std::string_view newest_legacy_version = "2025-11-25";
+
+bool is_known_legacy_version(std::string_view version);
+
+/// `params` of an `initialize` of the bridge's own. `capabilities` is a JSON object.
+std::string own_initialize_params(std::string_view capabilities);
+
+/// A request of the bridge's own; `params` may be empty.
+std::string own_request(UpstreamId id, std::string_view method, std::string_view params);
+std::string own_notification(std::string_view method, std::string_view params = {});
+
+/// `protocolVersion` of an InitializeResult or of the params of an `initialize`.
+std::string protocol_version_of(std::string_view object);
+
+/// The InitializeResult for one who asked for `asked`: if that is an older known revision, it is
+/// the version of the answer; everything else stays byte for byte.
+std::string initialize_result_for(std::string_view kept_result, std::string_view asked);
+
+/// The `list_changed` notifications that the server declares it may send.
+std::vector<std::string> declared_list_changes(std::string_view initialize_result);
+
+}  // namespace bridge

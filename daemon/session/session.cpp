@@ -1,0 +1,241 @@
+#include "session/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "session/handshake.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::chrono::seconds ping_patience{15};
+/// A batch from upstream may hold this many messages; more is no honest server.
+constexpr std::size_t max_batch = 10000;
+
+}  // namespace
+
+std::string_view name_of(Session::State state) {
+  switch (state) {
+    case Session::State::idle: return "idle";
+    case Session::State::opening: return "opening";
+    case Session::State::open: return "open";
+    case Session::State::reopening: return "reopening";
+    case Session::State::waiting: return "waiting";
+    case Session::State::refused: return "refused";
+  }
+  return "idle";
+}
+
+Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream, Log& log,
+                 SessionOptions options)
+    : upstream_(upstream),
+      ids_(ids),
+      log_(log),
+      options_(std::move(options)),
+      timer_(loop, turn, [this] { timer_fired(); }),
+      step_timer_(loop, turn, [this] {
+        if (step_ == Step::server_stream) send_initialized();
+      }),
+      keepalive_timer_(loop, turn, [this] { keepalive_fired(); }) {}
+
+bool Session::is_trying() const { return step_ != Step::none; }
+
+void Session::send(Outgoing message) {
+  last_sent_ = std::chrono::steady_clock::now();
+  upstream_.send(std::move(message));
+}
+
+void Session::abandon(UpstreamId id) {
+  if (held_.remove(id)) return;
+  const auto removed = std::erase_if(
+      doubts_, [id](const Ending& doubt) { return doubt.unanswered && doubt.unanswered->id == id; });
+  if (removed == 0) upstream_.abandon(id);
+}
+
+void Session::settle(UpstreamId id) {
+  backoff_.reset();  // the session serves: the next loss of it is the first one
+  upstream_.settle(id);
+}
+
+UpstreamId Session::send_own(OutgoingKind kind, std::string_view method, std::string_view params) {
+  Outgoing message;
+  message.id = ids_.next();
+  message.kind = kind;
+  message.may_repeat = true;
+  message.body = kind == OutgoingKind::request ? own_request(message.id, method, params)
+                                               : own_notification(method, params);
+  const UpstreamId id = message.id;
+  send(std::move(message));
+  return id;
+}
+
+void Session::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
+  if (ending_) return;
+  if (state_ == State::waiting && alive_) came_back();
+  if (!is_batch(bytes)) {
+    one_message(origin, std::move(bytes));
+    return;
+  }
+  const auto batch = split_batch(bytes);
+  if (const auto* fault = std::get_if<FrameFault>(&batch)) {
+    events_->session_malformed(origin, fault->reason);
+    return;
+  }
+  const auto& elements = std::get<0>(batch);
+  for (std::size_t i = 0; i < std::min(elements.size(), max_batch); ++i) {
+    one_message(origin, std::string(elements[i]));
+  }
+}
+
+void Session::one_message(std::optional<UpstreamId> origin, std::string bytes) {
+  auto parsed = parse_frame(std::move(bytes));
+  if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
+    events_->session_malformed(origin, fault->reason);
+    return;
+  }
+  Frame& frame = std::get<Frame>(parsed);
+  if (!own_message(origin, frame)) events_->session_message(origin, std::move(frame));
+}
+
+// Answers to what the session itself has asked.
+bool Session::own_message(std::optional<UpstreamId> origin, Frame& frame) {
+  if (!frame.is_response()) return false;
+  UpstreamId id{};
+  if (frame.id_is_null) {
+    if (!origin) return false;
+    id = *origin;  // an error without an id, on a request's own stream, is that request's
+  } else if (const auto number = to_unsigned(frame.text(frame.id))) {
+    id = static_cast<UpstreamId>(*number);
+  }
+  if (id == UpstreamId{}) return false;
+  if (id == initialize_id_ && step_ == Step::initialize) {
+    initialize_answered(origin, std::move(frame));
+    return true;
+  }
+  if (id == ping_id_) {
+    ping_id_ = UpstreamId{};
+    upstream_.settle(id);
+    return true;
+  }
+  if (id == confirm_id_) {
+    confirm_id_ = UpstreamId{};
+    upstream_.settle(id);
+    resolve_doubts(false);
+    return true;
+  }
+  if (std::find(step_ids_.begin(), step_ids_.end(), id) == step_ids_.end()) return false;
+  upstream_.settle(id);
+  step_ended(id);
+  return true;
+}
+
+void Session::upstream_ended(UpstreamId id, Ending ending) {
+  if (ending_) return;
+  if (own_ended(id, ending)) return;
+  if (ending.failure && ending.unanswered) {
+    message_failed(std::move(ending));
+    return;
+  }
+  if (state_ == State::waiting && alive_ && !ending.failure) came_back();
+  events_->session_ended(id, std::move(ending));
+}
+
+bool Session::own_ended(UpstreamId id, Ending& ending) {
+  if (id == initialize_id_ && step_ == Step::initialize) {
+    initialize_ended(std::move(ending));
+    return true;
+  }
+  if (id == confirm_id_ || id == ping_id_) {
+    const bool confirms = id == confirm_id_;
+    (confirms ? confirm_id_ : ping_id_) = UpstreamId{};
+    const bool refused = ending.session != SessionVerdict::kept;
+    if (confirms) {
+      resolve_doubts(refused);
+    } else if (refused) {
+      lose("a ping was refused");
+    } else if (ending.failure && ending.failure->delivered == Delivered::no) {
+      go_away(*ending.failure);
+    }
+    return true;
+  }
+  if (std::find(step_ids_.begin(), step_ids_.end(), id) == step_ids_.end()) return false;
+  if (ending.failure && (ending.session == SessionVerdict::lost || ending.failure->delivered == Delivered::no)) {
+    try_failed(std::move(*ending.failure));
+  } else {
+    step_ended(id);
+  }
+  return true;
+}
+
+void Session::server_stream_changed(ServerStream state) {
+  server_stream_ = state;
+  if (step_ == Step::server_stream && state != ServerStream::waiting) send_initialized();
+}
+
+void Session::upstream_reachable() {
+  if (state_ == State::waiting && alive_) came_back();
+}
+
+void Session::upstream_lost_session() { lose("the upstream says so"); }
+
+void Session::set_next_try(std::chrono::milliseconds delay) {
+  next_try_ = std::chrono::steady_clock::now() + delay;
+  schedule();
+}
+
+void Session::schedule() {
+  const auto held = held_.next_time(is_open());
+  if (!held && !next_try_) {
+    timer_.clear();
+  } else {
+    timer_.set(std::min(held.value_or(SteadyTime::max()), next_try_.value_or(SteadyTime::max())));
+  }
+}
+
+void Session::timer_fired() {
+  fail_expired();
+  if (next_try_ && *next_try_ <= std::chrono::steady_clock::now()) {
+    next_try_.reset();
+    if (events_->frames_wait() || !held_.empty() || lost_) {
+      if (alive_) {
+        probe();
+      } else {
+        start_try();
+      }
+    } else if (state_ == State::waiting && !alive_) {
+      state_ = State::idle;
+    }
+  }
+  if (is_open()) release_held();
+  schedule();
+}
+
+void Session::keepalive_fired() {
+  if (!is_open() || ending_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (ping_id_ != UpstreamId{}) {
+    log_.peer(LogLevel::warning, "ping unanswered",
+              "the upstream has not answered a ping for {} s: connections are made anew",
+              ping_patience.count());
+    upstream_.abandon(ping_id_);
+    ping_id_ = UpstreamId{};
+    upstream_.refresh_connections();
+    keepalive_timer_.set(now + options_.keepalive);
+  } else if (now - last_sent_ >= options_.keepalive) {
+    ping_id_ = send_own(OutgoingKind::request, "ping", {});
+    keepalive_timer_.set(now + std::min<std::chrono::milliseconds>(ping_patience, options_.keepalive));
+  } else {
+    keepalive_timer_.set(last_sent_ + options_.keepalive);
+  }
+}
+
+void Session::end(std::function<void()> done) {
+  ending_ = true;
+  timer_.clear();
+  step_timer_.clear();
+  keepalive_timer_.clear();
+  upstream_.end(std::move(done));
+}
+
+}  // namespace bridge

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loop/deadline_timer.hpp"
+#include "protocol/frame.hpp"
+#include "service/log.hpp"
+#include "session/held_messages.hpp"
+#include "upstream/backoff.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+struct SessionOptions {
+  std::optional<std::string> client_capabilities;  ///< given: the bridge opens the session itself
+  std::chrono::milliseconds connect_wait{10000};
+  std::chrono::milliseconds keepalive{60000};      ///< 0: off
+};
+
+/// What the session tells the router, inside a Turn.
+class SessionEvents {
+ public:
+  /// Waiting frames can go now.
+  virtual void session_open() = 0;
+  /// There is none and nobody is opening one; who waits may ask for it again.
+  virtual void session_closed() = 0;
+  /// It was open and is not now; frames have to wait.
+  virtual void session_away() = 0;
+  /// The upstream refuses: everything that waits is answered with this.
+  virtual void session_refused(const Failure& failure) = 0;
+  /// One message that is not the session's own affair.
+  virtual void session_message(std::optional<UpstreamId> origin, Frame frame) = 0;
+  /// A message that cannot be read came on this stream.
+  virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
+  /// Nothing more comes for this outgoing message.
+  virtual void session_ended(UpstreamId id, Ending ending) = 0;
+  /// Whether frames wait for the session: then a failed try is repeated.
+  virtual bool frames_wait() const = 0;
+  /// What has to be restored in a new session: requests of the form (method, params).
+  struct Restorable {
+    std::string method;
+    std::string params;
+  };
+  virtual std::vector<Restorable> state_to_restore() const = 0;
+  /// A new session took the place of a lost one; changes in between went unseen.
+  virtual void session_replaced(const std::vector<std::string>& list_changes) = 0;
+
+ protected:
+  ~SessionEvents() = default;
+};
+
+/// The one session with the upstream: opened, kept and opened again (product section 7).
+///
+/// It decides whether there is a session; it knows no client and no HTTP. Owned by the daemon; the
+/// loop's thread only. A message given to send() ends with session_ended, or with a message that
+/// answers it; messages that were provably not acted on are held here and sent again.
+class Session final : public UpstreamEvents {
+ public:
+  enum class State {
+    idle,       ///< none, and nobody needs one
+    opening,    ///< the first one is being opened
+    open,
+    reopening,  ///< a lost one is being opened again
+    waiting,    ///< a try has failed, the next one has its time
+    refused,    ///< like idle, after the upstream has refused
+  };
+
+  Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream, Log& log,
+          SessionOptions options);
+  void set_events(SessionEvents& events) { events_ = &events; }
+
+  bool is_open() const { return state_ == State::open; }
+  /// Whether a client's `initialize` can be the one that opens it.
+  bool wants_initialize() const;
+  /// A frame waits for the session: opens it, or brings the next try nearer.
+  void require();
+  /// Opens it with a client's request. REQUIRES: wants_initialize(). The answer comes as a message.
+  void open_with(UpstreamId id, std::string body, std::string params);
+  /// Nobody waits any more for the answer to that request.
+  void withdraw_initialize(UpstreamId id);
+  /// Whether a try is under way, as opposed to waiting for the next one.
+  bool is_trying() const;
+  /// Why the last try failed; for those whose patience ends.
+  const std::optional<Failure>& last_failure() const { return last_failure_; }
+
+  /// REQUIRES: is_open(), but for answers.
+  void send(Outgoing message);
+  void abandon(UpstreamId id);
+  void settle(UpstreamId id);
+  void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
+
+  /// The kept InitializeResult and the params it was asked with; empty before the first opening.
+  const std::string& initialize_result() const { return kept_result_; }
+  const std::string& initialize_params() const { return kept_params_; }
+
+  /// Ends the session in an orderly way. No event comes after this.
+  void end(std::function<void()> done);
+
+  State state() const { return state_; }
+  ServerStream server_stream() const { return server_stream_; }
+  std::uint64_t reopened() const { return reopened_; }
+  std::optional<SteadyTime> opened_at() const { return opened_at_; }
+  const std::string& protocol_version() const { return protocol_version_; }
+
+  void upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
+  void upstream_ended(UpstreamId id, Ending ending) override;
+  void server_stream_changed(ServerStream state) override;
+  void upstream_reachable() override;
+  void upstream_lost_session() override;
+
+ private:
+  enum class Step { none, initialize, server_stream, initialized, log_level, subscriptions };
+
+  // Opening: session_opening.cpp.
+  void start_try();
+  void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
+  void initialize_ended(Ending ending);
+  void open_stream();
+  void send_initialized();
+  void restore();
+  void restore_subscriptions();
+  void step_ended(UpstreamId id);
+  void become_open();
+  void try_failed(Failure failure);
+  void refuse(const Failure& failure);
+
+  // Losing it and being away: session_losing.cpp.
+  void lose(std::string_view why);
+  void message_failed(Ending ending);
+  void doubt(Ending ending);
+  void resolve_doubts(bool lost);
+  void hold(Outgoing message, Failure failure, std::chrono::milliseconds patience);
+  void go_away(const Failure& failure);
+  void came_back();
+  void probe();
+  void release_held();
+  void fail_expired();
+
+  void one_message(std::optional<UpstreamId> origin, std::string bytes);
+  bool own_message(std::optional<UpstreamId> origin, Frame& frame);
+  bool own_ended(UpstreamId id, Ending& ending);
+  void set_next_try(std::chrono::milliseconds delay);
+  void timer_fired();
+  void schedule();
+  void keepalive_fired();
+  UpstreamId send_own(OutgoingKind kind, std::string_view method, std::string_view params);
+
+  Upstream& upstream_;
+  UpstreamIdSource& ids_;
+  Log& log_;
+  SessionOptions options_;
+  SessionEvents* events_ = nullptr;
+
+  State state_ = State::idle;
+  Step step_ = Step::none;
+  bool ending_ = false;
+  bool alive_ = false;   ///< there is a session, as far as is known
+  bool lost_ = false;    ///< there was one, and it is to be restored
+  ServerStream server_stream_ = ServerStream::off;
+
+  UpstreamId initialize_id_{};
+  std::string initialize_body_;  ///< of the try under way
+  std::string initialize_params_;
+  bool initialize_is_clients_ = false;
+  std::vector<UpstreamId> step_ids_;  ///< own messages whose end the step waits for
+  UpstreamId ping_id_{};
+  UpstreamId confirm_id_{};
+
+  std::string kept_params_;
+  std::string kept_result_;
+  std::string protocol_version_;
+  std::optional<SteadyTime> opened_at_;
+  std::uint64_t reopened_ = 0;
+
+  std::vector<Ending> doubts_;  ///< refusals that may mean a lost session; each with its message
+  HeldMessages held_;
+  Backoff backoff_;
+  std::optional<Failure> last_failure_;
+  std::optional<SteadyTime> next_try_;
+  SteadyTime last_try_{};
+  SteadyTime last_sent_{};
+  DeadlineTimer timer_;
+  DeadlineTimer step_timer_;
+  DeadlineTimer keepalive_timer_;
+};
+
+std::string_view name_of(Session::State state);
+
+}  // namespace bridge

@@ -1,0 +1,169 @@
+// A session that was lost, an upstream that is away, and the messages that wait meanwhile.
+#include <algorithm>
+#include <utility>
+
+#include "session/session.hpp"
+
+namespace bridge {
+namespace {
+
+/// A message that finds no session in so many sessions is answered, not sent again.
+constexpr std::uint8_t max_rejections = 3;
+
+bool is_unreachable(const Failure& failure) {
+  return failure.delivered == Delivered::no &&
+         (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns ||
+          failure.kind == ErrorKind::tls || failure.kind == ErrorKind::timeout);
+}
+
+}  // namespace
+
+// A message failed before its answer began. Is it to be sent again, and when?
+void Session::message_failed(Ending ending) {
+  const Failure& failure = *ending.failure;
+  Outgoing& message = *ending.unanswered;
+  if (ending.session == SessionVerdict::doubtful) {
+    doubt(std::move(ending));
+    return;
+  }
+  if (ending.session == SessionVerdict::lost) {
+    if (++message.rejections < max_rejections) {
+      Failure patience_over = failure;
+      patience_over.kind = ErrorKind::session;
+      patience_over.delivered = Delivered::no;
+      patience_over.error_object.clear();
+      patience_over.message = "the upstream keeps losing the session: " + failure.message;
+      hold(std::move(message), std::move(patience_over), options_.connect_wait);
+      lose("a request was refused");
+      return;
+    }
+    ending.failure->kind = ErrorKind::session;
+    ending.failure->delivered = Delivered::no;
+    ending.failure->error_object.clear();
+    ending.failure->message = "the upstream keeps losing the session: " + failure.message;
+    lose("a request was refused");
+  } else if (is_unreachable(failure)) {
+    const Failure why = failure;
+    hold(std::move(message), why, options_.connect_wait);
+    go_away(why);
+    return;
+  } else if (failure.retry_after && failure.delivered == Delivered::no) {
+    const auto now = std::chrono::steady_clock::now();
+    const SteadyTime deadline = message.hold_until.value_or(now + options_.connect_wait);
+    if (now + *failure.retry_after <= deadline) {
+      message.hold_until = deadline;
+      held_.hold({std::move(message), failure, now + *failure.retry_after, deadline});
+      schedule();
+      return;
+    }
+  } else if (failure.kind == ErrorKind::closed && message.may_repeat && message.repeats == 0 && is_open()) {
+    ++message.repeats;
+    send(std::move(message));
+    return;
+  }
+  const UpstreamId id = ending.unanswered->id;
+  events_->session_ended(id, std::move(ending));
+}
+
+void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds patience) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!message.hold_until) message.hold_until = now + patience;
+  const SteadyTime deadline = *message.hold_until;
+  held_.hold({std::move(message), std::move(failure), now, deadline});
+  schedule();
+}
+
+void Session::lose(std::string_view why) {
+  if (!alive_ || ending_) return;
+  if (is_open()) events_->session_away();
+  alive_ = false;
+  lost_ = true;
+  log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
+            upstream_.target(), why);
+  keepalive_timer_.clear();
+  if (ping_id_ != UpstreamId{}) upstream_.abandon(std::exchange(ping_id_, UpstreamId{}));
+  initialize_params_ = kept_params_;
+  initialize_is_clients_ = false;
+  upstream_.forget_session();
+  if (backoff_.tries() == 0) {
+    backoff_.next();  // at once, but not again and again
+    start_try();
+  } else {
+    state_ = State::waiting;
+    set_next_try(backoff_.next());
+  }
+}
+
+void Session::doubt(Ending ending) {
+  doubts_.push_back(std::move(ending));
+  if (!is_open()) {
+    // A new session is on its way anyway: it will tell.
+    if (!alive_) resolve_doubts(true);
+    return;
+  }
+  if (confirm_id_ == UpstreamId{}) confirm_id_ = send_own(OutgoingKind::request, "ping", {});
+}
+
+void Session::resolve_doubts(bool lost) {
+  for (Ending& ending : std::exchange(doubts_, {})) {
+    if (lost) {
+      ending.session = SessionVerdict::lost;
+      message_failed(std::move(ending));
+    } else {
+      const UpstreamId id = ending.unanswered->id;
+      ending.unanswered.reset();
+      events_->session_ended(id, std::move(ending));
+    }
+  }
+}
+
+// The session may well be there, but its upstream cannot be reached.
+void Session::go_away(const Failure& failure) {
+  last_failure_ = failure;
+  if (!alive_) return;  // a try to open is under way or due: it will tell
+  if (state_ != State::waiting) {
+    state_ = State::waiting;
+    events_->session_away();
+    log_.peer(LogLevel::warning, "upstream away", "the upstream {} cannot be reached: {}; trying again",
+              upstream_.target(), failure.message);
+    keepalive_timer_.clear();
+  }
+  if (!next_try_) set_next_try(backoff_.next());
+}
+
+void Session::came_back() {
+  state_ = State::open;
+  next_try_.reset();
+  last_failure_.reset();
+  backoff_.reset();
+  log_.info("the upstream {} can be reached again", upstream_.target());
+  if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  release_held();
+  schedule();
+  events_->session_open();
+}
+
+void Session::probe() {
+  last_try_ = std::chrono::steady_clock::now();
+  if (held_.empty()) {
+    if (ping_id_ == UpstreamId{}) ping_id_ = send_own(OutgoingKind::request, "ping", {});
+  } else {
+    release_held();
+  }
+}
+
+void Session::release_held() {
+  for (HeldMessage& held : held_.take_ready(std::chrono::steady_clock::now())) {
+    send(std::move(held.message));
+  }
+}
+
+void Session::fail_expired() {
+  for (HeldMessage& held : held_.take_expired(std::chrono::steady_clock::now())) {
+    Ending ending;
+    ending.failure = std::move(held.failure);
+    events_->session_ended(held.message.id, std::move(ending));
+  }
+}
+
+}  // namespace bridge

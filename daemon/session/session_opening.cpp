@@ -1,0 +1,269 @@
+// Opening the session: initialize, the server stream, initialized, what is to be restored.
+#include <algorithm>
+#include <utility>
+
+#include "session/handshake.hpp"
+#include "session/session.hpp"
+
+namespace bridge {
+namespace {
+
+/// How long the opening waits for the server stream; it goes on without it.
+constexpr std::chrono::seconds server_stream_patience{1};
+/// A frame that comes while the next try is far away brings it this near to the last one.
+constexpr std::chrono::milliseconds impatient{500};
+
+bool is_definitive(const Failure& failure) {
+  if (!failure.error_object.empty()) return true;
+  return failure.status >= 400 && failure.status < 500 && failure.status != 429 && failure.status != 408;
+}
+
+}  // namespace
+
+bool Session::wants_initialize() const {
+  if (options_.client_capabilities || lost_ || alive_ || ending_) return false;
+  return state_ == State::idle || state_ == State::refused ||
+         (state_ == State::waiting && !initialize_is_clients_);
+}
+
+void Session::require() {
+  if (ending_ || is_open() || is_trying()) return;
+  if (state_ == State::waiting && next_try_) {
+    const SteadyTime soon = std::max(last_try_ + impatient, std::chrono::steady_clock::now());
+    if (soon < *next_try_) next_try_ = soon;
+    schedule();
+    return;
+  }
+  if (!initialize_is_clients_) {
+    initialize_body_.clear();
+    initialize_params_ = !kept_params_.empty()
+                             ? kept_params_
+                             : own_initialize_params(options_.client_capabilities.value_or("{}"));
+  }
+  start_try();
+}
+
+void Session::open_with(UpstreamId id, std::string body, std::string params) {
+  initialize_id_ = id;
+  initialize_body_ = std::move(body);
+  initialize_params_ = std::move(params);
+  initialize_is_clients_ = true;
+  if (state_ == State::waiting) {
+    require();
+  } else {
+    start_try();
+  }
+}
+
+void Session::withdraw_initialize(UpstreamId id) {
+  if (id != initialize_id_ || !initialize_is_clients_) return;
+  initialize_is_clients_ = false;
+  initialize_body_.clear();
+}
+
+void Session::start_try() {
+  if (initialize_params_.empty()) {
+    initialize_params_ = !kept_params_.empty()
+                             ? kept_params_
+                             : own_initialize_params(options_.client_capabilities.value_or("{}"));
+  }
+  next_try_.reset();
+  last_try_ = std::chrono::steady_clock::now();
+  state_ = lost_ ? State::reopening : State::opening;
+  step_ = Step::initialize;
+  step_ids_.clear();
+  Outgoing message;
+  if (!initialize_is_clients_) initialize_id_ = ids_.next();
+  message.id = initialize_id_;
+  message.may_repeat = true;
+  message.opens_session = true;
+  message.body = initialize_is_clients_ ? initialize_body_
+                                        : own_request(initialize_id_, "initialize", initialize_params_);
+  upstream_.forget_session();
+  send(std::move(message));
+}
+
+void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
+  upstream_.settle(initialize_id_);
+  const bool is_clients = initialize_is_clients_;
+  initialize_is_clients_ = false;
+  if (!frame.result.present()) {
+    Failure failure;
+    failure.kind = ErrorKind::session;
+    failure.delivered = Delivered::no;
+    failure.message = "the upstream refuses to initialize a session";
+    failure.error_object = std::string(frame.text(frame.error));
+    step_ = Step::none;
+    last_failure_ = failure;
+    if (is_clients && !lost_) {
+      // It concerns this client alone; who else waits may try with another.
+      state_ = State::idle;
+      initialize_params_.clear();
+      log_.warning("the upstream refused a client's initialize");
+      events_->session_message(origin, std::move(frame));
+      events_->session_closed();
+    } else {
+      refuse(failure);
+    }
+    return;
+  }
+  kept_params_ = initialize_params_;
+  kept_result_ = std::string(frame.text(frame.result));
+  const std::string version = protocol_version_of(kept_result_);
+  if (!protocol_version_.empty() && version != protocol_version_) {
+    log_.warning("the upstream now speaks protocol version {} (before: {})", version, protocol_version_);
+  }
+  protocol_version_ = version;
+  upstream_.use_protocol_version(version);
+  if (is_clients) events_->session_message(origin, std::move(frame));
+  open_stream();
+}
+
+void Session::initialize_ended(Ending ending) {
+  Failure failure;
+  if (ending.failure) {
+    failure = std::move(*ending.failure);
+  } else {
+    failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
+    failure.message = "the upstream's answer to initialize has no result in it";
+  }
+  if (!is_definitive(failure)) {
+    try_failed(std::move(failure));
+    return;
+  }
+  step_ = Step::none;
+  last_failure_ = failure;
+  if (initialize_is_clients_ && !failure.error_object.empty() && !lost_) {
+    initialize_is_clients_ = false;
+    initialize_params_.clear();
+    state_ = State::idle;
+    log_.warning("the upstream refused a client's initialize");
+    Ending refused;
+    refused.failure = std::move(failure);
+    events_->session_ended(initialize_id_, std::move(refused));
+    events_->session_closed();
+  } else {
+    refuse(failure);
+  }
+}
+
+void Session::refuse(const Failure& failure) {
+  step_ = Step::none;
+  state_ = State::refused;
+  alive_ = false;
+  last_failure_ = failure;
+  next_try_.reset();
+  backoff_.reset();
+  log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
+            failure.error_object.empty() ? failure.message : printable(failure.error_object));
+  if (std::exchange(initialize_is_clients_, false)) {
+    Ending refused;
+    refused.failure = failure;
+    events_->session_ended(initialize_id_, std::move(refused));
+  }
+  initialize_params_.clear();
+  for (HeldMessage& held : held_.take_all()) {
+    Ending refused;
+    refused.failure = failure;
+    refused.failure->delivered = Delivered::no;
+    events_->session_ended(held.message.id, std::move(refused));
+  }
+  events_->session_refused(failure);
+  schedule();
+}
+
+void Session::try_failed(Failure failure) {
+  step_ = Step::none;
+  step_ids_.clear();
+  step_timer_.clear();
+  state_ = State::waiting;
+  alive_ = false;
+  failure.delivered = Delivered::no;
+  const bool first_of_kind = !last_failure_ || last_failure_->message != failure.message;
+  const auto delay = backoff_.next();
+  if (first_of_kind || backoff_.tries() == 1) {
+    log_.peer(LogLevel::warning, "cannot open a session", "cannot open a session with {}: {}; trying again",
+              upstream_.target(), failure.message);
+  }
+  last_failure_ = std::move(failure);
+  if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
+    set_next_try(delay);
+  } else {
+    state_ = State::idle;
+    next_try_.reset();
+    schedule();
+  }
+}
+
+void Session::open_stream() {
+  step_ = Step::server_stream;
+  server_stream_ = ServerStream::waiting;
+  step_timer_.set_after(server_stream_patience);
+  upstream_.open_server_stream();
+}
+
+void Session::send_initialized() {
+  step_timer_.clear();
+  step_ = Step::initialized;
+  step_ids_ = {send_own(OutgoingKind::notification, "notifications/initialized", {})};
+}
+
+// In a new session that takes the place of a lost one: the log level, then all subscriptions at once.
+void Session::restore() {
+  step_ = Step::log_level;
+  for (const auto& one : events_->state_to_restore()) {
+    if (one.method != "logging/setLevel") continue;
+    step_ids_.push_back(send_own(OutgoingKind::request, one.method, one.params));
+  }
+  if (step_ids_.empty()) restore_subscriptions();
+}
+
+void Session::restore_subscriptions() {
+  step_ = Step::subscriptions;
+  for (const auto& one : events_->state_to_restore()) {
+    if (one.method == "logging/setLevel") continue;
+    step_ids_.push_back(send_own(OutgoingKind::request, one.method, one.params));
+  }
+  if (step_ids_.empty()) become_open();
+}
+
+void Session::step_ended(UpstreamId id) {
+  std::erase(step_ids_, id);
+  if (!step_ids_.empty()) return;
+  switch (step_) {
+    case Step::initialized:
+      if (lost_) {
+        restore();
+      } else {
+        become_open();
+      }
+      break;
+    case Step::log_level: restore_subscriptions(); break;
+    case Step::subscriptions: become_open(); break;
+    case Step::none:
+    case Step::initialize:
+    case Step::server_stream: break;
+  }
+}
+
+void Session::become_open() {
+  step_ = Step::none;
+  state_ = State::open;
+  alive_ = true;
+  initialize_params_.clear();
+  last_failure_.reset();
+  opened_at_ = std::chrono::steady_clock::now();
+  if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  if (std::exchange(lost_, false)) {
+    ++reopened_;
+    log_.info("session with {} opened again", upstream_.target());
+    events_->session_replaced(declared_list_changes(kept_result_));
+  } else {
+    log_.info("session with {} open, protocol version {}", upstream_.target(), protocol_version_);
+  }
+  release_held();
+  schedule();
+  events_->session_open();
+}
+
+}  // namespace bridge

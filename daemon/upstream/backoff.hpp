@@ -1,0 +1,35 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <random>
+
+namespace bridge {
+
+/// Delays between tries: doubling from 500 ms to 30 s, each with up to a quarter taken off at random
+/// so that many bridges do not come back in step. Pure but for its generator.
+class Backoff {
+ public:
+  static constexpr std::chrono::milliseconds first{500};
+  static constexpr std::chrono::milliseconds longest{30000};
+
+  explicit Backoff(std::uint32_t seed = std::random_device{}()) : random_(seed) {}
+
+  /// The delay before the next try.
+  std::chrono::milliseconds next() {
+    const auto delay = std::min(longest, first * (std::int64_t{1} << std::min(tries_, 10)));
+    ++tries_;
+    std::uniform_int_distribution<std::int64_t> jitter(0, delay.count() / 4);
+    return delay - std::chrono::milliseconds(jitter(random_));
+  }
+
+  void reset() { tries_ = 0; }
+  int tries() const { return tries_; }
+
+ private:
+  std::minstd_rand random_;
+  int tries_ = 0;
+};
+
+}  // namespace bridge

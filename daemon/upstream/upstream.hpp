@@ -1,0 +1,106 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/ids.hpp"
+#include "protocol/reply.hpp"
+
+namespace bridge {
+
+enum class OutgoingKind : std::uint8_t { request, notification, answer };
+
+/// One message for the upstream: its bytes, and what the carrier must know without reading them.
+struct Outgoing {
+  UpstreamId id{};
+  OutgoingKind kind = OutgoingKind::request;
+  bool may_repeat = false;     ///< sending it twice does no harm: it only reads
+  bool opens_session = false;  ///< `initialize`
+  std::string body;            ///< one line, without `\n`
+
+  // The session's own notes on it; the carrier keeps them and gives them back.
+  std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
+  std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
+  std::optional<std::chrono::steady_clock::time_point> hold_until{};
+};
+
+/// What an end says about the session.
+enum class SessionVerdict : std::uint8_t {
+  kept,
+  doubtful,  ///< the upstream speaks of the session; a ping will tell
+  lost,      ///< it does not know the session any more
+};
+
+/// How one outgoing message ended.
+struct Ending {
+  std::optional<Failure> failure;  ///< none: it was handed over, or its stream ended in order
+  SessionVerdict session = SessionVerdict::kept;
+  bool something_came = false;     ///< at least one message came on its stream
+  std::optional<Outgoing> unanswered{};  ///< given back if no answer had begun
+};
+
+/// The stream on which the upstream speaks by itself.
+enum class ServerStream : std::uint8_t {
+  off,      ///< not wanted
+  waiting,  ///< being opened, or between two tries
+  open,
+  none,     ///< this upstream has none
+};
+
+/// What happens at the upstream's side: implemented by the session, called by the carriers, on the
+/// loop's thread and inside a Turn. Never called from within a function of Upstream.
+class UpstreamEvents {
+ public:
+  /// One message (or a batch), as a single line. `origin` is the request whose answer stream it came
+  /// on; none: the server's own stream.
+  virtual void upstream_message(std::optional<UpstreamId> origin, std::string bytes) = 0;
+  /// Nothing more comes for this message. Always called once, but not after abandon() or settle().
+  virtual void upstream_ended(UpstreamId id, Ending ending) = 0;
+  virtual void server_stream_changed(ServerStream state) = 0;
+  /// The upstream, which could not be reached before, accepts connections again.
+  virtual void upstream_reachable() = 0;
+  /// The session is gone without a message having said so (a restarted child, a 404 to the stream).
+  virtual void upstream_lost_session() = 0;
+
+ protected:
+  ~UpstreamEvents() = default;
+};
+
+/// A carrier to one upstream server: messages out, messages in. It knows no client and no method.
+///
+/// Owned by the daemon; the loop's thread only. Memory: one body for each outgoing message until its
+/// answer begins, and at most --max-frame for each answer that is accumulating.
+class Upstream {
+ public:
+  virtual ~Upstream() = default;
+
+  /// Starts at once; ends with upstream_ended.
+  virtual void send(Outgoing message) = 0;
+  /// Gives the answer stream up, at once; nothing more is reported of it.
+  virtual void abandon(UpstreamId id) = 0;
+  /// The answer has come: the stream may end in its own time; nothing more is awaited on it.
+  virtual void settle(UpstreamId id) = 0;
+  /// Stops or continues reading that answer stream.
+  virtual void pause(UpstreamId id, bool paused) = 0;
+
+  /// What the handshake settled; goes with every message from now on.
+  virtual void use_protocol_version(std::string version) = 0;
+  /// Forgets the session: its id, its version, and what could be resumed of it.
+  virtual void forget_session() = 0;
+  virtual void open_server_stream() = 0;
+  /// Replaces the connections that are idle and the server stream: they may be dead.
+  virtual void refresh_connections() = 0;
+
+  /// Ends the session in an orderly way and everything under way; `done` is called at most once, as
+  /// soon as that is over, within about 2 s.
+  virtual void end(std::function<void()> done) = 0;
+
+  virtual std::string_view kind() const = 0;    ///< for the status: "http"
+  virtual std::string_view target() const = 0;  ///< where, without anything secret
+};
+
+}  // namespace bridge
