@@ -1,0 +1,214 @@
+#include "upstream/http/curl_loop.hpp"
+
+#include <curl/curl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/post.hpp>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr long max_idle_connections = 16;
+
+}  // namespace
+
+struct CurlLoop::Callbacks {
+  static int socket(CURL*, curl_socket_t descriptor, int what, void* self, void*) {
+    static_cast<CurlLoop*>(self)->set_interest(descriptor, what);
+    return 0;
+  }
+
+  static int timer(CURLM*, long milliseconds, void* self) {
+    auto& loop = *static_cast<CurlLoop*>(self);
+    if (milliseconds < 0) {
+      loop.timer_.clear();
+    } else if (milliseconds == 0) {
+      loop.kick_ = true;
+    } else {
+      loop.timer_.set_after(std::chrono::milliseconds(milliseconds));
+    }
+    return 0;
+  }
+
+  static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+    const int descriptor =
+        ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (descriptor < 0) return CURL_SOCKET_BAD;
+    static_cast<CurlLoop*>(self)->sockets_[descriptor].ours = true;
+    return descriptor;
+  }
+
+  static int close_socket(void* self, curl_socket_t descriptor) {
+    auto& sockets = static_cast<CurlLoop*>(self)->sockets_;
+    const auto found = sockets.find(descriptor);
+    if (found != sockets.end()) {
+      if (found->second.watch) found->second.watch->release();
+      sockets.erase(found);
+    }
+    return close(descriptor);
+  }
+};
+
+CurlLoop::CurlLoop(asio::io_context& loop, Turn& turn)
+    : loop_(loop),
+      turn_(turn),
+      multi_(curl_multi_init()),
+      timer_(loop, turn, [this] { act(CURL_SOCKET_TIMEOUT, 0); }),
+      self_(std::make_shared<CurlLoop*>(this)) {
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Callbacks::socket);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Callbacks::timer);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, max_idle_connections);
+}
+
+CurlLoop::~CurlLoop() {
+  acting_ = true;
+  for (const auto& [handle, transfer] : transfers_) curl_multi_remove_handle(multi_, handle);
+  curl_multi_cleanup(multi_);
+  for (auto& [descriptor, socket] : sockets_) {
+    if (socket.watch) socket.watch->release();
+  }
+}
+
+void CurlLoop::prepare(CURL* handle) {
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open_socket);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, this);
+  curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, &Callbacks::close_socket);
+  curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, this);
+}
+
+void CurlLoop::set_interest(int descriptor, int what) {
+  Socket& socket = sockets_[descriptor];
+  socket.interest = what == CURL_POLL_REMOVE ? 0 : what;
+  if (what == CURL_POLL_REMOVE && !socket.ours) {
+    // Not a connection (the resolver's, say): curl closes it without telling.
+    if (socket.watch) socket.watch->release();
+    sockets_.erase(descriptor);
+    return;
+  }
+  if (what == CURL_POLL_REMOVE) return;
+  if (!socket.watch) {
+    socket.watch = std::make_unique<DescriptorWatch>(
+        loop_, turn_, descriptor,
+        [this, descriptor](DescriptorWatch::Event event) { socket_ready(descriptor, event); });
+  }
+  rearm(descriptor);
+}
+
+void CurlLoop::rearm(int descriptor) {
+  const auto found = sockets_.find(descriptor);
+  if (found == sockets_.end() || !found->second.watch) return;
+  const Socket& socket = found->second;
+  if ((socket.interest & CURL_POLL_IN) != 0) socket.watch->want(DescriptorWatch::Event::readable);
+  if ((socket.interest & CURL_POLL_OUT) != 0) socket.watch->want(DescriptorWatch::Event::writable);
+}
+
+void CurlLoop::socket_ready(int descriptor, DescriptorWatch::Event event) {
+  const auto found = sockets_.find(descriptor);
+  if (found == sockets_.end()) return;
+  const bool reads = event == DescriptorWatch::Event::readable;
+  if ((found->second.interest & (reads ? CURL_POLL_IN : CURL_POLL_OUT)) == 0) return;
+  act(descriptor, reads ? CURL_CSELECT_IN : CURL_CSELECT_OUT);
+  rearm(descriptor);
+}
+
+// One call into curl, and those that follow from it; then what it has found is reported.
+void CurlLoop::act(int descriptor, int events) {
+  acting_ = true;
+  int running = 0;
+  curl_multi_socket_action(multi_, descriptor, events, &running);
+  while (std::exchange(kick_, false)) {
+    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+  acting_ = false;
+  report();
+}
+
+void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
+  transfers_[handle] = &transfer;
+  curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
+  curl_multi_add_handle(multi_, handle);
+  if (acting_) return;
+  acting_ = true;
+  int running = 0;
+  while (std::exchange(kick_, false)) {
+    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+  acting_ = false;
+  if (running < static_cast<int>(transfers_.size()) || !ready_.empty()) report_later();
+}
+
+void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
+  if (transfers_.erase(handle) > 0) curl_multi_remove_handle(multi_, handle);
+  if (transfer.ready_) {
+    std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
+    transfer.ready_ = false;
+  }
+}
+
+void CurlLoop::pause(CURL* handle, bool paused) {
+  if (!transfers_.contains(handle)) return;
+  acting_ = true;
+  curl_easy_pause(handle, paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
+  int running = 0;
+  while (std::exchange(kick_, false)) {
+    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+  acting_ = false;
+  if (!paused) report_later();
+}
+
+void CurlLoop::mark_ready(CurlTransfer& transfer) {
+  if (std::exchange(transfer.ready_, true)) return;
+  ready_.push_back(&transfer);
+}
+
+void CurlLoop::report_later() {
+  if (reporting_ || std::exchange(report_posted_, true)) return;
+  asio::post(loop_, [self = std::weak_ptr(self_)] {
+    const auto loop = self.lock();
+    if (!loop) return;
+    (*loop)->report_posted_ = false;
+    Turn::Scope scope((*loop)->turn_);
+    (*loop)->report();
+  });
+}
+
+void CurlLoop::report() {
+  if (reporting_) return;
+  reporting_ = true;
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+      CurlTransfer* transfer = ready_[i];
+      if (transfer == nullptr) continue;
+      transfer->ready_ = false;
+      ready_[i] = nullptr;
+      transfer->transfer_progressed(false, 0);
+    }
+    ready_.clear();
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      const auto found = transfers_.find(message->easy_handle);
+      if (found == transfers_.end()) continue;
+      CurlTransfer* transfer = found->second;
+      const int result = message->data.result;
+      // Marked since: the end says it as well.
+      std::replace(ready_.begin(), ready_.end(), transfer, static_cast<CurlTransfer*>(nullptr));
+      transfer->ready_ = false;
+      transfers_.erase(found);
+      curl_multi_remove_handle(multi_, message->easy_handle);
+      transfer->transfer_progressed(true, result);
+      more = true;
+    }
+    more = more || !ready_.empty();
+  }
+  reporting_ = false;
+}
+
+}  // namespace bridge

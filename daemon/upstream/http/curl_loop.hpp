@@ -1,0 +1,86 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "loop/deadline_timer.hpp"
+#include "loop/descriptor_watch.hpp"
+
+// libcurl's types by name only, so that its header stays out of ours.
+using CURL = void;
+using CURLM = void;
+
+namespace bridge {
+
+/// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; what they have
+/// found is looked at in transfer_progressed(), outside of curl.
+class CurlTransfer {
+ public:
+  /// Something came, or (with `done`) it is over: `result` is a CURLcode.
+  virtual void transfer_progressed(bool done, int result) = 0;
+
+ protected:
+  virtual ~CurlTransfer() = default;
+
+ private:
+  friend class CurlLoop;
+  bool ready_ = false;
+};
+
+/// Drives libcurl's multi interface by the Asio loop.
+///
+/// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
+/// timer is kept as a deadline and seldom touches the kernel's. No callback of a transfer is made
+/// from within a function of this class: they come from the loop.
+class CurlLoop {
+ public:
+  CurlLoop(asio::io_context& loop, Turn& turn);
+  ~CurlLoop();
+  CurlLoop(const CurlLoop&) = delete;
+  CurlLoop& operator=(const CurlLoop&) = delete;
+
+  /// Sets on a new handle what every transfer here needs.
+  void prepare(CURL* handle);
+
+  /// Starts the transfer. Both must live until remove(), or until it was reported as done.
+  void add(CURL* handle, CurlTransfer& transfer);
+  /// Ends the transfer; its connection is closed unless the answer was complete.
+  void remove(CURL* handle, CurlTransfer& transfer);
+  /// Stops or continues receiving.
+  void pause(CURL* handle, bool paused);
+  /// From a curl callback: transfer_progressed() is due.
+  void mark_ready(CurlTransfer& transfer);
+
+ private:
+  struct Socket {
+    std::unique_ptr<DescriptorWatch> watch;
+    int interest = 0;
+    bool ours = false;  ///< made by open_socket: closed by close_socket, kept in between
+  };
+  struct Callbacks;
+
+  void set_interest(int descriptor, int what);
+  void rearm(int descriptor);
+  void socket_ready(int descriptor, DescriptorWatch::Event event);
+  void act(int descriptor, int events);
+  void report();
+  void report_later();
+
+  asio::io_context& loop_;
+  Turn& turn_;
+  CURLM* multi_;
+  std::unordered_map<int, Socket> sockets_;
+  std::unordered_map<CURL*, CurlTransfer*> transfers_;
+  std::vector<CurlTransfer*> ready_;
+  DeadlineTimer timer_;
+  bool kick_ = false;        ///< curl wants to be called at once
+  bool acting_ = false;      ///< inside curl
+  bool reporting_ = false;
+  bool report_posted_ = false;
+  std::shared_ptr<CurlLoop*> self_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "protocol/sse_parser.hpp"
+#include "upstream/http/http_context.hpp"
+#include "upstream/http/response_head.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// What the owner of exchanges hears of one; outside of curl.
+class ExchangeOwner {
+ public:
+  /// Messages came (Exchange::next_message), or it ended (Exchange::has_ended).
+  virtual void exchange_progressed(UpstreamId id) = 0;
+
+ protected:
+  ~ExchangeOwner() = default;
+};
+
+/// One message on its way: a POST, its answer, and if the answer's stream breaks and can be resumed,
+/// the GETs that continue it (product section 8).
+///
+/// Owned by HttpUpstream. Memory: the message until its answer begins; a JSON body or an SSE event
+/// of at most --max-frame; the messages of one turn. Ends by itself or by its destruction, which
+/// closes the answer stream at once.
+class Exchange final : private CurlTransfer, private SseSink {
+ public:
+  Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message);
+  ~Exchange();
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  void start();
+  void pause(bool paused);
+  /// The answer has come.
+  void settle();
+  /// Ends it with this failure.
+  void fail(Failure failure);
+
+  /// The next message that came; empty if there is none.
+  std::optional<std::string> next_message();
+  bool has_ended() const { return ended_; }
+  /// How it ended. REQUIRES: has_ended(), all messages taken.
+  Ending take_ending();
+
+  /// Resumes, times out or ends the draining, if it is time; `next` is when to ask again.
+  void check_time(SteadyTime now, SteadyTime& next);
+  /// When it is over if nothing happens.
+  SteadyTime deadline() const;
+
+  UpstreamId id() const { return message_.id; }
+  bool is_settled() const { return settled_; }
+  bool was_reached() const { return reached_; }
+  std::size_t accumulated() const { return body_.size() + (parser_ ? parser_->pending_bytes() : 0); }
+  const ResponseHead& head() const { return head_; }
+  bool opens_session() const { return message_.opens_session; }
+
+ private:
+  struct Callbacks;
+
+  void begin_post();
+  void begin_resume();
+  void release_handle();
+  void head_complete();
+  std::size_t take_body(std::string_view bytes);
+  void took_bytes();
+  void transfer_progressed(bool done, int result) override;
+  void transfer_done(int result);
+  void answer_complete();
+  bool try_resume();
+  bool follow_redirect();
+  void end(std::optional<Failure> failure);
+  void request_is_answered();
+
+  void on_event(std::string type, std::string data) override;
+  void on_retry(std::chrono::milliseconds delay) override;
+  void on_oversized_event() override;
+
+  HttpContext& context_;
+  ExchangeOwner& owner_;
+  Outgoing message_;
+  CurlHandle handle_;
+  HeaderList headers_;
+  bool running_ = false;   ///< curl has it
+  bool carried_session_ = false;
+  bool session_was_known_ = false;
+
+  ResponseHead head_;
+  bool body_begun_ = false;
+  std::string body_;
+  std::unique_ptr<SseParser> parser_;
+  ByteBudget::Share share_;
+  std::deque<std::string> messages_;
+  std::optional<Failure> failed_in_callback_;
+  int requests_sent_ = 0;  ///< how often curl began to send it on a connection
+  int redirects_ = 0;
+  std::string url_;        ///< if redirected
+
+  bool reached_ = false;
+  bool answer_begun_ = false;
+  bool something_came_ = false;
+  bool settled_ = false;
+  bool ended_ = false;
+  bool awaited_elsewhere_ = false;  ///< 202 to a request: its answer comes on another stream
+  bool resuming_ = false;
+  std::optional<Failure> failure_;
+  SessionVerdict verdict_ = SessionVerdict::kept;
+
+  std::chrono::milliseconds retry_{1000};
+  int resumptions_failed_ = 0;
+  std::optional<SteadyTime> resume_at_;
+  std::deque<std::string> seen_events_;          ///< the last ones, oldest first
+  std::unordered_set<std::string> seen_event_set_;
+
+  SteadyTime started_;
+  SteadyTime last_byte_;
+  std::optional<SteadyTime> drain_until_;
+};
+
+}  // namespace bridge

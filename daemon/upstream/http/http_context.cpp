@@ -1,0 +1,135 @@
+#include "upstream/http/http_context.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t max_idle_handles = 16;
+
+}  // namespace
+
+void CurlCleanup::operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+
+void append_header(HeaderList& list, const std::string& line) {
+  curl_slist* const head = curl_slist_append(list.get(), line.c_str());
+  if (!list) list = HeaderList(head, &curl_slist_free_all);
+}
+
+HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log)
+    : curl_(curl), options_(std::move(options)), budget_(budget), log_(log) {}
+
+CurlHandle HttpContext::take_handle() {
+  if (!idle_handles_.empty()) {
+    CurlHandle handle = std::move(idle_handles_.back());
+    idle_handles_.pop_back();
+    return handle;
+  }
+  CurlHandle handle(curl_easy_init());
+  CURL* const h = handle.get();
+  curl_.prepare(h);
+  curl_easy_setopt(h, CURLOPT_URL, options_.url.c_str());
+  curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
+  curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
+  curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(h, CURLOPT_PROXY, options_.proxy.c_str());
+  curl_easy_setopt(h, CURLOPT_NOPROXY, options_.no_proxy.c_str());
+  curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
+  curl_easy_setopt(h, CURLOPT_HTTP_VERSION,
+                   options_.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+  if (options_.http2) curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
+  if (!options_.unix_socket.empty()) {
+    curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, options_.unix_socket.c_str());
+  }
+  if (!options_.ca_file.empty()) curl_easy_setopt(h, CURLOPT_CAINFO, options_.ca_file.c_str());
+  if (!options_.client_certificate.empty()) {
+    curl_easy_setopt(h, CURLOPT_SSLCERT, options_.client_certificate.c_str());
+  }
+  if (!options_.client_key.empty()) curl_easy_setopt(h, CURLOPT_SSLKEY, options_.client_key.c_str());
+  if (options_.insecure) {
+    curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, 0L);
+  }
+  return handle;
+}
+
+void HttpContext::give_back(CurlHandle handle) {
+  if (handle && idle_handles_.size() < max_idle_handles) idle_handles_.push_back(std::move(handle));
+}
+
+HeaderList HttpContext::common_headers() const {
+  HeaderList list;
+  append_header(list, "Accept: application/json, text/event-stream");
+  append_header(list, "User-Agent: mcp-session-bridge/" MCP_BRIDGE_VERSION);
+  if (!options_.token.empty()) append_header(list, "Authorization: Bearer " + options_.token);
+  if (!protocol_version_.empty()) append_header(list, "MCP-Protocol-Version: " + protocol_version_);
+  if (!session_id_.empty()) append_header(list, "Mcp-Session-Id: " + session_id_);
+  for (const std::string& header : options_.headers) append_header(list, header);
+  return list;
+}
+
+const HeaderList& HttpContext::post_headers() {
+  if (!post_headers_) {
+    post_headers_ = common_headers();
+    append_header(post_headers_, "Content-Type: application/json");
+    append_header(post_headers_, "Expect:");
+  }
+  return post_headers_;
+}
+
+HeaderList HttpContext::stream_headers(const std::string& last_event_id) const {
+  HeaderList list = common_headers();
+  // Only an event stream will do: the first header is replaced by a narrower one.
+  HeaderList narrowed;
+  append_header(narrowed, "Accept: text/event-stream");
+  for (const curl_slist* item = list->next; item != nullptr; item = item->next) {
+    append_header(narrowed, item->data);
+  }
+  if (!last_event_id.empty()) append_header(narrowed, "Last-Event-ID: " + last_event_id);
+  return narrowed;
+}
+
+void HttpContext::set_session_id(std::string id) {
+  if (id == session_id_) return;
+  session_id_ = std::move(id);
+  post_headers_.reset();
+}
+
+void HttpContext::set_protocol_version(std::string version) {
+  protocol_version_ = std::move(version);
+  post_headers_.reset();
+}
+
+void HttpContext::set_token(std::string token) {
+  options_.token = std::move(token);
+  post_headers_.reset();
+}
+
+void HttpContext::forget_session() {
+  session_id_.clear();
+  protocol_version_.clear();
+  post_headers_.reset();
+}
+
+std::string HttpContext::without_secrets(std::string text) const {
+  const auto blot = [&text](const std::string& secret) {
+    if (secret.size() < 4) return;
+    for (std::size_t at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
+      text.replace(at, secret.size(), "***");
+    }
+  };
+  blot(options_.token);
+  blot(session_id_);
+  for (const std::string& header : options_.headers) {
+    const auto value = header.find_first_not_of(" \t", header.find(':') + 1);
+    if (value != header.npos) blot(header.substr(value));
+  }
+  return text;
+}
+
+}  // namespace bridge

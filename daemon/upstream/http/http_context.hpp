@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loop/byte_budget.hpp"
+#include "service/log.hpp"
+#include "upstream/http/curl_loop.hpp"
+#include "upstream/http/http_options.hpp"
+
+struct curl_slist;
+
+namespace bridge {
+
+using HeaderList = std::shared_ptr<curl_slist>;
+
+struct CurlCleanup {
+  void operator()(CURL* handle) const;
+};
+using CurlHandle = std::unique_ptr<CURL, CurlCleanup>;
+
+/// What the transfers to one upstream share: options, the session's headers, handles. Owned by
+/// HttpUpstream; outlives its transfers.
+class HttpContext {
+ public:
+  HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log);
+
+  CurlLoop& curl() { return curl_; }
+  const HttpOptions& options() const { return options_; }
+  ByteBudget& budget() { return budget_; }
+  Log& log() { return log_; }
+
+  /// A handle with everything set that all transfers need; comes from those given back, if any.
+  CurlHandle take_handle();
+  void give_back(CurlHandle handle);
+
+  /// The headers of a POST in this session, or before there is one.
+  const HeaderList& post_headers();
+  /// The headers of a GET or DELETE. `last_event_id` may be empty.
+  HeaderList stream_headers(const std::string& last_event_id) const;
+
+  void set_session_id(std::string id);
+  void set_protocol_version(std::string version);
+  void set_token(std::string token);
+  void forget_session();
+  const std::string& session_id() const { return session_id_; }
+
+  /// For how long a connection may have been idle before a message that must not be repeated.
+  std::chrono::seconds max_idle() const { return max_idle_; }
+  void set_max_idle(std::chrono::seconds idle) { max_idle_ = idle; }
+
+  /// `text` with every secret in it blotted out.
+  std::string without_secrets(std::string text) const;
+
+ private:
+  HeaderList common_headers() const;
+
+  CurlLoop& curl_;
+  HttpOptions options_;
+  ByteBudget& budget_;
+  Log& log_;
+  std::vector<CurlHandle> idle_handles_;
+  HeaderList post_headers_;
+  std::string session_id_;
+  std::string protocol_version_;
+  std::chrono::seconds max_idle_{4};
+};
+
+/// Appends to a list that may be empty.
+void append_header(HeaderList& list, const std::string& line);
+
+}  // namespace bridge

@@ -1,0 +1,214 @@
+#include "upstream/http/http_upstream.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr std::chrono::seconds goodbye_time{2};
+
+}  // namespace
+
+/// The DELETE that ends the session. Whatever comes of it is fine.
+class HttpUpstream::Goodbye final : public CurlTransfer {
+ public:
+  Goodbye(HttpContext& context, std::function<void()> done) : context_(context), done_(std::move(done)) {
+    handle_ = context_.take_handle();
+    headers_ = context_.stream_headers({});
+    CURL* const h = handle_.get();
+    curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
+    curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
+    curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, static_cast<long>(std::chrono::milliseconds(goodbye_time).count()));
+    curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &ignore);
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &ignore);
+    curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, nullptr);
+    context_.curl().add(h, *this);
+  }
+  ~Goodbye() {
+    if (running_) context_.curl().remove(handle_.get(), *this);
+  }
+
+ private:
+  static std::size_t ignore(char*, std::size_t size, std::size_t count, void*) { return size * count; }
+
+  void transfer_progressed(bool done, int) override {
+    if (!done) return;
+    running_ = false;
+    done_();
+  }
+
+  HttpContext& context_;
+  std::function<void()> done_;
+  CurlHandle handle_;
+  HeaderList headers_;
+  bool running_ = true;
+};
+
+HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, ByteBudget& budget,
+                           Log& log)
+    : loop_(loop),
+      turn_(turn),
+      curl_(loop, turn),
+      context_(curl_, std::move(options), budget, log),
+      stream_(loop, turn, context_, *this),
+      clock_(loop, turn, [this] { check_time(); }),
+      soon_(loop, turn, [this] { report_stream(); }) {}
+
+HttpUpstream::~HttpUpstream() = default;
+
+Exchange* HttpUpstream::find(UpstreamId id) {
+  const auto found = exchanges_.find(id);
+  return found == exchanges_.end() ? nullptr : found->second.get();
+}
+
+void HttpUpstream::send(Outgoing message) {
+  const UpstreamId id = message.id;
+  ExchangeOwner& owner = *this;
+  auto exchange = std::make_unique<Exchange>(context_, owner, std::move(message));
+  Exchange& started = *exchange;
+  exchanges_[id] = std::move(exchange);
+  started.start();
+  clock_.set_at_latest(started.deadline());
+}
+
+void HttpUpstream::remove(UpstreamId id) {
+  auto node = exchanges_.extract(id);
+  if (node.empty()) return;
+  removed_.push_back(std::move(node.mapped()));
+  if (depth_ == 0) removed_.clear();
+}
+
+void HttpUpstream::abandon(UpstreamId id) { remove(id); }
+
+void HttpUpstream::settle(UpstreamId id) {
+  Exchange* exchange = find(id);
+  if (exchange == nullptr) return;
+  exchange->settle();
+  if (exchange->has_ended()) {
+    if (depth_ == 0) remove(id);
+  } else {
+    clock_.set_at_latest(exchange->deadline());
+  }
+}
+
+void HttpUpstream::pause(UpstreamId id, bool paused) {
+  if (Exchange* exchange = find(id)) exchange->pause(paused);
+}
+
+void HttpUpstream::use_protocol_version(std::string version) {
+  context_.set_protocol_version(std::move(version));
+}
+
+void HttpUpstream::forget_session() {
+  context_.forget_session();
+  stream_.close();
+  reported_ = ServerStream::off;
+}
+
+void HttpUpstream::open_server_stream() {
+  stream_.open();
+  reported_ = ServerStream::waiting;
+  // Not to be told from within this call.
+  if (stream_.state() != ServerStream::waiting) soon_.set(std::chrono::steady_clock::now());
+}
+
+void HttpUpstream::refresh_connections() {
+  context_.set_max_idle(std::chrono::seconds(1));
+  stream_.reopen();
+}
+
+// What the head of an answer tells about the session and the connection.
+void HttpUpstream::learn_from(const Exchange& exchange) {
+  const ResponseHead& head = exchange.head();
+  if (!head.session_id.empty() && head.is_success() &&
+      (exchange.opens_session() || context_.session_id().empty())) {
+    context_.set_session_id(head.session_id);
+  }
+  if (head.keep_alive_timeout) {
+    context_.set_max_idle(std::max(std::chrono::seconds(1), *head.keep_alive_timeout - std::chrono::seconds(1)));
+  }
+}
+
+void HttpUpstream::exchange_progressed(UpstreamId id) {
+  Exchange* exchange = find(id);
+  if (exchange == nullptr) return;
+  ++depth_;
+  learn_from(*exchange);
+  if (exchange->was_reached() && std::exchange(unreachable_, false)) events_->upstream_reachable();
+  while ((exchange = find(id)) != nullptr) {
+    auto message = exchange->next_message();
+    if (!message) break;
+    events_->upstream_message(id, std::move(*message));
+  }
+  if (exchange != nullptr && exchange->has_ended()) {
+    const bool settled = exchange->is_settled();
+    Ending ending = exchange->take_ending();
+    unreachable_ = unreachable_ || (ending.failure && ending.failure->delivered == Delivered::no &&
+                                    ending.failure->status == 0);
+    remove(id);
+    if (!settled) events_->upstream_ended(id, std::move(ending));
+  } else if (exchange != nullptr) {
+    clock_.set_at_latest(exchange->deadline());
+  }
+  relieve_budget();
+  if (--depth_ == 0) removed_.clear();
+}
+
+// Reading from clients has already stopped. If that does not help, the largest answer that is
+// accumulating ends.
+void HttpUpstream::relieve_budget() {
+  if (!context_.budget().over() || depth_ > 1) return;
+  Exchange* largest = nullptr;
+  for (const auto& [id, exchange] : exchanges_) {
+    if (exchange->accumulated() > 0 && (largest == nullptr || exchange->accumulated() > largest->accumulated())) {
+      largest = exchange.get();
+    }
+  }
+  if (largest == nullptr) return;
+  Failure failure;
+  failure.kind = ErrorKind::overloaded;
+  failure.message = "the bridge's buffers are full (--max-buffered)";
+  largest->fail(std::move(failure));
+  exchange_progressed(largest->id());
+}
+
+void HttpUpstream::check_time() {
+  const auto now = std::chrono::steady_clock::now();
+  SteadyTime next = SteadyTime::max();
+  std::vector<UpstreamId> ended;
+  for (const auto& [id, exchange] : exchanges_) {
+    exchange->check_time(now, next);
+    if (exchange->has_ended()) ended.push_back(id);
+  }
+  for (const UpstreamId id : ended) exchange_progressed(id);
+  if (next != SteadyTime::max()) clock_.set_at_latest(next);
+}
+
+void HttpUpstream::report_stream() {
+  const ServerStream state = stream_.state();
+  if (std::exchange(reported_, state) != state) events_->server_stream_changed(state);
+}
+
+void HttpUpstream::stream_progressed() {
+  report_stream();
+  while (auto message = stream_.next_message()) events_->upstream_message(std::nullopt, std::move(*message));
+}
+
+void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }
+
+void HttpUpstream::end(std::function<void()> done) {
+  exchanges_.clear();
+  stream_.close();
+  if (context_.session_id().empty()) {
+    done();
+    return;
+  }
+  goodbye_ = std::make_unique<Goodbye>(context_, std::move(done));
+}
+
+}  // namespace bridge

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "upstream/http/exchange.hpp"
+#include "upstream/http/server_stream.hpp"
+
+namespace bridge {
+
+/// The upstream over Streamable HTTP (MCP 2025-11-25, "Transports"): a POST for each message, and a
+/// GET for what the server says by itself.
+class HttpUpstream final : public Upstream, private ExchangeOwner, private ServerStreamOwner {
+ public:
+  HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, ByteBudget& budget, Log& log);
+  ~HttpUpstream() override;
+
+  /// REQUIRED before the first send().
+  void set_events(UpstreamEvents& events) { events_ = &events; }
+
+  void send(Outgoing message) override;
+  void abandon(UpstreamId id) override;
+  void settle(UpstreamId id) override;
+  void pause(UpstreamId id, bool paused) override;
+  void use_protocol_version(std::string version) override;
+  void forget_session() override;
+  void open_server_stream() override;
+  void refresh_connections() override;
+  void end(std::function<void()> done) override;
+  std::string_view kind() const override { return "http"; }
+  std::string_view target() const override { return context_.options().target; }
+
+ private:
+  class Goodbye;
+
+  void exchange_progressed(UpstreamId id) override;
+  void stream_progressed() override;
+  void stream_lost_session() override;
+  Exchange* find(UpstreamId id);
+  void remove(UpstreamId id);
+  void learn_from(const Exchange& exchange);
+  void check_time();
+  void relieve_budget();
+  void report_stream();
+
+  asio::io_context& loop_;
+  Turn& turn_;
+  CurlLoop curl_;
+  HttpContext context_;
+  UpstreamEvents* events_ = nullptr;
+  std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
+  std::vector<std::unique_ptr<Exchange>> removed_;  ///< may still be on the call stack
+  HttpServerStream stream_;
+  ServerStream reported_ = ServerStream::off;
+  DeadlineTimer clock_;
+  DeadlineTimer soon_;       ///< for what must not be reported from within a call of ours
+  std::unique_ptr<Goodbye> goodbye_;
+  bool unreachable_ = false;
+  bool stream_changed_ = false;
+  int depth_ = 0;            ///< of exchange_progressed
+};
+
+}  // namespace bridge

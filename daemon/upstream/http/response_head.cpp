@@ -1,0 +1,83 @@
+#include "upstream/http/response_head.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+namespace bridge {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_named(std::string_view name, std::string_view expected) {
+  return std::equal(name.begin(), name.end(), expected.begin(), expected.end(),
+                    [](char a, char b) { return lower(a) == b; });
+}
+
+std::string_view trim(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// RFC 9110, section 10.2.3: seconds or a date.
+std::optional<std::chrono::seconds> retry_after_of(std::string_view value) {
+  if (const auto seconds = number<unsigned>(value)) return std::chrono::seconds(*seconds);
+  const std::time_t date = curl_getdate(std::string(value).c_str(), nullptr);
+  if (date < 0) return std::nullopt;
+  return std::chrono::seconds(std::max<std::time_t>(0, date - std::time(nullptr)));
+}
+
+std::optional<std::chrono::seconds> keep_alive_of(std::string_view value) {
+  const auto at = value.find("timeout=");
+  if (at == value.npos) return std::nullopt;
+  value.remove_prefix(at + 8);
+  const auto seconds = number<unsigned>(trim(value.substr(0, value.find_first_of(", ;"))));
+  if (!seconds) return std::nullopt;
+  return std::chrono::seconds(*seconds);
+}
+
+}  // namespace
+
+void ResponseHead::line(std::string_view text) {
+  if (text.starts_with("HTTP/")) {
+    *this = ResponseHead{};
+    const auto space = text.find(' ');
+    if (space != text.npos) status = number<int>(trim(text.substr(space, 4))).value_or(0);
+    return;
+  }
+  const auto colon = text.find(':');
+  if (colon == text.npos) return;
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view value = trim(text.substr(colon + 1));
+  if (is_named(name, "content-type")) {
+    content_type = trim(value.substr(0, value.find(';')));
+    std::transform(content_type.begin(), content_type.end(), content_type.begin(), lower);
+  } else if (is_named(name, "content-length")) {
+    content_length = number<std::size_t>(value);
+  } else if (is_named(name, "mcp-session-id")) {
+    session_id = value;
+  } else if (is_named(name, "www-authenticate")) {
+    www_authenticate = value;
+  } else if (is_named(name, "mcp-auth-server")) {
+    authorization_server = value;
+  } else if (is_named(name, "location")) {
+    location = value;
+  } else if (is_named(name, "retry-after")) {
+    retry_after = retry_after_of(value);
+  } else if (is_named(name, "keep-alive")) {
+    keep_alive_timeout = keep_alive_of(value);
+  }
+}
+
+}  // namespace bridge

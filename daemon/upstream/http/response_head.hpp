@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+/// The few fields of an HTTP answer's head that the bridge reads. Pure.
+struct ResponseHead {
+  int status = 0;
+  std::string content_type;  ///< in lower case, without parameters
+  std::string session_id;
+  std::string www_authenticate;
+  std::string authorization_server;
+  std::string location;
+  std::optional<std::size_t> content_length;
+  std::optional<std::chrono::seconds> retry_after;
+  std::optional<std::chrono::seconds> keep_alive_timeout;
+
+  /// Takes one line of the head, with its line end. A status line begins a new head, so that only
+  /// the last one of several (100 Continue, a proxy's) remains.
+  void line(std::string_view text);
+
+  bool is_success() const { return status >= 200 && status < 300; }
+  bool is_json() const { return content_type == "application/json"; }
+  bool is_event_stream() const { return content_type == "text/event-stream"; }
+};
+
+}  // namespace bridge

@@ -1,0 +1,222 @@
+#include "upstream/http/server_stream.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "upstream/http/failures.hpp"
+
+namespace bridge {
+namespace {
+
+/// A stream that lived this long was a good one.
+constexpr std::chrono::seconds good_life{30};
+/// Never more than two openings a second.
+constexpr std::chrono::milliseconds between_openings{500};
+constexpr long tcp_keep_alive_seconds = 30;
+constexpr std::size_t max_error_body = 64u << 10;
+
+}  // namespace
+
+struct HttpServerStream::Callbacks {
+  static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
+    auto& stream = *static_cast<HttpServerStream*>(self);
+    const std::string_view line(data, size * count);
+    stream.head_.line(line);
+    if (line == "\r\n" || line == "\n") stream.head_complete();
+    return size * count;
+  }
+
+  static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
+    auto& stream = *static_cast<HttpServerStream*>(self);
+    const std::string_view bytes(data, size * count);
+    if (stream.state_ == ServerStream::open) {
+      stream.parser_.feed(bytes, stream);
+      if (!stream.messages_.empty()) stream.context_.curl().mark_ready(stream);
+    } else if (stream.body_.size() + bytes.size() <= max_error_body) {
+      stream.body_.append(bytes);
+    } else {
+      return 0;
+    }
+    return bytes.size();
+  }
+};
+
+HttpServerStream::HttpServerStream(asio::io_context& loop, Turn& turn, HttpContext& context,
+                                   ServerStreamOwner& owner)
+    : context_(context),
+      owner_(owner),
+      timer_(loop, turn, [this] { connect(); }),
+      parser_(context.options().max_frame) {}
+
+HttpServerStream::~HttpServerStream() { release_handle(); }
+
+void HttpServerStream::release_handle() {
+  if (!handle_) return;
+  if (std::exchange(running_, false)) context_.curl().remove(handle_.get(), *this);
+  handle_.reset();  // not given back: its keep-alive settings are its own
+}
+
+void HttpServerStream::open() {
+  close();
+  if (!context_.options().server_stream) return;
+  parser_ = SseParser(context_.options().max_frame);
+  was_open_ = false;
+  failures_ = 0;
+  retry_.reset();
+  backoff_.reset();
+  state_ = ServerStream::waiting;
+  connect();
+}
+
+void HttpServerStream::reopen() {
+  if (state_ != ServerStream::open) return;
+  release_handle();
+  state_ = ServerStream::waiting;
+  connect_later(false);
+}
+
+void HttpServerStream::close() {
+  timer_.clear();
+  release_handle();
+  messages_.clear();
+  state_ = ServerStream::off;
+}
+
+void HttpServerStream::connect() {
+  connected_at_ = std::chrono::steady_clock::now();
+  had_data_ = false;
+  head_seen_ = false;
+  head_ = ResponseHead{};
+  body_.clear();
+  const std::string last_event_id = parser_.last_event_id();
+  parser_ = SseParser(context_.options().max_frame);
+  parser_.set_last_event_id(last_event_id);
+  handle_ = context_.take_handle();
+  headers_ = context_.stream_headers(last_event_id);
+  CURL* const h = handle_.get();
+  curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
+  curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
+  curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
+  curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 4L);
+  curl_easy_setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(h, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
+  curl_easy_setopt(h, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
+  curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &Callbacks::header);
+  curl_easy_setopt(h, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &Callbacks::body);
+  curl_easy_setopt(h, CURLOPT_WRITEDATA, this);
+  curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, nullptr);
+  running_ = true;
+  context_.curl().add(h, *this);
+}
+
+void HttpServerStream::head_complete() {
+  if (head_.status < 200) return;
+  head_seen_ = true;
+  if (head_.status == 200 && head_.is_event_stream()) {
+    state_ = ServerStream::open;
+    was_open_ = true;
+    context_.curl().mark_ready(*this);
+  }
+}
+
+void HttpServerStream::on_event(std::string, std::string data) {
+  if (data.empty()) return;
+  had_data_ = true;
+  if (data == "{}") return;
+  make_single_line(data);
+  messages_.push_back(std::move(data));
+}
+
+void HttpServerStream::on_retry(std::chrono::milliseconds delay) {
+  retry_ = std::min<std::chrono::milliseconds>(delay, std::chrono::hours(1));
+}
+
+void HttpServerStream::on_oversized_event() {
+  ++oversized_;
+  context_.log().peer(LogLevel::warning, "oversized event",
+                      "an event on the server stream was over --max-frame and was skipped ({} so far)", oversized_);
+}
+
+std::optional<std::string> HttpServerStream::next_message() {
+  if (messages_.empty()) return std::nullopt;
+  std::string message = std::move(messages_.front());
+  messages_.pop_front();
+  return message;
+}
+
+void HttpServerStream::transfer_progressed(bool done, int result) {
+  if (done) {
+    running_ = false;
+    ended(result);
+  }
+  owner_.stream_progressed();
+}
+
+void HttpServerStream::ended(int result) {
+  release_handle();
+  const bool opened = state_ == ServerStream::open;
+  if (!opened && result == CURLE_OK && head_.status >= 400 && head_.status < 500) {
+    refused();
+    return;
+  }
+  if (!opened && result == CURLE_OK && head_.status == 200) {
+    state_ = ServerStream::none;
+    if (!std::exchange(said_none_, true)) {
+      context_.log().info("the upstream answers the server stream with content type '{}': not used",
+                          printable(head_.content_type, 80));
+    }
+    return;
+  }
+  const bool good = opened && (had_data_ || std::chrono::steady_clock::now() - connected_at_ >= good_life);
+  if (good) {
+    backoff_.reset();
+    failures_ = 0;
+  }
+  context_.log().peer(LogLevel::debug, "server stream ended", "the server stream ended ({}), opening it again",
+                      opened ? std::string("after it was open") : std::string("not opened"));
+  connect_later(!good);
+}
+
+void HttpServerStream::refused() {
+  const Failure failure = failure_of_status(context_, head_, body_);
+  const bool about_session =
+      session_verdict(head_, failure, !context_.session_id().empty()) != SessionVerdict::kept;
+  if (head_.status == 405 || ((head_.status == 404 || head_.status == 400) && !(was_open_ && about_session))) {
+    state_ = ServerStream::none;
+    if (!std::exchange(said_none_, true)) {
+      context_.log().info("the upstream has no server stream (HTTP {}): notifications come only with answers",
+                          head_.status);
+    }
+    return;
+  }
+  if (about_session) {
+    state_ = ServerStream::waiting;
+    owner_.stream_lost_session();
+    return;
+  }
+  // 401, 403, 409, 429: another time.
+  if (head_.retry_after) retry_ = *head_.retry_after;
+  connect_later(true);
+}
+
+void HttpServerStream::connect_later(bool failed) {
+  state_ = ServerStream::waiting;
+  const int bound = context_.options().stream_retries;
+  if (failed && ++failures_ > bound && bound >= 0) {
+    state_ = ServerStream::none;
+    context_.log().warning("the server stream could not be opened in {} tries (--stream-retries): given up", bound);
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  SteadyTime next = now;
+  if (retry_) next = now + *retry_;
+  // The first time at once, then with growing delays.
+  if (failed && failures_ > 1) next = std::max(next, now + backoff_.next());
+  timer_.set(std::max(next, connected_at_ + between_openings));
+}
+
+}  // namespace bridge

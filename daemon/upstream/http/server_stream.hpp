@@ -1,0 +1,81 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "loop/deadline_timer.hpp"
+#include "protocol/sse_parser.hpp"
+#include "upstream/backoff.hpp"
+#include "upstream/http/http_context.hpp"
+#include "upstream/http/response_head.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+class ServerStreamOwner {
+ public:
+  /// Messages came (HttpServerStream::next_message) or the state changed.
+  virtual void stream_progressed() = 0;
+  /// The upstream does not know the session whose stream was open before.
+  virtual void stream_lost_session() = 0;
+
+ protected:
+  ~ServerStreamOwner() = default;
+};
+
+/// The GET on which the upstream speaks by itself, kept open for the session's life (product
+/// section 8): reopened at once, then with back-off, never more than two openings a second.
+class HttpServerStream final : private CurlTransfer, private SseSink {
+ public:
+  HttpServerStream(asio::io_context& loop, Turn& turn, HttpContext& context, ServerStreamOwner& owner);
+  ~HttpServerStream();
+
+  /// For a new session: nothing of an older one is resumed.
+  void open();
+  /// Closes the connection and opens another, resuming.
+  void reopen();
+  void close();
+
+  ServerStream state() const { return state_; }
+  std::optional<std::string> next_message();
+  bool is_running() const { return running_; }
+
+ private:
+  struct Callbacks;
+
+  void connect();
+  void release_handle();
+  void head_complete();
+  void transfer_progressed(bool done, int result) override;
+  void ended(int result);
+  void refused();
+  void connect_later(bool failed);
+
+  void on_event(std::string type, std::string data) override;
+  void on_retry(std::chrono::milliseconds delay) override;
+  void on_oversized_event() override;
+
+  HttpContext& context_;
+  ServerStreamOwner& owner_;
+  DeadlineTimer timer_;
+  Backoff backoff_;
+  CurlHandle handle_;
+  HeaderList headers_;
+  SseParser parser_;
+  ResponseHead head_;
+  std::string body_;
+  std::deque<std::string> messages_;
+  ServerStream state_ = ServerStream::off;
+  bool running_ = false;
+  bool head_seen_ = false;
+  bool was_open_ = false;   ///< in this session
+  bool said_none_ = false;
+  int failures_ = 0;        ///< in a row
+  std::uint64_t oversized_ = 0;
+  std::optional<std::chrono::milliseconds> retry_;
+  SteadyTime connected_at_{};
+  bool had_data_ = false;
+};
+
+}  // namespace bridge
