@@ -1,0 +1,45 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loop/byte_budget.hpp"
+#include "loop/deadline_timer.hpp"
+#include "protocol/frame.hpp"
+#include "router/client_channel.hpp"
+
+namespace bridge {
+
+/// A frame of a client that has not been started upstream.
+struct WaitingFrame {
+  Frame frame;
+  SteadyTime since;
+};
+
+/// What the router knows of one connected client.
+struct Client {
+  Client(ClientChannel& channel_, ByteBudget& budget) : channel(channel_), waiting_share(budget) {}
+
+  ClientId id() const { return channel.identity().id; }
+  bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
+
+  ClientChannel& channel;
+
+  /// Frames in the order they came, at most --client-buffer bytes of them.
+  std::deque<WaitingFrame> waiting;
+  ByteBudget::Share waiting_share;
+  std::vector<UpstreamId> in_flight;                  ///< its requests, at most --client-inflight
+  std::optional<UpstreamId> notification_under_way;   ///< the next frame waits for its end
+  bool waits_for_slot = false;                        ///< it is in the queue for --max-inflight
+
+  std::optional<std::string> capabilities;  ///< of its own `initialize`, as JSON
+  bool initialized = false;                 ///< it has sent `notifications/initialized`
+  bool half_closed = false;
+  bool peeks = false;                       ///< it has sent `bridge/peek`
+  bool seen_frame = false;
+  bool seen_ordinary_frame = false;         ///< one that is not `bridge/*` or `server/discover`
+};
+
+}  // namespace bridge

@@ -1,0 +1,37 @@
+#include "router/methods.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "protocol/frame.hpp"
+#include "protocol/json_text.hpp"
+
+namespace bridge {
+
+bool only_reads(std::string_view method) {
+  static constexpr std::array<std::string_view, 6> reading = {
+      "initialize",           "ping",           "resources/read", "prompts/get",
+      "completion/complete",  "server/discover"};
+  return method.ends_with("/list") ||
+         std::find(reading.begin(), reading.end(), method) != reading.end();
+}
+
+bool is_session_notification(std::string_view method) {
+  static constexpr std::array<std::string_view, 3> kinds = {
+      "notifications/resources/updated", "notifications/elicitation/complete",
+      "notifications/tasks/status"};
+  return method.ends_with("/list_changed") || std::find(kinds.begin(), kinds.end(), method) != kinds.end();
+}
+
+std::string_view needed_capability(std::string_view method) {
+  return method.substr(0, method.find('/'));
+}
+
+std::string coalesce_key(const Frame& notification) {
+  if (notification.method.ends_with("/list_changed")) return notification.method;
+  if (notification.method != "notifications/resources/updated") return {};
+  const auto uri = find_string(notification.text(notification.params), "uri");
+  return uri ? notification.method + ' ' + *uri : std::string();
+}
+
+}  // namespace bridge

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "loop/deadline_timer.hpp"
+#include "protocol/ids.hpp"
+
+namespace bridge {
+
+/// A client's request that is in flight upstream.
+struct PendingRequest {
+  std::optional<ClientId> client;  ///< none: it has left, and --orphans finish
+  std::string client_request_id;   ///< raw JSON, as the client wrote it
+  std::string progress_token;      ///< raw JSON; empty: none
+  std::string method;
+  std::string subject;             ///< the uri of a subscription, the params of logging/setLevel
+  bool takes_slot = true;
+  SteadyTime received;
+  SteadyTime sent;
+};
+
+/// The requests in flight by upstream id, and whose stream an answered one was: what comes late on
+/// it still belongs to that client. Pure. Bounded by --max-inflight, and by 1024 answered ones.
+class PendingRequests {
+ public:
+  PendingRequest& add(UpstreamId id, PendingRequest request) {
+    return pending_.emplace(id, std::move(request)).first->second;
+  }
+
+  PendingRequest* find(UpstreamId id) {
+    const auto found = pending_.find(id);
+    return found == pending_.end() ? nullptr : &found->second;
+  }
+
+  std::optional<PendingRequest> take(UpstreamId id) {
+    auto node = pending_.extract(id);
+    if (node.empty()) return std::nullopt;
+    if (node.mapped().client) answered_[value_of(id) % answered_.size()] = {id, *node.mapped().client};
+    return std::move(node.mapped());
+  }
+
+  /// Whose request's stream this is or was.
+  std::optional<ClientId> owner(UpstreamId id) const {
+    if (const auto found = pending_.find(id); found != pending_.end()) return found->second.client;
+    const auto& [answered, client] = answered_[value_of(id) % answered_.size()];
+    if (answered == id && id != UpstreamId{}) return client;
+    return std::nullopt;
+  }
+
+  std::size_t size() const { return pending_.size(); }
+  auto begin() const { return pending_.begin(); }
+  auto end() const { return pending_.end(); }
+
+ private:
+  std::unordered_map<UpstreamId, PendingRequest> pending_;
+  std::array<std::pair<UpstreamId, ClientId>, 1024> answered_{};
+};
+
+}  // namespace bridge

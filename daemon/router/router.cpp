@@ -1,0 +1,183 @@
+#include "router/router.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "session/handshake.hpp"
+
+namespace bridge {
+
+Router::Router(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Session& session,
+               NotificationFeed& feed, ByteBudget& budget, Log& log, RouterOptions options)
+    : ids_(ids),
+      session_(session),
+      feed_(feed),
+      budget_(budget),
+      log_(log),
+      options_(std::move(options)),
+      expiry_(loop, turn, [this] { expire_waiting(); }),
+      parking_(loop, turn, [this] { expire_parked(); }) {}
+
+void Router::start() {
+  not_open_since_ = std::chrono::steady_clock::now();
+  if (options_.handshake == Handshake::eager) session_.require();
+}
+
+Client* Router::find(ClientId id) {
+  const auto found = clients_.find(id);
+  return found == clients_.end() ? nullptr : found->second.get();
+}
+
+std::size_t Router::queued() const {
+  std::size_t count = 0;
+  for (const auto& [id, client] : clients_) count += client->waiting.size();
+  return count;
+}
+
+void Router::client_connected(ClientChannel& channel) {
+  auto client = std::make_unique<Client>(channel, budget_);
+  Client& connected = *client;
+  clients_.emplace(connected.id(), std::move(client));
+  const ClientIdentity& identity = channel.identity();
+  log_.debug("client {} connected (pid {}, uid {})", value_of(identity.id), identity.pid, identity.uid);
+  if (!has_turn(connected)) channel.set_feed(RingFeed::none);
+  if (server_requests_.parked() > 0) {
+    // It may be about to send its `initialize`: only if it stays silent is it asked as it is.
+    parking_.set_at_latest(std::chrono::steady_clock::now() + std::chrono::milliseconds(500));
+  }
+}
+
+void Router::client_half_closed(ClientId id) {
+  Client* client = find(id);
+  if (client == nullptr) return;
+  client->half_closed = true;
+  release_server_requests(*client);
+  finish_if_done(*client);
+}
+
+void Router::client_left(ClientId id) {
+  Client* client = find(id);
+  if (client == nullptr) return;
+  log_.debug("client {} left with {} requests in flight", value_of(id), client->in_flight.size());
+  drop_client(*client);
+}
+
+void Router::client_congestion(ClientId id, bool congested) {
+  if (Client* client = find(id)) {
+    for (const UpstreamId request : client->in_flight) session_.pause(request, congested);
+  }
+}
+
+void Router::finish_if_done(Client& client) {
+  if (!client.half_closed || !client.waiting.empty() || !client.in_flight.empty() ||
+      client.notification_under_way) {
+    return;
+  }
+  ClientChannel& channel = client.channel;
+  drop_client(client);
+  channel.finish();
+}
+
+// The client is gone, or done: what it leaves behind is settled, then the next one has its turn.
+void Router::drop_client(Client& client) {
+  const ClientId id = client.id();
+  const std::vector<UpstreamId> in_flight = std::exchange(client.in_flight, {});
+  const auto node = clients_.extract(id);
+  subscriptions_.client_left(id);
+  std::erase(slot_queue_, id);
+  for (const UpstreamId request : in_flight) {
+    PendingRequest* pending = pending_.find(request);
+    if (pending == nullptr) continue;
+    if (options_.orphans == Orphans::finish || pending->method == "initialize") {
+      pending->client.reset();
+      session_.pause(request, false);
+      continue;
+    }
+    cancel_upstream(request, "the client has left");
+    session_.abandon(request);
+    if (auto ended = end_pending(request)) after_pending(*ended);
+  }
+  release_server_requests(client);
+  give_turn();
+}
+
+Client* Router::whose_turn() const {
+  for (const auto& [id, client] : clients_) {
+    if (!client->is_observer()) return client.get();
+  }
+  return nullptr;
+}
+
+bool Router::has_turn(const Client& client) const {
+  return !options_.sequential || whose_turn() == &client;
+}
+
+void Router::give_turn() {
+  if (!options_.sequential) return;
+  Client* next = whose_turn();
+  if (next == nullptr) return;
+  if (!next->peeks) next->channel.set_feed(RingFeed::takes);
+  pump(*next);
+}
+
+std::optional<PendingRequest> Router::end_pending(UpstreamId id) {
+  auto ended = pending_.take(id);
+  if (!ended) return std::nullopt;
+  if (ended->takes_slot) --slots_used_;
+  drop_server_requests_of(id);
+  if (ended->client) {
+    if (Client* client = find(*ended->client)) std::erase(client->in_flight, id);
+  }
+  return ended;
+}
+
+void Router::after_pending(const PendingRequest& ended) {
+  pass_slots_on();
+  if (ended.client) {
+    if (Client* client = find(*ended.client)) {
+      pump(*client);
+    }
+  }
+  if (shutting_down_ && pending_.size() == 0 && on_idle_) on_idle_();
+}
+
+void Router::reply_failure(Client& client, std::string_view raw_id, const Failure& failure) {
+  ++statistics_.errors;
+  statistics_.failed(failure.kind, failure.message);
+  client.channel.send(error_reply(raw_id, failure));
+}
+
+void Router::cancel_upstream(UpstreamId id, std::string_view reason) {
+  if (!session_.is_open()) return;
+  Outgoing message;
+  message.id = ids_.next();
+  message.kind = OutgoingKind::notification;
+  message.body = own_notification(
+      "notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(id), reason));
+  session_.send(std::move(message));
+}
+
+void Router::begin_shutdown() {
+  shutting_down_ = true;
+  const Failure failure{ErrorKind::shutdown, Delivered::no, "the bridge is shutting down", 0, {}, {}, {}, {}};
+  std::vector<ClientId> ids;
+  for (const auto& [id, client] : clients_) ids.push_back(id);
+  for (const ClientId id : ids) {
+    if (Client* client = find(id)) fail_waiting(*client, failure);
+  }
+}
+
+void Router::end_shutdown() {
+  const Failure failure{ErrorKind::shutdown, Delivered::unknown, "the bridge is shutting down", 0, {}, {}, {}, {}};
+  std::vector<UpstreamId> ids;
+  for (const auto& [id, pending] : pending_) ids.push_back(id);
+  for (const UpstreamId id : ids) {
+    cancel_upstream(id, "the bridge is shutting down");
+    session_.abandon(id);
+    const auto ended = end_pending(id);
+    if (!ended || !ended->client) continue;
+    if (Client* client = find(*ended->client)) reply_failure(*client, ended->client_request_id, failure);
+  }
+}
+
+}  // namespace bridge

@@ -1,0 +1,227 @@
+// Frames from clients.
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "protocol/reply.hpp"
+#include "router/methods.hpp"
+#include "router/router.hpp"
+#include "session/handshake.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr int method_not_found = -32601;
+constexpr int invalid_request = -32600;
+
+bool is_control(std::string_view method) { return method.starts_with("bridge/"); }
+
+}  // namespace
+
+void Router::client_line(ClientId id, std::string line) {
+  Client* client = find(id);
+  if (client == nullptr) return;
+  if (!is_batch(line)) {
+    client_message(*client, std::move(line));
+    return;
+  }
+  const auto batch = split_batch(line);
+  if (const auto* fault = std::get_if<FrameFault>(&batch)) {
+    reply_invalid(*client, fault->code, fault->reason);
+    return;
+  }
+  for (const std::string_view element : std::get<0>(batch)) {
+    client = find(id);
+    if (client == nullptr) return;
+    if (client->channel.congested()) {
+      // A batch of trifles must not make more answers than the client's queue may hold.
+      log_.peer(LogLevel::warning, "batch cut", "client {}: the rest of a batch was dropped: its answers are not read",
+                value_of(id));
+      return;
+    }
+    client_message(*client, std::string(element));
+  }
+}
+
+void Router::client_oversized_line(ClientId id) {
+  if (Client* client = find(id)) {
+    reply_invalid(*client, invalid_request,
+                  fmt::format("Invalid Request: the line is over the limit of {} bytes (--max-frame)",
+                              options_.max_frame));
+  }
+}
+
+void Router::reply_invalid(Client& client, int code, std::string_view reason) {
+  ++statistics_.invalid_frames;
+  if (client.channel.congested()) {
+    log_.peer(LogLevel::warning, "invalid frame unanswered", "client {}: an invalid frame was not answered: its queue is full",
+              value_of(client.id()));
+    return;
+  }
+  client.channel.send(error_reply("null", code, reason));
+}
+
+void Router::client_message(Client& client, std::string bytes) {
+  auto parsed = parse_frame(std::move(bytes));
+  if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
+    reply_invalid(client, fault->code, fault->reason);
+    return;
+  }
+  Frame& frame = std::get<Frame>(parsed);
+  if (frame.id_is_null) {
+    reply_invalid(client, invalid_request, "Invalid Request: id is null");
+    return;
+  }
+  const bool was_silent = !client.seen_ordinary_frame;
+  note_kind(client, frame);
+  const bool speaks_now = was_silent && client.seen_ordinary_frame;
+  switch (frame.kind) {
+    case FrameKind::request: client_request(client, std::move(frame)); break;
+    case FrameKind::notification: client_notification(client, std::move(frame)); break;
+    case FrameKind::response: client_answer(client, std::move(frame)); break;
+  }
+  if (speaks_now && server_requests_.parked() > 0) offer_parked(false);
+}
+
+// What a connection sends tells whether it is there for the notifications (product section 6).
+void Router::note_kind(Client& client, const Frame& frame) {
+  const bool ordinary = !(options_.control && is_control(frame.method)) && frame.method != "server/discover";
+  const bool first_ordinary = ordinary && !client.seen_ordinary_frame;
+  const bool first = !client.seen_frame;
+  client.seen_frame = true;
+  client.seen_ordinary_frame = client.seen_ordinary_frame || ordinary;
+  if (!first && !first_ordinary) return;
+  if (client.is_observer()) give_turn();
+  if (!client.peeks && has_turn(client)) {
+    client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
+  }
+}
+
+void Router::client_request(Client& client, Frame frame) {
+  if (options_.control && is_control(frame.method)) {
+    std::string answer = control_->answer(frame);
+    if (client.channel.congested()) {
+      log_.peer(LogLevel::warning, "control unanswered", "client {}: a control request was not answered: its queue is full",
+                value_of(client.id()));
+      return;
+    }
+    // What follows an answer to bridge/notifications must be newer than it; the others hurry.
+    if (frame.method == "bridge/notifications") {
+      client.channel.send(std::move(answer));
+    } else {
+      client.channel.send_ahead(std::move(answer));
+    }
+    return;
+  }
+  ++statistics_.requests;
+  if (frame.method == "server/discover") {
+    // A legacy server may not survive the question.
+    ++statistics_.errors;
+    client.channel.send(error_reply(frame.text(frame.id), method_not_found, "Method not found"));
+    return;
+  }
+  if (frame.method == "initialize") {
+    const auto capabilities = find_member(frame.text(frame.params), "capabilities");
+    client.capabilities = std::string(capabilities.value_or("{}"));
+    client.initialized = false;
+  }
+  enqueue(client, std::move(frame));
+}
+
+void Router::client_notification(Client& client, Frame frame) {
+  if (options_.control && is_control(frame.method)) {
+    if (frame.method == "bridge/peek") {
+      client.peeks = true;
+      client.channel.set_feed(RingFeed::none);
+    }
+    return;
+  }
+  if (frame.method == "notifications/initialized") {
+    client.initialized = true;  // the bridge has sent its own, once
+    if (server_requests_.parked() > 0) offer_parked(false);
+    return;
+  }
+  if (frame.method == "notifications/cancelled") {
+    client_cancels(client, std::move(frame));
+    return;
+  }
+  enqueue(client, std::move(frame));
+}
+
+void Router::client_cancels(Client& client, Frame frame) {
+  const std::string_view wanted = frame.text(frame.request_id);
+  if (wanted.empty()) return;
+  for (std::size_t i = 0; i < client.waiting.size(); ++i) {
+    const Frame& waiting = client.waiting[i].frame;
+    if (!waiting.is_request() || !same_id(waiting.text(waiting.id), wanted)) continue;
+    if (waiting.method != "initialize") take_waiting(client, i);
+    finish_if_done(client);
+    return;
+  }
+  for (const UpstreamId id : client.in_flight) {
+    const PendingRequest* pending = pending_.find(id);
+    if (pending == nullptr || !same_id(pending->client_request_id, wanted)) continue;
+    if (pending->method == "initialize") return;
+    if (session_.is_open()) {
+      Outgoing message;
+      message.id = ids_.next();
+      message.kind = OutgoingKind::notification;
+      message.body = std::move(frame.bytes);
+      const std::string number = std::to_string(value_of(id));
+      splice(message.body, {frame.request_id, number});
+      session_.send(std::move(message));
+    }
+    session_.abandon(id);
+    const ClientId client_id = client.id();
+    if (const auto ended = end_pending(id)) after_pending(*ended);
+    if (Client* still = find(client_id)) finish_if_done(*still);
+    return;
+  }
+}
+
+void Router::client_answer(Client& client, Frame frame) {
+  const auto number = to_unsigned(frame.text(frame.id));
+  ServerRequest* request = number ? server_requests_.find(*number) : nullptr;
+  if (request == nullptr || request->asked != client.id()) {
+    ++statistics_.unknown_answers;
+    log_.peer(LogLevel::info, "unknown answer of a client", "client {}: an answer to nothing it was asked was dropped",
+              value_of(client.id()));
+    return;
+  }
+  std::string body = std::move(frame.bytes);
+  splice(body, {frame.id, request->upstream_request_id});
+  server_requests_.remove(*request);
+  answer_upstream(std::move(body));
+}
+
+void Router::enqueue(Client& client, Frame frame) {
+  const std::size_t size = frame.bytes.size();
+  if (shutting_down_) {
+    if (frame.is_request()) {
+      reply_failure(client, frame.text(frame.id),
+                    {ErrorKind::shutdown, Delivered::no, "the bridge is shutting down", 0, {}, {}, {}, {}});
+    }
+    return;
+  }
+  if (!client.waiting.empty() && client.waiting_share.held() + size > options_.client_buffer) {
+    if (frame.is_request()) {
+      reply_failure(client, frame.text(frame.id),
+                    {ErrorKind::overloaded, Delivered::no,
+                     fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
+                                 options_.client_buffer),
+                     0, {}, {}, {}, {}});
+    } else {
+      ++statistics_.dropped_notifications;
+      log_.peer(LogLevel::warning, "notification of a client dropped",
+                "client {}: a notification was dropped: its frames fill --client-buffer", value_of(client.id()));
+    }
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  client.waiting_share.add(size);
+  client.waiting.push_back({std::move(frame), now});
+  if (!session_.is_open()) expiry_.set_at_latest(now + options_.connect_wait);
+  pump(client);
+}
+
+}  // namespace bridge

@@ -1,0 +1,268 @@
+// What may go upstream now: the order of a client's frames, the bounds on requests in flight, and
+// the patience of those who wait for a session.
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "protocol/reply.hpp"
+#include "router/methods.hpp"
+#include "router/router.hpp"
+#include "session/handshake.hpp"
+
+namespace bridge {
+
+WaitingFrame Router::take_waiting(Client& client, std::size_t at) {
+  WaitingFrame taken = std::move(client.waiting[at]);
+  client.waiting_share.remove(taken.frame.bytes.size());
+  client.waiting.erase(client.waiting.begin() + static_cast<std::ptrdiff_t>(at));
+  return taken;
+}
+
+void Router::pump(Client& client) {
+  const ClientId id = client.id();
+  if (has_turn(client)) {
+    while (!client.waiting.empty() && !client.notification_under_way && start_front(client)) {
+      // What was started may have ended the client.
+      if (find(id) != &client) return;
+    }
+  }
+  finish_if_done(client);
+}
+
+void Router::pump_all() {
+  std::vector<ClientId> ids;
+  ids.reserve(clients_.size());
+  for (const auto& [id, client] : clients_) ids.push_back(id);
+  for (const ClientId id : ids) {
+    if (Client* client = find(id)) pump(*client);
+  }
+}
+
+/// Starts the frame whose turn it is; false if it has to wait.
+bool Router::start_front(Client& client) {
+  const Frame& frame = client.waiting.front().frame;
+  if (frame.is_request() && frame.method == "initialize") return start_initialize(client);
+  if (!session_.is_open()) return start_without_session(client);
+  if (!frame.is_request()) {
+    start_notification(client, 0);
+    return true;
+  }
+  if (client.in_flight.size() >= options_.client_inflight) return notification_may_pass(client);
+  if (slots_used_ >= options_.max_inflight) {
+    if (!std::exchange(client.waits_for_slot, true)) slot_queue_.push_back(client.id());
+    return notification_may_pass(client);
+  }
+  // Whoever already waits for a slot comes first.
+  if (!slot_queue_.empty() && !client.waits_for_slot) {
+    client.waits_for_slot = true;
+    slot_queue_.push_back(client.id());
+    return notification_may_pass(client);
+  }
+  return start_request(client, 0);
+}
+
+bool Router::start_initialize(Client& client) {
+  if (!session_.initialize_result().empty()) {
+    const WaitingFrame waiting = take_waiting(client, 0);
+    const Frame& frame = waiting.frame;
+    const std::string asked = protocol_version_of(frame.text(frame.params));
+    client.channel.send(
+        result_reply(frame.text(frame.id), initialize_result_for(session_.initialize_result(), asked)));
+    return true;
+  }
+  if (!session_.wants_initialize()) {
+    session_.require();
+    return false;
+  }
+  WaitingFrame waiting = take_waiting(client, 0);
+  Frame& frame = waiting.frame;
+  const UpstreamId id = ids_.next();
+  PendingRequest pending;
+  pending.client = client.id();
+  pending.client_request_id = std::string(frame.text(frame.id));
+  pending.method = frame.method;
+  pending.takes_slot = false;
+  pending.received = waiting.since;
+  pending.sent = std::chrono::steady_clock::now();
+  pending_.add(id, std::move(pending));
+  client.in_flight.push_back(id);
+  std::string params(frame.text(frame.params));
+  std::string body = std::move(frame.bytes);
+  const std::string number = std::to_string(value_of(id));
+  splice(body, {frame.id, number});
+  expiry_.set_at_latest(waiting.since + options_.connect_wait);
+  session_.open_with(id, std::move(body), std::move(params));
+  return true;
+}
+
+/// There is no session: only a request opens one, and a notification waits for that.
+bool Router::start_without_session(Client& client) {
+  const Frame& front = client.waiting.front().frame;
+  const bool may_open = options_.handshake != Handshake::client || !session_.initialize_result().empty() ||
+                        session_.state() == Session::State::opening ||
+                        session_.state() == Session::State::waiting;
+  if (!may_open) {
+    const WaitingFrame refused = take_waiting(client, 0);
+    if (refused.frame.is_request()) {
+      reply_failure(client, refused.frame.text(refused.frame.id),
+                    {ErrorKind::not_initialized, Delivered::no, "session not initialized", 0, {}, {}, {}, {}});
+    }
+    return true;
+  }
+  const bool request_waits =
+      front.is_request() || std::any_of(client.waiting.begin(), client.waiting.end(),
+                                        [](const WaitingFrame& one) { return one.frame.is_request(); });
+  if (request_waits) session_.require();
+  return false;
+}
+
+bool Router::start_request(Client& client, std::size_t at) {
+  WaitingFrame waiting = take_waiting(client, at);
+  Frame& frame = waiting.frame;
+  PendingRequest pending;
+  if (frame.method == "resources/subscribe" || frame.method == "resources/unsubscribe") {
+    pending.subject = find_string(frame.text(frame.params), "uri").value_or(std::string());
+    if (frame.method == "resources/unsubscribe" &&
+        subscriptions_.still_wanted_without(pending.subject, client.id())) {
+      client.channel.send(result_reply(frame.text(frame.id), "{}"));
+      return true;
+    }
+  } else if (frame.method == "logging/setLevel") {
+    pending.subject = std::string(frame.text(frame.params));
+  }
+  const UpstreamId id = ids_.next();
+  const std::string number = std::to_string(value_of(id));
+  pending.client = client.id();
+  pending.client_request_id = std::string(frame.text(frame.id));
+  pending.progress_token = std::string(frame.text(frame.progress_token));
+  pending.received = waiting.since;
+
+  Outgoing message;
+  message.id = id;
+  message.may_repeat = only_reads(frame.method);
+  message.body = std::move(frame.bytes);
+  splice(message.body, {frame.id, number}, {frame.progress_token, number});
+  pending.method = std::move(frame.method);
+  PendingRequest& started = pending_.add(id, std::move(pending));
+  ++slots_used_;
+  client.in_flight.push_back(id);
+  session_.send(std::move(message));
+  started.sent = std::chrono::steady_clock::now();
+  if (client.channel.congested()) session_.pause(id, true);
+  return true;
+}
+
+void Router::start_notification(Client& client, std::size_t at) {
+  WaitingFrame waiting = take_waiting(client, at);
+  Outgoing message;
+  message.id = ids_.next();
+  message.kind = OutgoingKind::notification;
+  message.body = std::move(waiting.frame.bytes);
+  client.notification_under_way = message.id;
+  session_.send(std::move(message));
+}
+
+/// Requests wait for the bounds; a notification behind them does not.
+bool Router::notification_may_pass(Client& client) {
+  for (std::size_t i = 1; i < client.waiting.size(); ++i) {
+    if (client.waiting[i].frame.is_request()) continue;
+    start_notification(client, i);
+    return true;
+  }
+  return false;
+}
+
+/// Gives free slots to the clients that wait for one, in turn, one request each.
+void Router::pass_slots_on() {
+  while (session_.is_open() && slots_used_ < options_.max_inflight && !slot_queue_.empty()) {
+    Client* client = find(slot_queue_.front());
+    slot_queue_.pop_front();
+    if (client == nullptr) continue;
+    client->waits_for_slot = false;
+    if (client->notification_under_way || client->waiting.empty()) continue;
+    const Frame& front = client->waiting.front().frame;
+    if (front.is_request() && client->in_flight.size() < options_.client_inflight &&
+        front.method != "initialize") {
+      start_request(*client, 0);
+    }
+    pump(*client);
+  }
+}
+
+bool Router::frames_wait() const {
+  if (shutting_down_) return false;
+  if (options_.handshake == Handshake::eager) return true;
+  return std::any_of(clients_.begin(), clients_.end(), [this](const auto& entry) {
+    const auto& waiting = entry.second->waiting;
+    return has_turn(*entry.second) &&
+           std::any_of(waiting.begin(), waiting.end(),
+                       [](const WaitingFrame& one) { return one.frame.is_request(); });
+  });
+}
+
+void Router::fail_waiting(Client& client, const Failure& failure) {
+  while (!client.waiting.empty()) {
+    const WaitingFrame waiting = take_waiting(client, 0);
+    if (waiting.frame.is_request()) {
+      reply_failure(client, waiting.frame.text(waiting.frame.id), failure);
+    } else {
+      ++statistics_.dropped_notifications;
+    }
+  }
+  finish_if_done(client);
+}
+
+/// Answers those who have waited for a session for longer than --connect-wait.
+void Router::expire_waiting() {
+  if (session_.is_open()) return;
+  const auto now = std::chrono::steady_clock::now();
+  Failure failure = session_.last_failure().value_or(Failure{
+      ErrorKind::timeout, Delivered::no, "the upstream has not opened a session", 0, {}, {}, {}, {}});
+  failure.delivered = Delivered::no;
+  failure.message += fmt::format(" (waited {} ms, --connect-wait)", options_.connect_wait.count());
+  std::optional<SteadyTime> next;
+  const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
+
+  std::vector<UpstreamId> initializing;
+  for (const auto& [id, pending] : pending_) {
+    if (pending.method == "initialize" && pending.client && session_.initialize_result().empty()) {
+      initializing.push_back(id);
+    }
+  }
+  for (const UpstreamId id : initializing) {
+    const SteadyTime due = pending_.find(id)->received + options_.connect_wait;
+    if (due > now) {
+      later(due);
+    } else if (session_.is_trying()) {
+      later(now + std::chrono::milliseconds(500));  // it is being asked: its answer has its own time
+    } else {
+      session_.withdraw_initialize(id);
+      const auto ended = end_pending(id);
+      if (Client* client = find(*ended->client)) reply_failure(*client, ended->client_request_id, failure);
+      after_pending(*ended);
+    }
+  }
+  std::vector<ClientId> ids;
+  for (const auto& [id, client] : clients_) ids.push_back(id);
+  for (const ClientId id : ids) {
+    Client* client = find(id);
+    if (client == nullptr || !has_turn(*client)) continue;
+    while (!client->waiting.empty()) {
+      const SteadyTime due = std::max(client->waiting.front().since, not_open_since_) + options_.connect_wait;
+      if (due > now) {
+        later(due);
+        break;
+      }
+      const WaitingFrame expired = take_waiting(*client, 0);
+      if (expired.frame.is_request()) {
+        reply_failure(*client, expired.frame.text(expired.frame.id), failure);
+      } else {
+        ++statistics_.dropped_notifications;
+      }
+    }
+    finish_if_done(*client);
+  }
+  if (next) expiry_.set(*next);
+}
+
+}  // namespace bridge

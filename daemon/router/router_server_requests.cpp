@@ -1,0 +1,174 @@
+// Requests from upstream: sampling, elicitation, roots (product section 5).
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "protocol/reply.hpp"
+#include "router/methods.hpp"
+#include "router/router.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr int method_not_found = -32601;
+constexpr int server_error = -32000;
+
+}  // namespace
+
+void Router::answer_upstream(std::string body) {
+  Outgoing message;
+  message.id = ids_.next();
+  message.kind = OutgoingKind::answer;
+  message.body = std::move(body);
+  session_.send(std::move(message));
+}
+
+void Router::refuse_upstream(std::string_view raw_id, int code, std::string_view message) {
+  answer_upstream(error_reply(raw_id, code, message));
+}
+
+void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
+  const std::string raw_id(frame.text(frame.id));
+  if (frame.method == "ping") {
+    answer_upstream(result_reply(raw_id, "{}"));
+    return;
+  }
+  Client* client = nullptr;
+  if (origin) {
+    const auto owner = pending_.owner(*origin);
+    client = owner ? find(*owner) : nullptr;
+    if (client != nullptr && !can_answer(*client, frame.method)) client = nullptr;
+  } else {
+    client = choose_client(frame.method);
+  }
+  const bool nobody_connected = std::all_of(clients_.begin(), clients_.end(),
+                                            [](const auto& entry) { return entry.second->is_observer(); });
+  if (client == nullptr && (origin || !nobody_connected)) {
+    log_.peer(LogLevel::info, "request of the upstream refused",
+              "the upstream asks for {}: no connected client has declared it", printable(frame.method, 80));
+    refuse_upstream(raw_id, method_not_found, "Method not found: no client of the bridge answers it");
+    return;
+  }
+  ServerRequest request;
+  request.id = server_requests_.next_id();
+  request.upstream_request_id = raw_id;
+  request.method = frame.method;
+  request.origin = origin;
+  request.line = std::move(frame.bytes);
+  const std::string number = std::to_string(request.id);
+  splice(request.line, {frame.id, number});
+  if (!server_requests_.has_room_for(request.line.size())) {
+    refuse_upstream(raw_id, server_error, "overloaded: too many requests to clients are unanswered");
+    return;
+  }
+  if (client == nullptr && !server_requests_.can_park(request.line.size())) {
+    refuse_upstream(raw_id, server_error, "overloaded: nobody is connected and too many requests wait");
+    return;
+  }
+  ServerRequest& added = server_requests_.add(std::move(request));
+  if (client != nullptr) {
+    ask(*client, added);
+  } else {
+    park(added);
+  }
+}
+
+/// Whether this client has said that it answers such requests, and is ready to.
+bool Router::can_answer(const Client& client, std::string_view method) const {
+  if (client.half_closed || client.is_observer()) return false;
+  if (client.capabilities && !client.initialized) return false;
+  std::string_view capabilities;
+  if (client.capabilities) {
+    capabilities = *client.capabilities;
+  } else {
+    capabilities = find_member(session_.initialize_params(), "capabilities").value_or("{}");
+  }
+  return find_member(capabilities, needed_capability(method)).has_value();
+}
+
+Client* Router::choose_client(std::string_view method) {
+  Client* longest = nullptr;
+  Client* busy = nullptr;
+  int busy_clients = 0;
+  for (const auto& [id, client] : clients_) {
+    if (!can_answer(*client, method)) continue;
+    if (longest == nullptr) longest = client.get();
+    if (!client->in_flight.empty()) {
+      busy = client.get();
+      ++busy_clients;
+    }
+  }
+  return busy_clients == 1 ? busy : longest;
+}
+
+void Router::ask(Client& client, ServerRequest& request) {
+  request.asked = client.id();
+  client.channel.send(request.line);
+}
+
+void Router::park(ServerRequest& request) {
+  request.asked.reset();
+  request.parked_until = std::chrono::steady_clock::now() + options_.park_requests;
+  parking_.set_at_latest(request.parked_until);
+}
+
+void Router::offer_parked(bool also_to_silent) {
+  server_requests_.each([&](ServerRequest& request) {
+    if (request.asked) return;
+    Client* client = choose_client(request.method);
+    if (client != nullptr && (client->seen_ordinary_frame || also_to_silent)) ask(*client, request);
+  });
+}
+
+void Router::expire_parked() {
+  offer_parked(true);
+  const auto now = std::chrono::steady_clock::now();
+  server_requests_.each([&](ServerRequest& request) {
+    if (request.asked) return;
+    if (request.parked_until > now) {
+      parking_.set_at_latest(request.parked_until);
+      return;
+    }
+    refuse_upstream(request.upstream_request_id, server_error, "no client of the bridge is connected");
+    server_requests_.remove(request);
+  });
+}
+
+void Router::upstream_cancels(Frame frame) {
+  const std::string_view raw_id = frame.text(frame.request_id);
+  ServerRequest* request = raw_id.empty() ? nullptr : server_requests_.find_by_upstream_id(raw_id);
+  if (request == nullptr) {
+    ++statistics_.dropped_notifications;
+    return;
+  }
+  if (Client* client = request->asked ? find(*request->asked) : nullptr) {
+    std::string bytes = std::move(frame.bytes);
+    const std::string number = std::to_string(request->id);
+    splice(bytes, {frame.request_id, number});
+    client->channel.send(std::move(bytes));
+  }
+  server_requests_.remove(*request);
+}
+
+/// The client will answer nothing more: the session's requests go to another.
+void Router::release_server_requests(Client& client) {
+  const ClientId id = client.id();
+  server_requests_.each([&](ServerRequest& request) {
+    if (request.asked != id) return;
+    if (request.origin) {
+      server_requests_.remove(request);
+    } else if (Client* other = choose_client(request.method); other != nullptr && other->id() != id) {
+      ask(*other, request);
+    } else {
+      park(request);
+    }
+  });
+}
+
+void Router::drop_server_requests_of(UpstreamId origin) {
+  server_requests_.each([&](ServerRequest& request) {
+    if (request.origin == origin) server_requests_.remove(request);
+  });
+}
+
+}  // namespace bridge

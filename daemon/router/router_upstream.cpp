@@ -1,0 +1,190 @@
+// Frames from upstream, and what the session tells.
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "protocol/reply.hpp"
+#include "router/methods.hpp"
+#include "router/router.hpp"
+#include "session/handshake.hpp"
+
+namespace bridge {
+
+void Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
+  switch (frame.kind) {
+    case FrameKind::response: upstream_answer(origin, std::move(frame)); break;
+    case FrameKind::notification: upstream_notification(origin, std::move(frame)); break;
+    case FrameKind::request: upstream_request(origin, std::move(frame)); break;
+  }
+}
+
+void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
+  const auto arrived = std::chrono::steady_clock::now();
+  UpstreamId id{};
+  if (frame.id_is_null) {
+    id = origin.value_or(UpstreamId{});  // on a request's own stream it is that request's
+  } else if (const auto number = to_unsigned(frame.text(frame.id))) {
+    id = static_cast<UpstreamId>(*number);
+  }
+  const auto ended = end_pending(id);
+  if (!ended) {
+    ++statistics_.unknown_answers;
+    log_.peer(LogLevel::warning, "unknown answer", "the upstream answered {}, which nobody waits for; dropped",
+              frame.id_is_null ? std::string("null") : printable(frame.text(frame.id), 40));
+    return;
+  }
+  session_.settle(id);
+  remember_effect(*ended, frame);
+  if (frame.error.present()) ++statistics_.errors;
+  if (Client* client = ended->client ? find(*ended->client) : nullptr) {
+    std::string bytes = std::move(frame.bytes);
+    splice(bytes, {frame.id, ended->client_request_id});
+    client->channel.send(std::move(bytes));
+    const auto done = std::chrono::steady_clock::now();
+    statistics_.total.add(done - ended->received);
+    statistics_.added.add((ended->sent - ended->received) + (done - arrived));
+  }
+  after_pending(*ended);
+}
+
+/// What an accepted request changes in the session, and would have to be restored in a new one.
+void Router::remember_effect(const PendingRequest& request, const Frame& answer) {
+  if (!answer.result.present()) return;
+  if (request.method == "resources/subscribe") {
+    subscriptions_.accepted(request.subject, request.client.value_or(ClientId{}));
+  } else if (request.method == "resources/unsubscribe") {
+    subscriptions_.removed(request.subject);
+  } else if (request.method == "logging/setLevel") {
+    log_level_params_ = request.subject;
+  }
+}
+
+void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame) {
+  if (frame.method == "notifications/progress") {
+    upstream_progress(std::move(frame));
+    return;
+  }
+  if (frame.method == "notifications/cancelled") {
+    upstream_cancels(std::move(frame));
+    return;
+  }
+  bool to_session = !origin || is_session_notification(frame.method);
+  if (!to_session) {
+    const auto owner = pending_.owner(*origin);
+    if (Client* client = owner ? find(*owner) : nullptr) {
+      client->channel.send(std::move(frame.bytes));
+      return;
+    }
+    // Its client has left. With --orphans finish the request goes on for the session.
+    to_session = options_.orphans == Orphans::finish;
+  }
+  if (!to_session) {
+    ++statistics_.dropped_notifications;
+    return;
+  }
+  std::string key = coalesce_key(frame);
+  feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
+}
+
+void Router::upstream_progress(Frame frame) {
+  const auto token = to_unsigned(frame.text(frame.progress_token));
+  const PendingRequest* pending = token ? pending_.find(static_cast<UpstreamId>(*token)) : nullptr;
+  Client* client = pending != nullptr && pending->client ? find(*pending->client) : nullptr;
+  if (client == nullptr || pending->progress_token.empty()) {
+    // A stale token makes real clients hang up.
+    ++statistics_.dropped_notifications;
+    log_.peer(LogLevel::debug, "stale progress", "a progress notification without an owner was dropped");
+    return;
+  }
+  std::string bytes = std::move(frame.bytes);
+  splice(bytes, {frame.progress_token, pending->progress_token});
+  client->channel.send(std::move(bytes));
+}
+
+void Router::session_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
+  ++statistics_.malformed_messages;
+  log_.peer(LogLevel::warning, "malformed message", "a message from upstream ({}) was dropped: {}",
+            origin ? "on a request's stream" : "on the server stream", reason);
+}
+
+void Router::session_ended(UpstreamId id, Ending ending) {
+  auto ended = end_pending(id);
+  if (!ended) {
+    if (ending.failure) {
+      log_.peer(LogLevel::warning, "notification failed", "a notification or an answer did not reach the upstream: {}",
+                ending.failure->message);
+      statistics_.failed(ending.failure->kind, ending.failure->message);
+    }
+    for (const auto& [client_id, client] : clients_) {
+      if (client->notification_under_way != id) continue;
+      client->notification_under_way.reset();
+      pump(*client);
+      break;
+    }
+    return;
+  }
+  Failure failure;
+  if (ending.failure) {
+    failure = std::move(*ending.failure);
+  } else {
+    failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
+    failure.message = ending.something_came ? "the upstream's answer stream ended without the answer"
+                                            : "the upstream ended the stream before the answer";
+  }
+  if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
+      ended->method != "initialize") {
+    cancel_upstream(id, "timeout");
+  }
+  if (Client* client = ended->client ? find(*ended->client) : nullptr) {
+    log_.peer(LogLevel::info, "request failed", "client {}: {} (upstream id {}) failed: {}: {}",
+              value_of(client->id()), printable(ended->method, 80), value_of(id), name_of(failure.kind),
+              failure.error_object.empty() ? failure.message : "the upstream's own error");
+    reply_failure(*client, ended->client_request_id, failure);
+  }
+  after_pending(*ended);
+}
+
+void Router::session_open() {
+  pass_slots_on();
+  pump_all();
+}
+
+void Router::session_closed() {
+  not_open_since_ = std::chrono::steady_clock::now();
+  pump_all();
+}
+
+void Router::session_refused(const Failure& failure) {
+  Failure refusal = failure;
+  refusal.delivered = Delivered::no;
+  std::vector<ClientId> ids;
+  for (const auto& [id, client] : clients_) ids.push_back(id);
+  for (const ClientId id : ids) {
+    if (Client* client = find(id)) fail_waiting(*client, refusal);
+  }
+}
+
+void Router::session_away() {
+  not_open_since_ = std::chrono::steady_clock::now();
+  expiry_.set_at_latest(not_open_since_ + options_.connect_wait);
+}
+
+std::vector<SessionEvents::Restorable> Router::state_to_restore() const {
+  std::vector<Restorable> all;
+  if (!log_level_params_.empty()) all.push_back({"logging/setLevel", log_level_params_});
+  for (const std::string& uri : subscriptions_.uris()) {
+    all.push_back({"resources/subscribe", fmt::format(R"({{"uri":{}}})", quote(uri))});
+  }
+  return all;
+}
+
+void Router::session_replaced(const std::vector<std::string>& list_changes) {
+  for (const std::string& method : list_changes) feed_.publish(own_notification(method), method, method);
+  for (const std::string& uri : subscriptions_.uris()) {
+    const std::string_view method = "notifications/resources/updated";
+    feed_.publish(own_notification(method, fmt::format(R"({{"uri":{}}})", quote(uri))), method,
+                  fmt::format("{} {}", method, uri));
+  }
+}
+
+}  // namespace bridge
