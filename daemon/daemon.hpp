@@ -1,0 +1,54 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+
+#include "clients/unix_clients.hpp"
+#include "loop/byte_budget.hpp"
+#include "loop/turn.hpp"
+#include "notifications/notification_feed.hpp"
+#include "options.hpp"
+#include "router/control_methods.hpp"
+#include "router/router.hpp"
+#include "session/session.hpp"
+#include "upstream/http/http_upstream.hpp"
+
+namespace bridge {
+
+/// Owns all parts, in the order in which they may know one another: what stands later refers to what
+/// stands before, and is destroyed first. One thread runs everything.
+class Daemon {
+ public:
+  /// Takes the socket; throws StartError if it cannot be had.
+  Daemon(Options options, Log& log);
+
+  /// Serves until a signal ends it. Returns the exit code.
+  int run();
+
+ private:
+  void wait_for_signal();
+  void begin_shutdown(int signal);
+  void end_shutdown();
+  void leave();
+  void hurry(int signal);
+
+  Options options_;
+  Log& log_;
+  asio::io_context loop_{1};
+  Turn turn_;
+  ByteBudget budget_;
+  NotificationFeed feed_;
+  UpstreamIdSource ids_;
+  HttpUpstream upstream_;
+  Session session_;
+  Router router_;
+  ControlMethods control_;
+  UnixClients clients_;
+  asio::signal_set signals_;
+  DeadlineTimer grace_;
+  DeadlineTimer last_moment_;
+  bool ending_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace bridge

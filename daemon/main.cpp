@@ -1,0 +1,49 @@
+#include <malloc.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "daemon.hpp"
+#include "options.hpp"
+#include "service/start_error.hpp"
+
+namespace {
+
+/// One thread allocates; large frames go back to the system as soon as they are done.
+void tune_memory() {
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_TRIM_THRESHOLD, 256 << 10);
+}
+
+int run(int argc, char** argv) {
+  const bridge::ParsedOptions parsed = bridge::parse_options(argc, argv);
+  if (parsed.informed) {
+    std::fputs(parsed.informed->text.c_str(), stdout);
+    return 0;
+  }
+  if (parsed.options.check) {
+    std::fputs("all options are well\n", stdout);
+    return 0;
+  }
+  bridge::Log log(parsed.options.log_level);
+  bridge::Daemon daemon(parsed.options, log);
+  return daemon.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tune_memory();
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const bridge::StartError& error) {
+    std::fprintf(stderr, "mcp-bridged: %s\n", error.what());
+    return error.code();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mcp-bridged: unexpected: %s\n", error.what());
+    return 70;
+  }
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "clients/connection.hpp"
+#include "clients/listening_socket.hpp"
+#include "clients/peer_credentials.hpp"
+#include "notifications/ring.hpp"
+#include "router/router.hpp"
+#include "service/log.hpp"
+#include "session/session.hpp"
+#include "upstream/http/http_options.hpp"
+
+namespace bridge {
+
+/// Everything the daemon was told, each part in the form its owner wants. Defaults stand with the
+/// members; product section 15 has the rules.
+struct Options {
+  HttpOptions http;
+  SessionOptions session;
+  RouterOptions router;
+  RingLimits ring;
+  SocketOptions socket;
+  PeerPolicy peers;
+  ClientLimits clients;
+  std::size_t max_clients = 256;
+  std::size_t max_buffered = 256u << 20;
+  std::chrono::milliseconds grace{5000};
+  LogLevel log_level = LogLevel::info;
+  bool check = false;  ///< --check: say whether all is well, and end
+};
+
+/// What the command line asked for instead of running: the text for stdout.
+struct Informed {
+  std::string text;
+};
+
+/// Reads flags, environment and --options-file: flags win over environment over file over default.
+/// Throws StartError for a wrong option or value (64) and for files (78).
+struct ParsedOptions {
+  Options options;
+  std::optional<Informed> informed;  ///< --help or --version
+};
+ParsedOptions parse_options(int argc, char** argv);
+
+}  // namespace bridge
