@@ -58,7 +58,7 @@ std::string render_upstream(const Value& upstream) {
   std::string session(upstream.string("state"));
   if (upstream.count("sessionAgeMs") > 0)
     append(session, "for " + duration(upstream, "sessionAgeMs"));
-  if (upstream.find("reopened", Kind::number) != nullptr) {
+  if (upstream.count("reopened") > 0) {
     append(session, "reopened " + counted(upstream.count("reopened"), "time"));
   }
   if (const auto stream = upstream.string("stream"); !stream.empty()) {
@@ -119,7 +119,8 @@ std::string render_status(const Value& status, std::int64_t now_ms) {
                     counted(requests->count("errors"), "error"), requests->count("inFlight"),
                     requests->count("queued"), requests->count("parked")));
   }
-  if (const Value* latency = status.find("latencyUs", Kind::object)) {
+  const Value* latency = status.find("latencyUs", Kind::object);
+  if (latency != nullptr && latency->count("p50") > 0) {
     text += line("latency",
                  fmt::format("p50 {}, p99 {}, of the p50 added by the bridge {}",
                              time_text(latency->count("p50")), time_text(latency->count("p99")),

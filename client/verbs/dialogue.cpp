@@ -17,6 +17,10 @@ namespace {
 constexpr int method_not_found = -32601;
 constexpr Milliseconds farewell{500};
 
+/// Id of a request whose answer says that the daemon has read bridge/peek: what it had written
+/// from its ring before that is behind us then.
+constexpr std::string_view peeked_id = "\"peeked\"";
+
 bool is_for_the_bridge(std::string_view method) {
   return method.substr(0, 7) == "bridge/";
 }
@@ -30,12 +34,13 @@ Dialogue::Dialogue(FileDescriptor daemon, const Options& options, bool keep, Con
       conversation_(std::move(daemon), interrupt.descriptor()),
       limit_(options.timeout),
       deadline_(Deadline::after(options.timeout)),
-      announce_keep_(keep) {}
+      announce_keep_(keep),
+      skipping_ring_(keep) {}
 
 Answer Dialogue::ask(std::string_view method, std::string_view params) {
   const std::string id = next_id();
   ++last_id_;
-  if (std::exchange(announce_keep_, false)) tell("bridge/peek", "");
+  announce_keep(method);
   conversation_.queue(json::make_request(id, method, params));
   Answer answer = *wait(deadline_, id);
   console_.clear_transient();
@@ -45,8 +50,17 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
 }
 
 void Dialogue::tell(std::string_view method, std::string_view params) {
-  if (std::exchange(announce_keep_, false)) tell("bridge/peek", "");
+  announce_keep(method);
   conversation_.queue(json::make_notification(method, params));
+}
+
+/// Until the daemon has read bridge/peek it gives us its ring, as to anybody who connects. All of
+/// that stays in the ring, so showing it would only be noise.
+void Dialogue::announce_keep(std::string_view next_method) {
+  if (!std::exchange(announce_keep_, false)) return;
+  conversation_.queue(json::make_notification("bridge/peek", ""));
+  if (is_for_the_bridge(next_method)) return;  // nothing else can come before its answer
+  conversation_.queue(json::make_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
 }
 
 Answer::Outcome Dialogue::pass_time(Milliseconds duration) {
@@ -90,6 +104,10 @@ std::optional<Answer> Dialogue::take_line(std::string_view id) {
   const json::Message message = json::parse_message(conversation_.line());
   switch (message.kind) {
     case json::Message::Kind::response: {
+      if (message.id == peeked_id) {
+        skipping_ring_ = false;
+        return std::nullopt;
+      }
       // An error without an id is about a frame that the daemon could not take: ours.
       const bool is_refusal = message.id == "null" && !message.error.empty();
       if (is_refusal) refused_ = message.error;
@@ -135,7 +153,7 @@ void Dialogue::take_notification(const json::Message& message) {
       return;
     }
   }
-  console_.pass_on(conversation_.line());
+  if (!skipping_ring_) console_.pass_on(conversation_.line());
 }
 
 void Dialogue::take_request(const json::Message& message) {

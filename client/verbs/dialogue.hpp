@@ -70,6 +70,7 @@ class Dialogue {
   void take_typed();
   void show_question();
   void after_typing();
+  void announce_keep(std::string_view next_method);
   void give_up(std::string_view id, std::string_view method, std::string_view reason);
 
   Console& console_;
@@ -78,6 +79,7 @@ class Dialogue {
   std::optional<Milliseconds> limit_;
   Deadline deadline_;
   bool announce_keep_;
+  bool skipping_ring_;  // what comes is left in the daemon's ring
   bool giving_up_ = false;
   unsigned long last_id_ = 0;
   std::deque<Question> questions_;  // the first is being asked
