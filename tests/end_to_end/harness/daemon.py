@@ -1,0 +1,80 @@
+"""The daemon under test."""
+
+import json
+import os
+import signal
+
+from .binaries import binary
+from .frames import request
+from .processes import Process
+from .socket_client import Client
+from .waiting import eventually
+
+
+class Daemon(Process):
+    """`exit_codes`: how it may end; anything else fails the test when the daemon is stopped."""
+
+    def __init__(self, name, folder, marker, socket_path, options, program=None, **how):
+        self.socket_path = socket_path
+        self.exit_codes = (0,)
+        command = [program or binary("MCP_BRIDGED")]
+        if socket_path:
+            command += ["--socket", socket_path]
+        # A test that ends with requests in flight shall not wait for them.
+        if not any(str(option).startswith("--grace") for option in options):
+            command += ["--grace", "200ms"]
+        super().__init__(name, [*command, *options], folder, marker, **how)
+
+    def ready(self, old_inode=None):
+        """The socket appears by a rename when it already listens."""
+
+        def there():
+            if not self.running():
+                raise AssertionError(f"the daemon ended with {self.popen.returncode}: {self.stderr()}")
+            if self.socket_path.startswith("@"):
+                with open("/proc/net/unix", encoding="utf-8", errors="replace") as sockets:
+                    return any(line.endswith(" " + self.socket_path + "\n") for line in sockets)
+            return os.path.exists(self.socket_path) and os.stat(self.socket_path).st_ino != old_inode
+
+        eventually(there, lambda: f"the socket of the daemon:\n{self.stderr()}")
+        return self
+
+    def client(self, **how):
+        return Client(self.socket_path, **how)
+
+    def control(self, method, params=None):
+        """Over a connection that takes no notifications, since it asks nothing else."""
+        client = self.client()
+        try:
+            client.send(request(method, params, "control"))
+            while True:
+                message = client.line()
+                if message.get("id") == "control":
+                    assert "result" in message, message
+                    return message["result"]
+        finally:
+            client.close()
+
+    def status(self):
+        return self.control("bridge/status")
+
+    def status_when(self, condition, what):
+        """The first status for which the condition holds."""
+        last = {}
+
+        def there():
+            last.clear()
+            last.update(self.status())
+            return last if condition(last) else None
+
+        return dict(eventually(there, lambda: f"{what}: {json.dumps(last)}"))
+
+    def terminate(self):
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def stop(self):
+        if self.running():
+            self.signal(signal.SIGTERM)
+        code = self.wait()
+        assert code in self.exit_codes, f"the daemon ended with {code}: {self.stderr()[-3000:]}"

@@ -1,0 +1,127 @@
+"""A child process that cannot outlive its test, with what it printed in files."""
+
+import ctypes
+import os
+import signal
+import subprocess
+
+from .waiting import DEADLINE, eventually
+
+MARKER = "MCP_E2E_TEST"
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+SANITIZER_REPORTS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "WARNING: ThreadSanitizer",
+                     "AddressSanitizer:DEADLYSIGNAL")
+
+
+class Process:
+    def __init__(self, name, command, folder, marker, environment=None, stdin=subprocess.DEVNULL, before_exec=None,
+                 pass_fds=()):
+        self.name = name
+        self.stdout_path = os.path.join(folder, name + ".out")
+        self.stderr_path = os.path.join(folder, name + ".err")
+        variables = {key: value for key, value in os.environ.items() if not key.startswith(("MCP_", "LISTEN_"))}
+        variables[MARKER] = marker
+        variables.update(environment or {})
+
+        def prepare():
+            # ctest kills a test that takes too long, and then nobody else would end this one.
+            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if before_exec:
+                before_exec()
+
+        with open(self.stdout_path, "wb") as out, open(self.stderr_path, "wb") as err:
+            self.popen = subprocess.Popen([str(part) for part in command], stdin=stdin, stdout=out, stderr=err,
+                                          cwd=folder, env=variables, preexec_fn=prepare, pass_fds=pass_fds)
+        self.pid = self.popen.pid
+
+    @property
+    def stdin(self):
+        return self.popen.stdin
+
+    def stdout(self):
+        with open(self.stdout_path, "rb") as file:
+            return file.read()
+
+    def stderr(self):
+        with open(self.stderr_path, "r", encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def running(self):
+        return self.popen.poll() is None
+
+    def signal(self, number):
+        if self.running():
+            os.kill(self.pid, number)
+
+    def wait(self, deadline=DEADLINE):
+        """The exit code; negative for a signal."""
+        try:
+            return self.popen.wait(deadline)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.name} does not end") from None
+
+    def kill(self):
+        if self.running():
+            self.popen.kill()
+        self.popen.wait()
+        if self.popen.stdin:
+            try:
+                self.popen.stdin.close()
+            except BrokenPipeError:
+                pass
+
+    def stdout_line(self, index=0):
+        def line():
+            lines = self.stdout().split(b"\n")
+            if len(lines) > index + 1:
+                return lines[index].decode()
+            if not self.running():
+                raise AssertionError(f"{self.name} ended with {self.popen.returncode}: {self.stderr()}")
+            return None
+
+        return eventually(line, f"line {index + 1} of {self.name}")
+
+    def logged(self, text, times=1):
+        """Waits until stderr holds the text so often; returns all of it."""
+        eventually(lambda: self.stderr().count(text) >= times,
+                   lambda: f"{text!r} {times} times in the log of {self.name}:\n{self.stderr()}")
+        return self.stderr()
+
+    def sanitizer_report(self):
+        text = self.stderr()
+        return text if any(sign in text for sign in SANITIZER_REPORTS) else None
+
+    # What /proc knows of it.
+
+    def fds(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def status_field(self, name):
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
+            for line in file:
+                if line.startswith(name + ":"):
+                    return int(line.split()[1])
+        raise KeyError(name)
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def left_behind(marker):
+    """Pids of processes that carry the test's marker and still run."""
+    sought = f"{MARKER}={marker}".encode()
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if sought in file.read().split(b"\0"):
+                    found.append(int(entry))
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,173 @@
+"""A frame's bytes go through as they came: only ids and tokens are replaced, in place (sections 2 and 3)."""
+
+import re
+
+from harness import Case, main
+
+# What a parser and a printer in between would change.
+PECULIAR = {
+    "numbers": '{"a":1e400,"b":0.10,"c":-0,"d":1E+2,"e":123456789012345678901234567890,"f":1.0}',
+    "escapes": r'{"a":"\u0041\/\b\f\n\r\t\"\\","b":"\ud83d\ude00","c":"\u0000","\u0064":"é😀"}',
+    "key order": '{"z":1,"a":2,"m":{"y":1,"b":2}}',
+    "white space": '{ "a" :\t1 , "b" : [ 1 , 2 ] }',
+    "duplicate keys": '{"a":1,"a":2,"b":{"c":1,"c":2}}',
+    "empty": '{"":{},"a":[],"b":""}',
+    "lookalikes": '{"id":7,"method":"x","result":{"id":1,"id":2},"error":null,"jsonrpc":"1.0","requestId":9,'
+                  '"progressToken":"t","cancelled":{"requestId":3}}',
+    "1000 levels": "[" * 1000 + "]" * 1000,
+}
+
+IDS = ["0", '""', "-1", "1.5", r'"a\"b"', "123456789012345678901234567890", '"\\u0041"', "1e3", "-0", '"0"', '"é"',
+       '"' + "i" * 500 + '"']
+
+
+class ToTheUpstream(Case):
+    def arrives(self, server, client, template, id):
+        """`%s` in the template is the client's id, and upstream the bridge's; all else is the same."""
+        server.fault('{"status":200,"body":"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":$ID,\\"result\\":{}}"}')
+        last = server.log()[-1]["n"]
+        client.send(template.replace("%s", id))
+        client.raw_line()
+        body = server.log(since=last, wait=1)[0]["body"]
+        before, after = template.strip(" \t").split("%s")
+        self.assertRegex(body.strip(" \t"), "^" + re.escape(before) + "[0-9]+" + re.escape(after) + "$")
+
+    def test_params_arrive_as_they_were_written(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        for name, value in PECULIAR.items():
+            with self.subTest(name):
+                line = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"mirror","arguments":' + value + "}}"
+                self.arrives(server, client, line, '"mine"')
+
+    def test_unknown_members_and_odd_layouts_arrive_as_they_were_written(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        for line in ('{"extra":[1,{"id":5}],"method":"x/y","params":{"a":1},"id":%s,"jsonrpc":"2.0","more":1e400}',
+                     ' \t{ "id" : %s , "method" : "x/y" } ',
+                     '{"method":"x\\/y","id":%s}',
+                     '{"jsonrpc":"2.0","\\u0069d":%s,"method":"x/y","params":{}}',
+                     '{"jsonrpc":"2.0","id":%s,"method":"x/y","params":[1,2]}',
+                     '{"jsonrpc":"2.0","id":%s,"method":"x/y","params":null}'):
+            with self.subTest(line):
+                self.arrives(server, client, line, "17")
+
+    def test_a_notification_arrives_as_it_was_written(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        line = '{ "method":"notifications/roots/list_changed", "x":1e400, "params":{"a":0.10,"a":1} , "jsonrpc":"2.0"}'
+        client.send(line)
+        self.assertEqual(server.log("notifications/roots/list_changed", wait=1)[0]["body"], line)
+
+    def test_a_progress_token_is_replaced_in_place_and_nothing_else(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        line = ('{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"_meta":{"x":1e400,"progressToken":%s,'
+                '"traceparent":"00-1"},"name":"mirror","arguments":{"progressToken":"t"}}}')
+        client.send(line % ("3", '"t"'))
+        client.raw_line()
+        body = server.log("tools/call")[-1]["body"]
+        pattern = re.escape(line).replace("%s", "%s") % ("([0-9]+)", '("[^"]*"|[0-9]+)')
+        self.assertRegex(body, "^" + pattern + "$")
+        self.assertNotIn('"progressToken":"t",', body)
+
+
+class ToTheClient(Case):
+    def answered(self, server, client, body, id="1", sse=False):
+        """The line the client gets for an upstream answer of these bytes ($ID in it is the request's)."""
+        if sse:
+            action = {"sse": [{"raw": "data: " + body + "\n\n"}]}
+        else:
+            action = {"status": 200, "body": body}
+        server.fault(action, method="tools/call")
+        client.send('{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo"}}' % id)
+        return client.raw_line().decode()
+
+    def test_results_arrive_as_they_were_written(self):
+        server, _ = self.bridge()
+        client = self.client()
+        for sse in (False, True):
+            for name, value in PECULIAR.items():
+                with self.subTest(name, sse=sse):
+                    body = '{"jsonrpc":"2.0","id":%s,"result":{"content":[],"x":' + value + "}}"
+                    self.assertEqual(self.answered(server, client, body % "$ID", "42", sse), body % "42")
+
+    def test_errors_arrive_as_they_were_written(self):
+        server, _ = self.bridge()
+        client = self.client()
+        body = '{"error":{"message":"\\u0041","code":-32000,"data":{"a":0.10,"a":1e400}},"more":{"id":1},"id":%s,"jsonrpc":"2.0"}'
+        self.assertEqual(self.answered(server, client, body % "$ID", '"x"'), body % '"x"')
+
+    def test_every_id_comes_back_byte_for_byte(self):
+        self.bridge()
+        client = self.client()
+        for id in IDS:
+            with self.subTest(id):
+                client.send('{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"mirror","arguments":{"a":1}}}' % id)
+                line = client.raw_line().decode()
+                self.assertIn('"id":%s' % id, line)
+                self.assertIn('"structuredContent":{"a":1}', line)
+
+    def test_ids_come_back_byte_for_byte_in_the_bridges_own_answers_too(self):
+        self.bridge()
+        client = self.client()
+        for id in IDS:
+            with self.subTest(id):
+                client.send('{"jsonrpc":"2.0","id":%s,"method":"server/discover"}' % id)
+                self.assertIn('"id":%s,' % id, client.raw_line().decode().replace("}", ","))
+
+    def test_an_id_before_and_after_the_rest_of_the_frame(self):
+        self.bridge()
+        client = self.client()
+        for line in ('{"id":%s,"jsonrpc":"2.0","method":"ping"}', '{"jsonrpc":"2.0","method":"ping","params":{},"id":%s}'):
+            client.send(line % '"k"')
+            self.assertEqual(client.line(), {"jsonrpc": "2.0", "id": "k", "result": {}})
+
+    def test_pretty_printed_bodies_become_one_line_and_nothing_else_changes(self):
+        server, _ = self.bridge()
+        client = self.client()
+        body = '{\r\n  "jsonrpc": "2.0",\n  "id": %s,\n\t"result": {\r\n "a": 0.10,\n\n "b": "\\n" }\n}\n'
+        self.assertEqual(self.answered(server, client, body % "$ID", "5").rstrip(" "),
+                         (body % "5").replace("\r", " ").replace("\n", " ").rstrip(" "))
+
+    def test_an_event_of_several_data_lines_becomes_one_line(self):
+        server, _ = self.bridge()
+        client = self.client()
+        server.fault('{"sse":[{"raw":"data: {\\"jsonrpc\\":\\"2.0\\",\\ndata:   \\"id\\":$ID,\\r\\ndata: \\"result\\":\\rdata:{\\"a\\":1e400}}\\n\\n"}]}',
+                     method="tools/call")
+        client.send('{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"echo"}}')
+        self.assertEqual(client.raw_line().decode(), '{"jsonrpc":"2.0",   "id":5, "result": {"a":1e400}}')
+
+    def test_a_session_notification_arrives_as_it_was_written(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        message = '{"method":"notifications/message", "params":{"data":[1e400,0.10,"\\u0041"],"level":"info","a":1,"a":2},"x":{},"jsonrpc":"2.0"}'
+        server.emit(message)
+        self.assertEqual(client.raw_line().decode(), message)
+
+    def test_a_request_of_the_server_arrives_as_it_was_written_but_for_its_id(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.call("echo", {"message": "x"})
+        message = '{"params":{"messages":[],"maxTokens":1e400,"b":0.10} , "method":"sampling/createMessage","id":%s,"jsonrpc":"2.0"}'
+        # The session was opened by the bridge, with no capabilities: declare them first.
+        client.send('{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"sampling":{}},"clientInfo":{"name":"x","version":"1"}}}')
+        client.answer("i")
+        client.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        client.fence()
+        server.ask(message % '"srv-7"')
+        line = client.raw_line().decode()
+        id = line.split('"id":')[1].rsplit(',"jsonrpc"', 1)[0]
+        self.assertEqual(line, message % id)
+        reply = '{"result":{"model":"m","x":1e400,"x":0.10},"id":%s, "jsonrpc":"2.0"}'
+        client.send(reply % id)
+        self.assertEqual(server.answers(wait=1)[0]["body"], reply % '"srv-7"')
+
+
+if __name__ == "__main__":
+    main()

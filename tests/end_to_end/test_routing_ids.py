@@ -1,0 +1,188 @@
+"""Whose answer, progress and notification is this (section 5)."""
+
+from harness import Case, call, main, notification, request, text_of
+
+
+class Ids(Case):
+    def test_equal_ids_of_two_clients_do_not_meet(self):
+        server, _ = self.bridge()
+        first, second = self.client(), self.client()
+        first.send(call("slow", {"steps": 3, "delayMs": 50}, 1))
+        second.send(call("echo", {"message": "second"}, 1))
+        self.assertEqual(text_of(second.line()), "second")
+        self.assertEqual(text_of(first.line()), "done after 3 steps")
+        ids = [entry["id"] for entry in server.log("tools/call")]
+        self.assertEqual(len(set(ids)), 2)
+
+    def test_the_bridges_ids_are_increasing_integers(self):
+        server, _ = self.bridge()
+        for _ in range(3):
+            client = self.client()
+            for _ in range(3):
+                client.call("echo", {"message": "x"}, '"same"')
+        ids = [int(entry["id"]) for entry in server.log("tools/call")]
+        self.assertEqual(ids, sorted(set(ids)))
+
+    def test_a_late_answer_does_not_reach_the_next_client(self):
+        for orphans in ("cancel", "finish"):
+            with self.subTest(orphans):
+                server, daemon = self.bridge("--orphans", orphans)
+                # The server does not hear of the cancellation, so it answers all the same.
+                server.fault({"status": 202}, method="notifications/cancelled")
+                leaver = self.client()
+                leaver.send(call("slow", {"steps": 1, "delayMs": 300}, 1))
+                self.in_flight(1)
+                leaver.close()
+                successor = self.client()
+                server.state(activeCalls=0)
+                self.assertEqual(successor.fence(), [])
+                daemon.stop()
+
+    def test_an_answer_with_another_type_of_id_is_not_the_answer(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        server.fault('{"sse":[{"data":{"jsonrpc":"2.0","id":"$ID","result":{"wrong":1}}},{"data":{"jsonrpc":"2.0","id":$ID,"result":{"right":1}}}]}',
+                     method="tools/call")
+        client.send(call("echo", {}, 1))
+        self.assertEqual(client.line()["result"], {"right": 1})
+
+
+class Progress(Case):
+    def test_a_token_comes_back_byte_for_byte(self):
+        self.bridge()
+        client = self.client()
+        for token in ('"t"', "0", '""', "-1", "1.5", r'"a\"b"', "123456789012345678901234567890", r'"\u0041"'):
+            with self.subTest(token):
+                client.send('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":%s},'
+                            '"name":"slow","arguments":{"steps":2,"delayMs":1}}}' % token)
+                for _ in range(2):
+                    line = client.raw_line().decode()
+                    self.assertIn('"method":"notifications/progress"', line.replace(" ", ""))
+                    self.assertIn('"progressToken":%s' % token, line)
+                self.assertEqual(client.line()["id"], 1)
+
+    def test_equal_tokens_of_two_clients_do_not_meet(self):
+        server, _ = self.bridge()
+        first, second = self.client(), self.client()
+        first.send(call("slow", {"steps": 2, "delayMs": 100}, 1, token="t"))
+        second.send(call("slow", {"steps": 3, "delayMs": 100}, 1, token="t"))
+        for client, steps in ((first, 2), (second, 3)):
+            messages = client.lines(steps + 1)
+            self.assertEqual([message["params"]["progressToken"] for message in messages[:-1]], ["t"] * steps)
+            self.assertEqual([message["params"]["progress"] for message in messages[:-1]], list(range(1, steps + 1)))
+            self.assertEqual(text_of(messages[-1]), f"done after {steps} steps")
+        tokens = {body["params"]["_meta"]["progressToken"] for body in server.bodies("tools/call")}
+        self.assertEqual(len(tokens), 2)
+
+    def test_it_reaches_its_owner_from_the_server_stream_too_and_nobody_else(self):
+        server, _ = self.bridge(upstream=("--answers", "json"))
+        owner, other = self.client(), self.client()
+        owner.send(call("slow", {"steps": 3, "delayMs": 20}, 1, token="mine"))
+        owner.answer(1)
+        owner.fence()
+        self.assertEqual(other.fence(), [])
+
+    def test_without_an_owner_it_is_dropped(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        server.emit(notification("notifications/progress", {"progressToken": "nobody's", "progress": 1}))
+        server.emit(notification("notifications/message", {"level": "info", "data": "after"}))
+        self.assertEqual(client.line()["params"]["data"], "after")
+
+    def test_of_a_client_that_has_left_it_is_dropped(self):
+        for orphans in ("cancel", "finish"):
+            with self.subTest(orphans):
+                server, daemon = self.bridge("--orphans", orphans)
+                # The server goes on as if it had not heard of the cancellation.
+                server.fault({"status": 202}, method="notifications/cancelled")
+                stays, leaves = self.client(), self.client()
+                stays.fence()
+                leaves.send(call("slow", {"steps": 4, "delayMs": 100}, 1, token="t"))
+                leaves.line()
+                leaves.close()
+                server.state(activeCalls=0)
+                self.assertEqual(stays.fence(), [])
+                self.assertEqual(self.client().fence(), [])
+                daemon.stop()
+
+    def test_a_token_may_be_used_again_once_its_request_was_answered(self):
+        self.bridge()
+        client = self.client()
+        for _ in range(3):
+            client.send(call("slow", {"steps": 1, "delayMs": 1}, 1, token="again"))
+            self.assertEqual([message.get("method") for message in client.lines(2)], ["notifications/progress", None])
+
+
+class Notifications(Case):
+    def stream_of(self, *messages):
+        events = ",".join('{"data":%s}' % message for message in messages)
+        return '{"sse":[%s],"thenAnswer":true}' % events
+
+    def test_on_a_requests_stream_they_are_that_clients(self):
+        server, _ = self.bridge()
+        mine, other = self.client(), self.client()
+        mine.fence()
+        message = notification("notifications/message", {"level": "info", "data": "for you"})
+        unknown = notification("notifications/unheard/of", {"x": 1})
+        server.fault(self.stream_of(message, unknown), method="tools/call")
+        mine.send(call("echo", {"message": "x"}, 1))
+        self.assertEqual([m.get("method") for m in mine.lines(3)],
+                         ["notifications/message", "notifications/unheard/of", None])
+        self.assertEqual(other.fence(), [])
+        self.assertEqual(self.client().fence(), [])
+
+    def test_what_belongs_to_the_session_goes_to_everyone_wherever_it_comes_from(self):
+        server, _ = self.bridge()
+        mine, other = self.client(), self.client()
+        mine.fence()
+        methods = ["notifications/tools/list_changed", "notifications/resources/list_changed",
+                   "notifications/prompts/list_changed", "notifications/resources/updated",
+                   "notifications/elicitation/complete", "notifications/tasks/status"]
+        server.fault(self.stream_of(*[notification(method, {"uri": "demo://x"}) for method in methods]), method="tools/call")
+        mine.send(call("echo", {"message": "x"}, 1))
+        self.assertEqual([m.get("method") for m in mine.lines(7)], methods + [None])
+        self.assertEqual([m["method"] for m in other.lines(6)], methods)
+
+    def test_on_the_server_stream_they_go_to_everyone(self):
+        server, _ = self.bridge()
+        clients = [self.client() for _ in range(3)]
+        clients[0].fence()
+        server.emit(notification("notifications/message", {"level": "info", "data": 1}))
+        for client in clients:
+            self.assertEqual(client.line()["params"]["data"], 1)
+
+    def test_those_of_a_left_clients_request_are_dropped_or_with_finish_the_sessions(self):
+        for orphans, expected in (("cancel", []), ("finish", ["late"])):
+            with self.subTest(orphans):
+                server, daemon = self.bridge("--orphans", orphans)
+                stays, leaves = self.client(), self.client()
+                stays.fence()
+                message = notification("notifications/message", {"level": "info", "data": "late"})
+                server.fault('{"sse":[{"data":%s,"delayMs":500}],"thenAnswer":true}' % message, method="tools/call", nth=1)
+                leaves.send(call("slow", {"steps": 1, "delayMs": 1}, 1))
+                self.in_flight(1)
+                leaves.close()
+                if expected:
+                    self.assertEqual(stays.line()["params"]["data"], "late")
+                else:
+                    server.log("notifications/cancelled", wait=1)
+                    self.in_flight(0)
+                self.assertEqual(stays.fence(), [])
+                daemon.stop()
+
+    def test_the_clients_own_requests_and_notifications_reach_the_server(self):
+        server, _ = self.bridge()
+        client = self.client()
+        self.assertEqual(client.request("ping")["result"], {})
+        client.send(notification("notifications/roots/list_changed"))
+        server.log("notifications/roots/list_changed", wait=1)
+        server.log("ping", wait=1)
+        self.assert_error(client.request("no/such/method"), -32601, 1)
+        client.send(request("tools/list", None, 2))
+        self.assertIn("tools", client.answer(2)["result"])
+
+
+if __name__ == "__main__":
+    main()
