@@ -61,6 +61,13 @@ std::size_t append_unicode_escape(std::string& out, std::string_view raw, std::s
   return at;
 }
 
+/// How many bytes the UTF-8 character at the beginning has; 0 if there is none.
+std::size_t character_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return length <= text.size() && is_utf8(text.substr(0, length)) ? length : 0;
+}
+
 }  // namespace
 
 std::string unescape(std::string_view raw) {
@@ -90,7 +97,8 @@ std::string quote(std::string_view text) {
   std::string out = "\"";
   out.reserve(text.size() + 2);
   const bool valid = is_utf8(text);
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out.push_back('\\');
@@ -101,10 +109,13 @@ std::string quote(std::string_view text) {
       out += "\\u00";
       out.push_back(digits[byte >> 4]);
       out.push_back(digits[byte & 0xF]);
-    } else if (byte >= 0x80 && !valid) {
-      out += replacement;
-    } else {
+    } else if (byte < 0x80 || valid) {
       out.push_back(c);
+    } else if (const std::size_t length = character_length(text.substr(at)); length > 0) {
+      out += text.substr(at, length);
+      at += length - 1;
+    } else {
+      out += replacement;
     }
   }
   out.push_back('"');

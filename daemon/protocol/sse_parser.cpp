@@ -8,8 +8,17 @@ namespace bridge {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-/// Longer than this no type or id is kept; real ones are far shorter.
+/// Longer than this no type, id or delay is taken; real ones are far shorter.
 constexpr std::size_t max_field = 4096;
+/// A line longer than this has a longer value than that, whatever its name: "event: " is 7 bytes.
+constexpr std::size_t max_field_line = max_field + 7;
+constexpr std::string_view data_begin = "data:";
+
+std::string_view value_after(std::string_view line, std::size_t colon) {
+  std::string_view value = line.substr(colon + 1);
+  if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+  return value;
+}
 
 std::size_t find_line_end(std::string_view text) {
   const std::size_t lf = text.find('\n');
@@ -27,20 +36,12 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
     }
     const std::size_t end = find_line_end(chunk);
     if (end == chunk.npos) {
-      const std::size_t length = line_.size() + chunk.size();
-      // While an event is skipped its short lines are still read: its id counts.
-      const bool too_long = skipping_ ? length > max_field : oversized(length, sink);
-      if (line_skipped_ || too_long) {
-        line_skipped_ = true;
-        std::string().swap(line_);
-      } else {
-        line_.append(chunk);
-      }
+      hold(chunk, sink);
       return;
     }
     after_cr_ = chunk[end] == '\r';
     if (line_skipped_) {
-      line_skipped_ = false;
+      line_skipped_ = at_start_ = false;
     } else if (line_.empty()) {
       end_of_line(chunk.substr(0, end), sink);
     } else {
@@ -52,17 +53,27 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
   }
 }
 
-/// Whether an event that would hold `more` bytes besides its data is over the limit. The name and
-/// the blank before a value are not counted as data, so a little is allowed for them.
-bool SseParser::oversized(std::size_t more, SseSink& sink) {
-  constexpr std::size_t field_name = 16;
-  if (!skipping_ && data_.size() + more > max_event_ + field_name) {
-    skipping_ = true;
-    std::string().swap(data_);
-    has_data_ = false;
-    sink.on_oversized_event();
+/// Keeps a part of a line whose end has not come, unless nothing of that line can count any more.
+void SseParser::hold(std::string_view part, SseSink& sink) {
+  if (line_skipped_) return;
+  line_.append(part);
+  std::string_view line = line_;
+  if (at_start_ && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+  const bool is_data = line.starts_with(data_begin);
+  if (is_data) check_size(value_after(line, data_begin.size() - 1).size(), sink);
+  if ((!is_data || skipping_) && line.size() > max_field_line) {
+    line_skipped_ = true;
+    std::string().swap(line_);
   }
-  return skipping_;
+}
+
+/// Skips the event if `more` bytes of data make it longer than the limit.
+void SseParser::check_size(std::size_t more, SseSink& sink) {
+  if (skipping_ || data_.size() + (has_data_ ? 1 : 0) + more <= max_event_) return;
+  skipping_ = true;
+  std::string().swap(data_);
+  has_data_ = false;
+  sink.on_oversized_event();
 }
 
 void SseParser::end_of_line(std::string_view line, SseSink& sink) {
@@ -73,28 +84,22 @@ void SseParser::end_of_line(std::string_view line, SseSink& sink) {
   }
   const std::size_t colon = line.find(':');
   if (colon == 0) return;  // a comment
-  std::string_view value = colon == line.npos ? std::string_view() : line.substr(colon + 1);
-  if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-  field(line.substr(0, colon), value, sink);
+  field(line.substr(0, colon), colon == line.npos ? std::string_view() : value_after(line, colon), sink);
 }
 
 void SseParser::field(std::string_view name, std::string_view value, SseSink& sink) {
   if (name == "data") {
-    const std::size_t length = data_.size() + (has_data_ ? 1 : 0) + value.size();
-    if (!skipping_ && length > max_event_) {
-      skipping_ = true;
-      std::string().swap(data_);
-      has_data_ = false;
-      sink.on_oversized_event();
-    }
+    check_size(value.size(), sink);
     if (skipping_) return;
     if (has_data_) data_.push_back('\n');
     data_.append(value);
     has_data_ = true;
+  } else if (value.size() > max_field) {
+    return;
   } else if (name == "event") {
-    type_.assign(value.substr(0, max_field));
+    type_.assign(value);
   } else if (name == "id") {
-    if (value.size() <= max_field && value.find('\0') == value.npos) {
+    if (value.find('\0') == value.npos) {
       event_id_.assign(value);
       has_event_id_ = true;
     }

@@ -24,8 +24,9 @@ class SseSink {
 /// Reads server-sent events by the WHATWG rules (HTML, section 9.2.6), incrementally: CR, LF and
 /// CRLF, a BOM, comments, several `data` lines; split anywhere. Pure; one per stream.
 ///
-/// Holds at most `max_event` bytes of one event's data, and as much of one line. An event that the
-/// stream's end cuts off is never reported.
+/// Holds at most `max_event` bytes of one event's data, and of one line as much and a chunk more. The
+/// limit is on the data alone, so it does not depend on how the bytes were chunked. Any other field
+/// of more than 4096 bytes is ignored. An event that the stream's end cuts off is never reported.
 class SseParser {
  public:
   explicit SseParser(std::size_t max_event) : max_event_(max_event) {}
@@ -43,7 +44,8 @@ class SseParser {
   void end_of_line(std::string_view line, SseSink& sink);
   void field(std::string_view name, std::string_view value, SseSink& sink);
   void dispatch(SseSink& sink);
-  bool oversized(std::size_t more, SseSink& sink);
+  void hold(std::string_view part, SseSink& sink);
+  void check_size(std::size_t more, SseSink& sink);
 
   std::size_t max_event_;
   std::string line_;  ///< the beginning of a line whose end has not come
@@ -56,7 +58,7 @@ class SseParser {
   bool at_start_ = true;      ///< a BOM may come
   bool after_cr_ = false;     ///< a LF now belongs to the CR before it
   bool skipping_ = false;     ///< inside an oversized event
-  bool line_skipped_ = false; ///< inside a line of it whose beginning was thrown away
+  bool line_skipped_ = false; ///< inside a line whose beginning was thrown away
 };
 
 }  // namespace bridge

@@ -15,6 +15,7 @@ Router::Router(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Sessio
       budget_(budget),
       log_(log),
       options_(std::move(options)),
+      departed_(budget),
       expiry_(loop, turn, [this] { expire_waiting(); }),
       parking_(loop, turn, [this] { expire_parked(); }) {}
 
@@ -85,6 +86,7 @@ void Router::drop_client(Client& client) {
   const auto node = clients_.extract(id);
   subscriptions_.client_left(id);
   std::erase(slot_queue_, id);
+  keep_notifications_of(client);
   for (const UpstreamId request : in_flight) {
     PendingRequest* pending = pending_.find(request);
     if (pending == nullptr) continue;
@@ -149,12 +151,8 @@ void Router::reply_failure(Client& client, std::string_view raw_id, const Failur
 
 void Router::cancel_upstream(UpstreamId id, std::string_view reason) {
   if (!session_.is_open()) return;
-  Outgoing message;
-  message.id = ids_.next();
-  message.kind = OutgoingKind::notification;
-  message.body = own_notification(
-      "notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(id), reason));
-  session_.send(std::move(message));
+  send_notification(own_notification("notifications/cancelled",
+                                     fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(id), reason)));
 }
 
 void Router::begin_shutdown() {

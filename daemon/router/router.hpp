@@ -12,6 +12,7 @@
 #include "notifications/notification_feed.hpp"
 #include "router/client.hpp"
 #include "router/client_channel.hpp"
+#include "router/departed_notifications.hpp"
 #include "router/pending_requests.hpp"
 #include "router/server_requests.hpp"
 #include "router/statistics.hpp"
@@ -118,6 +119,9 @@ class Router final : public ClientEvents, public SessionEvents {
   bool start_without_session(Client& client);
   bool start_request(Client& client, std::size_t at);
   void start_notification(Client& client, std::size_t at);
+  UpstreamId send_notification(std::string body);
+  void keep_notifications_of(Client& client);
+  void send_next_of(DepartedNotifications::Estate& estate);
   bool notification_may_pass(Client& client);
   void pass_slots_on();
   WaitingFrame take_waiting(Client& client, std::size_t at);
@@ -162,6 +166,7 @@ class Router final : public ClientEvents, public SessionEvents {
   std::map<ClientId, std::unique_ptr<Client>> clients_;  ///< in the order of connecting
   PendingRequests pending_;
   ServerRequests server_requests_;
+  DepartedNotifications departed_;
   Subscriptions subscriptions_;
   std::string log_level_params_;  ///< of the last accepted logging/setLevel
   std::deque<ClientId> slot_queue_;

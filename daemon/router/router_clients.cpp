@@ -163,13 +163,10 @@ void Router::client_cancels(Client& client, Frame frame) {
     if (pending == nullptr || !same_id(pending->client_request_id, wanted)) continue;
     if (pending->method == "initialize") return;
     if (session_.is_open()) {
-      Outgoing message;
-      message.id = ids_.next();
-      message.kind = OutgoingKind::notification;
-      message.body = std::move(frame.bytes);
+      std::string body = std::move(frame.bytes);
       const std::string number = std::to_string(value_of(id));
-      splice(message.body, {frame.request_id, number});
-      session_.send(std::move(message));
+      splice(body, {frame.request_id, number});
+      send_notification(std::move(body));
     }
     session_.abandon(id);
     const ClientId client_id = client.id();

@@ -152,14 +152,42 @@ bool Router::start_request(Client& client, std::size_t at) {
   return true;
 }
 
-void Router::start_notification(Client& client, std::size_t at) {
-  WaitingFrame waiting = take_waiting(client, at);
+UpstreamId Router::send_notification(std::string body) {
   Outgoing message;
   message.id = ids_.next();
   message.kind = OutgoingKind::notification;
-  message.body = std::move(waiting.frame.bytes);
-  client.notification_under_way = message.id;
+  message.body = std::move(body);
+  const UpstreamId id = message.id;
   session_.send(std::move(message));
+  return id;
+}
+
+void Router::start_notification(Client& client, std::size_t at) {
+  WaitingFrame waiting = take_waiting(client, at);
+  client.notification_under_way = send_notification(std::move(waiting.frame.bytes));
+}
+
+/// The client has left: its requests are dropped, its complete notifications still go.
+void Router::keep_notifications_of(Client& client) {
+  std::deque<std::string> bodies;
+  for (WaitingFrame& waiting : client.waiting) {
+    if (!waiting.frame.is_request()) bodies.push_back(std::move(waiting.frame.bytes));
+  }
+  client.waiting.clear();
+  client.waiting_share.set(0);
+  if (bodies.empty() || shutting_down_) return;
+  const auto now = std::chrono::steady_clock::now();
+  auto& estate = departed_.add(std::move(bodies), client.notification_under_way, now);
+  if (estate.under_way) return;
+  if (session_.is_open()) {
+    send_next_of(estate);
+  } else {
+    expiry_.set_at_latest(now + options_.connect_wait);
+  }
+}
+
+void Router::send_next_of(DepartedNotifications::Estate& estate) {
+  if (auto body = departed_.next(estate)) estate.under_way = send_notification(std::move(*body));
 }
 
 /// Requests wait for the bounds; a notification behind them does not.
@@ -262,6 +290,8 @@ void Router::expire_waiting() {
     }
     finish_if_done(*client);
   }
+  statistics_.dropped_notifications += departed_.expire(now - options_.connect_wait);
+  if (!departed_.empty()) later(now + options_.connect_wait);
   if (next) expiry_.set(*next);
 }
 

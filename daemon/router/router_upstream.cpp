@@ -115,6 +115,11 @@ void Router::session_ended(UpstreamId id, Ending ending) {
                 ending.failure->message);
       statistics_.failed(ending.failure->kind, ending.failure->message);
     }
+    if (auto* estate = departed_.find(id)) {
+      estate->under_way.reset();
+      if (session_.is_open()) send_next_of(*estate);
+      return;
+    }
     for (const auto& [client_id, client] : clients_) {
       if (client->notification_under_way != id) continue;
       client->notification_under_way.reset();
@@ -145,6 +150,7 @@ void Router::session_ended(UpstreamId id, Ending ending) {
 }
 
 void Router::session_open() {
+  departed_.each_resting([this](DepartedNotifications::Estate& estate) { send_next_of(estate); });
   pass_slots_on();
   pump_all();
 }
