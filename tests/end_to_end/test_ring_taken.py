@@ -1,0 +1,285 @@
+"""Who takes a notification, and what happens to what was not read (section 6)."""
+
+import socket
+
+from harness import Client, initialize, main, notification, request
+from harness.gathering import Gathering, data_of
+
+
+class Taken(Gathering):
+    def test_a_client_that_reads_all_and_closes_takes(self):
+        server, _ = self.opened()
+        self.gather(server, "a", "b")
+        client = self.client()
+        client.lines(2)
+        client.close()
+        self.untaken(0)
+        self.assertEqual(self.client().fence(), [])
+
+    def test_a_client_that_is_still_there_and_has_read_takes(self):
+        server, _ = self.opened()
+        client = self.client()
+        self.gather(server, "a")
+        client.line()
+        self.untaken(0)
+        self.assertEqual(self.client().fence(), [])
+
+    def test_a_short_call_takes_what_came_before_it(self):
+        server, _ = self.opened()
+        self.gather(server, "a", "b")
+        client = self.client()
+        client.call("echo", {"message": "x"})
+        self.assertEqual(data_of(client.others), ["a", "b"])
+        client.close()
+        self.assertEqual(self.client().fence(), [])
+
+    def test_what_was_not_read_goes_to_the_next_client(self):
+        server, _ = self.opened()
+        self.gather(server, "a", "b", "c")
+        client = self.client()
+        # The first line is there: all three are, in the kernel's queue.
+        client.socket.recv(1, socket.MSG_PEEK)
+        client.close()
+        self.others(0)
+        self.untaken(3)
+        self.assertEqual(data_of(self.client().lines(3)), ["a", "b", "c"])
+
+    def test_a_partly_read_flush_is_given_again(self):
+        server, _ = self.opened()
+        self.gather(server, *["x" * 50_000 + str(n) for n in range(20)])
+        client = self.client()
+        client.line()
+        client.close()
+        self.others(0)
+        again = data_of(self.client().lines(self.ring()["untaken"]))
+        self.assertEqual(again[-1][-2:], "19")
+        self.assertGreaterEqual(len(again), 19)
+
+    def test_what_a_client_was_seen_to_have_read_stays_taken_when_it_dies_later(self):
+        server, _ = self.opened()
+        client = self.client()
+        self.gather(server, "read")
+        client.line()
+        self.untaken(0)
+        self.gather(server, "unread")
+        client.socket.recv(1, socket.MSG_PEEK)
+        client.close()
+        self.untaken(1)
+        self.assertEqual(data_of(self.client().lines(1)), ["unread"])
+
+    def test_one_given_back_three_times_is_dropped(self):
+        server, _ = self.opened()
+        self.gather(server, "killer")
+        for given_back in range(1, 4):
+            client = self.client()
+            client.socket.recv(1, socket.MSG_PEEK)
+            client.close()
+            self.others(0)
+            if given_back < 3:
+                self.untaken(1)
+        self.untaken(0)
+        self.assertEqual(self.ring()["dropped"], 1)
+        self.assertEqual(self.client().fence(), [])
+
+    def test_two_listeners_both_get_everything(self):
+        server, _ = self.opened()
+        clients = [self.client(), self.client()]
+        self.others(2)
+        self.gather_many(server, 100)
+        for client in clients:
+            self.assertEqual(data_of(client.lines(100)), list(range(1, 101)))
+
+    def test_given_back_it_does_not_go_again_to_who_has_had_it(self):
+        server, _ = self.opened()
+        reader, dies = self.client(), self.client()
+        self.others(2)
+        self.gather(server, "once")
+        self.assertEqual(data_of([reader.line()]), ["once"])
+        dies.socket.recv(1, socket.MSG_PEEK)
+        dies.close()
+        self.others(1)
+        self.assertEqual(reader.fence(), [])
+
+    def test_untaken_at_the_end_is_logged(self):
+        server, daemon = self.opened()
+        self.gather(server, "a", "b", "c")
+        self.assertEqual(daemon.terminate(), 0)
+        self.assertRegex(daemon.stderr(), r"(?i)\b3\b.*(untaken|not taken|nobody|notifications)")
+
+
+class TakesNothing(Gathering):
+    def test_health_checks_take_nothing(self):
+        server, _ = self.opened()
+        self.gather(server, "kept")
+        for lines in ([request("bridge/status")], [request("server/discover")], [notification("bridge/peek")],
+                      [request("bridge/notifications", {})], [request("server/discover"), request("bridge/status", None, 2)],
+                      [notification("bridge/peek"), request("tools/list", None, 2)],
+                      [notification("bridge/peek"), request("bridge/status", None, 2)]):
+            with self.subTest(lines):
+                client = self.client()
+                client.send(*lines).half_close()
+                client.rest()
+                client.close()
+                self.others(0)
+                self.assertEqual(self.ring()["untaken"], 1)
+        self.assertEqual(data_of([self.client().line()]), ["kept"])
+
+    def test_health_checks_take_nothing_of_a_ring_that_is_larger_than_the_sockets_buffer(self):
+        # Their request stands in the daemon's queue before they read what was flushed to them.
+        server, daemon = self.opened()
+        self.gather(server, *["x" * 50_000 for _ in range(20)])
+        for _ in range(40):
+            self.assertEqual(daemon.status()["ring"]["untaken"], 20)
+        daemon.status_when(lambda status: len(status["clients"]) == 1, "the health checks' end")
+        self.assertEqual(len(self.client().lines(20)), 20)
+
+    def test_answers_to_the_bridge_come_before_the_flush_is_read(self):
+        server, _ = self.opened()
+        self.gather_many(server, 1000)
+        client = self.client()
+        client.send(request("bridge/status"))
+        client.answer(1)
+
+    def test_from_peek_on_a_connection_is_fed_none(self):
+        server, _ = self.opened()
+        client, other = self.client(), self.client()
+        client.send(notification("bridge/peek"))
+        client.fence()
+        self.gather(server, "a")
+        self.assertEqual(data_of([other.line()]), ["a"])
+        self.assertEqual(client.fence(), [])
+        self.assertEqual(server.log("bridge/peek"), [])
+
+    def test_a_silent_listener_takes(self):
+        server, _ = self.opened()
+        self.gather(server, "a")
+        client = self.client()
+        client.line()
+        self.untaken(0)
+
+    def test_a_probe_that_then_speaks_takes(self):
+        server, _ = self.opened()
+        self.gather(server, "a")
+        client = self.client()
+        client.send(request("server/discover", None, "probe"), initialize("init"))
+        client.answer("init")
+        self.assertIn("a", data_of([m for m in client.others if m.get("method") == "notifications/message"]))
+        self.untaken(0)
+
+
+class SlowReaders(Gathering):
+    def test_a_slow_reader_that_is_pushed_out_loses_the_oldest_and_it_is_counted_and_logged(self):
+        server, daemon = self.opened("--ring", "10")
+        fast, slow = self.client(), Client(daemon.socket_path, receive_buffer=4096)
+        self.clients.append(slow)
+        self.others(2)
+        # More than the kernel's buffers hold, so the slow one's cursor stays behind.
+        for n in range(60):
+            self.gather(server, f"{n:03d}" + "x" * 20_000)
+            self.assertEqual(fast.line()["params"]["data"][:3], f"{n:03d}")
+        slow.send(request("bridge/status", None, "end"))
+        slow.answer("end")
+        got = [int(m["params"]["data"][:3]) for m in slow.others]
+        self.assertEqual(got, sorted(set(got)))
+        while got[-1] < 59:
+            got.append(int(slow.line()["params"]["data"][:3]))
+        self.assertEqual(got, sorted(set(got)))
+        self.assertLess(len(got), 60)
+        self.assertEqual(got[-10:], list(range(50, 60)))
+        self.assertRegex(daemon.stderr(), r"(?i)lost|missed|pushed out")
+
+    def test_arrival_order_between_answers_and_notifications_is_kept(self):
+        server, _ = self.opened()
+        client = self.client()
+        client.fence()
+        for n in range(20):
+            client.send('{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"burst","arguments":{"count":3}}}' % n)
+            client.answer(n)
+        client.fence()
+
+
+class Paging(Gathering):
+    def page(self, **params):
+        return self.default_daemon.control("bridge/notifications", params)
+
+    def test_it_reads_again_without_taking(self):
+        server, _ = self.opened()
+        self.gather(server, "a", "b")
+        for _ in range(2):
+            page = self.page()
+            self.assertEqual(data_of([n["message"] for n in page["notifications"]]), ["a", "b"])
+            self.assertEqual([n["seq"] for n in page["notifications"]], [1, 2])
+            self.assertEqual([n["taken"] for n in page["notifications"]], [False, False])
+            self.assertEqual((page["oldest"], page["newest"], page["dropped"], page["gap"], page["more"]), (1, 2, 0, False, False))
+        self.client().lines(2)
+        self.untaken(0)
+        self.assertEqual([n["taken"] for n in self.page()["notifications"]], [True, True])
+
+    def test_pages_follow_one_another(self):
+        server, _ = self.opened()
+        self.gather_many(server, 250)
+        seen, since, pages = [], 0, 0
+        while True:
+            page = self.page(since=since)
+            seen += [n["seq"] for n in page["notifications"]]
+            pages += 1
+            if not page["more"]:
+                break
+            since = seen[-1]
+        self.assertEqual((seen, pages), (list(range(1, 251)), 3))
+        self.assertEqual(len(self.page(limit=7)["notifications"]), 7)
+
+    def test_an_answer_is_at_most_one_mebibyte(self):
+        server, _ = self.opened()
+        self.gather(server, *["x" * 300_000 for _ in range(5)])
+        client = self.client()
+        client.send(notification("bridge/peek"), request("bridge/notifications", {}, "page"))
+        line = client.raw_line()
+        while b'"page"' not in line[:100] and b'"id":"page"' not in line:
+            line = client.raw_line()
+        self.assertLessEqual(len(line), (1 << 20) + 1)
+        self.assertIn(b'"more":true', line.replace(b" ", b""))
+
+    def test_a_gap_is_said(self):
+        server, _ = self.opened("--ring", "10")
+        self.gather_many(server, 30)
+        self.assertTrue(self.page(since=5)["gap"])
+        self.assertFalse(self.page(since=20)["gap"])
+        self.assertFalse(self.page(since=25)["gap"])
+        instance = self.page()["instance"]
+        self.assertFalse(self.page(since=25, instance=instance)["gap"])
+        self.assertTrue(self.page(since=25, instance=instance + "x")["gap"])
+
+    def test_the_instance_changes_with_the_daemon(self):
+        server, daemon = self.opened()
+        first = self.page()["instance"]
+        self.assertEqual(first, daemon.status()["instance"])
+        daemon.stop()
+        self.start_daemon(server, "--handshake", "eager")
+        self.assertNotEqual(self.page()["instance"], first)
+
+    def test_one_joins_without_a_gap(self):
+        server, _ = self.opened()
+        self.gather_many(server, 20)
+        first = self.client()
+        first.lines(20)
+        client = self.client()
+        client.send(request("bridge/notifications", {"since": 10}, "page"))
+        page = client.answer("page")["result"]
+        self.assertEqual(client.others, [])
+        self.assertEqual([n["seq"] for n in page["notifications"]], list(range(11, 21)))
+        self.assertFalse(page["more"])
+        self.gather_many(server, 5)
+        self.assertEqual(data_of(client.lines(5)), [1, 2, 3, 4, 5])
+
+    def test_wrong_params_are_an_error(self):
+        self.opened()
+        client = self.client()
+        for params in ({"since": "x"}, {"since": -1}, {"limit": "all"}, {"limit": -5}):
+            with self.subTest(params):
+                client.send(request("bridge/notifications", params, 1))
+                self.assert_error(client.line(), -32602, 1)
+
+
+if __name__ == "__main__":
+    main()

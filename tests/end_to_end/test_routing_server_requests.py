@@ -1,0 +1,309 @@
+"""Requests of the server: sampling, elicitation, roots; who is asked, and who may answer (section 5)."""
+
+import json
+
+from harness import Case, answer, call, initialize, main, notification, request, text_of
+
+ALL = {"sampling": {}, "elicitation": {}, "roots": {}}
+
+
+class ServerRequests(Case):
+    def capable(self, capabilities=None, daemon=None):
+        """A client that has initialized with these capabilities."""
+        client = self.client(daemon)
+        client.send(initialize("init", ALL if capabilities is None else capabilities))
+        client.answer("init")
+        client.send(notification("notifications/initialized"))
+        client.fence()
+        client.others = []
+        return client
+
+    def asks(self, server, id="srv-1", method="sampling/createMessage", params=None):
+        server.ask(request(method, params or {"messages": [], "maxTokens": 1}, id))
+
+    def asked(self, client, method="sampling/createMessage"):
+        message = client.line()
+        self.assertEqual(message.get("method"), method, message)
+        return message
+
+
+class OnARequestsStream(ServerRequests):
+    def test_each_kind_goes_to_the_requests_client_and_its_answer_back(self):
+        self.bridge()
+        other, client = self.capable(), self.capable()
+        for tool, arguments, method, result in (
+                ("ask", {"question": "Well?"}, "elicitation/create", {"action": "accept", "content": {"x": 1}}),
+                ("sample", {"prompt": "Say"}, "sampling/createMessage", {"role": "assistant", "model": "m"}),
+                ("roots", {}, "roots/list", {"roots": [{"uri": "file:///a"}]})):
+            with self.subTest(tool):
+                client.send(call(tool, arguments, 5))
+                asked = self.asked(client, method)
+                client.send(answer(asked["id"], result))
+                self.assertEqual(json.loads(text_of(client.answer(5))), result)
+        self.assertEqual(other.fence(), [])
+
+    def test_an_error_of_the_client_goes_back_too(self):
+        self.bridge()
+        client = self.capable()
+        client.send(call("ask", {"question": "Well?"}, 5))
+        asked = self.asked(client, "elicitation/create")
+        client.send(answer(asked["id"], error={"code": -1, "message": "no"}))
+        response = client.answer(5)
+        self.assertTrue(response["result"]["isError"])
+        self.assertIn('"message":"no"', text_of(response).replace(" ", ""))
+
+    def test_two_clients_are_asked_with_the_same_id_upstream(self):
+        self.bridge()
+        first, second = self.capable(), self.capable()
+        for client, text in ((first, "one"), (second, "two")):
+            client.send(call("ask", {"question": text}, 1))
+        for client, text in ((second, "two"), (first, "one")):
+            asked = self.asked(client, "elicitation/create")
+            self.assertIn(text, json.dumps(asked))
+            client.send(answer(asked["id"], {"action": "accept", "content": {"said": text}}))
+            self.assertIn(text, text_of(client.answer(1)))
+
+    def test_without_the_capability_it_is_refused_at_once(self):
+        self.bridge()
+        capable, client = self.capable(), self.capable({"roots": {}})
+        response = client.call("ask", {"question": "?"}, 5)
+        self.assertTrue(response["result"]["isError"])
+        self.assertIn("-32601", text_of(response))
+        self.assertEqual(capable.fence(), [])
+
+    def test_a_client_that_never_initialized_counts_with_the_sessions_capabilities(self):
+        self.bridge("--client-capabilities", '{"elicitation":{}}')
+        client = self.client()
+        client.send(call("ask", {"question": "?"}, 5))
+        asked = self.asked(client, "elicitation/create")
+        client.send(answer(asked["id"], {"action": "decline"}))
+        self.assertIn("decline", text_of(client.answer(5)))
+        self.assertIn("-32601", text_of(client.call("sample", {"prompt": "?"}, 6)))
+
+    def test_a_client_that_has_half_closed_is_not_asked(self):
+        self.bridge("--client-capabilities", '{"elicitation":{}}')
+        client = self.client()
+        client.send(call("ask", {"question": "?"}, 5)).half_close()
+        message = client.line()
+        self.assertEqual(message["id"], 5)
+        self.assertIn("-32601", text_of(message))
+        client.expect_closed()
+
+    def test_it_ends_with_its_request(self):
+        server, _ = self.bridge()
+        other, client = self.capable(), self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        self.asked(client, "elicitation/create")
+        client.close()
+        server.log("notifications/cancelled", wait=1)
+        self.assertEqual(other.fence(), [])
+        self.assertEqual(self.capable().others, [])
+
+    def test_an_answer_counts_once(self):
+        server, _ = self.bridge()
+        client = self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        asked = self.asked(client, "elicitation/create")
+        for said in ("first", "second"):
+            client.send(answer(asked["id"], {"action": "accept", "content": {"said": said}}))
+        self.assertIn("first", text_of(client.answer(5)))
+        client.fence()
+        self.assertEqual(len(server.answers()), 1)
+
+    def test_only_the_asked_client_may_answer(self):
+        server, _ = self.bridge()
+        other, client = self.capable(), self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        asked = self.asked(client, "elicitation/create")
+        other.send(answer(asked["id"], {"action": "accept", "content": {"said": "thief"}}),
+                   answer(1, {}), answer("nothing", {}), answer(asked["id"], error={"code": 1, "message": "x"}))
+        other.fence()
+        client.send(answer(asked["id"], {"action": "accept", "content": {"said": "owner"}}))
+        self.assertIn("owner", text_of(client.answer(5)))
+        self.assertEqual(len(server.answers()), 1)
+
+    def test_the_upstreams_cancellation_goes_to_that_client_with_its_id(self):
+        server, _ = self.bridge()
+        other, client = self.capable(), self.capable()
+        server.fault('{"sse":[{"data":{"jsonrpc":"2.0","id":"s-9","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}},'
+                     '{"data":{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s-9","reason":"0.10"}},"delayMs":100}],"thenAnswer":true}', method="tools/call")
+        client.send(call("echo", {"message": "after"}, 5))
+        asked = self.asked(client, "elicitation/create")
+        cancelled = client.line()
+        self.assertEqual(cancelled["method"], "notifications/cancelled")
+        self.assertEqual(cancelled["params"], {"requestId": asked["id"], "reason": "0.10"})
+        self.assertEqual(text_of(client.line()), "after")
+        client.send(answer(asked["id"], {"action": "accept"}))
+        client.fence()
+        self.assertEqual(server.answers(), [])
+        self.assertEqual(other.fence(), [])
+
+
+class OnTheServerStream(ServerRequests):
+    def test_it_goes_to_the_client_connected_longest_that_declared_it(self):
+        server, _ = self.bridge()
+        incapable, first, second = self.capable({}), self.capable(), self.capable()
+        self.asks(server, "srv-1")
+        asked = self.asked(first)
+        first.send(answer(asked["id"], {"said": "first"}))
+        self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
+        for client in (incapable, second):
+            self.assertEqual(client.fence(), [])
+
+    def test_it_goes_to_the_only_client_with_requests_in_flight(self):
+        server, _ = self.bridge()
+        idle, busy = self.capable(), self.capable()
+        busy.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
+        self.in_flight(1)
+        self.asks(server)
+        self.asked(busy)
+        self.assertEqual(idle.fence(), [])
+
+    def test_with_two_busy_clients_it_goes_to_the_one_connected_longest(self):
+        server, _ = self.bridge()
+        clients = [self.capable() for _ in range(3)]
+        for client in clients[1:]:
+            client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
+        self.in_flight(2)
+        self.asks(server)
+        asked = [client.readable() for client in clients]
+        self.asked(clients[0]) if asked[0] or not any(asked) else self.fail(asked)
+
+    def test_ids_of_all_kinds_come_back_byte_for_byte(self):
+        server, _ = self.bridge()
+        client = self.capable()
+        for n, id in enumerate(("0", '""', '"a\\"b"', "-1", "1.5", "123456789012345678901234567890"), 1):
+            server.ask('{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}' % id)
+            client.send(answer(self.asked(client)["id"], {"n": n}))
+            self.assertEqual(server.answers(wait=n)[-1]["id"], id)
+
+    def test_a_client_that_has_not_sent_initialized_is_not_asked(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.send(initialize("init", ALL))
+        client.answer("init")
+        self.asks(server)
+        refused = json.loads(server.answers(wait=1)[0]["body"])
+        self.assertEqual(refused["error"]["code"], -32601)
+        client.send(notification("notifications/initialized"))
+        self.asks(server, "srv-2")
+        self.asked(client)
+
+    def test_with_no_fitting_client_connected_it_is_refused_at_once(self):
+        server, _ = self.bridge()
+        client = self.capable({"roots": {}})
+        self.asks(server)
+        refused = json.loads(server.answers(wait=1)[0]["body"])
+        self.assertEqual((refused["id"], refused["error"]["code"]), ("srv-1", -32601))
+        self.assertEqual(client.fence(), [])
+
+    def test_a_ping_is_answered_by_the_bridge(self):
+        server, daemon = self.bridge("--handshake", "eager")
+        server.ask(request("ping", None, "p-1"))
+        self.assertEqual(json.loads(server.answers(wait=1)[0]["body"]), {"jsonrpc": "2.0", "id": "p-1", "result": {}})
+        client = self.client()
+        server.ask(request("ping", None, 0))
+        self.assertEqual(server.answers(wait=2)[1]["id"], "0")
+        self.assertEqual(client.fence(), [])
+
+    def test_the_upstreams_cancellation_of_one(self):
+        server, _ = self.bridge()
+        client, other = self.capable(), self.capable()
+        self.asks(server, "srv-1")
+        asked = self.asked(client)
+        server.emit(notification("notifications/cancelled", {"requestId": "srv-1"}))
+        self.assertEqual(client.line()["params"], {"requestId": asked["id"]})
+        client.send(answer(asked["id"], {}))
+        client.fence()
+        self.assertEqual(server.answers(), [])
+        self.assertEqual(other.fence(), [])
+
+    def test_when_its_client_leaves_it_goes_to_another_or_is_parked(self):
+        server, _ = self.bridge()
+        first = self.capable()
+        self.asks(server, "srv-1")
+        self.asked(first)
+        first.close()
+        self.others(0)
+        second = self.client()
+        second.send(initialize("init", ALL), notification("notifications/initialized"))
+        second.answer("init")
+        asked = self.asked(second)
+        second.send(answer(asked["id"], {"said": "second"}))
+        self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
+
+
+class Parked(ServerRequests):
+    def opened(self, *options):
+        """A session opened with all capabilities, and nobody connected."""
+        server, daemon = self.bridge("--handshake", "eager", "--client-capabilities", json.dumps(ALL), *options)
+        server.streams(1)
+        return server, daemon
+
+    def parked(self, count):
+        self.default_daemon.status_when(lambda status: status["requests"]["parked"] == count, f"{count} parked")
+
+    def test_it_waits_for_the_next_client_that_fits(self):
+        server, _ = self.opened()
+        self.asks(server, "srv-1")
+        self.parked(1)
+        client = self.client()
+        asked = self.asked(client)
+        client.send(answer(asked["id"], {"said": "late"}))
+        self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
+        self.parked(0)
+
+    def test_one_that_leaves_without_an_answer_leaves_it_to_the_next(self):
+        server, _ = self.opened()
+        self.asks(server, "srv-1")
+        self.parked(1)
+        client = self.client()
+        client.send(initialize("init", {}), notification("notifications/initialized"))
+        # It gets a connection's first frames before the bridge can know what it declares, so it
+        # may have been asked already; the next one is then asked again when it leaves.
+        client.answer("init")
+        client.close()
+        self.others(0)
+        fitting = self.client()
+        self.asked(fitting)
+
+    def test_it_is_answered_when_the_wait_is_over(self):
+        server, _ = self.opened("--park-requests", "300ms")
+        self.asks(server, "srv-1")
+        refused = json.loads(server.answers(wait=1)[0]["body"])
+        self.assertEqual((refused["id"], refused["error"]["code"]), ("srv-1", -32000))
+        self.parked(0)
+        self.assertEqual(self.client().fence(), [])
+
+    def test_the_upstreams_cancellation_removes_it(self):
+        server, _ = self.opened()
+        self.asks(server, "srv-1")
+        self.asks(server, "srv-2")
+        self.parked(2)
+        server.emit(notification("notifications/cancelled", {"requestId": "srv-1"}))
+        self.parked(1)
+        client = self.client()
+        client.send(answer(self.asked(client)["id"], {}))
+        self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-2"')
+        self.assertEqual(client.fence(), [])
+
+    def test_at_most_64_of_them(self):
+        server, _ = self.opened()
+        for n in range(70):
+            self.asks(server, f"srv-{n}")
+        refused = server.answers(wait=6)
+        self.assertEqual(len(refused), 6)
+        for entry in refused:
+            self.assertEqual(json.loads(entry["body"])["error"]["code"], -32000)
+        self.parked(64)
+
+    def test_at_most_one_mebibyte_of_them(self):
+        server, _ = self.opened()
+        for n in range(5):
+            self.asks(server, f"srv-{n}", params={"messages": [], "maxTokens": 1, "x": "x" * 300_000})
+        server.answers(wait=2)
+        self.parked(3)
+
+
+if __name__ == "__main__":
+    main()
