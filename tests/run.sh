@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Builds everything and runs all tests, on a bare Debian 12 or 13 too: what is missing is installed.
+# The last thing it prints is ctest's summary, and its exit code is ctest's.
+#
+#   bash tests/run.sh [ctest's options, for example -R e2e.ring]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The peers from npm need this one; Debian 12 has 18.
+readonly node_least=20 node_version=20.20.0
+
+say() { printf '\n== %s\n' "$*"; }
+
+libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
+           libcli11-dev doctest-dev libssl-dev zlib1g-dev libbrotli-dev)
+
+# One package a line, for what is not there.
+missing_packages() {
+  local tool package
+  while read -r tool package; do
+    command -v "$tool" >/dev/null || echo "$package"
+  done <<'TOOLS'
+g++ g++
+cmake cmake
+ninja ninja-build
+pkg-config pkg-config
+ccache ccache
+python3 python3
+socat socat
+node nodejs
+npm npm
+ps procps
+setpriv util-linux
+TOOLS
+  # The traditional netcat has the same name and no Unix sockets.
+  nc -h 2>&1 | grep -q -- '-U' || echo netcat-openbsd
+  for package in "${libraries[@]}"; do
+    dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+  done
+}
+
+install_missing() {
+  local packages
+  mapfile -t packages < <(missing_packages)
+  [ ${#packages[@]} -gt 0 ] || return 0
+  say "installing ${packages[*]}"
+  local as_root=()
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  "${as_root[@]}" apt-get -q update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y install --no-install-recommends "${packages[@]}"
+}
+
+install_peers() {
+  say "the peers from npm"
+  local folder=tests/end_to_end
+  # npm ci starts anew each time; the copy of the lock says what the folder holds.
+  if ! cmp -s $folder/package-lock.json $folder/node_modules/.installed-lock.json; then
+    (cd $folder && npm ci --no-audit --no-fund --loglevel=error </dev/null)
+    cp $folder/package-lock.json $folder/node_modules/.installed-lock.json
+  fi
+  MCP_E2E_NODE=$(command -v node)
+  if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt $node_least ]; then
+    local machine
+    case $(uname -m) in
+      x86_64) machine=x64 ;;
+      aarch64) machine=arm64 ;;
+      *) echo "Node $node_least or newer is needed, and this is $(node --version)" >&2; exit 1 ;;
+    esac
+    MCP_E2E_NODE=$PWD/build/node/node_modules/node-linux-$machine/bin/node
+    [ -x "$MCP_E2E_NODE" ] ||
+      npm install --prefix build/node --no-audit --no-fund --loglevel=error \
+        "node-linux-$machine@$node_version" </dev/null
+  fi
+  export MCP_E2E_NODE
+}
+
+build() {
+  local preset=$1
+  shift
+  say "building $preset"
+  local launcher=()
+  if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  cmake --preset "$preset" "${launcher[@]}" "$@"
+  cmake --build --preset "$preset"
+}
+
+mkdir -p build
+install_missing
+install_peers
+build release
+build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release"
+
+say "testing"
+export CTEST_OUTPUT_ON_FAILURE=1
+exec ctest --test-dir build/asan --parallel 4 --timeout 300 "$@" </dev/null
