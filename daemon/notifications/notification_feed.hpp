@@ -31,8 +31,9 @@ class NotificationFeed {
   /// Puts a session notification into the ring and wakes the readers.
   void publish(std::string message, std::string_view method, std::string coalesce_key = {}) {
     // What a client has read meanwhile was taken, not dropped.
-    if (ring_.about_to_drop(message.size())) acknowledge_read();
-    if (!ring_.push(std::move(message), method, std::move(coalesce_key), Ring::Clock::now())) return;
+    const auto now = Ring::Clock::now();
+    if (ring_.about_to_drop(message.size(), now)) acknowledge_read();
+    if (!ring_.push(std::move(message), method, std::move(coalesce_key), now)) return;
     for (NotificationReaders* readers : readers_) readers->ring_grew();
   }
 

@@ -20,9 +20,18 @@ std::size_t Ring::lower_bound(std::uint64_t sequence) const {
   return static_cast<std::size_t>(found - entries_.begin());
 }
 
-bool Ring::about_to_drop(std::size_t message_bytes) const {
-  if (entries_.empty() || entries_.front().taken) return false;
-  return entries_.size() >= limits_.entries || bytes_ + message_bytes + 1 > limits_.bytes;
+bool Ring::about_to_drop(std::size_t message_bytes, Clock::time_point now) const {
+  std::size_t entries = entries_.size();
+  std::size_t bytes = bytes_ + message_bytes + 1;
+  if (message_bytes >= limits_.bytes) return false;
+  for (const RingEntry& entry : entries_) {
+    const bool aged = limits_.ttl && entry.time + *limits_.ttl <= now;
+    if (!aged && entries < limits_.entries && bytes <= limits_.bytes) return false;
+    if (!entry.taken) return true;
+    --entries;
+    bytes -= entry.line.size();
+  }
+  return false;
 }
 
 bool Ring::push(std::string message, std::string_view method, std::string coalesce_key,

@@ -57,9 +57,9 @@ class Ring {
   /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
   bool push(std::string message, std::string_view method, std::string coalesce_key, Clock::time_point now);
 
-  /// Whether the next push may push out an entry nobody has taken: then it is worth asking the
-  /// readers' sockets first.
-  bool about_to_drop(std::size_t message_bytes) const;
+  /// Whether a push of so many bytes may cost an entry nobody has taken, for want of room or by its
+  /// age: then it is worth asking the readers' sockets first.
+  bool about_to_drop(std::size_t message_bytes, Clock::time_point now) const;
 
   /// A reader that begins with all that nobody has taken.
   RingReader join(Clock::time_point now);

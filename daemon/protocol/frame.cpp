@@ -2,14 +2,12 @@
 
 #include <utility>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/json_scanner.hpp"
 #include "protocol/json_text.hpp"
 
 namespace bridge {
 namespace {
-
-constexpr int parse_error = -32700;
-constexpr int invalid_request = -32600;
 
 bool is_string_or_number(std::string_view value) {
   const char c = value.empty() ? '\0' : value.front();
@@ -109,7 +107,7 @@ class Walk {
   Found found_;
 };
 
-FrameFault invalid(std::string_view reason) { return {invalid_request, reason}; }
+FrameFault invalid(std::string_view reason) { return {json_rpc::invalid_request, reason}; }
 
 /// Gives the frame its kind, or says why it is none of the three.
 const char* classify(Frame& frame, const Found& found) {
@@ -168,7 +166,7 @@ const char* take_tokens(Frame& frame, const Found& found) {
 }  // namespace
 
 std::variant<Frame, FrameFault> parse_frame(std::string bytes) {
-  if (!is_utf8(bytes)) return FrameFault{parse_error, "Parse error: not UTF-8"};
+  if (!is_utf8(bytes)) return FrameFault{json_rpc::parse_error, "Parse error: not UTF-8"};
   Walk walk(bytes);
   if (!walk.starts_with_object()) {
     JsonScanner whole(bytes);
@@ -179,11 +177,11 @@ std::variant<Frame, FrameFault> parse_frame(std::string bytes) {
     if (json ? whole.at_end() : whole.fault() == JsonFault::too_deep) {
       return invalid("Invalid Request: not an object");
     }
-    return FrameFault{parse_error, "Parse error: not JSON"};
+    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
   }
   if (!walk.message()) {
     if (walk.too_deep()) return invalid("Invalid Request: nested beyond 1024 levels");
-    return FrameFault{parse_error, "Parse error: not JSON"};
+    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
   }
   Frame frame;
   frame.bytes = std::move(bytes);
@@ -199,7 +197,7 @@ bool is_batch(std::string_view bytes) {
 }
 
 std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_view bytes) {
-  if (!is_utf8(bytes)) return FrameFault{parse_error, "Parse error: not UTF-8"};
+  if (!is_utf8(bytes)) return FrameFault{json_rpc::parse_error, "Parse error: not UTF-8"};
   std::vector<std::string_view> elements;
   JsonScanner scanner(bytes);
   scanner.skip_space();
@@ -214,7 +212,7 @@ std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_
     if (scanner.fault() == JsonFault::too_deep) {
       return invalid("Invalid Request: nested beyond 1024 levels");
     }
-    return FrameFault{parse_error, "Parse error: not JSON"};
+    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
   }
   if (elements.empty()) return invalid("Invalid Request: empty batch");
   return elements;

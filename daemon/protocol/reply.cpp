@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 
 namespace bridge {
@@ -41,7 +42,7 @@ std::string error_reply(std::string_view raw_id, const Failure& failure) {
   auto out = std::back_inserter(reply);
   fmt::format_to(
       out, R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge")",
-      raw_id, failure.status != 0 ? -32001 : -32000, quote(failure.message));
+      raw_id, failure.status != 0 ? json_rpc::http_error : json_rpc::bridge_error, quote(failure.message));
   fmt::format_to(out, R"(,"kind":"{}","delivered":"{}")", name_of(failure.kind),
                  failure.delivered == Delivered::no ? "no" : "unknown");
   if (failure.status != 0) fmt::format_to(out, R"(,"status":{})", failure.status);

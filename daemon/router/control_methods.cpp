@@ -7,14 +7,13 @@
 #include <iterator>
 #include <random>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/reply.hpp"
 
 namespace bridge {
 namespace {
 
-constexpr int method_not_found = -32601;
-constexpr int invalid_params = -32602;
 constexpr std::size_t max_answer = 1u << 20;
 constexpr std::uint64_t default_limit = 100;
 
@@ -58,9 +57,9 @@ std::string ControlMethods::answer(const Frame& request) {
   if (request.method == "bridge/notifications") {
     const std::string result = notifications(request.text(request.params));
     if (!result.empty()) return result_reply(id, result);
-    return error_reply(id, invalid_params, "Invalid params: since and limit are whole numbers, instance is a string");
+    return error_reply(id, json_rpc::invalid_params, "Invalid params: since and limit are whole numbers, instance is a string");
   }
-  return error_reply(id, method_not_found, "Method not found: the bridge knows bridge/status and bridge/notifications");
+  return error_reply(id, json_rpc::method_not_found, "Method not found: the bridge knows bridge/status and bridge/notifications");
 }
 
 std::string ControlMethods::status() const {

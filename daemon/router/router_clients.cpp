@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/reply.hpp"
 #include "router/methods.hpp"
@@ -10,9 +11,6 @@
 
 namespace bridge {
 namespace {
-
-constexpr int method_not_found = -32601;
-constexpr int invalid_request = -32600;
 
 bool is_control(std::string_view method) { return method.starts_with("bridge/"); }
 
@@ -45,7 +43,7 @@ void Router::client_line(ClientId id, std::string line) {
 
 void Router::client_oversized_line(ClientId id) {
   if (Client* client = find(id)) {
-    reply_invalid(*client, invalid_request,
+    reply_invalid(*client, json_rpc::invalid_request,
                   fmt::format("Invalid Request: the line is over the limit of {} bytes (--max-frame)",
                               options_.max_frame));
   }
@@ -69,7 +67,7 @@ void Router::client_message(Client& client, std::string bytes) {
   }
   Frame& frame = std::get<Frame>(parsed);
   if (frame.id_is_null) {
-    reply_invalid(client, invalid_request, "Invalid Request: id is null");
+    reply_invalid(client, json_rpc::invalid_request, "Invalid Request: id is null");
     return;
   }
   const bool was_silent = !client.seen_ordinary_frame;
@@ -117,7 +115,7 @@ void Router::client_request(Client& client, Frame frame) {
   if (frame.method == "server/discover") {
     // A legacy server may not survive the question.
     ++statistics_.errors;
-    client.channel.send(error_reply(frame.text(frame.id), method_not_found, "Method not found"));
+    client.channel.send(error_reply(frame.text(frame.id), json_rpc::method_not_found, "Method not found"));
     return;
   }
   if (frame.method == "initialize") {

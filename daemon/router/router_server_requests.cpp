@@ -2,19 +2,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/reply.hpp"
 #include "router/methods.hpp"
 #include "router/router.hpp"
 
 namespace bridge {
-namespace {
-
-constexpr int method_not_found = -32601;
-constexpr int server_error = -32000;
-
-}  // namespace
-
 void Router::answer_upstream(std::string body) {
   Outgoing message;
   message.id = ids_.next();
@@ -46,7 +40,7 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
   if (client == nullptr && (origin || !nobody_connected)) {
     log_.peer(LogLevel::info, "request of the upstream refused",
               "the upstream asks for {}: no connected client has declared it", printable(frame.method, 80));
-    refuse_upstream(raw_id, method_not_found, "Method not found: no client of the bridge answers it");
+    refuse_upstream(raw_id, json_rpc::method_not_found, "Method not found: no client of the bridge answers it");
     return;
   }
   ServerRequest request;
@@ -58,11 +52,11 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
   const std::string number = std::to_string(request.id);
   splice(request.line, {frame.id, number});
   if (!server_requests_.has_room_for(request.line.size())) {
-    refuse_upstream(raw_id, server_error, "overloaded: too many requests to clients are unanswered");
+    refuse_upstream(raw_id, json_rpc::bridge_error, "overloaded: too many requests to clients are unanswered");
     return;
   }
   if (client == nullptr && !server_requests_.can_park(request.line.size())) {
-    refuse_upstream(raw_id, server_error, "overloaded: nobody is connected and too many requests wait");
+    refuse_upstream(raw_id, json_rpc::bridge_error, "overloaded: nobody is connected and too many requests wait");
     return;
   }
   ServerRequest& added = server_requests_.add(std::move(request));
@@ -129,7 +123,7 @@ void Router::expire_parked() {
       parking_.set_at_latest(request.parked_until);
       return;
     }
-    refuse_upstream(request.upstream_request_id, server_error, "no client of the bridge is connected");
+    refuse_upstream(request.upstream_request_id, json_rpc::bridge_error, "no client of the bridge is connected");
     server_requests_.remove(request);
   });
 }

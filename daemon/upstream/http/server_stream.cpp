@@ -16,7 +16,7 @@ constexpr std::chrono::seconds good_life{30};
 /// Never more than two openings a second.
 constexpr std::chrono::milliseconds between_openings{500};
 constexpr long tcp_keep_alive_seconds = 30;
-constexpr std::size_t max_error_body = 64u << 10;
+constexpr std::size_t max_refusal = 64u << 10;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ struct HttpServerStream::Callbacks {
     if (stream.state_ == ServerStream::open) {
       stream.parser_.feed(bytes, stream);
       if (!stream.messages_.empty()) stream.context_.curl().mark_ready(stream);
-    } else if (stream.body_.size() + bytes.size() <= max_error_body) {
+    } else if (stream.body_.size() + bytes.size() <= max_refusal) {
       stream.body_.append(bytes);
     } else {
       return 0;
