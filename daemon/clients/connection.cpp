@@ -120,7 +120,8 @@ bool Connection::peer_has_read_all() {
   char byte = 0;
   const ssize_t seen = recv(watch_.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   reset_ = seen < 0 && errno != EAGAIN && errno != EINTR;
-  return !reset_;
+  // What it has sent meanwhile may say that it takes nothing: that is read first.
+  return !reset_ && seen <= 0;
 }
 
 void Connection::acknowledge_read() {
