@@ -1,0 +1,198 @@
+"""Many clients, half-closes, the sequential mode, and descriptors running out (section 4)."""
+
+import os
+import resource
+import socket
+import time
+
+from harness import Case, Client, call, initialize, main, notification, request, text_of
+
+
+class HalfClose(Case):
+    def test_all_outstanding_answers_come_and_then_the_end(self):
+        self.bridge()
+        client = self.client()
+        client.send(*[call("slow", {"steps": 2, "delayMs": 50 * (n + 1)}, n) for n in range(4)]).half_close()
+        self.assertEqual([message["id"] for message in client.lines(4)], [0, 1, 2, 3])
+        client.expect_closed()
+
+    def test_progress_and_notifications_still_come(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.send(call("slow", {"steps": 3, "delayMs": 30}, 1, token="t")).half_close()
+        self.assertEqual(len(client.lines(4)), 4)
+        client.expect_closed()
+
+    def test_an_unterminated_last_line_is_a_line(self):
+        self.bridge()
+        client = self.client()
+        client.send_raw(call("echo", {"message": "last"}, 1).encode())
+        client.half_close()
+        self.assertEqual(text_of(client.line()), "last")
+        client.expect_closed()
+
+    def test_with_nothing_outstanding_it_is_closed_at_once(self):
+        self.bridge()
+        self.client().half_close().expect_closed()
+        client = self.client()
+        client.fence()
+        client.half_close().expect_closed()
+
+    def test_it_is_closed_when_its_last_notification_was_handed_over(self):
+        server, _ = self.bridge()
+        self.client().fence()
+        client = self.client()
+        client.send(notification("notifications/roots/list_changed")).half_close()
+        client.expect_closed()
+        self.assertEqual(len(server.log("notifications/roots/list_changed")), 1)
+
+    def test_an_error_is_an_answer_too(self):
+        self.bridge()
+        client = self.client()
+        client.send("{").half_close()
+        self.assertEqual(client.line()["error"]["code"], -32700)
+        client.expect_closed()
+
+    def test_a_full_close_after_it_is_leaving(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1)).half_close()
+        server.log("tools/call", wait=1)
+        client.close()
+        server.log("notifications/cancelled", wait=1)
+
+    def test_a_large_answer_is_complete(self):
+        self.bridge()
+        client = self.client()
+        client.send(call("big", {"bytes": 6_000_000}, 1)).half_close()
+        self.assertEqual(len(text_of(client.line())), 6_000_000)
+        client.expect_closed()
+
+    def test_while_the_session_is_still_being_opened(self):
+        server, _ = self.bridge()
+        server.fault({"delayMs": 400}, method="initialize")
+        client = self.client()
+        client.send(call("echo", {"message": "x"}, 1)).half_close()
+        self.assertEqual(client.line()["id"], 1)
+        client.expect_closed()
+
+
+class Many(Case):
+    def test_a_hundred_at_once(self):
+        self.bridge()
+        clients = [self.client() for _ in range(100)]
+        for n, client in enumerate(clients):
+            client.send(call("echo", {"message": f"mine {n}"}, 1))
+        for n, client in enumerate(clients):
+            self.assertEqual(text_of(client.line()), f"mine {n}")
+
+    def test_beyond_the_limit_they_wait_and_are_served_in_turn(self):
+        self.bridge("--max-clients", "3")
+        clients = [self.client() for _ in range(3)]
+        for client in clients:
+            client.fence()
+        waiting = [self.client() for _ in range(5)]
+        for n, client in enumerate(waiting):
+            client.send(call("echo", {"message": f"waited {n}"}, 1))
+        clients[0].fence()
+        self.assertFalse(any(client.readable() for client in waiting))
+        for n, client in enumerate(waiting):
+            (clients + waiting)[n].close()
+            self.assertEqual(text_of(client.line()), f"waited {n}")
+
+    def test_no_client_waits_for_another(self):
+        server, _ = self.bridge()
+        server.fault({"hang": True}, method="tools/call")
+        hanging, other = self.client(), self.client()
+        hanging.send(call("echo", {}, 1))
+        server.log("tools/call", wait=1)
+        self.assertEqual(other.fence(), [])
+
+
+class Sequential(Case):
+    def test_further_clients_wait_their_turn(self):
+        server, _ = self.bridge("--max-clients", "1")
+        first, second, third = self.client(), self.client(), self.client()
+        first.fence()
+        for n, client in enumerate((second, third)):
+            client.send(call("echo", {"message": f"waited {n}"}, 1))
+        first.fence()
+        self.assertEqual(len(server.log("tools/call")), 2)
+        first.close()
+        self.assertEqual(text_of(second.line()), "waited 0")
+        self.assertFalse(third.readable())
+        second.half_close().expect_closed()
+        self.assertEqual(text_of(third.line()), "waited 1")
+
+    def test_their_bridge_requests_are_answered_at_once(self):
+        self.bridge("--max-clients", "1")
+        first, second = self.client(), self.client()
+        first.fence()
+        second.send(call("echo", {"message": "waits"}, 1), request("bridge/status", None, "s"))
+        self.assertIn("uptimeMs", second.line()["result"])
+        self.assertFalse(second.readable())
+        first.close()
+        self.assertEqual(text_of(second.line()), "waits")
+
+    def test_sdk_like_clients_one_after_the_other(self):
+        server, _ = self.bridge("--max-clients", "1")
+        clients = [self.client() for _ in range(4)]
+        for client in clients:
+            client.send(initialize(0), notification("notifications/initialized"), call("echo", {"message": "x"}, 1)).half_close()
+        for client in clients:
+            client.answer(1)
+            client.expect_closed()
+        self.assertEqual(server.state()["initializes"], 1)
+
+
+class DescriptorsRunOut(Case):
+    LIMIT = 40
+
+    def test_accepting_pauses_and_resumes_and_does_not_spin(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (self.LIMIT, self.LIMIT))
+
+        server = self.upstream()
+        daemon = self.start_daemon(server, before_exec=few)
+        first = self.client()
+        first.fence()
+        crowd = [Client(daemon.socket_path) for _ in range(self.LIMIT + 20)]
+        for client in crowd:
+            client.send(call("echo", {"message": "x"}, 1))
+        # Whoever got in is served, on the connections that are there.
+        first.fence()
+        before, began = daemon.cpu_seconds(), time.monotonic()
+        # Time has to pass here, since it is the absence of work that is measured.
+        time.sleep(2)
+        self.assertLess(daemon.cpu_seconds() - before, 0.2 * (time.monotonic() - began))
+        for client in crowd[:self.LIMIT // 2]:
+            client.close()
+        # Room again: the others are accepted and answered as they come.
+        for client in crowd[self.LIMIT // 2:]:
+            self.assertIn(client.line()["id"], (1,))
+            client.close()
+        first.fence()
+        self.others(1)
+        self.assertLess(daemon.stderr().count("\n"), 60, daemon.stderr())
+        self.assertTrue(daemon.running())
+
+
+class Environment(Case):
+    def test_a_pid_and_a_command_are_in_the_status(self):
+        _, daemon = self.bridge()
+        self.client()
+        status = self.others(1)
+        for client in status["clients"]:
+            self.assertEqual((client["pid"], client["uid"], client["kind"]), (os.getpid(), os.getuid(), "unix"))
+            self.assertIn("python", client["command"])
+
+    def test_clients_that_only_connect_and_go(self):
+        _, daemon = self.bridge()
+        for _ in range(50):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(daemon.socket_path)
+        self.others(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,381 @@
+"""One session: who opens it, what later clients get, how it is kept and ended (section 7)."""
+
+import json
+import signal
+import time
+
+from harness import Case, call, eventually, initialize, main, notification, request, text_of
+
+
+class Opening(Case):
+    def test_lazy_any_first_frame_opens_it(self):
+        server, _ = self.bridge()
+        client = self.client()
+        self.assertEqual(text_of(client.call("echo", {"message": "first frame"})), "first frame")
+        body = server.bodies("initialize")[0]
+        self.assertEqual(body["params"]["clientInfo"]["name"], "mcp-session-bridge")
+        self.assertTrue(body["params"]["clientInfo"]["version"])
+        self.assertEqual(body["params"]["capabilities"], {})
+        self.assertEqual(body["params"]["protocolVersion"], "2025-11-25")
+
+    def test_lazy_the_first_clients_initialize_is_used(self):
+        server, _ = self.bridge()
+        client = self.client()
+        line = ('{"jsonrpc":"2.0","id":%s,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":'
+                '{"roots":{"listChanged":true},"x":1e400},"clientInfo":{"name":"mine","version":"0.10"}}}')
+        client.send(line % '"i"')
+        result = client.answer("i")["result"]
+        self.assertEqual(result["protocolVersion"], "2025-06-18")
+        entry = server.log("initialize")[0]
+        self.assertRegex(entry["id"], "^[0-9]+$")
+        self.assertEqual(entry["body"], line % entry["id"])
+
+    def test_nothing_opens_it_but_a_request_that_has_to_be_forwarded(self):
+        server, daemon = self.bridge()
+        client = self.client()
+        client.send(notification("notifications/roots/list_changed"), notification("notifications/initialized"))
+        client.send(request("server/discover", None, "d"), request("bridge/status", None, "s"))
+        client.answer("s")
+        self.assertEqual(daemon.status()["upstream"]["state"], "idle")
+        self.assertEqual(server.log(), [])
+
+    def test_the_order_of_an_opening(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.send(call("echo", {"message": "1"}, 1), call("echo", {"message": "2"}, 2))
+        client.lines(2)
+        order = [(entry["httpMethod"], entry["method"]) for entry in server.log()]
+        self.assertEqual(order[0], ("POST", "initialize"))
+        self.assertEqual(order[1:3], [("GET", None), ("POST", "notifications/initialized")])
+        self.assertEqual([method for _, method in order[3:]], ["tools/call"] * 2)
+        self.assertEqual(order.count(("POST", "notifications/initialized")), 1)
+
+    def test_the_server_stream_is_waited_for_at_most_a_second(self):
+        server, _ = self.bridge()
+        server.fault({"hang": True}, http_method="GET")
+        client = self.client()
+        client.call("echo", {"message": "x"})
+        opened, initialized = server.log("initialize")[0]["atMs"], server.log("notifications/initialized")[0]["atMs"]
+        self.assertGreater(initialized - opened, 900)
+
+    def test_the_headers(self):
+        server, _ = self.bridge()
+        self.client().fence()
+        server.log(http_method="GET", wait=1)
+        first, *others = server.log()
+        self.assertNotIn("mcp-session-id", first["headers"])
+        session = others[0]["headers"]["mcp-session-id"]
+        for entry in others:
+            self.assertEqual(entry["headers"]["mcp-session-id"], session)
+            self.assertEqual(entry["headers"]["mcp-protocol-version"], "2025-11-25")
+        for entry in server.log():
+            if entry["httpMethod"] == "POST":
+                self.assertIn("application/json", entry["headers"]["accept"])
+                self.assertIn("text/event-stream", entry["headers"]["accept"])
+                self.assertEqual(entry["headers"]["content-type"], "application/json")
+                self.assertIn("content-length", entry["headers"])
+            else:
+                self.assertEqual(entry["headers"]["accept"], "text/event-stream")
+
+    def test_client_a_frame_before_an_initialize_is_refused(self):
+        server, _ = self.bridge("--handshake", "client")
+        client = self.client()
+        client.send(call("echo", {"message": "x"}, 1))
+        error = self.assert_error(client.line(), -32000, 1)
+        self.assertIn("session not initialized", error["message"])
+        self.assertEqual(error["data"]["kind"], "not_initialized")
+        self.assertEqual(server.log(), [])
+        client.send(initialize(2))
+        client.answer(2)
+        self.assertEqual(self.client().call("echo", {"message": "x"})["id"], 1)
+
+    def test_eager_it_is_opened_at_start_and_notifications_gather(self):
+        server, daemon = self.bridge("--handshake", "eager")
+        server.log("notifications/initialized", wait=1)
+        server.emit(notification("notifications/message", {"level": "info", "data": "early"}))
+        self.untaken(1)
+        self.assertEqual(self.client().line()["params"]["data"], "early")
+        self.assertEqual(daemon.status()["upstream"]["state"], "open")
+
+    def test_client_capabilities_the_bridge_always_opens_it_itself(self):
+        server, _ = self.bridge("--client-capabilities", '{"sampling":{}}')
+        client = self.client()
+        client.send(initialize(5, {"roots": {}}, name="mine"))
+        client.answer(5)
+        body = server.bodies("initialize")
+        self.assertEqual(len(body), 1)
+        self.assertEqual(body[0]["params"]["capabilities"], {"sampling": {}})
+        self.assertEqual(body[0]["params"]["clientInfo"]["name"], "mcp-session-bridge")
+
+
+class Shared(Case):
+    def sdk_like(self, id=0, version="2025-11-25"):
+        client = self.client()
+        client.send(initialize(id, {}, version))
+        result = client.answer(id)["result"]
+        client.send(notification("notifications/initialized"))
+        return client, result
+
+    def test_ten_clients_one_after_the_other_are_one_session(self):
+        server, _ = self.bridge()
+        results = []
+        for n in range(10):
+            client, result = self.sdk_like()
+            results.append(json.dumps(result))
+            client.send(request("tools/list", None, 1))
+            client.answer(1)
+            self.assertEqual(text_of(client.call("echo", {"message": str(n)}, 2)), str(n))
+            client.close()
+        self.assertEqual(len(set(results)), 1)
+        self.assertEqual(len(server.log("initialize")), 1)
+        self.assertEqual(len(server.log("notifications/initialized")), 1)
+        self.assertEqual(server.state()["sessions"], 1)
+
+    def test_concurrent_initializes_are_one(self):
+        server, _ = self.bridge()
+        server.fault({"delayMs": 300}, method="initialize")
+        clients = [self.client() for _ in range(8)]
+        for n, client in enumerate(clients):
+            client.send(initialize(n))
+        results = [client.answer(n)["result"] for n, client in enumerate(clients)]
+        self.assertEqual(len({json.dumps(result) for result in results}), 1)
+        self.assertEqual(len(server.log("initialize")), 1)
+
+    def test_an_older_asker_gets_its_own_version(self):
+        self.bridge()
+        _, result = self.sdk_like()
+        self.assertEqual(result["protocolVersion"], "2025-11-25")
+        for version in ("2024-11-05", "2025-03-26", "2025-06-18"):
+            self.assertEqual(self.sdk_like(version=version)[1]["protocolVersion"], version)
+        for version in ("2099-01-01", "1999-01-01", "nonsense"):
+            self.assertEqual(self.sdk_like(version=version)[1]["protocolVersion"], "2025-11-25")
+
+    def test_a_newer_asker_gets_the_sessions_version(self):
+        self.bridge(upstream=("--protocol-version", "2025-03-26"))
+        self.sdk_like()
+        self.assertEqual(self.sdk_like()[1]["protocolVersion"], "2025-03-26")
+
+    def test_an_initialize_is_answered_while_the_upstream_is_away(self):
+        server, _ = self.bridge()
+        self.sdk_like()
+        server.stop()
+        _, result = self.sdk_like("again")
+        self.assertIn("serverInfo", result)
+
+    def test_an_error_goes_to_that_client_alone_and_the_next_frame_opens_it(self):
+        server, _ = self.bridge()
+        server.fault('{"delayMs":300,"status":200,"body":{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"Unsupported","data":{"x":0.10}}}}', method="initialize")
+        first, second = self.client(), self.client()
+        first.send(initialize("mine"))
+        server.log("initialize", wait=1)
+        second.send(call("echo", {"message": "x"}, 1))
+        self.assertEqual(self.assert_error(first.line(), -32602, "mine")["data"], {"x": 0.10})
+        self.assertEqual(text_of(second.line()), "x")
+        first.send(initialize("again"))
+        self.assertIn("result", first.answer("again"))
+
+    def test_discover_is_never_forwarded(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.send(request("server/discover", {"_meta": {}}, "probe"))
+        self.assert_error(client.line(), -32601, "probe")
+        client.fence()
+        client.send(request("server/discover", None, 7))
+        self.assert_error(client.line(), -32601, 7)
+        self.assertEqual(server.log("server/discover"), [])
+
+    def test_control_methods_are_never_forwarded_but_with_no_control(self):
+        server, daemon = self.bridge()
+        client = self.client()
+        self.assert_error(client.request("bridge/no-such-method"), -32601, 1)
+        self.assertEqual(server.log(), [])
+        daemon.stop()
+        server, daemon = self.bridge("--no-control")
+        self.assert_error(self.client().request("bridge/status"), -32601, 1)
+        self.assertEqual(len(server.log("bridge/status")), 1)
+
+    def test_a_subscription_outlives_its_client_and_unsubscribing_respects_others(self):
+        server, _ = self.bridge()
+        first, second = self.client(), self.client()
+        for client in (first, second):
+            client.request("resources/subscribe", {"uri": "demo://ticker"})
+        self.assertEqual(first.request("resources/unsubscribe", {"uri": "demo://ticker"}, 2)["result"], {})
+        self.assertEqual(server.log("resources/unsubscribe"), [])
+        self.assertEqual(second.request("resources/unsubscribe", {"uri": "demo://ticker"}, 2)["result"], {})
+        self.assertEqual(len(server.log("resources/unsubscribe")), 1)
+        first.request("resources/subscribe", {"uri": "demo://a"}, 3)
+        first.close()
+        self.others(1)
+        self.assertEqual(len(server.log("resources/unsubscribe")), 1)
+        # Of one that has left nobody stands in the way.
+        second.request("resources/unsubscribe", {"uri": "demo://a"}, 4)
+        self.assertEqual(len(server.log("resources/unsubscribe")), 2)
+
+
+class Kept(Case):
+    def test_a_ping_when_nothing_was_sent(self):
+        server, _ = self.bridge("--keepalive", "300ms")
+        client = self.client()
+        client.fence()
+        pings = server.log("ping", wait=3)
+        self.assertGreater(pings[2]["atMs"] - pings[0]["atMs"], 500)
+        self.assertEqual(client.fence(), [])
+
+    def test_an_unanswered_ping_harms_nobody(self):
+        server, daemon = self.bridge("--keepalive", "200ms")
+        client = self.client()
+        client.fence()
+        server.fault({"hang": True}, method="ping")
+        server.log("ping", wait=2)
+        self.assertEqual(client.fence(), [])
+        self.assertEqual(daemon.status()["upstream"]["state"], "open")
+
+    def test_0_is_off(self):
+        server, _ = self.bridge("--keepalive", "0")
+        self.client().fence()
+        self.client().fence()
+        self.assertEqual(server.log("ping"), [])
+
+    def test_the_server_stream_is_reopened_at_once(self):
+        server, _ = self.bridge("--handshake", "eager")
+        for opened in range(1, 4):
+            server.log(http_method="GET", wait=opened)
+            server.streams(1)
+            if opened < 3:
+                server.control("POST", "streams/close", "{}")
+        server.emit(notification("notifications/message", {"level": "info", "data": "still"}))
+        self.assertEqual(self.client().line()["params"]["data"], "still")
+
+    def test_never_more_than_two_openings_a_second(self):
+        server, _ = self.bridge("--handshake", "eager")
+        server.fault({"sse": [], "end": "close"}, http_method="GET", times=-1)
+        gets = [entry["atMs"] for entry in server.log(http_method="GET", wait=4)]
+        self.assertTrue(all(later - earlier > 990 for earlier, later in zip(gets, gets[2:])), gets)
+
+    def test_a_server_without_a_stream_is_asked_once(self):
+        server, daemon = self.bridge(upstream=("--no-stream",))
+        client = self.client()
+        client.fence()
+        daemon.status_when(lambda status: status["upstream"]["stream"] == "none", "no stream")
+        client.fence()
+        self.assertEqual(len(server.log(http_method="GET")), 1)
+
+    def test_a_stateless_server_works_as_well(self):
+        server, _ = self.bridge(upstream=("--stateless",))
+        for _ in range(3):
+            self.client().fence()
+        self.assertEqual(len(server.log("initialize")), 1)
+
+    def test_no_server_stream_if_not_wanted(self):
+        server, daemon = self.bridge("--no-server-stream")
+        self.client().fence()
+        self.assertEqual(server.log(http_method="GET"), [])
+        self.assertEqual(daemon.status()["upstream"]["stream"], "off")
+
+
+class Ending(Case):
+    def test_the_session_is_ended_with_delete_and_exit_0(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            server, daemon = self.bridge()
+            client = self.client()
+            client.fence()
+            daemon.signal(number)
+            self.assertEqual(daemon.wait(), 0)
+            client.expect_closed()
+            self.assertEqual(server.state()["deletes"], 1)
+            entry = server.log(http_method="DELETE")[0]
+            self.assertEqual(entry["headers"]["mcp-session-id"], entry["sessionId"])
+            self.assertEqual(server.state()["sessions"], 0)
+
+    def test_requests_in_flight_get_the_grace(self):
+        server, daemon = self.bridge("--grace", "20s")
+        client = self.client()
+        client.send(call("slow", {"steps": 3, "delayMs": 200}, 1))
+        server.log("tools/call", wait=1)
+        daemon.signal(signal.SIGTERM)
+        self.assertEqual(text_of(client.line()), "done after 3 steps")
+        client.expect_closed()
+        self.assertEqual(daemon.wait(), 0)
+
+    def test_after_the_grace_they_are_answered_shutdown(self):
+        server, daemon = self.bridge("--grace", "300ms")
+        client = self.client()
+        client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
+        server.log("tools/call", wait=1)
+        daemon.signal(signal.SIGTERM)
+        self.assert_error(client.line(), -32000, 1, "shutdown", "unknown")
+        self.assertEqual(daemon.wait(), 0)
+
+    def test_waiting_ones_are_answered_shutdown_at_once(self):
+        server, daemon = self.bridge("--grace", "20s", "--client-inflight", "1")
+        client = self.client()
+        client.send(call("slow", {"steps": 10, "delayMs": 100}, 1), call("echo", {"message": "waits"}, 2))
+        server.log("tools/call", wait=1)
+        client.send(request("bridge/status", None, "read"))
+        client.answer("read")
+        daemon.signal(signal.SIGTERM)
+        self.assert_error(client.line(), -32000, 2, "shutdown", "no")
+        self.assertEqual(text_of(client.line()), "done after 10 steps")
+        self.assertEqual(daemon.wait(), 0)
+
+    def test_no_new_clients(self):
+        server, daemon = self.bridge("--grace", "20s")
+        client = self.client()
+        client.send(call("slow", {"steps": 5, "delayMs": 100}, 1))
+        server.log("tools/call", wait=1)
+        daemon.signal(signal.SIGTERM)
+
+        def refused():
+            try:
+                self.client().close()
+            except OSError:
+                return True
+            return False
+
+        eventually(refused, "the end of accepting")
+        self.assertEqual(client.line()["id"], 1)
+
+    def test_it_takes_8_seconds_at_most_whatever_the_upstream_does(self):
+        server, daemon = self.bridge("--grace", "5s")
+        client = self.client()
+        client.fence()
+        server.fault({"hang": True}, times=-1)
+        client.send(call("echo", {}, 1))
+        server.log("tools/call", wait=2)
+        began = time.monotonic()
+        daemon.signal(signal.SIGTERM)
+        self.assertEqual(daemon.wait(), 0)
+        self.assertLess(time.monotonic() - began, 8)
+        self.assertGreater(time.monotonic() - began, 4.9)
+
+    def test_a_405_to_delete_is_fine(self):
+        server, daemon = self.bridge(upstream=("--stateless",))
+        self.client().fence()
+        self.assertEqual(daemon.terminate(), 0)
+
+    def test_a_failed_delete_is_ignored(self):
+        server, daemon = self.bridge()
+        self.client().fence()
+        server.fault({"status": 500}, http_method="DELETE")
+        self.assertEqual(daemon.terminate(), 0)
+
+    def test_no_delete_without_a_session(self):
+        server, daemon = self.bridge()
+        self.assertEqual(daemon.terminate(), 0)
+        self.assertEqual(server.log(), [])
+
+    def test_a_second_signal_exits_at_once(self):
+        for first, second, code in ((signal.SIGTERM, signal.SIGINT, 130), (signal.SIGINT, signal.SIGTERM, 143)):
+            server, daemon = self.bridge("--grace", "20s")
+            daemon.exit_codes = (code,)
+            client = self.client()
+            client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
+            server.log("tools/call", wait=1)
+            daemon.signal(first)
+            daemon.logged("signal")
+            daemon.signal(second)
+            self.assertEqual(daemon.wait(5), code)
+
+
+if __name__ == "__main__":
+    main()

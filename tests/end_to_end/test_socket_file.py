@@ -1,0 +1,264 @@
+"""The socket's path: its mode, what is refused, what is replaced, what is removed (section 4)."""
+
+import ctypes
+import os
+import pathlib
+import signal
+import socket
+import stat
+import struct
+import threading
+import unittest
+
+from harness import Case, Client, eventually, main
+from harness.binaries import binary
+from harness.other_user import NOBODY, connect_as, is_root
+
+IN_CREATE, IN_MOVED_TO, IN_ATTRIB = 0x100, 0x80, 0x4
+
+
+class Mode(Case):
+    def mode(self):
+        return stat.S_IMODE(os.stat(self.path("s")).st_mode)
+
+    def test_it_is_0600_by_default(self):
+        self.bridge()
+        self.assertEqual(self.mode(), 0o600)
+
+    def test_it_is_what_was_asked_for_whatever_the_umask(self):
+        server = self.upstream()
+        for umask in (0o022, 0o177, 0):
+            with self.subTest(umask):
+                daemon = self.start_daemon(server, "--socket-mode", "0660", before_exec=lambda: os.umask(umask))
+                self.assertEqual(self.mode(), 0o660)
+                daemon.stop()
+
+    def test_the_path_never_exists_with_another_mode(self):
+        server = self.upstream()
+        for options, mode in (((), 0o600), (("--socket-mode", "0666"), 0o666)):
+            with self.subTest(mode):
+                with Watched(self.folder, "s") as watched:
+                    daemon = self.start_daemon(server, *options)
+                    daemon.stop()
+                self.assertEqual(watched.events, [IN_MOVED_TO])
+                self.assertEqual(watched.modes - {mode}, set())
+
+    @unittest.skipUnless(is_root(), "only root can give a socket away")
+    def test_owner_and_group(self):
+        self.bridge("--socket-owner", str(NOBODY), "--socket-group", str(NOBODY), "--socket-mode", "0600")
+        found = os.stat(self.path("s"))
+        self.assertEqual((found.st_uid, found.st_gid), (NOBODY, NOBODY))
+        os.chmod(self.folder, 0o755)
+        self.assertEqual(connect_as(self.path("s")), "served")
+        self.assertEqual(connect_as(self.path("s"), uid=NOBODY - 1), "PermissionError")
+
+    @unittest.skipUnless(is_root(), "only root can give a socket away")
+    def test_owner_and_group_by_name(self):
+        self.bridge("--socket-owner", "nobody", "--socket-group", "nogroup")
+        self.assertEqual(os.stat(self.path("s")).st_uid, NOBODY)
+
+    def test_a_wrong_mode_or_owner_is_refused(self):
+        for options, code in ((("--socket-mode", "rw"), 64), (("--socket-mode", "0999"), 64),
+                              (("--socket-owner", "no-such-user"), None), (("--socket-group", "no-such-group"), None)):
+            with self.subTest(options):
+                daemon = self.start_daemon("http://127.0.0.1:9/mcp", *options, ready=False)
+                found = daemon.wait()
+                daemon.exit_codes = (found,)
+                self.assertIn(found, (code,) if code else (64, 73, 78))
+                self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
+
+
+class Watched:
+    """Every creation, rename and change of attributes of one name in a folder, and the modes seen by a tight loop."""
+
+    def __init__(self, folder, name):
+        self.folder, self.name = folder, name
+        self.events, self.modes = [], set()
+        self.libc = ctypes.CDLL(None, use_errno=True)
+
+    def __enter__(self):
+        self.fd = self.libc.inotify_init1(os.O_NONBLOCK)
+        self.libc.inotify_add_watch(self.fd, self.folder.encode(), IN_CREATE | IN_MOVED_TO | IN_ATTRIB)
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+        return self
+
+    def look(self):
+        path = os.path.join(self.folder, self.name)
+        while not self.over.is_set():
+            try:
+                self.modes.add(stat.S_IMODE(os.stat(path).st_mode))
+            except FileNotFoundError:
+                pass
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        data = os.read(self.fd, 1 << 16)
+        os.close(self.fd)
+        while data:
+            _, mask, _, length = struct.unpack("iIII", data[:16])
+            name = data[16:16 + length].rstrip(b"\0").decode()
+            if name == self.name:
+                self.events.append(mask & (IN_CREATE | IN_MOVED_TO | IN_ATTRIB))
+            data = data[16 + length:]
+        # The removal at the end changes the link count.
+        while self.events and self.events[-1] == IN_ATTRIB:
+            self.events.pop()
+
+
+class Taken(Case):
+    def refused(self, code, *options, socket="s", url="http://127.0.0.1:9/mcp"):
+        daemon = self.start_daemon(url, *options, socket=socket, ready=False)
+        daemon.exit_codes = (code,)
+        self.assertEqual(daemon.wait(), code, daemon.stderr())
+        self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
+        return daemon.stderr()
+
+    def test_a_live_socket_is_never_stolen(self):
+        server, daemon = self.bridge()
+        self.assertIn(str(daemon.pid), self.refused(73))
+        self.assertEqual(self.client(daemon).call("echo", {"message": "mine"})["id"], 1)
+
+    def test_the_probe_takes_no_delivery(self):
+        server, daemon = self.bridge("--handshake", "eager")
+        server.emit({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}})
+        daemon.status_when(lambda status: status["ring"]["untaken"] == 1, "one in the ring")
+        self.refused(73)
+        self.assertEqual(daemon.status()["ring"]["untaken"], 1)
+
+    def test_a_live_socket_of_another_program_is_not_stolen_either(self):
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path("s"))
+            listener.listen()
+            self.assertIn(str(os.getpid()), self.refused(73))
+            self.assertTrue(os.path.exists(self.path("s")))
+
+    def test_one_whose_accept_queue_is_full_is_alive(self):
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path("s"))
+            listener.listen(0)
+            waiting = []
+            while True:
+                client = socket.socket(socket.AF_UNIX)
+                client.setblocking(False)
+                waiting.append(client)
+                try:
+                    client.connect(self.path("s"))
+                except BlockingIOError:
+                    break
+            self.refused(73)
+            for client in waiting:
+                client.close()
+
+    def test_a_stale_socket_is_replaced(self):
+        server, daemon = self.bridge()
+        inode = os.stat(self.path("s")).st_ino
+        daemon.exit_codes = (-signal.SIGKILL,)
+        daemon.signal(signal.SIGKILL)
+        daemon.wait()
+        self.assertTrue(os.path.exists(self.path("s")))
+        self.start_daemon(server, old_inode=inode)
+        self.assertEqual(self.client().call("echo", {"message": "x"})["id"], 1)
+
+    def test_what_is_no_socket_is_never_removed(self):
+        for make in (lambda path: pathlib.Path(path).write_text("precious", encoding="ascii"), os.mkdir, os.mkfifo,
+                     lambda path: os.symlink("elsewhere", path)):
+            path = self.path("s")
+            make(path)
+            before = os.lstat(path)
+            self.refused(73)
+            self.assertEqual(os.lstat(path).st_ino, before.st_ino)
+            (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+
+    def test_no_folder_is_73(self):
+        self.assertIn("nowhere", self.refused(73, socket=self.path("nowhere/s")))
+
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_no_permission_is_73(self):
+        closed = self.path("closed")
+        os.mkdir(closed, 0o755)
+        os.chmod(self.folder, 0o755)
+
+        def become_nobody():
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+        try:
+            daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=closed + "/s", ready=False,
+                                       before_exec=become_nobody)
+        except PermissionError:
+            self.skipTest("another user cannot reach the program")
+        daemon.exit_codes = (73,)
+        self.assertEqual(daemon.wait(), 73, daemon.stderr())
+
+    def test_107_bytes_work_and_108_do_not(self):
+        server = self.upstream()
+        path = self.path("") + "x" * (107 - len(self.path("")))
+        self.assertEqual(len(path), 107)
+        daemon = self.start_daemon(server, socket=path)
+        self.assertEqual(self.client(daemon).call("echo", {"message": "x"})["id"], 1)
+        self.assertIn("107", self.refused(64, socket=path + "x"))
+
+    def test_two_started_at_once_one_serves(self):
+        server = self.upstream()
+        daemons = [self.start_daemon(server, ready=False) for _ in range(5)]
+        for daemon in daemons:
+            daemon.exit_codes = (0, 73)
+        eventually(lambda: sum(daemon.running() for daemon in daemons) == 1 and os.path.exists(self.path("s")), "one left")
+        winner = next(daemon for daemon in daemons if daemon.running())
+        self.assertEqual(winner.status()["pid"], winner.pid)
+        for daemon in daemons:
+            if daemon is not winner:
+                self.assertEqual(daemon.wait(), 73, daemon.stderr())
+
+
+class Removed(Case):
+    def test_its_own_socket_is_removed_at_the_end(self):
+        _, daemon = self.bridge()
+        self.assertEqual(daemon.terminate(), 0)
+        self.assertFalse(os.path.exists(self.path("s")))
+
+    def test_anothers_socket_is_not(self):
+        _, daemon = self.bridge()
+        os.unlink(self.path("s"))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path("s"))
+            self.assertEqual(daemon.terminate(), 0)
+            self.assertTrue(os.path.exists(self.path("s")))
+
+    def test_nothing_but_the_lock_is_left_in_the_folder(self):
+        _, daemon = self.bridge()
+        self.assertEqual(daemon.terminate(), 0)
+        left = [name for name in os.listdir(self.folder) if not name.endswith((".out", ".err"))]
+        self.assertIn(left, ([], ["s.lock"]))
+
+
+class Activation(Case):
+    def activated(self, server, *options):
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path("s"))
+            listener.listen(16)
+            inode = os.stat(self.path("s")).st_ino
+
+            # The variable has to name the process itself, which only it knows: a shell execs it.
+            script = 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@" 3<&%d' % listener.fileno()
+            process = self.run_process("daemon", ["sh", "-c", script, "sh", binary("MCP_BRIDGED"), "--url", server.url,
+                                                  *options], pass_fds=(listener.fileno(),))
+        return process, inode
+
+    def test_the_passed_socket_is_served_and_never_unlinked(self):
+        server = self.upstream()
+        process, inode = self.activated(server)
+        client = Client(self.path("s"))
+        self.assertEqual(client.call("echo", {"message": "x"})["id"], 1)
+        client.close()
+        process.signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 0, process.stderr())
+        self.assertEqual(os.stat(self.path("s")).st_ino, inode)
+        self.assertEqual(sum("lock" in name for name in os.listdir(self.folder)), 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Starting: exit codes, one clear line each, and what the environment sets (sections 4 and 15)."""
+
+import re
+
+from harness import Case, main
+
+
+class Refused(Case):
+    def refused(self, code, *options, url="http://127.0.0.1:9/mcp", socket="s", environment=None):
+        daemon = self.start_daemon(url, *options, socket=socket, ready=False, environment=environment or {})
+        daemon.exit_codes = (code,)
+        self.assertEqual(daemon.wait(), code, daemon.stderr())
+        self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
+        self.assertEqual(daemon.stdout(), b"")
+        return daemon.stderr()
+
+    def test_no_upstream_names_the_variable(self):
+        self.assertIn("MCP_SERVER_URL", self.refused(64, url=None))
+        self.assertIn("MCP_SERVER_URL", self.refused(64, url=None, environment={"MCP_SERVER_URL": ""}))
+
+    def test_wrong_options_and_values(self):
+        for options in (["--no-such-option"], ["--ring", "many"], ["--ring", "-1"], ["--keepalive", "soon"],
+                        ["--keepalive", "5x"], ["--client-buffer", "1T"], ["--handshake", "firm"], ["--orphans", "keep"],
+                        ["--max-frame", "1.5M"], ["--client-capabilities", "[1]"], ["--client-capabilities", "{"],
+                        ["--socket-mode", "8"], ["--header", "no colon"], ["--header", "A: b\r\nX: y"],
+                        ["--allow-uid", "root?"], ["--max-clients", "0"], ["stray"], ["--ring"], ["--grace", "-1s"]):
+            with self.subTest(options):
+                text = self.refused(64, *options)
+                self.assertIn(options[0].split("=")[0], text)
+
+    def test_wrong_urls(self):
+        for url in ("ftp://127.0.0.1/mcp", "127.0.0.1:8080", "http://", "http:///mcp", "http://127.0.0.1:99999/mcp",
+                    "http://127.0.0.1:80/a b", "file:///etc/passwd"):
+            with self.subTest(url):
+                self.refused(64, url=url)
+
+    def test_control_characters_in_a_value_are_not_printed_raw(self):
+        text = self.refused(64, "--ring", "\x1b[31m")
+        self.assertNotIn("\x1b", text)
+
+    def test_a_missing_or_wrong_options_file_is_78(self):
+        self.refused(78, "--options-file", self.path("nowhere"))
+        self.refused(78, "--options-file", self.write("o", "no-such-option = 1\n"))
+        self.refused(78, "--options-file", self.write("o", "ring = many\n"))
+
+    def test_a_token_with_a_line_end_is_78(self):
+        self.assertNotIn("se cret", self.refused(78, environment={"MCP_SERVER_TOKEN": "se cret"}))
+
+    def test_check_is_0_or_78(self):
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--check", ready=False)
+        self.assertEqual(daemon.wait(), 0, daemon.stderr())
+        self.assertIn("--ring", self.refused(78, "--check", "--ring", "many"))
+
+
+class Informed(Case):
+    def informed(self, *options):
+        daemon = self.start_daemon(None, *options, socket=None, ready=False)
+        self.assertEqual(daemon.wait(), 0, daemon.stderr())
+        self.assertEqual(daemon.stderr(), "")
+        return daemon.stdout().decode()
+
+    def test_version(self):
+        self.assertRegex(self.informed("--version"), r"^mcp-bridged \d+\.\d+\.\d+\n$")
+
+    def test_help_is_grouped_and_complete(self):
+        text = self.informed("--help")
+        for option in ("url", "header", "connect-timeout", "request-timeout", "request-max", "server-stream", "stream-retries",
+                       "max-frame", "handshake", "client-capabilities", "connect-wait", "keepalive", "grace", "socket",
+                       "socket-mode", "socket-owner", "socket-group", "allow-uid", "allow-gid", "max-clients", "client-buffer",
+                       "client-stall", "client-inflight", "max-inflight", "max-buffered", "orphans", "park-requests", "ring",
+                       "ring-bytes", "ring-ttl", "ring-exclude", "ring-coalesce", "options-file", "log-level", "check", "version"):
+            self.assertRegex(text, rf"--{option}\b", option)
+        self.assertRegex(text, r"--no-control|--\[?no-?\]?control|!--no-control")
+        for name in ("MCP_SERVER_URL", "MCP_SERVER_TOKEN", "MCP_SOCKET_PATH", "/tmp/mcp.sock", "1000", "256"):
+            self.assertIn(name, text)
+        for group in ("Upstream", "Session", "Clients", "Notifications"):
+            self.assertRegex(text, rf"(?m)^{group}")
+
+
+class Environment(Case):
+    def test_the_three_of_the_ecosystem(self):
+        server = self.upstream("--token", "secret-4711")
+        daemon = self.start_daemon(None, socket=None, ready=False, environment={
+            "MCP_SERVER_URL": server.url, "MCP_SERVER_TOKEN": "secret-4711", "MCP_SOCKET_PATH": self.path("env")})
+        daemon.socket_path = self.path("env")
+        daemon.ready()
+        self.assertEqual(self.client(daemon).call("echo", {"message": "x"})["id"], 1)
+        self.assertEqual({entry["headers"].get("authorization") for entry in server.log()}, {"Bearer secret-4711"})
+        daemon.stop()
+        self.assertNotIn("secret-4711", daemon.stderr())
+        # The DELETE as well.
+        self.assertEqual(server.log(http_method="DELETE")[0]["headers"].get("authorization"), "Bearer secret-4711")
+
+    def test_an_empty_token_is_no_header(self):
+        server = self.upstream()
+        self.start_daemon(server, environment={"MCP_SERVER_TOKEN": ""})
+        self.client().fence()
+        self.assertNotIn("authorization", server.log("initialize")[0]["headers"])
+
+    def test_flags_win_over_the_environment_over_the_file_over_the_default(self):
+        server = self.upstream()
+        file = self.write("o", "# a comment\nring = 11\nring-bytes = 22K\nmax-clients = 7\n")
+        self.start_daemon(server, "--options-file", file, "--ring", "33",
+                          environment={"MCP_BRIDGE_RING": "44", "MCP_BRIDGE_RING_BYTES": "55K", "MCP_BRIDGE_KEEPALIVE": ""})
+        ring = self.default_daemon.status()["ring"]
+        self.assertEqual((ring["capacity"], ring["capacityBytes"]), (33, 55 * 1024))
+
+    def test_a_wrong_value_in_the_environment_is_named(self):
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", ready=False, environment={"MCP_BRIDGE_RING": "many"})
+        daemon.exit_codes = (64,)
+        self.assertEqual(daemon.wait(), 64)
+        self.assertTrue(re.search("ring", daemon.stderr(), re.I))
+
+    def test_headers_are_sent_with_every_request_and_never_logged(self):
+        server = self.upstream()
+        file = self.write("value", "from-the-file-0815\n")
+        daemon = self.start_daemon(server, "--header", "X-One: plain-4711", "--header", f"X-Two: @{file}", "--log-level", "debug")
+        self.client().fence()
+        server.log(http_method="GET", wait=1)
+        daemon.stop()
+        for entry in server.log():
+            self.assertEqual((entry["headers"].get("x-one"), entry["headers"].get("x-two")), ("plain-4711", "from-the-file-0815"))
+        self.assertNotIn("plain-4711", daemon.stderr())
+        self.assertNotIn("from-the-file-0815", daemon.stderr())
+
+
+if __name__ == "__main__":
+    main()
