@@ -311,25 +311,20 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.footer(
       "MCP_SERVER_TOKEN is sent as the bearer token. Durations: a number with ms, s, m or h; sizes: a\n"
       "number with K, M or G. Flags win over the environment over --options-file over the default.");
+  const bool only_checks = std::any_of(argv + 1, argv + argc, [](const char* one) { return one == std::string_view("--check"); });
+  const auto code = [only_checks](int usual) { return only_checks ? exit_code::configuration : usual; };
   try {
     app.parse(argc, argv);
     if (!raw.options_file.empty()) apply_file(app, raw.options_file);
+    if (!version) settle(options, raw);
   } catch (const CLI::CallForHelp&) {
     result.informed = Informed{app.help()};
-    return result;
   } catch (const CLI::ParseError& error) {
-    throw StartError(exit_code::usage, first_line(error.what()) + " (see --help)");
-  }
-  if (version) {
-    result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
-    return result;
-  }
-  try {
-    settle(options, raw);
+    throw StartError(code(exit_code::usage), first_line(error.what()) + " (see --help)");
   } catch (const StartError& error) {
-    if (options.check) throw StartError(exit_code::configuration, error.what());
-    throw;
+    throw StartError(code(error.code()), error.what());
   }
+  if (version) result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
   return result;
 }
 

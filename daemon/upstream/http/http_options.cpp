@@ -49,7 +49,9 @@ std::string set_url(HttpOptions& options, const std::string& given) {
   options.unix_socket.clear();
   if (!take_unix_socket(options, options.url)) return "the socket's path in the URL cannot be read";
   const Url url(curl_url(), &curl_url_cleanup);
-  if (curl_url_set(url.get(), CURLUPART_URL, options.url.c_str(), 0) != CURLUE_OK) {
+  // curl would take the first part of the path for a missing host.
+  if (options.url.find(":///") != options.url.npos ||
+      curl_url_set(url.get(), CURLUPART_URL, options.url.c_str(), 0) != CURLUE_OK) {
     return "not a URL; expected http://HOST[:PORT]/PATH or https://…";
   }
   const std::string scheme = part_of(url, CURLUPART_SCHEME);
