@@ -4,14 +4,14 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <filesystem>
-#include <functional>
+#include <cerrno>
 
 namespace demo::tcp {
 namespace {
@@ -43,27 +43,24 @@ Endpoint endpoint_of(int descriptor, long which) {
   return {};
 }
 
-void each_descriptor(const std::function<void(int)>& visit) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    const auto name = entry.path().filename().string();
-    int descriptor = -1;
-    std::from_chars(name.data(), name.data() + name.size(), descriptor);
-    if (descriptor > 2) visit(descriptor);
-  }
+/// One past the highest descriptor there can be.
+int descriptors() {
+  constexpr rlim_t kMost = 65536;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int>(std::min(limit.rlim_cur, kMost));
 }
 
 }  // namespace
 
 int find(const std::string& peer_address, int peer_port, int local_port) {
-  int found = -1;
-  each_descriptor([&](int descriptor) {
-    if (found >= 0) return;
+  // Descriptors are given out from the lowest, so this ends soon.
+  for (int descriptor = 0, end = descriptors(); descriptor < end; ++descriptor) {
     const auto peer = endpoint_of(descriptor, SYS_getpeername);
-    if (peer.port != peer_port || peer.address != peer_address) return;
-    if (endpoint_of(descriptor, SYS_getsockname).port == local_port) found = descriptor;
-  });
-  return found;
+    if (peer.port != peer_port || peer.address != peer_address) continue;
+    if (endpoint_of(descriptor, SYS_getsockname).port == local_port) return descriptor;
+  }
+  return -1;
 }
 
 void finish(int descriptor) {
@@ -80,10 +77,10 @@ void reset(int descriptor) {
 }
 
 void finish_all(int local_port) {
-  each_descriptor([&](int descriptor) {
-    if (endpoint_of(descriptor, SYS_getpeername).port < 0) return;
+  for (int descriptor = 0, end = descriptors(); descriptor < end; ++descriptor) {
+    if (endpoint_of(descriptor, SYS_getpeername).port < 0) continue;
     if (endpoint_of(descriptor, SYS_getsockname).port == local_port) finish(descriptor);
-  });
+  }
 }
 
 bool peer_is_gone(int descriptor) {

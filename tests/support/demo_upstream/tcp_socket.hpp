@@ -10,7 +10,7 @@
 namespace demo::tcp {
 
 /// The descriptor of the connection from that peer to our `local_port`, -1 if there is none.
-/// Reads /proc/self/fd: a fraction of a millisecond, for streams and faults, not for every call.
+/// A system call for each descriptor up to it: for streams and faults, not for every call.
 int find(const std::string& peer_address, int peer_port, int local_port);
 
 /// FIN to the peer, now. The library notices and closes.
