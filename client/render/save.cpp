@@ -86,11 +86,13 @@ std::string choose_file_name(const ContentPart& part) {
   std::string name = last_part(part.name);
   if (name.empty()) name = part.what;
   // A name that brings its own extension keeps it, unless the type is known to be another.
-  const std::string_view extension = extension_for(part.mime_type);
+  const std::string_view wanted = extension_for(part.mime_type);
   const std::string own = split(name).extension;
-  const bool is_known = extension != "bin";
-  if (own.empty() || (is_known && own != "." + std::string(extension) && part.what != "blob")) {
-    name += "." + std::string(extension);
+  const bool is_known = wanted != "bin";
+  const bool differs = own.empty() || std::string_view(own).substr(1) != wanted;
+  if (own.empty() || (is_known && differs && part.what != "blob")) {
+    name.push_back('.');
+    name += wanted;
   }
   return name;
 }

@@ -130,7 +130,8 @@ std::string render_status(const Value& status, std::int64_t now_ms) {
     text += render_last_error(*error, now_ms);
   }
   if (const Value* clients = status.find("clients", Kind::array)) {
-    text += "\n" + render_clients(clients->items);
+    text.push_back('\n');
+    text += render_clients(clients->items);
   }
   return text;
 }

@@ -1,5 +1,6 @@
 #include "terminal/console.hpp"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -83,7 +84,7 @@ void Console::prompt(std::string_view text) {
 
 void Console::draw_transient(std::string_view line) {
   if (!error_is_terminal_) return;
-  write_error("\r" + std::string(line) + "\x1b[K");
+  write_error(fmt::format("\r{}\x1b[K", line));
   transient_ = true;
 }
 
