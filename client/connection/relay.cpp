@@ -17,7 +17,7 @@
 namespace client {
 namespace {
 
-constexpr std::size_t chunk_size = std::size_t{64} * 1024;
+constexpr std::size_t relay_chunk_size = std::size_t{64} * 1024;
 
 class Relay {
  public:
@@ -27,8 +27,8 @@ class Relay {
         daemon_(std::move(daemon)),
         idle_(idle),
         is_terminal_(::isatty(output) == 1),
-        chunk_(std::make_unique_for_overwrite<char[]>(chunk_size)),
-        received_(std::make_unique_for_overwrite<char[]>(chunk_size)) {}
+        chunk_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)),
+        received_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)) {}
 
   RelayEnd run() {
     while (!end_) {
@@ -68,7 +68,7 @@ class Relay {
   }
 
   void read_input_chunk() {
-    const ssize_t count = ::read(input_, chunk_.get(), chunk_size);
+    const ssize_t count = ::read(input_, chunk_.get(), relay_chunk_size);
     if (count > 0) {
       to_daemon_ = std::string_view(chunk_.get(), static_cast<std::size_t>(count));
       send_to_daemon();
@@ -97,7 +97,7 @@ class Relay {
   }
 
   void receive() {
-    const ssize_t count = ::recv(daemon_.get(), received_.get(), chunk_size, MSG_DONTWAIT);
+    const ssize_t count = ::recv(daemon_.get(), received_.get(), relay_chunk_size, MSG_DONTWAIT);
     if (count > 0) {
       to_output_ = std::string_view(received_.get(), static_cast<std::size_t>(count));
       if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);

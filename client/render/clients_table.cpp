@@ -12,10 +12,10 @@
 namespace client {
 namespace {
 
-constexpr std::size_t columns = 8;
+constexpr std::size_t table_columns = 8;
 constexpr std::size_t widest_command = 30;
 
-using Row = std::array<std::string, columns>;
+using Row = std::array<std::string, table_columns>;
 
 std::string plain(const json::Value* value) {
   if (value == nullptr || value->is(json::Value::Kind::null)) return "-";
@@ -46,16 +46,16 @@ std::string render_clients(const std::vector<json::Value>& clients) {
   std::vector<Row> rows = {
       {"CLIENT", "KIND", "PID", "UID", "CONNECTED", "IN FLIGHT", "QUEUED", "COMMAND"}};
   for (const json::Value& client : clients) rows.push_back(make_row(client));
-  std::array<std::size_t, columns> widths{};
+  std::array<std::size_t, table_columns> widths{};
   for (const Row& row : rows) {
-    for (std::size_t at = 0; at < columns; ++at) {
+    for (std::size_t at = 0; at < table_columns; ++at) {
       widths[at] = std::max(widths[at], display_width(row[at]));
     }
   }
   std::string text;
   for (const Row& row : rows) {
     std::string line;
-    for (std::size_t at = 0; at < columns; ++at) {
+    for (std::size_t at = 0; at < table_columns; ++at) {
       line += row[at];
       line.append(widths[at] - display_width(row[at]) + 2, ' ');
     }

@@ -22,7 +22,7 @@ struct TypeEntry {
   std::string_view extension;
 };
 
-constexpr TypeEntry types[] = {
+constexpr TypeEntry known_types[] = {
     {"image/png", "png"},       {"image/jpeg", "jpg"},        {"image/gif", "gif"},
     {"image/webp", "webp"},     {"image/svg+xml", "svg"},     {"image/bmp", "bmp"},
     {"image/tiff", "tiff"},     {"image/avif", "avif"},       {"audio/wav", "wav"},
@@ -38,9 +38,9 @@ constexpr TypeEntry types[] = {
 std::string_view extension_for(std::string_view mime_type) {
   mime_type = mime_type.substr(0, mime_type.find_first_of("; "));
   const auto* found =
-      std::find_if(std::begin(types), std::end(types),
+      std::find_if(std::begin(known_types), std::end(known_types),
                    [mime_type](const TypeEntry& entry) { return entry.mime_type == mime_type; });
-  return found == std::end(types) ? "bin" : found->extension;
+  return found == std::end(known_types) ? "bin" : found->extension;
 }
 
 bool is_harmless(char c) {

@@ -10,12 +10,10 @@
 #include "json/text.hpp"
 #include "terminal/progress_bar.hpp"
 #include "verbs/describe_error.hpp"
+#include "verbs/wire.hpp"
 
 namespace client {
 namespace {
-
-constexpr int method_not_found = -32601;
-constexpr Milliseconds farewell{500};
 
 /// Id of a request whose answer says that the daemon has read bridge/peek: what it had written
 /// from its ring before that is behind us then.

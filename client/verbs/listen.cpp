@@ -7,12 +7,10 @@
 #include "json/message.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/listen_join.hpp"
+#include "verbs/wire.hpp"
 
 namespace client {
 namespace {
-
-constexpr Milliseconds farewell{500};
-constexpr int method_not_found = -32601;
 
 class Listener {
  public:

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "command_line/duration.hpp"
+
+namespace client {
+
+/// JSON-RPC 2.0, section 5.1: the answer to a question that nobody here answers.
+constexpr int method_not_found = -32601;
+/// How long what was said last may take to leave.
+constexpr Milliseconds farewell{500};
+
+}  // namespace client
