@@ -1,7 +1,10 @@
 #include "daemon.hpp"
 
 #include <csignal>
+#include <set>
 #include <utility>
+
+#include "service/start_error.hpp"
 
 namespace bridge {
 namespace {
@@ -20,18 +23,20 @@ std::size_t connections_of(const Options& options) { return options.max_clients 
 
 }  // namespace
 
-Daemon::Daemon(Options options, Log& log)
-    : options_(std::move(options)),
+Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
+    : options_(std::move(parsed.options)),
+      given_(std::move(parsed.given)),
+      read_again_(std::move(read_again)),
       log_(log),
       budget_(options_.max_buffered),
       feed_(options_.ring),
-      upstream_(loop_, turn_, options_.http, budget_, log_),
+      upstream_(loop_, turn_, options_.http, options_.auth, budget_, log_),
       session_(loop_, turn_, ids_, upstream_, log_, options_.session),
       router_(loop_, turn_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(router_, session_, upstream_, feed_),
       clients_(ConnectionContext{loop_, turn_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
                take_socket(options_.socket), options_.peers, connections_of(options_)),
-      signals_(loop_, SIGTERM, SIGINT),
+      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
       last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
   upstream_.set_events(session_);
@@ -46,6 +51,7 @@ int Daemon::run() {
   wait_for_signal();
   clients_.start();
   log_.info("mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, options_.http.target, options_.socket.path);
+  warn_about_upstream();
   {
     Turn::Scope scope(turn_);
     router_.start();
@@ -58,13 +64,57 @@ void Daemon::wait_for_signal() {
   signals_.async_wait([this](const std::error_code& error, int signal) {
     if (error) return;
     Turn::Scope scope(turn_);
-    if (ending_) {
+    if (signal == SIGHUP) {
+      if (!ending_) reload();
+    } else if (ending_) {
       hurry(signal);
     } else {
       begin_shutdown(signal);
     }
     wait_for_signal();
   });
+}
+
+// Session and clients stay. Whatever is wrong in the new options, nothing of them is taken.
+void Daemon::reload() {
+  static const std::set<std::string> changeable = {
+      "--header",        "--connect-timeout", "--request-timeout", "--request-max", "--stream-retries", "--connect-wait",
+      "--keepalive",     "--grace",           "--orphans",         "--park-requests", "--log-level"};
+  ParsedOptions parsed;
+  try {
+    parsed = read_again_();
+  } catch (const StartError& error) {
+    log_.error("SIGHUP: nothing was changed: {}", error.what());
+    return;
+  }
+  std::set<std::string> names;
+  for (const auto* given : {&given_, &parsed.given}) {
+    for (const auto& [name, value] : *given) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    const auto before = given_.find(name);
+    const auto now = parsed.given.find(name);
+    const bool same = before != given_.end() && now != parsed.given.end() && before->second == now->second;
+    if (!same && !changeable.contains(name)) log_.warning("SIGHUP: {} changes only with a restart", name);
+  }
+  upstream_.reconfigure(parsed.options.http);
+  session_.reconfigure(parsed.options.session);
+  router_.reconfigure(parsed.options.router);
+  log_.set_level(parsed.options.log_level);
+  options_.grace = parsed.options.grace;
+  log_.info("SIGHUP: token, headers and options were read again");
+}
+
+void Daemon::warn_about_upstream() {
+  const HttpOptions& http = options_.http;
+  const bool has_token = !options_.auth.static_token.empty() || !options_.auth.token_file.empty() ||
+                         !options_.auth.token_command.empty() || options_.auth.uses_oauth();
+  if (http.insecure) {
+    log_.warning("--insecure: the upstream's certificate is not verified; anybody on the way can read and change everything");
+  }
+  if (has_token && http.url.starts_with("http://") && !is_local(http)) {
+    log_.warning("the token goes to {} over plain http: anybody on the way can read it; use https", http.target);
+  }
 }
 
 // The order: no new clients; those who wait are told; requests in flight get their grace; then the

@@ -19,20 +19,27 @@ namespace bridge {
 /// stands before, and is destroyed first. One thread runs everything.
 class Daemon {
  public:
+  /// Reads the options again, as at the start; throws StartError.
+  using ReadOptions = std::function<ParsedOptions()>;
+
   /// Takes the socket; throws StartError if it cannot be had.
-  Daemon(Options options, Log& log);
+  Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log);
 
   /// Serves until a signal ends it. Returns the exit code.
   int run();
 
  private:
   void wait_for_signal();
+  void reload();
+  void warn_about_upstream();
   void begin_shutdown(int signal);
   void end_shutdown();
   void leave();
   void hurry(int signal);
 
   Options options_;
+  std::map<std::string, std::string> given_;
+  ReadOptions read_again_;
   Log& log_;
   asio::io_context loop_{1};
   Turn turn_;

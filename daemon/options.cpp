@@ -164,8 +164,7 @@ void check_capabilities(const std::string& json) {
 }
 
 struct Raw {
-  std::string url, token, mode = "0600", options_file, client_capabilities;
-  bool insecure_shown = false;
+  std::string url, mode = "0600", options_file, client_capabilities;
 };
 
 void add_upstream(Builder& build, Options& options, Raw& raw) {
@@ -180,6 +179,28 @@ void add_upstream(Builder& build, Options& options, Raw& raw) {
   build.flag("server-stream", http.server_stream, "Keep the GET stream open for the server's notifications");
   build.count("--stream-retries", http.stream_retries, "Tries in a row to open that stream", 0, "unlimited");
   build.size("--max-frame", options.clients.max_frame, "The longest message, in either direction");
+}
+
+void add_trust(Builder& build, Options& options) {
+  HttpOptions& http = options.http;
+  AuthOptions& auth = options.auth;
+  build.group("Authorization and TLS");
+  build.text("--token-command", auth.token_command, "CMD", "A shell command that prints the bearer token");
+  build.parsed("--token-ttl", "DURATION", "until refused", "How long its token is used", [&auth](const std::string& given) {
+    auth.token_ttl = parse_duration(given);
+    if (!auth.token_ttl) wrong("--token-ttl", given, "a duration (a number with ms, s, m or h)");
+  });
+  build.text("--token-file", auth.token_file, "FILE", "A file with the bearer token; read again when it changes");
+  build.text("--oauth-client-id", auth.oauth.client_id, "ID", "OAuth 2.1 client credentials: the client");
+  build.text("--oauth-client-secret-file", auth.oauth.client_secret_file, "FILE", "Its secret");
+  build.text("--oauth-private-key", auth.oauth.private_key_file, "FILE", "Or its private key (PEM, P-256 or RSA), for private_key_jwt");
+  build.text("--oauth-token-url", auth.oauth.token_url, "URL", "The token endpoint; else it is discovered");
+  build.text("--oauth-scope", auth.oauth.scope, "SCOPE", "The scope asked for; else what the server names");
+  build.text("--ca-file", http.ca_file, "FILE", "Trust these certificate authorities (PEM) instead of the system's");
+  build.text("--client-cert", http.client_certificate, "FILE", "A client certificate (PEM)");
+  build.text("--client-key", http.client_key, "FILE", "Its private key (PEM)");
+  build.flag("insecure", http.insecure, "Do not verify the upstream's certificate; anybody can then read and change everything");
+  build.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
 }
 
 void add_session(Builder& build, Options& options, Raw& raw) {
@@ -256,10 +277,14 @@ void apply_file(CLI::App& app, const std::string& path) {
   }
 }
 
+void check_readable(const std::string& option, const std::string& path) {
+  if (!path.empty()) read_small_file(path, option);
+}
+
 void settle(Options& options, const Raw& raw) {
   const char* token = std::getenv("MCP_SERVER_TOKEN");
-  if (token != nullptr) options.http.token = token;
-  const bool clean = std::all_of(options.http.token.begin(), options.http.token.end(),
+  if (token != nullptr) options.auth.static_token = token;
+  const bool clean = std::all_of(options.auth.static_token.begin(), options.auth.static_token.end(),
                                  [](char c) { return c > 0x20 && c < 0x7F; });
   if (!clean) throw StartError(exit_code::configuration, "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)");
   unsigned mode = 0;
@@ -278,6 +303,11 @@ void settle(Options& options, const Raw& raw) {
   }
   const std::string fault = set_url(options.http, raw.url);
   if (!fault.empty()) throw StartError(exit_code::usage, "--url (MCP_SERVER_URL): " + fault);
+  const std::string auth_fault = fault_of(options.auth);
+  if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);
+  check_readable("--ca-file", options.http.ca_file);
+  check_readable("--client-cert", options.http.client_certificate);
+  check_readable("--client-key", options.http.client_key);
   options.http.max_frame = options.router.max_frame = options.clients.max_frame;
   options.router.client_buffer = options.clients.buffer;
   options.router.connect_wait = options.session.connect_wait;
@@ -304,6 +334,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_flag("--check", options.check, "Only say whether all options are well: exit 0 or 78");
   Builder build(app);
   add_upstream(build, options, raw);
+  add_trust(build, options);
   add_session(build, options, raw);
   add_clients(build, options, raw);
   add_ring(build, options);
@@ -317,6 +348,9 @@ ParsedOptions parse_options(int argc, char** argv) {
     app.parse(argc, argv);
     if (!raw.options_file.empty()) apply_file(app, raw.options_file);
     if (!version) settle(options, raw);
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() > 0) result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
+    }
   } catch (const CLI::CallForHelp&) {
     result.informed = Informed{app.help()};
   } catch (const CLI::ParseError& error) {

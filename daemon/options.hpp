@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 
+#include "auth/auth_options.hpp"
 #include "clients/connection.hpp"
 #include "clients/listening_socket.hpp"
 #include "clients/peer_credentials.hpp"
@@ -19,6 +21,7 @@ namespace bridge {
 /// members; product section 15 has the rules.
 struct Options {
   HttpOptions http;
+  AuthOptions auth;
   SessionOptions session;
   RouterOptions router;
   RingLimits ring;
@@ -41,6 +44,7 @@ struct Informed {
 /// Throws StartError for a wrong option or value (64) and for files (78).
 struct ParsedOptions {
   Options options;
+  std::map<std::string, std::string> given;  ///< every option that was set, by name, as text
   std::optional<Informed> informed;  ///< --help or --version
 };
 ParsedOptions parse_options(int argc, char** argv);

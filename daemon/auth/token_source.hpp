@@ -17,8 +17,8 @@ struct TokenAnswer {
 
 /// What a refusal of the upstream said.
 struct TokenChallenge {
-  int status = 401;                 ///< 401 or 403
-  std::string www_authenticate;     ///< RFC 9110, section 11.6.1; may be empty
+  int status = 401;              ///< 401 or 403
+  std::string www_authenticate;  ///< RFC 9110, section 11.6.1; may be empty
 };
 
 /// Where the upstream's bearer token comes from. Owned by the upstream; the loop's thread only.

@@ -24,6 +24,12 @@ void Router::start() {
   if (options_.handshake == Handshake::eager) session_.require();
 }
 
+void Router::reconfigure(const RouterOptions& options) {
+  options_.orphans = options.orphans;
+  options_.connect_wait = options.connect_wait;
+  options_.park_requests = options.park_requests;
+}
+
 Client* Router::find(ClientId id) {
   const auto found = clients_.find(id);
   return found == clients_.end() ? nullptr : found->second.get();

@@ -51,6 +51,8 @@ class Router final : public ClientEvents, public SessionEvents {
 
   /// --handshake eager.
   void start();
+  /// SIGHUP: takes the times and what becomes of orphans.
+  void reconfigure(const RouterOptions& options);
   /// The daemon is ending: waiting frames are answered, requests in flight go on.
   void begin_shutdown();
   /// The grace is over: requests in flight are answered too.

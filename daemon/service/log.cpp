@@ -34,6 +34,11 @@ Log::Log(LogLevel level) : level_(level), sink_(std::make_unique<Sink>()) {
 
 Log::~Log() = default;
 
+void Log::set_level(LogLevel level) {
+  level_ = level;
+  sink_->logger.set_level(spdlog_level(level));
+}
+
 void Log::write(LogLevel level, const std::string& text) {
   sink_->logger.log(spdlog_level(level), "{}", text);
 }

@@ -49,6 +49,8 @@ class Log {
     write(level, fmt::format(text, std::forward<Args>(args)...));
   }
 
+  void set_level(LogLevel level);
+
   bool enabled(LogLevel level) const { return level >= level_ && level != LogLevel::off; }
 
  private:

@@ -230,6 +230,13 @@ void Session::keepalive_fired() {
   }
 }
 
+void Session::reconfigure(const SessionOptions& options) {
+  options_.connect_wait = options.connect_wait;
+  options_.keepalive = options.keepalive;
+  if (is_open() && options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  if (options_.keepalive.count() == 0) keepalive_timer_.clear();
+}
+
 void Session::end(std::function<void()> done) {
   ending_ = true;
   timer_.clear();

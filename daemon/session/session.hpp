@@ -96,6 +96,9 @@ class Session final : public UpstreamEvents {
   const std::string& initialize_result() const { return kept_result_; }
   const std::string& initialize_params() const { return kept_params_; }
 
+  /// SIGHUP: takes the times; what the session was opened with stays.
+  void reconfigure(const SessionOptions& options);
+
   /// Ends the session in an orderly way. No event comes after this.
   void end(std::function<void()> done);
 

@@ -22,7 +22,8 @@ struct Outgoing {
   bool opens_session = false;  ///< `initialize`
   std::string body;            ///< one line, without `\n`
 
-  // The session's own notes on it; the carrier keeps them and gives them back.
+  // Notes on what became of it, kept by the carrier and given back with it.
+  std::uint8_t authorizations = 0;  ///< the carrier's: how often it was sent again with another token
   std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
   std::optional<std::chrono::steady_clock::time_point> hold_until{};

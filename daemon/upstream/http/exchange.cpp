@@ -63,7 +63,8 @@ void Exchange::start() {
 void Exchange::begin_post() {
   handle_ = context_.take_handle();
   headers_ = context_.post_headers();
-  session_was_known_ = carried_session_ = !context_.session_id().empty();
+  carried_session_ = !context_.session_id().empty();
+  token_generation_ = context_.token_generation();
   CURL* const h = handle_.get();
   curl_easy_setopt(h, CURLOPT_URL, url_.empty() ? context_.options().url.c_str() : url_.c_str());
   curl_easy_setopt(h, CURLOPT_POST, 1L);

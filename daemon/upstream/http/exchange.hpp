@@ -60,6 +60,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   std::size_t accumulated() const { return body_.size() + (parser_ ? parser_->pending_bytes() : 0); }
   const ResponseHead& head() const { return head_; }
   bool opens_session() const { return message_.opens_session; }
+  /// Of the token it was sent with (HttpContext::token_generation).
+  int token_generation() const { return token_generation_; }
 
  private:
   struct Callbacks;
@@ -89,7 +91,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   HeaderList headers_;
   bool running_ = false;   ///< curl has it
   bool carried_session_ = false;
-  bool session_was_known_ = false;
+  int token_generation_ = 0;
 
   ResponseHead head_;
   bool body_begun_ = false;

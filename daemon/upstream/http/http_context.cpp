@@ -66,7 +66,7 @@ HeaderList HttpContext::common_headers() const {
   HeaderList list;
   append_header(list, "Accept: application/json, text/event-stream");
   append_header(list, "User-Agent: mcp-session-bridge/" MCP_BRIDGE_VERSION);
-  if (!options_.token.empty()) append_header(list, "Authorization: Bearer " + options_.token);
+  if (!token_.empty()) append_header(list, "Authorization: Bearer " + token_);
   if (!protocol_version_.empty()) append_header(list, "MCP-Protocol-Version: " + protocol_version_);
   if (!session_id_.empty()) append_header(list, "Mcp-Session-Id: " + session_id_);
   for (const std::string& header : options_.headers) append_header(list, header);
@@ -105,8 +105,20 @@ void HttpContext::set_protocol_version(std::string version) {
   post_headers_.reset();
 }
 
-void HttpContext::set_token(std::string token) {
-  options_.token = std::move(token);
+void HttpContext::set_token(const std::string& token) {
+  if (token == token_) return;
+  last_token_ = std::exchange(token_, token);
+  ++token_generation_;
+  post_headers_.reset();
+}
+
+void HttpContext::reconfigure(const HttpOptions& options) {
+  options_.headers = options.headers;
+  options_.connect_timeout = options.connect_timeout;
+  options_.request_timeout = options.request_timeout;
+  options_.request_max = options.request_max;
+  options_.stream_retries = options.stream_retries;
+  idle_handles_.clear();
   post_headers_.reset();
 }
 
@@ -123,7 +135,8 @@ std::string HttpContext::without_secrets(std::string text) const {
       text.replace(at, secret.size(), "***");
     }
   };
-  blot(options_.token);
+  blot(token_);
+  blot(last_token_);
   blot(session_id_);
   for (const std::string& header : options_.headers) {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);

@@ -43,7 +43,12 @@ class HttpContext {
 
   void set_session_id(std::string id);
   void set_protocol_version(std::string version);
-  void set_token(std::string token);
+  /// The bearer token from now on; empty: no Authorization header.
+  void set_token(const std::string& token);
+  /// Grows with each change of the token: tells whether a refusal is of the one in use now.
+  int token_generation() const { return token_generation_; }
+  /// What SIGHUP may change: headers and timeouts.
+  void reconfigure(const HttpOptions& options);
   void forget_session();
   const std::string& session_id() const { return session_id_; }
 
@@ -63,6 +68,9 @@ class HttpContext {
   Log& log_;
   std::vector<CurlHandle> idle_handles_;
   HeaderList post_headers_;
+  std::string token_;
+  std::string last_token_;  ///< still to be blotted out of what the upstream says
+  int token_generation_ = 0;
   std::string session_id_;
   std::string protocol_version_;
   std::chrono::seconds max_idle_{4};

@@ -14,7 +14,6 @@ struct HttpOptions {
   std::string target;       ///< the URL for people: no userinfo, no query
   std::string proxy;        ///< empty: none
   std::string no_proxy;
-  std::string token;        ///< empty: no Authorization header
   std::vector<std::string> headers;  ///< `Name: value`
 
   std::string ca_file;

@@ -49,12 +49,13 @@ class HttpUpstream::Goodbye final : public CurlTransfer {
   bool running_ = true;
 };
 
-HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, ByteBudget& budget,
-                           Log& log)
+HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, const AuthOptions& auth,
+                           ByteBudget& budget, Log& log)
     : loop_(loop),
       turn_(turn),
       curl_(loop, turn),
       context_(curl_, std::move(options), budget, log),
+      tokens_(make_token_source(loop, turn, curl_, auth, context_.options(), log)),
       stream_(loop, turn, context_, *this),
       clock_(loop, turn, [this] { check_time(); }),
       soon_(loop, turn, [this] { report_stream(); }) {}
@@ -67,6 +68,15 @@ Exchange* HttpUpstream::find(UpstreamId id) {
 }
 
 void HttpUpstream::send(Outgoing message) {
+  if (has_token()) {
+    start(std::move(message));
+  } else {
+    awaiting_token_.push_back(std::move(message));
+    fetch_token();
+  }
+}
+
+void HttpUpstream::start(Outgoing message) {
   const UpstreamId id = message.id;
   ExchangeOwner& owner = *this;
   auto exchange = std::make_unique<Exchange>(context_, owner, std::move(message));
@@ -83,7 +93,10 @@ void HttpUpstream::remove(UpstreamId id) {
   if (depth_ == 0) removed_.clear();
 }
 
-void HttpUpstream::abandon(UpstreamId id) { remove(id); }
+void HttpUpstream::abandon(UpstreamId id) {
+  remove(id);
+  std::erase_if(awaiting_token_, [id](const Outgoing& waiting) { return waiting.id == id; });
+}
 
 void HttpUpstream::settle(UpstreamId id) {
   Exchange* exchange = find(id);
@@ -148,6 +161,12 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
   if (exchange != nullptr && exchange->has_ended()) {
     const bool settled = exchange->is_settled();
     Ending ending = exchange->take_ending();
+    if (!settled && try_another_token(*exchange, ending)) {
+      remove(id);
+      send(std::move(*ending.unanswered));
+      if (--depth_ == 0) removed_.clear();
+      return;
+    }
     unreachable_ = unreachable_ || (ending.failure && ending.failure->delivered == Delivered::no &&
                                     ending.failure->status == 0);
     remove(id);
@@ -201,8 +220,60 @@ void HttpUpstream::stream_progressed() {
 
 void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }
 
+void HttpUpstream::reconfigure(const HttpOptions& options) {
+  context_.reconfigure(options);
+  tokens_->reload();
+}
+
+bool HttpUpstream::has_token() {
+  const auto token = tokens_->current();
+  if (token) context_.set_token(*token);
+  return token.has_value();
+}
+
+void HttpUpstream::fetch_token() {
+  if (std::exchange(fetching_token_, true)) return;
+  tokens_->fetch([this](const TokenAnswer& answer) { token_arrived(answer); });
+}
+
+// One fetch for all who wait.
+void HttpUpstream::token_arrived(const TokenAnswer& answer) {
+  fetching_token_ = false;
+  if (!answer.failure) context_.set_token(answer.token);
+  for (Outgoing& message : std::exchange(awaiting_token_, {})) {
+    if (!answer.failure) {
+      start(std::move(message));
+      continue;
+    }
+    const UpstreamId id = message.id;
+    Ending ending;
+    ending.failure = answer.failure;
+    ending.unanswered = std::move(message);
+    events_->upstream_ended(id, std::move(ending));
+  }
+}
+
+/// Whether it is worth asking again with another token: this one may be out of use already.
+bool HttpUpstream::token_was_refused(int generation, const TokenChallenge& challenge) {
+  return generation != context_.token_generation() || tokens_->refused(tokens_->current().value_or(""), challenge);
+}
+
+bool HttpUpstream::try_another_token(Exchange& exchange, Ending& ending) {
+  if (!ending.failure || !ending.unanswered || ending.unanswered->authorizations > 0) return false;
+  const int status = ending.failure->status;
+  if (status != 401 && status != 403) return false;
+  if (!token_was_refused(exchange.token_generation(), {status, exchange.head().www_authenticate})) return false;
+  ++ending.unanswered->authorizations;
+  return true;
+}
+
+void HttpUpstream::stream_unauthorized(int status, const std::string& challenge, int token_generation) {
+  if (token_was_refused(token_generation, {status, challenge}) && !has_token()) fetch_token();
+}
+
 void HttpUpstream::end(std::function<void()> done) {
   exchanges_.clear();
+  awaiting_token_.clear();
   stream_.close();
   if (context_.session_id().empty()) {
     done();

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "auth/auth_options.hpp"
 #include "upstream/http/exchange.hpp"
 #include "upstream/http/server_stream.hpp"
 
@@ -13,11 +14,15 @@ namespace bridge {
 /// GET for what the server says by itself.
 class HttpUpstream final : public Upstream, private ExchangeOwner, private ServerStreamOwner {
  public:
-  HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, ByteBudget& budget, Log& log);
+  HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, const AuthOptions& auth, ByteBudget& budget,
+               Log& log);
   ~HttpUpstream() override;
 
   /// REQUIRED before the first send().
   void set_events(UpstreamEvents& events) { events_ = &events; }
+
+  /// SIGHUP: takes the options that can change, and asks for the token anew.
+  void reconfigure(const HttpOptions& options);
 
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
@@ -37,6 +42,13 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void exchange_progressed(UpstreamId id) override;
   void stream_progressed() override;
   void stream_lost_session() override;
+  void stream_unauthorized(int status, const std::string& challenge, int token_generation) override;
+  bool has_token();
+  void fetch_token();
+  void token_arrived(const TokenAnswer& answer);
+  bool try_another_token(Exchange& exchange, Ending& ending);
+  bool token_was_refused(int generation, const TokenChallenge& challenge);
+  void start(Outgoing message);
   Exchange* find(UpstreamId id);
   void remove(UpstreamId id);
   void learn_from(const Exchange& exchange);
@@ -48,6 +60,9 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   Turn& turn_;
   CurlLoop curl_;
   HttpContext context_;
+  std::unique_ptr<TokenSource> tokens_;
+  std::vector<Outgoing> awaiting_token_;
+  bool fetching_token_ = false;
   UpstreamEvents* events_ = nullptr;
   std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
   std::vector<std::unique_ptr<Exchange>> removed_;  ///< may still be on the call stack

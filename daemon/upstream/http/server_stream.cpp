@@ -94,6 +94,7 @@ void HttpServerStream::connect() {
   const std::string last_event_id = parser_.last_event_id();
   parser_ = SseParser(context_.options().max_frame);
   parser_.set_last_event_id(last_event_id);
+  token_generation_ = context_.token_generation();
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);
   CURL* const h = handle_.get();
@@ -197,6 +198,9 @@ void HttpServerStream::refused() {
     state_ = ServerStream::waiting;
     owner_.stream_lost_session();
     return;
+  }
+  if (head_.status == 401 || head_.status == 403) {
+    owner_.stream_unauthorized(head_.status, head_.www_authenticate, token_generation_);
   }
   // 401, 403, 409, 429: another time.
   if (head_.retry_after) retry_ = *head_.retry_after;

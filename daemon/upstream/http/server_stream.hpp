@@ -19,6 +19,8 @@ class ServerStreamOwner {
   virtual void stream_progressed() = 0;
   /// The upstream does not know the session whose stream was open before.
   virtual void stream_lost_session() = 0;
+  /// 401 or 403: the next try has the token that is had by then.
+  virtual void stream_unauthorized(int status, const std::string& challenge, int token_generation) = 0;
 
  protected:
   ~ServerStreamOwner() = default;
@@ -72,6 +74,7 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   bool was_open_ = false;   ///< in this session
   bool said_none_ = false;
   int failures_ = 0;        ///< in a row
+  int token_generation_ = 0;
   std::uint64_t oversized_ = 0;
   std::optional<std::chrono::milliseconds> retry_;
   SteadyTime connected_at_{};

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+
+namespace bridge {
+
+/// What of a file changes when its content does, be it replaced or rewritten.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t size = -1;
+
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// Nothing that a file could have, if there is none.
+FileIdentity identity_of(const std::string& path);
+
+struct SecretFile {
+  std::string content;    ///< without the line ends at its end
+  std::string fault;      ///< why it cannot be had, naming the file but nothing in it; or empty
+  FileIdentity identity;  ///< of what was read
+  /// It was written so recently that it may be written again without its identity changing.
+  bool is_fresh = false;
+};
+
+/// Reads a small file that holds a secret: a regular one of at most 64 KiB that is not empty. Never
+/// waits (a FIFO is refused). `what` names the option for the fault.
+SecretFile read_secret_file(const std::string& path, const std::string& what);
+
+/// Whether all of it can stand in an Authorization header: visible ASCII, at least one character.
+bool is_token(const std::string& text);
+
+}  // namespace bridge

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+
+#include "auth/fetch_pace.hpp"
+#include "auth/token_waiters.hpp"
+#include "loop/deadline_timer.hpp"
+
+namespace bridge {
+
+/// One fetch of a token for all who wait, and not too many of them: while a failing one may not be
+/// repeated yet, who asks gets the last failure at once; a token that is refused as soon as it is
+/// there is fetched anew once a second at most.
+class SharedFetch {
+ public:
+  /// `begin` starts the work, which ends by a call of finish(), be it at once.
+  SharedFetch(asio::io_context& loop, Turn& turn, std::function<void()> begin);
+
+  void join(TokenSource::Done done);
+  /// Starts one that nobody waits for, if it may be.
+  void start_ahead();
+  bool is_running() const { return running_; }
+
+  /// The next fetch is because the upstream has refused a token.
+  void token_refused() { because_refused_ = true; }
+  void finish(TokenAnswer answer);
+  /// What has failed is forgotten: somebody has changed the settings.
+  void forgive() { pace_.succeeded(); }
+
+ private:
+  void start();
+
+  std::function<void()> begin_;
+  TokenWaiters waiters_;
+  FetchPace pace_;
+  TokenAnswer last_failure_;
+  DeadlineTimer later_;
+  SteadyTime next_after_refusal_{};
+  bool because_refused_ = false;
+  bool running_ = false;
+};
+
+}  // namespace bridge

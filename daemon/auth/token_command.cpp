@@ -1,0 +1,87 @@
+#include "auth/token_command.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <utility>
+
+#include "auth/secret_file.hpp"
+#include "service/log.hpp"
+
+namespace bridge {
+namespace {
+
+std::string without_line_end(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+TokenCommand::TokenCommand(asio::io_context& loop, Turn& turn, std::string command,
+                           std::optional<std::chrono::milliseconds> ttl, Log& log,
+                           CommandLimits limits)
+    : loop_(loop),
+      turn_(turn),
+      command_(std::move(command)),
+      ttl_(ttl && ttl->count() > 0 ? ttl : std::nullopt),
+      log_(log),
+      limits_(limits),
+      shared_(loop, turn, [this] {
+        run_ = std::make_unique<CommandRun>(loop_, turn_, command_, limits_,
+                                            [this](const CommandOutput& output) { ended(output); });
+      }) {}
+
+std::optional<std::string> TokenCommand::current() {
+  if (ttl_ && token_ && std::chrono::steady_clock::now() >= expires_) token_.reset();
+  return token_;
+}
+
+void TokenCommand::fetch(Done done) {
+  shared_.join(std::move(done));
+}
+
+bool TokenCommand::refused(const std::string& token, const TokenChallenge&) {
+  if (token_ == token) {
+    token_.reset();
+    shared_.token_refused();
+  }
+  return true;
+}
+
+void TokenCommand::reload() {
+  token_.reset();
+  shared_.forgive();
+}
+
+void TokenCommand::ended(const CommandOutput& output) {
+  log_errors(output);
+  const std::unique_ptr<CommandRun> over = std::move(run_);
+  const std::string token = without_line_end(output.out);
+  if (!output.fault.empty()) {
+    shared_.finish(no_token(fmt::format("--token-command {}", output.fault)));
+  } else if (!is_token(token)) {
+    shared_.finish(no_token(token.empty() ? "--token-command printed nothing"
+                                          : "--token-command printed something else than one "
+                                            "line of visible ASCII characters"));
+  } else {
+    token_ = token;
+    if (ttl_) expires_ = std::chrono::steady_clock::now() + *ttl_;
+    recent_.add(token);
+    shared_.finish(TokenAnswer{token, std::nullopt});
+  }
+}
+
+void TokenCommand::log_errors(const CommandOutput& output) {
+  std::vector<std::string> secrets = recent_.all();
+  // Whatever it is that was printed: a token of an older format, two of them, half of one.
+  std::istringstream words(output.out);
+  for (std::string word; secrets.size() < 64 && words >> word;) secrets.push_back(word);
+  std::istringstream lines(output.err);
+  for (std::string line; std::getline(lines, line);) {
+    line = printable(blotted(without_line_end(std::move(line)), secrets));
+    if (!line.empty()) log_.peer(LogLevel::warning, "token command", "token command: {}", line);
+  }
+}
+
+}  // namespace bridge
