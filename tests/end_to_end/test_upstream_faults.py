@@ -1,0 +1,323 @@
+"""Upstreams that are not there, or that answer wrongly: the client gets an error, the daemon goes on (sections 7 and 8)."""
+
+from harness import Case, call, main, notification, text_of
+
+
+class NotThere(Case):
+    def free_port(self):
+        server = self.upstream()
+        port = server.port
+        server.stop()
+        return port
+
+    def test_the_daemon_runs_and_says_so_once(self):
+        url = f"http://127.0.0.1:{self.free_port()}/mcp"
+        daemon = self.start_daemon(url, "--connect-wait", "1s")
+        client = self.client()
+        client.send(*[call("echo", {"message": "x"}, n) for n in range(3)])
+        for message in client.lines(3):
+            self.assert_error(message, -32000, message["id"], "connect", "no")
+        said = [line for line in daemon.stderr().splitlines() if "warning" in line or "error" in line]
+        self.assertEqual(len(said), 1, daemon.stderr())
+        last = daemon.status()["lastError"]
+        self.assertEqual(last["kind"], "connect")
+
+    def test_the_status_says_why_it_waits(self):
+        daemon = self.start_daemon(f"http://127.0.0.1:{self.free_port()}/mcp", "--handshake", "eager")
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
+        self.assertEqual((daemon.status()["lastError"] or {}).get("kind"), "connect")
+
+    def test_a_request_waits_and_is_served_when_it_comes_up(self):
+        port = self.free_port()
+        daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp")
+        client = self.client()
+        client.send(call("echo", {"message": "waited"}, 1))
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
+        self.assertFalse(client.readable())
+        self.upstream("--port", str(port))
+        self.assertEqual(text_of(client.line()), "waited")
+
+    def test_eager_it_gathers_once_it_is_there(self):
+        port = self.free_port()
+        daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp", "--handshake", "eager")
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
+        server = self.upstream("--port", str(port))
+        server.streams(1)
+        server.emit(notification("notifications/tools/list_changed"))
+        self.untaken(1)
+
+    def test_a_client_that_leaves_while_it_waits_is_forgotten(self):
+        port = self.free_port()
+        daemon = self.start_daemon(f"http://127.0.0.1:{port}/mcp")
+        client = self.client()
+        client.send(call("echo", {"message": "never"}, 1))
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
+        client.close()
+        self.others(0)
+        server = self.upstream("--port", str(port))
+        self.client().fence()
+        self.assertEqual(len(server.log("tools/call")), 1)
+
+    def test_a_name_that_does_not_resolve_is_dns(self):
+        self.start_daemon("http://no-such-host.invalid/mcp", "--connect-wait", "1s")
+        client = self.client()
+        client.send(call("echo", {}, 1))
+        self.assert_error(client.line(), -32000, 1, "dns", "no")
+
+    def test_one_that_accepts_and_never_answers_the_connect_wait_holds(self):
+        server = self.upstream()
+        proxy = self.proxy(server.port)
+        proxy.command("hang-after-down 0")
+        self.start_daemon(proxy, "--connect-wait", "1s")
+        client = self.client()
+        client.send(call("echo", {}, 1))
+        self.assert_error(client.line(), -32000, 1, None, "no")
+
+
+class WrongAnswers(Case):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge()
+        self.asker = self.client()
+        self.asker.fence()
+
+    def answer_to(self, action, id=1, times=1):
+        self.server.fault(action, method="tools/call", times=times)
+        self.asker.send(call("echo", {"message": "real"}, id))
+        return self.asker.line()
+
+    def still_well(self):
+        self.assertEqual(self.asker.fence(), [])
+        self.in_flight(0)
+
+    def malformed(self, action):
+        message = self.answer_to(action)
+        self.assert_error(message, -32000, 1, "malformed", "unknown")
+        self.still_well()
+
+    def test_bodies_that_are_no_json_rpc(self):
+        for body in ("garbage", "{", "[]", "null", "1", '"x"', "{}", '{"jsonrpc":"2.0"}', "\x00\x01", "{" * 3000,
+                     '{"id":$ID}', '{"id":$ID,"result":1,"error":{"code":1,"message":""}}',
+                     '{"jsonrpc":"2.0","id":$ID,"result":{}} trailing', '[[{"jsonrpc":"2.0","id":$ID,"result":{}}]]',
+                     '{"jsonrpc":"2.0","id":$ID,"id":1,"result":{}}', '{"jsonrpc":"2.0","id":$ID,"result":{},"result":{}}'):
+            with self.subTest(body):
+                self.malformed({"status": 200, "body": body})
+
+    def test_nested_too_deep(self):
+        self.malformed({"status": 200, "body": '{"jsonrpc":"2.0","id":$ID,"result":' + "[" * 200_000 + "]" * 200_000 + "}"})
+
+    def test_a_wrong_content_type(self):
+        for kind in ("text/html", "text/plain", "application/xml", "application/octet-stream"):
+            with self.subTest(kind):
+                self.malformed({"status": 200, "contentType": kind, "body": '{"jsonrpc":"2.0","id":$ID,"result":{}}'})
+
+    def test_content_types_with_parameters_and_in_capitals(self):
+        for kind in ("application/json; charset=utf-8", "Application/JSON", "application/json;charset=UTF-8"):
+            message = self.answer_to({"status": 200, "contentType": kind, "body": '{"jsonrpc":"2.0","id":$ID,"result":{"ok":1}}'})
+            self.assertEqual(message["result"], {"ok": 1})
+
+    def test_an_answer_to_something_else(self):
+        for id in ("999999", '"other"', "-5", "1e400"):
+            with self.subTest(id):
+                self.malformed({"status": 200, "body": '{"jsonrpc":"2.0","id":%s,"result":{}}' % id})
+                self.malformed({"sse": [{"raw": 'data: {"jsonrpc":"2.0","id":%s,"result":{}}\n\n' % id}]})
+
+    def test_an_error_with_a_null_id_is_that_requests(self):
+        for action in ('{"status":200,"body":%s}', '{"sse":[{"data":%s}]}', '{"status":400,"body":%s}'):
+            with self.subTest(action):
+                body = '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"odd","data":{"n":0.10}}}'
+                error = self.assert_error(self.answer_to(action % body), -32000, 1)
+                self.assertEqual(error, {"code": -32000, "message": "odd", "data": {"n": 0.10}})
+                self.still_well()
+
+    def test_an_answer_that_comes_twice_counts_once(self):
+        answer = '{"data":{"jsonrpc":"2.0","id":$ID,"result":{"n":%d}}}'
+        message = self.answer_to('{"sse":[%s,%s,%s]}' % (answer % 1, answer % 2, answer % 3))
+        self.assertEqual(message["result"], {"n": 1})
+        self.still_well()
+        body = '{"jsonrpc":"2.0","id":$ID,"result":{"n":%d}}'
+        message = self.answer_to({"status": 200, "body": "[" + body % 1 + "," + body % 2 + "]"})
+        self.assertEqual(message["result"], {"n": 1})
+        self.still_well()
+
+    def test_a_batch_from_upstream_is_split(self):
+        note = notification("notifications/message", {"level": "info", "data": "in the batch"})
+        self.server.fault('{"status":200,"body":[%s,{"jsonrpc":"2.0","id":$ID,"result":{"n":1}}]}' % note, method="tools/call")
+        self.asker.send(call("echo", {}, 1))
+        self.assertEqual(self.asker.line()["params"]["data"], "in the batch")
+        self.assertEqual(self.asker.line()["result"], {"n": 1})
+
+    def test_bad_events_before_the_answer_are_survived(self):
+        events = ['{"raw":"data: garbage\\n\\n"}', '{"raw":": comment\\n\\n"}', '{"raw":"event: x\\n\\n"}', '{"raw":"data: {}\\n\\n"}',
+                  '{"raw":"data:\\n\\n"}', '{"raw":"nonsense\\n\\n"}', '{"raw":"data: {\\"id\\":1,\\"id\\":2,\\"result\\":{}}\\n\\n"}',
+                  '{"raw":"data: {\\"jsonrpc\\":\\"2.0\\",\\"id\\":424242,\\"result\\":{}}\\n\\n"}', '{"raw":"data: {\\"half\\": \\n\\n"}']
+        self.server.fault('{"sse":[%s],"thenAnswer":true}' % ",".join(events), method="tools/call")
+        self.asker.send(call("echo", {"message": "real"}, 1))
+        self.assertEqual(text_of(self.asker.line()), "real")
+        self.still_well()
+
+    def test_half_an_event_is_no_event(self):
+        message = self.answer_to('{"sse":[{"raw":"data: {\\"jsonrpc\\":\\"2.0\\",\\"id\\":$ID,\\"result\\":{}}"}],"end":"close"}')
+        self.assert_error(message, -32000, 1, None, "unknown")
+        self.assertIn(message["error"]["data"]["kind"], ("closed", "malformed"))
+        self.still_well()
+
+    def test_a_stream_that_ends_with_nothing_is_closed(self):
+        for end in ("close", "cut", "reset"):
+            with self.subTest(end):
+                self.assert_error(self.answer_to({"sse": [], "end": end}), -32000, 1, "closed", "unknown")
+                self.still_well()
+
+    def test_a_stream_with_something_but_no_answer(self):
+        self.assert_error(self.answer_to({"sse": [{"raw": "data: garbage\n\n"}], "end": "close"}), -32000, 1, "malformed", "unknown")
+        self.still_well()
+
+    def test_a_json_body_with_nothing_in_it_is_closed(self):
+        for action in ({"status": 200}, {"status": 200, "body": "", "chunked": True}):
+            with self.subTest(action):
+                self.assert_error(self.answer_to(action), -32000, 1, "closed", "unknown")
+                self.still_well()
+
+    def test_after_a_2xx_without_a_body_the_answer_is_awaited_on_any_stream(self):
+        for action in ({"status": 202}, {"status": 204}, {"status": 202, "body": "", "chunked": True}):
+            with self.subTest(action):
+                self.server.fault(action, method="tools/call")
+                last = self.server.log()[-1]["n"]
+                self.asker.send(call("echo", {}, 1))
+                id = next(entry["id"] for entry in self.server.log("tools/call", since=last, wait=1))
+                self.server.emit('{"jsonrpc":"2.0","id":%s,"result":{"late":1}}' % id)
+                self.assertEqual(self.asker.line()["result"], {"late": 1})
+                self.still_well()
+
+    def test_a_202_to_a_request_is_answered_on_the_server_stream(self):
+        message = self.answer_to({"swallow202": True})
+        self.assertEqual(text_of(message), "real")
+        self.still_well()
+
+    def test_an_answer_to_nothing_on_the_server_stream(self):
+        for id in ("77777", '"x"', "null", "0"):
+            self.server.emit('{"jsonrpc":"2.0","id":%s,"result":{}}' % id)
+        self.server.emit_raw("data: garbage\n\ndata: {}\n\ndata: [1]\n\n: x\n\n")
+        self.server.emit(notification("notifications/message", {"level": "info", "data": "after"}))
+        self.assertEqual(self.asker.line()["params"]["data"], "after")
+        self.still_well()
+
+    def test_a_servers_batch_on_the_server_stream_is_split(self):
+        one, two = (notification("notifications/message", {"level": "info", "data": n}) for n in (1, 2))
+        self.server.emit(f"[{one},{two}]")
+        self.assertEqual([m["params"]["data"] for m in self.asker.lines(2)], [1, 2])
+
+    def test_http_errors_with_a_json_rpc_error_come_byte_for_byte(self):
+        error = '{"code":-32099,"message":"no \\u0041","data":{"a":0.10,"a":1e400}}'
+        for status in (400, 500, 503, 422):
+            for id in ("$ID", "null"):
+                with self.subTest(status, id=id):
+                    self.server.fault({"status": status, "body": '{"jsonrpc":"2.0","id":%s,"error":%s}' % (id, error)}, method="tools/call")
+                    self.asker.send(call("echo", {}, 1))
+                    line = self.asker.raw_line().decode()
+                    self.assertIn('"error":' + error, line.replace('"error": ', '"error":'))
+                    self.assertIn('"id":1', line)
+                    self.still_well()
+
+    def test_an_unknown_method_by_404_is_no_lost_session(self):
+        self.server.fault('{"status":404,"body":{"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"unknown"}}}', method="tools/call")
+        self.asker.send(call("echo", {}, 1))
+        self.assert_error(self.asker.line(), -32601, 1)
+        self.still_well()
+        self.assertEqual(self.server.state()["initializes"], 1)
+
+    def test_http_errors_as_an_event_stream(self):
+        self.server.fault('{"status":500,"contentType":"text/event-stream","body":"event: message\\ndata: {\\"jsonrpc\\":\\"2.0\\",\\"id\\":$ID,\\"error\\":{\\"code\\":-5,\\"message\\":\\"sse\\"}}\\n\\n"}', method="tools/call")
+        self.asker.send(call("echo", {}, 1))
+        self.assert_error(self.asker.line(), -5, 1)
+
+    def test_http_errors_with_text(self):
+        for status in (400, 403, 405, 500, 502, 503):
+            with self.subTest(status):
+                message = self.answer_to({"status": status, "contentType": "text/plain", "body": "it \x1b[31m broke\r\n" + "x" * 500})
+                error = self.assert_error(message, -32001, 1)
+                self.assertTrue(error["message"].startswith(f"HTTP {status}: it "), error)
+                self.assertNotIn("\x1b", error["message"])
+                self.assertLess(len(error["message"]), 220)
+                self.assertEqual(error["data"]["status"], status)
+                self.assertEqual(error["data"]["source"], "bridge")
+                self.assertEqual(error["data"]["kind"], "auth" if status == 403 else "http")
+                self.still_well()
+
+    def test_a_redirect_elsewhere_is_an_error(self):
+        message = self.answer_to({"status": 302, "headers": {"Location": "http://127.0.0.1:9/other"}, "body": ""})
+        error = self.assert_error(message, -32001, 1)
+        self.assertEqual(error["data"]["status"], 302)
+        self.still_well()
+
+    def test_a_failing_notification_post_is_survived(self):
+        for action in ({"status": 500}, {"closeBeforeAnswer": True}, {"status": 400, "body": {"jsonrpc": "2.0", "id": None, "error": {"code": -1, "message": "x"}}}):
+            self.server.fault(action, method="notifications/roots/list_changed")
+            self.asker.send(notification("notifications/roots/list_changed"))
+            self.still_well()
+
+
+class TooLarge(Case):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge("--max-frame", "64K")
+        self.asker = self.client()
+        self.asker.fence()
+
+    def test_a_json_body(self):
+        for bytes in (70_000, 10_000_000):
+            with self.subTest(bytes):
+                self.asker.send(call("big", {"bytes": bytes}, 1))
+                self.assert_error(self.asker.line(), -32000, 1, "too_large", "unknown")
+                self.assertEqual(self.asker.fence(), [])
+
+    def test_an_event_of_an_answer(self):
+        self.server.fault({"sse": [{"raw": "data: " + "x" * 100_000 + "\n\n"}], "thenAnswer": True}, method="tools/call")
+        self.asker.send(call("echo", {"message": "x"}, 1))
+        self.assert_error(self.asker.line(), -32000, 1, "too_large", "unknown")
+        self.assertEqual(self.asker.fence(), [])
+
+    def test_an_event_of_the_server_stream_is_skipped(self):
+        self.server.emit(notification("notifications/message", {"level": "info", "data": "x" * 100_000}))
+        self.server.emit(notification("notifications/message", {"level": "info", "data": "next"}))
+        self.assertEqual(self.asker.line()["params"]["data"], "next")
+        # The same stream, not a new one.
+        self.assertEqual(len(self.server.log(http_method="GET")), 1)
+
+    def test_an_event_that_never_ends(self):
+        self.server.fault({"sse": [{"raw": "data: " + "x" * 1000}] + [{"raw": "x" * 10_000}] * 50, "end": "keep"}, method="tools/call")
+        self.asker.send(call("echo", {"message": "x"}, 1))
+        self.assert_error(self.asker.line(), -32000, 1, "too_large", "unknown")
+
+    def test_the_limit_is_the_same_for_all(self):
+        frame = '{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}'
+        for over in (0, 1):
+            for sse in (False, True):
+                with self.subTest(over, sse=sse):
+                    last = self.server.log()[-1]["n"]
+                    self.server.fault({"status": 202}, method="tools/call")
+                    self.asker.send(call("echo", {}, 1))
+                    id = self.server.log("tools/call", since=last, wait=1)[0]["id"]
+                    body = frame % (id, "x" * (65536 + over - len(frame % (id, ""))))
+                    self.assertEqual(len(body), 65536 + over)
+                    if sse:
+                        self.server.emit(body)
+                    else:
+                        # The same bytes as a body, to a request that is still to come.
+                        self.server.emit(frame % (id, "short"))
+                        self.asker.line()
+                        coming = str(int(id) + 1)
+                        body = frame % (coming, "x" * (65536 + over - len(frame % (coming, ""))))
+                        self.server.fault({"status": 200, "body": body}, method="tools/call")
+                        self.asker.send(call("echo", {}, 1))
+                    if over and sse:
+                        self.asker.send(notification("notifications/cancelled", {"requestId": 1}))
+                        self.assertEqual(self.asker.fence(), [])
+                    elif over:
+                        self.assert_error(self.asker.line(), -32000, 1, "too_large")
+                    else:
+                        self.assertEqual(set(self.asker.line()["result"]["x"]), {"x"})
+
+
+if __name__ == "__main__":
+    main()
