@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "harness/descriptor.hpp"
+#include "harness/http_head.hpp"
+
+namespace bench {
+
+/// How answers are told apart on a connection.
+enum class Framing { http, line };
+
+/// Gathers one answer at a time from a descriptor. One request is in flight at most, so what
+/// follows an answer is an error. Costs the same for both framings, so that it cancels out of the
+/// ratios.
+class AnswerReader {
+ public:
+  explicit AnswerReader(Framing framing) : framing_(framing) {}
+
+  /// One read; true when the answer is whole. A non-blocking descriptor may have nothing yet.
+  bool read_some(int fd);
+  std::string_view head() const { return std::string_view(buffer_).substr(0, extent_.head); }
+  std::string_view body() const {
+    return std::string_view(buffer_).substr(extent_.head, used_ - extent_.head);
+  }
+  void reset();
+
+ private:
+  bool is_whole();
+
+  Framing framing_;
+  std::string buffer_;  ///< its size is its capacity, so that reading does not fill it first
+  std::size_t used_ = 0;
+  HttpExtent extent_;
+};
+
+/// A connection on which one request after the other is sent and answered, each in one write.
+class Caller {
+ public:
+  Caller(Descriptor connection, Framing framing)
+      : connection_(std::move(connection)), reader_(framing) {}
+
+  /// The answer, valid until the next call.
+  std::string_view call(std::string_view request);
+  /// The same; throws if the answer holds no result.
+  void call_well(std::string_view request);
+
+  void send(std::string_view request);
+  bool read_some() { return reader_.read_some(connection_.get()); }
+  const AnswerReader& reader() const { return reader_; }
+  int descriptor() const { return connection_.get(); }
+
+ private:
+  Descriptor connection_;
+  AnswerReader reader_;
+};
+
+/// Throws with the beginning of the answer if it holds no result.
+void check_result(std::string_view answer);
+
+}  // namespace bench

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// A process of the benchmark; SIGTERM and then SIGKILL on destruction, and killed if the benchmark
+/// dies. Inherits the affinity of the moment.
+class Child {
+ public:
+  /// stderr is appended to `log`; with `wants_line` the first line of stdout is waited for.
+  Child(const std::vector<std::string>& command, const std::string& log, bool wants_line);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t pid() const { return pid_; }
+  const std::string& first_line() const { return first_line_; }
+  /// Waits until it has ended by SIGTERM.
+  void stop();
+
+ private:
+  pid_t pid_ = -1;
+  std::string first_line_;
+};
+
+/// Wall time in microseconds of one process from start to end; stdout is discarded.
+double time_process(const std::vector<std::string>& command);
+
+/// What the kernel knows of a process; all its threads together.
+double cpu_microseconds(pid_t pid);
+std::size_t voluntary_switches(pid_t pid);
+/// A line of /proc/PID/status in KiB, as "RssAnon".
+std::size_t status_kib(pid_t pid, const std::string& field);
+
+/// Pins this process, and children started from now on, to the first CPU it may use, while it
+/// lives.
+class PinnedToOneCpu {
+ public:
+  PinnedToOneCpu();
+  ~PinnedToOneCpu();
+  PinnedToOneCpu(const PinnedToOneCpu&) = delete;
+  PinnedToOneCpu& operator=(const PinnedToOneCpu&) = delete;
+
+ private:
+  std::vector<char> before_;
+};
+
+}  // namespace bench

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "harness/caller.hpp"
+
+namespace bench {
+
+/// Answers a second of a closed loop: each caller sends again as soon as it is answered.
+double calls_per_second(std::vector<Caller>& callers, const std::string& request,
+                        std::chrono::milliseconds duration);
+
+}  // namespace bench

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+/// The messages that are measured. `id` is the client's.
+std::string initialize_message();
+std::string initialized_message();
+std::string echo_message(std::string_view text, int id = 1);
+
+/// One POST as a daemon would send it, ready for a single write.
+std::string http_post(std::string_view body, std::string_view session,
+                      std::string_view path = "/mcp");
+
+}  // namespace bench

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+#include "harness/caller.hpp"
+#include "harness/peers.hpp"
+
+namespace bench {
+
+/// Asks a daemon for its status on a connection of its own, which takes no notifications.
+class StatusProbe {
+ public:
+  explicit StatusProbe(const Relay& daemon);
+
+  /// bridge/status as it came; valid until the next question.
+  std::string_view ask();
+  /// The first number with that name.
+  std::size_t number(std::string_view name);
+  std::size_t clients();
+
+ private:
+  Caller caller_;
+};
+
+/// Throws if it does not come true soon.
+void wait_until(const char* what, const std::function<bool()>& condition);
+
+}  // namespace bench

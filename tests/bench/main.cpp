@@ -1,0 +1,76 @@
+// usage: bridge-bench DAEMON CLIENT DEMO_UPSTREAM BENCH_UPSTREAM BARE_RELAY [PART…]
+//        bridge-bench calls SOCKET COUNT
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parts/parts.hpp"
+
+namespace {
+
+struct Part {
+  std::string_view name;
+  void (*measure)(bench::Setting&);
+};
+
+constexpr std::array<Part, 8> parts{{
+    {"latency", bench::measure_latency},
+    {"throughput", bench::measure_throughput},
+    {"connect", bench::measure_connect},
+    {"process", bench::measure_process},
+    {"cpu", bench::measure_cpu},
+    {"bytes", bench::measure_bytes},
+    {"notifications", bench::measure_notifications},
+    {"idle", bench::measure_idle},
+}};
+
+bool known(const std::string& name) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Part& part) { return part.name == name; });
+}
+
+int usage() {
+  std::fprintf(stderr, "parts:");
+  for (const Part& part : parts) std::fprintf(stderr, " %s", std::string(part.name).c_str());
+  std::fprintf(stderr, "\n");
+  return 64;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 3 && arguments[0] == "calls") {
+    bench::make_calls(arguments[1], std::strtoul(arguments[2].c_str(), nullptr, 10));
+    return 0;
+  }
+  if (arguments.size() < 5) return usage();
+  const bench::Programs programs{arguments[0], arguments[1], arguments[2], arguments[3],
+                                 arguments[4]};
+  const std::vector<std::string> chosen(arguments.begin() + 5, arguments.end());
+  if (!std::all_of(chosen.begin(), chosen.end(), known)) return usage();
+  bench::Folder folder;
+  bench::Report report;
+  bench::Setting setting{programs, folder, report};
+  for (const Part& part : parts) {
+    const bool wanted =
+        chosen.empty() || std::find(chosen.begin(), chosen.end(), part.name) != chosen.end();
+    if (wanted) part.measure(setting);
+  }
+  return report.all_ok() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bridge-bench: %s\n", error.what());
+    return 2;
+  }
+}

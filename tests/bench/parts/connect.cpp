@@ -1,0 +1,58 @@
+#include "harness/requests.hpp"
+#include "harness/statistics.hpp"
+#include "parts/parts.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t calls_a_round = 500;
+
+}  // namespace
+
+void measure_connect(Setting& setting) {
+  setting.report.title("Connect, one call, close");
+  const Upstream upstream = start_demo_upstream(setting.programs, setting.folder);
+  const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
+  const std::string message = echo_message("hello from the benchmark");
+  const std::string post = upstream.request(message);
+  const std::string line = line_request(message);
+  Caller direct = upstream.connect();
+  const auto kept = [&] { direct.call_well(post); };
+  const auto fresh = [&] { daemon.connect().call_well(line); };
+  median_of(100, kept);
+  median_of(100, fresh);
+  Rounds ratio, fresh_us;
+  for (int round = 0; round < round_count; ++round) {
+    const double straight = median_of(calls_a_round, kept);
+    const double bridged = median_of(calls_a_round, fresh);
+    ratio.add(bridged / straight);
+    fresh_us.add(bridged);
+  }
+  setting.report.at_most("connect+call+close through/a direct call on a kept connection",
+                         ratio.middle(), 3.0, "x");
+  setting.report.note("  through", fresh_us.middle(), "us");
+}
+
+void measure_process(Setting& setting) {
+  setting.report.title("A whole process");
+  const Upstream upstream = start_demo_upstream(setting.programs, setting.folder);
+  const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
+  const std::vector<std::string> call{
+      setting.programs.client, "-s", daemon.socket(), "call", "echo", "message=hi"};
+  const std::vector<std::string> nothing{"/bin/true"};
+  constexpr std::size_t starts_a_round = 40;
+  time_process(call);
+  Rounds call_us, nothing_us, ratio;
+  for (int round = 0; round < round_count; ++round) {
+    const double empty = median_of(starts_a_round, [&] { time_process(nothing); });
+    const double called = median_of(starts_a_round, [&] { time_process(call); });
+    nothing_us.add(empty);
+    call_us.add(called);
+    ratio.add(called / empty);
+  }
+  setting.report.at_most("mcp-nc call echo message=hi", call_us.middle() / 1000, 5, "ms");
+  setting.report.note("  the same/a process that does nothing", ratio.middle(), "x");
+  setting.report.note("  a process that does nothing", nothing_us.middle() / 1000, "ms");
+}
+
+}  // namespace bench

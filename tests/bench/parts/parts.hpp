@@ -1,0 +1,27 @@
+#pragma once
+
+#include "harness/peers.hpp"
+#include "harness/report.hpp"
+
+namespace bench {
+
+/// What a part needs. Each starts its own processes.
+struct Setting {
+  const Programs& programs;
+  Folder& folder;
+  Report& report;
+};
+
+void measure_latency(Setting& setting);
+void measure_throughput(Setting& setting);
+void measure_connect(Setting& setting);
+void measure_process(Setting& setting);
+void measure_cpu(Setting& setting);
+void measure_idle(Setting& setting);
+void measure_bytes(Setting& setting);
+void measure_notifications(Setting& setting);
+
+/// For profilers: that many calls, one after the other, to a daemon that is already there.
+void make_calls(const std::string& socket, std::size_t count);
+
+}  // namespace bench

@@ -1,0 +1,65 @@
+#include "harness/load.hpp"
+#include "harness/requests.hpp"
+#include "harness/statistics.hpp"
+#include "parts/parts.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t client_count = 32;
+constexpr auto round_length = std::chrono::milliseconds(700);
+constexpr auto warm_up = std::chrono::milliseconds(200);
+
+template <class Peer>
+std::vector<Caller> connect_all(const Peer& peer) {
+  std::vector<Caller> callers;
+  for (std::size_t i = 0; i < client_count; ++i) callers.push_back(peer.connect());
+  return callers;
+}
+
+struct Rates {
+  Rounds direct, through_over_direct, through_over_bare, bare_over_direct;
+};
+
+Rates measure(Setting& setting, const Upstream& upstream) {
+  const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
+  const Relay bare = start_bare_relay(setting.programs, setting.folder, upstream);
+  const std::string message = echo_message("hello from the benchmark");
+  const std::string post = upstream.request(message);
+  const std::string line = line_request(message);
+  auto direct = connect_all(upstream), through = connect_all(daemon), relayed = connect_all(bare);
+  calls_per_second(direct, post, warm_up);
+  calls_per_second(through, line, warm_up);
+  calls_per_second(relayed, line, warm_up);
+  Rates rates;
+  for (int round = 0; round < round_count; ++round) {
+    const double straight = calls_per_second(direct, post, round_length);
+    const double bridged = calls_per_second(through, line, round_length);
+    const double plain = calls_per_second(relayed, line, round_length);
+    rates.direct.add(straight);
+    rates.through_over_direct.add(bridged / straight);
+    rates.through_over_bare.add(bridged / plain);
+    rates.bare_over_direct.add(plain / straight);
+  }
+  return rates;
+}
+
+}  // namespace
+
+void measure_throughput(Setting& setting) {
+  setting.report.title("Throughput, 32 clients");
+  const Rates fast = measure(setting, start_bench_upstream(setting.programs, setting.folder));
+  const double through = fast.through_over_direct.middle(),
+               of_bare = fast.through_over_bare.middle();
+  setting.report.at_least_or("fast upstream: through/direct", through, 0.27, "x", of_bare >= 0.8);
+  setting.report.at_least_or("fast upstream: through/bare libcurl relay", of_bare, 0.8, "x",
+                             through >= 0.27);
+  setting.report.note("  bare libcurl relay/direct", fast.bare_over_direct.middle(), "x");
+  setting.report.note("  direct", fast.direct.middle(), "calls/s");
+  const Rates demo = measure(setting, start_demo_upstream(setting.programs, setting.folder));
+  setting.report.note("demo upstream: through/direct", demo.through_over_direct.middle(), "x");
+  setting.report.note("demo upstream: through/bare libcurl relay", demo.through_over_bare.middle(),
+                      "x");
+}
+
+}  // namespace bench

@@ -1,0 +1,113 @@
+// An MCP server that costs next to nothing, so that at 32 clients it is not what is measured: one
+// thread, epoll, fixed answers. It looks for the id and the method as text and knows no error.
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "harness/http_head.hpp"
+#include "harness/sockets.hpp"
+
+namespace {
+
+struct Client {
+  bench::Descriptor connection;
+  std::string input;
+};
+
+/// The raw id of the message; empty for a notification.
+std::string_view id_of(std::string_view message) {
+  constexpr std::string_view name = "\"id\":";
+  const std::size_t at = message.find(name);
+  if (at == message.npos) return {};
+  const std::string_view rest = message.substr(at + name.size());
+  return rest.substr(0, rest.find_first_of(",}"));
+}
+
+std::string_view result_of(std::string_view message) {
+  if (message.find("\"initialize\"") != message.npos) {
+    return R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
+           R"("serverInfo":{"name":"bench-upstream","version":"1"}})";
+  }
+  if (message.find("\"tools/call\"") != message.npos) {
+    return R"({"content":[{"type":"text","text":"hello from the benchmark"}]})";
+  }
+  return "{}";
+}
+
+std::string answer_to(std::string_view head, std::string_view message) {
+  if (!head.starts_with("POST "))
+    return "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n";
+  const std::string_view id = id_of(message);
+  if (id.empty()) return "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
+  std::string body = R"({"jsonrpc":"2.0","id":)";
+  body.append(id).append(R"(,"result":)").append(result_of(message)).append("}");
+  return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: "
+         "bench\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+/// False when the client has gone.
+bool serve(Client& client) {
+  std::array<char, 65536> bytes;
+  const ssize_t got = recv(client.connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN;
+  if (got == 0) return false;
+  client.input.append(bytes.data(), static_cast<std::size_t>(got));
+  for (auto extent = bench::http_extent(client.input);
+       extent && client.input.size() >= extent->head + extent->body;
+       extent = bench::http_extent(client.input)) {
+    const std::string_view input = client.input;
+    bench::write_all(client.connection.get(), answer_to(input.substr(0, extent->head),
+                                                        input.substr(extent->head, extent->body)));
+    client.input.erase(0, extent->head + extent->body);
+  }
+  return true;
+}
+
+[[noreturn]] void run() {
+  std::uint16_t port = 0;
+  const bench::Descriptor listener = bench::listen_tcp(port);
+  const bench::Descriptor poller(epoll_create1(EPOLL_CLOEXEC));
+  std::unordered_map<int, Client> clients;
+  const auto watch = [&](int fd) {
+    epoll_event event{EPOLLIN, {.fd = fd}};
+    if (epoll_ctl(poller.get(), EPOLL_CTL_ADD, fd, &event) != 0) bench::fail("epoll_ctl");
+  };
+  watch(listener.get());
+  std::printf("listening on http://127.0.0.1:%u/mcp\n", port);
+  std::fflush(stdout);
+  for (;;) {
+    std::array<epoll_event, 64> events;
+    const int ready = epoll_wait(poller.get(), events.data(), static_cast<int>(events.size()), -1);
+    for (int i = 0; i < ready; ++i) {
+      const int fd = events[static_cast<std::size_t>(i)].data.fd;
+      if (fd != listener.get()) {
+        if (!serve(clients[fd])) clients.erase(fd);
+        continue;
+      }
+      const int accepted = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
+      if (accepted < 0) continue;
+      bench::set_no_delay(accepted);
+      clients[accepted].connection = bench::Descriptor(accepted);
+      watch(accepted);
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench-upstream: %s\n", error.what());
+    return 1;
+  }
+}
