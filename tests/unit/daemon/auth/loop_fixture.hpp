@@ -1,0 +1,75 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <asio/io_context.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "auth/token_source.hpp"
+#include "loop/turn.hpp"
+#include "service/log.hpp"
+
+namespace bridge {
+
+/// A loop to run sources on, and a folder of the test's own.
+struct LoopFixture {
+  LoopFixture() {
+    std::string name = (std::filesystem::temp_directory_path() / "mcp-auth-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    folder = name;
+    turn.on_finish([] {});
+  }
+  ~LoopFixture() { std::filesystem::remove_all(folder); }
+  LoopFixture(const LoopFixture&) = delete;
+  LoopFixture& operator=(const LoopFixture&) = delete;
+
+  std::string path(const std::string& name) const { return (folder / name).string(); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+
+  /// Replaces a file as a careful writer does.
+  void replace(const std::string& name, const std::string& text) const {
+    write(name + ".new", text);
+    std::filesystem::rename(path(name + ".new"), path(name));
+  }
+
+  std::string read(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  void run_until(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition() && std::chrono::steady_clock::now() < end) {
+      loop.restart();
+      loop.run_one_for(std::chrono::milliseconds(100));
+    }
+    REQUIRE(condition());
+  }
+
+  TokenAnswer fetch(TokenSource& source) {
+    std::optional<TokenAnswer> answer;
+    source.fetch([&](const TokenAnswer& given) {
+      CHECK(!answer);
+      answer = given;
+    });
+    CHECK(!answer);
+    run_until([&] { return answer.has_value(); });
+    return *answer;
+  }
+
+  asio::io_context loop{1};
+  Turn turn;
+  Log log{LogLevel::off};
+  std::filesystem::path folder;
+};
+
+}  // namespace bridge

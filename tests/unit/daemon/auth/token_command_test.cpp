@@ -1,0 +1,185 @@
+#include "auth/token_command.hpp"
+
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "auth/child_environment.hpp"
+#include "loop_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct CommandFixture : LoopFixture {
+  /// Leaves no child behind, alive or dead.
+  ~CommandFixture() {
+    run_until([] {
+      errno = 0;
+      return waitpid(-1, nullptr, WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+    });
+  }
+
+  TokenCommand source(const std::string& command, std::optional<std::chrono::milliseconds> ttl = {},
+                      CommandLimits limits = {}) {
+    return TokenCommand(loop, turn, command, ttl, log, limits);
+  }
+
+  std::string failure_of(const std::string& command, CommandLimits limits = {}) {
+    TokenCommand asked = source(command, {}, limits);
+    const TokenAnswer answer = fetch(asked);
+    CHECK(answer.token.empty());
+    CHECK(!asked.current());
+    REQUIRE(answer.failure);
+    CHECK(answer.failure->kind == ErrorKind::auth);
+    return answer.failure->message;
+  }
+
+  /// Descriptors that this process has open.
+  static std::size_t open_descriptors() {
+    std::size_t count = 0;
+    DIR* const folder = opendir("/proc/self/fd");
+    while (readdir(folder) != nullptr) ++count;
+    closedir(folder);
+    return count;
+  }
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(CommandFixture, "a command's token is kept until it is refused") {
+  TokenCommand asked =
+      source("echo x >> " + path("runs") + "; echo token-$(wc -l < " + path("runs") + ")");
+  CHECK(!asked.current());
+  CHECK(fetch(asked).token == "token-1");
+  CHECK(asked.current() == "token-1");
+  CHECK(asked.refused("token-1", {}));
+  CHECK(!asked.current());
+  CHECK(fetch(asked).token == "token-2");
+  CHECK(asked.refused("token-1", {}));
+  CHECK(asked.current() == "token-2");
+  CHECK(read("runs") == "x\nx\n");
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "all who wait share one run") {
+  TokenCommand asked = source("echo x >> " + path("runs") + "; sleep 0.2; echo token");
+  int answers = 0;
+  for (int i = 0; i < 20; ++i) {
+    asked.fetch([&](const TokenAnswer& answer) { answers += answer.token == "token" ? 1 : 0; });
+  }
+  run_until([&] { return answers == 20; });
+  CHECK(read("runs") == "x\n");
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "a command's token lives as long as the ttl") {
+  TokenCommand asked = source("echo token", 300ms);
+  CHECK(fetch(asked).token == "token");
+  CHECK(asked.current() == "token");
+  run_until([&] { return !asked.current(); });
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "a token that is refused again and again costs a run a second") {
+  TokenCommand asked = source("echo x >> " + path("runs") + "; echo token");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; ++i) {
+    CHECK(fetch(asked).token == "token");
+    CHECK(asked.refused("token", {}));
+  }
+  CHECK(std::chrono::steady_clock::now() - begin >= 900ms);
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "what is wrong with a command is said, and nothing it printed") {
+  CHECK(failure_of("echo hush-hush; exit 3") == "--token-command ended with exit code 3");
+  CHECK(failure_of("kill -9 $$") == "--token-command was ended by signal 9");
+  CHECK(failure_of("true") == "--token-command printed nothing");
+  CHECK(contains(failure_of("echo two words"), "one line"));
+  CHECK(contains(failure_of("printf 'a\\nb\\n'"), "one line"));
+  CHECK(contains(failure_of("yes"), "more than 65536 bytes"));
+  CHECK(contains(failure_of("no-such-program-here 2>/dev/null"), "exit code 127"));
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "a command that does not end is killed with its whole group") {
+  const std::string command = "echo $$ > " + path("group") + "; sleep 600 & sleep 600";
+  CHECK(contains(failure_of(command, {.time = 300ms}), "did not end within 300 ms"));
+  const pid_t group = std::stoi(read("group"));
+  run_until([&] { return kill(-group, 0) != 0; });
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "a source that goes takes its command with it") {
+  const std::size_t before = open_descriptors();
+  std::optional<TokenCommand> asked(std::in_place, loop, turn,
+                                    "echo $$ > " + path("group") + "; exec sleep 600", std::nullopt,
+                                    log);
+  asked->fetch([](const TokenAnswer&) { FAIL("nobody is there to be answered"); });
+  run_until([&] { return contains(read("group"), "\n"); });
+  asked.reset();
+  run_until([&] { return kill(-std::stoi(read("group")), 0) != 0; });
+  run_until([&] { return open_descriptors() == before; });
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "a failing command is not run again within a second") {
+  TokenCommand asked = source("echo x >> " + path("runs") + "; exit 1");
+  CHECK(fetch(asked).failure);
+  CHECK(fetch(asked).failure->message == "--token-command ended with exit code 1");
+  CHECK(read("runs") == "x\n");
+  asked.reload();
+  CHECK(fetch(asked).failure);
+  CHECK(read("runs") == "x\nx\n");
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "a child of the command that stays does not hold up its token") {
+  TokenCommand asked = source("sleep 600 & echo $! > " + path("stays") + "; echo token");
+  CHECK(fetch(asked).token == "token");
+  CHECK(kill(std::stoi(read("stays")), SIGKILL) == 0);
+}
+
+TEST_CASE_FIXTURE(CommandFixture, "a command gets no descriptor, signal mask or secret of ours") {
+  setenv("MCP_SERVER_TOKEN", "hush", 1);
+  int pipe_ends[2];
+  REQUIRE(pipe(pipe_ends) == 0);  // not close-on-exec
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  sigprocmask(SIG_BLOCK, &blocked, &before);
+  const auto old = signal(SIGPIPE, SIG_IGN);
+  TokenCommand asked =
+      source("readlink /proc/self/fd/0 > " + path("out") + "; ls /proc/$$/fd | tr '\\n' ' ' >> " +
+             path("out") + "; grep -E 'Sig(Blk|Ign)' /proc/$$/status >> " + path("out") +
+             "; env >> " + path("out") + "; echo token");
+  CHECK(fetch(asked).token == "token");
+  signal(SIGPIPE, old);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+  unsetenv("MCP_SERVER_TOKEN");
+  const std::string out = read("out");
+  CHECK(contains(out, "/dev/null\n0 1 2 "));
+  CHECK(!contains(out, std::to_string(pipe_ends[0]) + " " + std::to_string(pipe_ends[1])));
+  CHECK(contains(out, "SigBlk:\t0000000000000000"));
+  CHECK(contains(out, "SigIgn:\t0000000000000000"));
+  CHECK(!contains(out, "hush"));
+  CHECK(contains(out, "PATH="));
+}
+
+TEST_CASE("what is withheld from a command's environment") {
+  const char* const environment[] = {"MCP_SERVER_TOKEN=a",  "MCP_SERVER_TOKENS=kept",
+                                     "MCP_INPUT_KEY=b",     "LISTEN_FDS=1",
+                                     "LISTEN_PID=2",        "NOTIFY_SOCKET=c",
+                                     "WATCHDOG_USEC=3",     "CREDENTIALS_DIRECTORY=d",
+                                     "MCP_BRIDGE_HEADER=e", "HOME=/",
+                                     "MCP_SERVER_URL=u",    nullptr};
+  CHECK(child_environment(environment) ==
+        std::vector<std::string>{"MCP_SERVER_TOKENS=kept", "HOME=/", "MCP_SERVER_URL=u"});
+}
+
+TEST_CASE("a secret is blotted out, also where it begins like another") {
+  CHECK(blotted("+ echo token-123 token", {"token", "token-123", "e"}) == "+ echo *** ***");
+}

@@ -1,0 +1,111 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "notifications/ring.hpp"
+#include "ring_helpers.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+RingLimits coalescing() {
+  RingLimits limits;
+  limits.coalesce = true;
+  return limits;
+}
+
+}  // namespace
+
+TEST_CASE("it is off by default") {
+  Ring ring{RingLimits{}};
+  push(ring, "a1", "a");
+  push(ring, "a2", "a");
+  CHECK(held(ring) == Lines{"a1", "a2"});
+  CHECK(ring.coalesced() == 0);
+}
+
+TEST_CASE("a newer one replaces an untaken older one of the same key, at the end of the ring") {
+  Ring ring(coalescing());
+  push(ring, "a1", "a");
+  push(ring, "b1", "b");
+  push(ring, "x");
+  push(ring, "y");
+  push(ring, "a2", "a");
+  CHECK(held(ring) == Lines{"b1", "x", "y", "a2"});
+  CHECK(value_of(ring.newest()) == 5);
+  CHECK(ring.coalesced() == 1);
+  CHECK(ring.dropped() == 0);
+  CHECK(ring.untaken() == 4);
+  CHECK(ring.bytes() == 3 + 2 + 2 + 3);
+  push(ring, "a3", "a");
+  CHECK(held(ring) == Lines{"b1", "x", "y", "a3"});
+  CHECK(ring.coalesced() == 2);
+}
+
+TEST_CASE("one that was taken is not replaced") {
+  Ring ring(coalescing());
+  push(ring, "a1", "a");
+  RingReader reader = ring.join(now);
+  drain(ring, reader);
+  acknowledge(ring, reader);
+  push(ring, "a2", "a");
+  CHECK(held(ring) == Lines{"a1", "a2"});
+  CHECK(ring.coalesced() == 0);
+  push(ring, "a3", "a");
+  CHECK(held(ring) == Lines{"a1", "a3"});
+}
+
+TEST_CASE("a reader passes over the hole and has lost nothing") {
+  Ring ring(coalescing());
+  RingReader reader = ring.join(now);
+  push(ring, "a1", "a");
+  push(ring, "b1", "b");
+  push(ring, "a2", "a");
+  std::uint64_t lost = 0;
+  CHECK(drain(ring, reader, 9, &lost) == Lines{"b1", "a2"});
+  push(ring, "b2", "b");
+  push(ring, "b3", "b");
+  CHECK(drain(ring, reader, 9, &lost) == Lines{"b3"});
+  CHECK(lost == 0);
+}
+
+TEST_CASE("the place of a key whose entry was pushed out or has aged is forgotten") {
+  RingLimits limits = coalescing();
+  limits.entries = 2;
+  limits.ttl = 10s;
+  Ring ring(limits);
+  push(ring, "a1", "a");
+  push(ring, "x");
+  push(ring, "y");
+  push(ring, "a2", "a");
+  CHECK(held(ring) == Lines{"y", "a2"});
+  CHECK(ring.coalesced() == 0);
+  ring.expire(now + 10s);
+  CHECK(ring.size() == 0);
+  ring.push("a3", "m", "a", now + 20s);
+  CHECK(held(ring) == Lines{"a3"});
+  CHECK(ring.coalesced() == 0);
+  CHECK(ring.dropped() == 4);
+}
+
+TEST_CASE("one that does not fit the ring at all replaces nothing") {
+  RingLimits limits = coalescing();
+  limits.bytes = 10;
+  Ring ring(limits);
+  push(ring, "a1", "a");
+  CHECK_FALSE(push(ring, "a is much too long", "a"));
+  CHECK(held(ring) == Lines{"a1"});
+}
+
+TEST_CASE("a full ring makes room by replacing: nothing else goes") {
+  RingLimits limits = coalescing();
+  limits.entries = 2;
+  Ring ring(limits);
+  push(ring, "x");
+  push(ring, "a1", "a");
+  push(ring, "a2", "a");
+  CHECK(held(ring) == Lines{"x", "a2"});
+  CHECK(ring.dropped() == 0);
+}

@@ -1,0 +1,157 @@
+#include "notifications/ring.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "../lines.hpp"
+#include "ring_helpers.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+TEST_CASE(
+    "the ring holds 999, 1000 and then still 1000: the oldest goes first and counts as dropped") {
+  Ring ring{RingLimits{}};
+  for (int i = 1; i <= 999; ++i) push(ring, std::to_string(i));
+  CHECK(ring.size() == 999);
+  push(ring, "1000");
+  CHECK(ring.size() == 1000);
+  CHECK(ring.dropped() == 0);
+  CHECK(value_of(ring.oldest()) == 1);
+  push(ring, "1001");
+  CHECK(ring.size() == 1000);
+  CHECK(ring.dropped() == 1);
+  CHECK(ring.untaken() == 1000);
+  CHECK(value_of(ring.oldest()) == 2);
+  CHECK(value_of(ring.newest()) == 1001);
+  CHECK(held(ring).front() == "2");
+  CHECK(held(ring).back() == "1001");
+}
+
+TEST_CASE("the byte bound counts every line with its line end, exactly") {
+  RingLimits limits;
+  limits.bytes = 20;
+  Ring ring(limits);
+  push(ring, "1234");
+  push(ring, "5678");
+  push(ring, "123456789");
+  CHECK(ring.bytes() == 20);
+  CHECK(ring.dropped() == 0);
+  push(ring, "");
+  CHECK(held(ring) == Lines{"5678", "123456789", ""});
+  CHECK(ring.bytes() == 16);
+  CHECK(ring.dropped() == 1);
+  // One large line pushes out as many as it takes.
+  push(ring, "1234567890123456");
+  CHECK(held(ring) == Lines{"", "1234567890123456"});
+  CHECK(ring.bytes() == 18);
+  CHECK(ring.dropped() == 3);
+}
+
+TEST_CASE("one as large as the whole ring fits alone, one larger is dropped and disturbs nothing") {
+  RingLimits limits;
+  limits.bytes = 10;
+  Ring ring(limits);
+  push(ring, "abc");
+  CHECK_FALSE(push(ring, "1234567890"));
+  CHECK(held(ring) == Lines{"abc"});
+  CHECK(ring.dropped() == 1);
+  CHECK(value_of(ring.newest()) == 1);
+  CHECK(push(ring, "123456789"));
+  CHECK(held(ring) == Lines{"123456789"});
+  CHECK(ring.bytes() == 10);
+  CHECK(ring.dropped() == 2);
+}
+
+TEST_CASE("sequence numbers begin with 1 and only grow, whatever leaves the ring") {
+  RingLimits limits;
+  limits.entries = 2;
+  Ring ring(limits);
+  CHECK(value_of(ring.newest()) == 0);
+  CHECK(value_of(ring.oldest()) == 1);
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    push(ring, "x");
+    CHECK(value_of(ring.newest()) == i);
+  }
+  CHECK(value_of(ring.oldest()) == 4);
+}
+
+TEST_CASE("an entry is as old as its time to live: gone when the ring is used then, not before") {
+  RingLimits limits;
+  limits.ttl = 10s;
+  Ring ring(limits);
+  const Ring::Clock::time_point start{1000s};
+  ring.push("a", "m", {}, start);
+  ring.push("b", "m", {}, start + 5s);
+  ring.expire(start + 9999ms);
+  CHECK(ring.size() == 2);
+  ring.expire(start + 10s);
+  CHECK(held(ring) == Lines{"b"});
+  CHECK(ring.dropped() == 1);
+  CHECK(value_of(ring.oldest()) == 2);
+  ring.push("c", "m", {}, start + 15s);
+  CHECK(held(ring) == Lines{"c"});
+  const RingReader reader = ring.join(start + 25s);
+  CHECK(ring.size() == 0);
+  CHECK(ring.bytes() == 0);
+  CHECK(ring.untaken() == 0);
+  CHECK(value_of(reader.next) == 4);
+  CHECK(value_of(ring.oldest()) == 4);
+}
+
+TEST_CASE("without a time to live nothing ages") {
+  Ring ring{RingLimits{}};
+  ring.push("a", "m", {}, Ring::Clock::time_point{});
+  ring.expire(Ring::Clock::time_point::max());
+  CHECK(ring.size() == 1);
+}
+
+TEST_CASE("an excluded method is kept out and is no drop") {
+  RingLimits limits;
+  limits.excluded_methods = {"notifications/message", "other"};
+  Ring ring(limits);
+  CHECK_FALSE(ring.push("a", "notifications/message", {}, now));
+  CHECK_FALSE(ring.push("a", "other", {}, now));
+  CHECK(ring.push("b", "notifications/messages", {}, now));
+  CHECK(held(ring) == Lines{"b"});
+  CHECK(ring.dropped() == 0);
+  CHECK(value_of(ring.newest()) == 1);
+}
+
+TEST_CASE("it is known beforehand whether a push will cost an untaken entry") {
+  RingLimits limits;
+  limits.entries = 2;
+  limits.bytes = 10;
+  Ring ring(limits);
+  CHECK_FALSE(ring.about_to_drop(9, now));
+  push(ring, "abcd");
+  CHECK_FALSE(ring.about_to_drop(4, now));
+  CHECK(ring.about_to_drop(5, now));
+  push(ring, "e");
+  CHECK(ring.about_to_drop(1, now));
+  RingReader reader = ring.join(now);
+  CHECK(drain(ring, reader, 1) == Lines{"abcd"});
+  acknowledge(ring, reader);
+  CHECK_FALSE(ring.about_to_drop(1, now));
+  // The taken one makes room for four bytes more, the next is not taken.
+  CHECK_FALSE(ring.about_to_drop(7, now));
+  CHECK(ring.about_to_drop(8, now));
+}
+
+TEST_CASE("reading after a sequence shows all that is newer, taken or not, until told to stop") {
+  Ring ring{RingLimits{}};
+  for (const char* text : {"a", "b", "c"}) push(ring, text);
+  RingReader reader = ring.join(now);
+  drain(ring, reader);
+  acknowledge(ring, reader);
+  CHECK(held(ring, 0) == Lines{"a", "b", "c"});
+  CHECK(held(ring, 1) == Lines{"b", "c"});
+  CHECK(held(ring, 3).empty());
+  int visited = 0;
+  ring.each_after(Sequence{}, [&](const RingEntry& entry) {
+    CHECK(entry.taken);
+    return ++visited < 2;
+  });
+  CHECK(visited == 2);
+}

@@ -1,0 +1,135 @@
+#include <doctest/doctest.h>
+
+#include "lines.hpp"
+#include "options_file.hpp"
+#include "options_helpers.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+TEST_CASE("a flag wins over the environment over the file over the default: a value") {
+  const TemporaryFile file("ring = 3\n");
+  const Arguments from_file = {"--options-file", file.path()};
+  CHECK(options_of({}).ring.entries == 1000);
+  CHECK(options_of(from_file).ring.entries == 3);
+  CHECK(options_of(from_file, {{"MCP_BRIDGE_RING", "2"}}).ring.entries == 2);
+  CHECK(options_of({"--options-file", file.path(), "--ring", "1"}, {{"MCP_BRIDGE_RING", "2"}})
+            .ring.entries == 1);
+  CHECK(options_of({"--ring", "1"}, {{"MCP_BRIDGE_RING", "2"}}).ring.entries == 1);
+}
+
+TEST_CASE("a flag wins over the environment over the file: a list, as a whole") {
+  const TemporaryFile file("ring-exclude = f1\nring-exclude = f2\n");
+  const Arguments from_file = {"--options-file", file.path()};
+  CHECK(options_of(from_file).ring.excluded_methods == Lines{"f1", "f2"});
+  CHECK(options_of(from_file, {{"MCP_BRIDGE_RING_EXCLUDE", "e"}}).ring.excluded_methods ==
+        Lines{"e"});
+  CHECK(options_of({"--options-file", file.path(), "--ring-exclude", "a"},
+                   {{"MCP_BRIDGE_RING_EXCLUDE", "e"}})
+            .ring.excluded_methods == Lines{"a"});
+}
+
+TEST_CASE("a flag wins over the environment over the file: what is on or off") {
+  const TemporaryFile on("ring-coalesce\n");
+  const TemporaryFile off("server-stream = false\n");
+  CHECK(options_of({"--options-file", on.path()}).ring.coalesce);
+  CHECK_FALSE(options_of({"--options-file", on.path()}, {{"MCP_BRIDGE_RING_COALESCE", "false"}})
+                  .ring.coalesce);
+  CHECK(options_of({"--ring-coalesce"}, {{"MCP_BRIDGE_RING_COALESCE", "false"}}).ring.coalesce);
+  CHECK_FALSE(options_of({"--options-file", off.path()}).http.server_stream);
+  CHECK(options_of({"--options-file", off.path()}, {{"MCP_BRIDGE_SERVER_STREAM", "true"}})
+            .http.server_stream);
+  CHECK(options_of({"--options-file", off.path(), "--server-stream"}).http.server_stream);
+  CHECK_FALSE(options_of({"--no-server-stream"}, {{"MCP_BRIDGE_SERVER_STREAM", "true"}})
+                  .http.server_stream);
+}
+
+TEST_CASE("an empty variable is unset") {
+  const TemporaryFile file("ring = 3\n");
+  CHECK(options_of({}, {{"MCP_BRIDGE_RING", ""},
+                        {"MCP_SOCKET_PATH", ""},
+                        {"MCP_BRIDGE_RING_EXCLUDE", ""},
+                        {"MCP_BRIDGE_SERVER_STREAM", ""},
+                        {"MCP_BRIDGE_OPTIONS_FILE", ""}})
+            .ring.entries == 1000);
+  const Options options = options_of({"--options-file", file.path()},
+                                     {{"MCP_BRIDGE_RING", ""}, {"MCP_SOCKET_PATH", ""}});
+  CHECK(options.ring.entries == 3);
+  CHECK(options.socket.path == "/tmp/mcp.sock");
+}
+
+TEST_CASE("every option has its variable") {
+  const Options options = options_of({}, {{"MCP_BRIDGE_RING_TTL", "5m"},
+                                          {"MCP_BRIDGE_MAX_FRAME", "1M"},
+                                          {"MCP_BRIDGE_HANDSHAKE", "client"},
+                                          {"MCP_BRIDGE_HEADER", "X-A: 1"},
+                                          {"MCP_BRIDGE_NO_SUCH", "x"},
+                                          {"MCP_BRIDGE_CLIENT_CAPABILITIES", R"({"a":[1,2]})"},
+                                          {"MCP_BRIDGE_CONTROL", "false"},
+                                          {"MCP_BRIDGE_ALLOW_UID", "5"}});
+  CHECK(options.ring.ttl == 5min);
+  CHECK(options.http.max_frame == 1u << 20);
+  CHECK(options.router.handshake == Handshake::client);
+  CHECK(options.http.headers == Lines{"X-A: 1"});
+  CHECK(options.session.client_capabilities == R"({"a":[1,2]})");
+  CHECK_FALSE(options.router.control);
+  CHECK(options.peers.uids == std::vector<uid_t>{5});
+}
+
+TEST_CASE("a wrong value in a variable is refused like one on the command line") {
+  CHECK(refused({}, {{"MCP_BRIDGE_RING", "x"}}).code == 64);
+  CHECK(mentions(refused({}, {{"MCP_BRIDGE_RING", "x"}}), "--ring"));
+  CHECK(refused({}, {{"MCP_BRIDGE_SERVER_STREAM", "maybe"}}).code == 64);
+}
+
+TEST_CASE("the file is named by a flag or a variable, and may name the upstream") {
+  const TemporaryFile file("url = http://from.file/\nsocket = /run/f\n");
+  CHECK(parsed({"--options-file", file.path()}).options.http.url == "http://from.file/");
+  const Options options = parsed({}, {{"MCP_BRIDGE_OPTIONS_FILE", file.path()}}).options;
+  CHECK(options.http.url == "http://from.file/");
+  CHECK(options.socket.path == "/run/f");
+}
+
+TEST_CASE("a file has a line for each option: comments, blanks, '=' or none, dashes or none") {
+  const TemporaryFile file(
+      "# a comment\n\n  \t\r\nring-ttl 10m\r\n--socket=/run/x\n  handshake  =  client  "
+      "\nring-coalesce\n"
+      "header = X-A: b=c\nclient-capabilities = {\"a\": 1}\n ring\t7");
+  const auto lines = read_options_file(file.path());
+  CHECK(lines.size() == 7);
+  CHECK(lines.at("ring-ttl") == Lines{"10m"});
+  CHECK(lines.at("socket") == Lines{"/run/x"});
+  CHECK(lines.at("handshake") == Lines{"client"});
+  CHECK(lines.at("ring-coalesce") == Lines{""});
+  CHECK(lines.at("header") == Lines{"X-A: b=c"});
+  CHECK(lines.at("client-capabilities") == Lines{"{\"a\": 1}"});
+  CHECK(lines.at("ring") == Lines{"7"});
+  CHECK(options_of({"--options-file", file.path()}).ring.ttl == 10min);
+}
+
+TEST_CASE("what is wrong with a file is a fault of the configuration, and the file is named") {
+  for (const char* content :
+       {"no-such-option = 1\n", "ring = x\n", "ring = 0\n", "ring = 1\nring = 2\n",
+        "handshake = later\n", "options-file = /etc/passwd\n", "server-stream = maybe\n", "ring\n",
+        "= 1\n", "allow-uid = root\n"}) {
+    CAPTURE(content);
+    const TemporaryFile file(content);
+    const Refused refusal = refused({"--options-file", file.path()});
+    CHECK(refusal.code == 78);
+    CHECK(mentions(refusal, file.path()));
+  }
+}
+
+TEST_CASE("a file that cannot be read is a fault of the configuration") {
+  const Refused missing = refused({"--options-file", "/nonexistent/file"});
+  CHECK(missing.code == 78);
+  CHECK(mentions(missing, "/nonexistent/file"));
+  CHECK(refused({"--options-file", "/"}).code == 78);
+  const TemporaryFile large(std::string((1u << 20) + 1, '#'));
+  CHECK(refused({"--options-file", large.path()}).code == 78);
+}
+
+TEST_CASE("an empty file changes nothing") {
+  const TemporaryFile file("");
+  CHECK(options_of({"--options-file", file.path()}).ring.entries == 1000);
+}

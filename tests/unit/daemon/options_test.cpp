@@ -1,0 +1,268 @@
+#include "options.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lines.hpp"
+#include "options_helpers.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+TEST_CASE("with an upstream and nothing else the defaults of the contract hold") {
+  const Options options = options_of({});
+  CHECK(options.http.url == "http://127.0.0.1:1/mcp");
+  CHECK(options.http.server_stream);
+  CHECK(options.http.connect_timeout == 10s);
+  CHECK(options.http.request_timeout == 300s);
+  CHECK(options.http.request_max == 1h);
+  CHECK(options.http.max_frame == 8u << 20);
+  CHECK(options.clients.max_frame == 8u << 20);
+  CHECK(options.router.max_frame == 8u << 20);
+  CHECK(options.clients.buffer == 16u << 20);
+  CHECK(options.clients.stall == 30s);
+  CHECK(options.max_clients == 256);
+  CHECK(options.max_buffered == 256u << 20);
+  CHECK(options.router.client_inflight == 64);
+  CHECK(options.router.max_inflight == 256);
+  CHECK(options.router.handshake == Handshake::lazy);
+  CHECK(options.router.orphans == Orphans::cancel);
+  CHECK(options.router.park_requests == 30s);
+  CHECK(options.router.control);
+  CHECK_FALSE(options.router.sequential);
+  CHECK_FALSE(options.router.own_initialize);
+  CHECK(options.session.connect_wait == 10s);
+  CHECK(options.session.keepalive == 60s);
+  CHECK(options.grace == 5s);
+  CHECK(options.ring.entries == 1000);
+  CHECK(options.ring.bytes == 16u << 20);
+  CHECK_FALSE(options.ring.ttl);
+  CHECK_FALSE(options.ring.coalesce);
+  CHECK(options.ring.excluded_methods.empty());
+  CHECK(options.socket.path == "/tmp/mcp.sock");
+  CHECK(options.socket.mode == 0600);
+}
+
+TEST_CASE("without an upstream the start fails and names the variable") {
+  const Refused refusal = refused({}, {}, false);
+  CHECK(refusal.code == 64);
+  CHECK(mentions(refusal, "MCP_SERVER_URL"));
+  CHECK(refused({}, {{"MCP_SERVER_URL", ""}}, false).code == 64);
+}
+
+TEST_CASE("every option reaches its place") {
+  const Options options = options_of({"--url",
+                                      "http://b/",
+                                      "--header",
+                                      "X-A: 1",
+                                      "--connect-timeout",
+                                      "1",
+                                      "--request-timeout",
+                                      "2s",
+                                      "--request-max",
+                                      "3m",
+                                      "--no-server-stream",
+                                      "--stream-retries",
+                                      "4",
+                                      "--max-frame",
+                                      "5K",
+                                      "--handshake",
+                                      "eager",
+                                      "--client-capabilities",
+                                      R"({"roots":{}})",
+                                      "--connect-wait",
+                                      "6ms",
+                                      "--keepalive",
+                                      "0",
+                                      "--grace",
+                                      "7s",
+                                      "--socket",
+                                      "@name",
+                                      "--socket-mode",
+                                      "660",
+                                      "--socket-owner",
+                                      "me",
+                                      "--socket-group",
+                                      "us",
+                                      "--allow-uid",
+                                      "8",
+                                      "--allow-gid",
+                                      "9",
+                                      "--max-clients",
+                                      "1",
+                                      "--client-buffer",
+                                      "10M",
+                                      "--client-stall",
+                                      "11s",
+                                      "--client-inflight",
+                                      "12",
+                                      "--max-inflight",
+                                      "13",
+                                      "--max-buffered",
+                                      "14G",
+                                      "--orphans",
+                                      "finish",
+                                      "--park-requests",
+                                      "15s",
+                                      "--no-control",
+                                      "--ring",
+                                      "16",
+                                      "--ring-bytes",
+                                      "17K",
+                                      "--ring-ttl",
+                                      "18h",
+                                      "--ring-exclude",
+                                      "m",
+                                      "--ring-coalesce",
+                                      "--log-level",
+                                      "debug"});
+  CHECK(options.http.url == "http://b/");
+  CHECK(options.http.headers == Lines{"X-A: 1"});
+  CHECK(options.http.connect_timeout == 1s);
+  CHECK(options.http.request_timeout == 2s);
+  CHECK(options.http.request_max == 3min);
+  CHECK_FALSE(options.http.server_stream);
+  CHECK(options.http.stream_retries == 4);
+  CHECK(options.http.max_frame == 5120);
+  CHECK(options.clients.max_frame == 5120);
+  CHECK(options.router.max_frame == 5120);
+  CHECK(options.router.handshake == Handshake::eager);
+  CHECK(options.session.client_capabilities == R"({"roots":{}})");
+  CHECK(options.router.own_initialize);
+  CHECK(options.session.connect_wait == 6ms);
+  CHECK(options.router.connect_wait == 6ms);
+  CHECK(options.session.keepalive == 0s);
+  CHECK(options.grace == 7s);
+  CHECK(options.socket.path == "@name");
+  CHECK(options.socket.mode == 0660);
+  CHECK(options.socket.owner == "me");
+  CHECK(options.socket.group == "us");
+  CHECK(options.peers.uids == std::vector<uid_t>{8});
+  CHECK(options.peers.gids == std::vector<gid_t>{9});
+  CHECK(options.max_clients == 1);
+  CHECK(options.router.sequential);
+  CHECK(options.clients.buffer == 10u << 20);
+  CHECK(options.router.client_buffer == 10u << 20);
+  CHECK(options.clients.stall == 11s);
+  CHECK(options.router.client_inflight == 12);
+  CHECK(options.router.max_inflight == 13);
+  CHECK(options.max_buffered == std::size_t{14} << 30);
+  CHECK(options.router.orphans == Orphans::finish);
+  CHECK(options.router.park_requests == 15s);
+  CHECK_FALSE(options.router.control);
+  CHECK(options.ring.entries == 16);
+  CHECK(options.ring.bytes == 17u << 10);
+  CHECK(options.ring.ttl == 18h);
+  CHECK(options.ring.excluded_methods == Lines{"m"});
+  CHECK(options.ring.coalesce);
+  CHECK(options.log_level == LogLevel::debug);
+}
+
+TEST_CASE("the names of the ecosystem are understood") {
+  const Options options =
+      parsed({}, {{"MCP_SERVER_URL", "http://a/x"}, {"MCP_SOCKET_PATH", "/run/x"}}).options;
+  CHECK(options.http.url == "http://a/x");
+  CHECK(options.socket.path == "/run/x");
+}
+
+TEST_CASE("lists gather every mention, in order") {
+  const Options options = options_of({"--ring-exclude", "a", "--header", "B: 2", "--ring-exclude=b",
+                                      "--header=A:1", "--allow-uid", "0", "--allow-uid", "7"});
+  CHECK(options.ring.excluded_methods == Lines{"a", "b"});
+  CHECK(options.http.headers == Lines{"B: 2", "A: 1"});
+  CHECK(options.peers.uids == std::vector<uid_t>{0, 7});
+}
+
+TEST_CASE("a wrong value is refused with one line that names option and value") {
+  const std::pair<const char*, std::vector<const char*>> table[] = {
+      {"--connect-timeout", {"x", "-1", "1d", "", "1 s"}},
+      {"--ring-ttl", {"x", "-1"}},
+      {"--ring", {"0", "-1", "x", "1.5", "1K", "99999999999999999999", "2000000000"}},
+      {"--max-clients", {"0", "many"}},
+      {"--client-inflight", {"0"}},
+      {"--max-inflight", {"0"}},
+      {"--stream-retries", {"-1", "x"}},
+      {"--ring-bytes", {"0", "x", "-1", "1.5M", "99999999999999999999G"}},
+      {"--max-frame", {"0", "8MB"}},
+      {"--handshake", {"later", "LAZY"}},
+      {"--orphans", {"keep"}},
+      {"--log-level", {"loud"}},
+      {"--socket-mode", {"999", "x", "1777", "-1"}},
+      {"--allow-uid", {"root", "-1", "1x", "99999999999"}},
+      {"--allow-gid", {"users"}},
+      {"--client-capabilities", {"[]", "{", "{} x", "1", "{\"a\":01}"}},
+      {"--url", {"ftp://x", "http://"}},
+      {"--header", {"no colon", ": no name", "bad name: x", "A: b\nC: d"}},
+  };
+  for (const auto& [option, values] : table) {
+    for (const char* value : values) {
+      CAPTURE(option);
+      CAPTURE(value);
+      const Refused refusal = refused({std::string(option) + "=" + value});
+      CHECK(refusal.code == 64);
+      CHECK(mentions(refusal, option));
+    }
+  }
+}
+
+TEST_CASE("an unknown option, a stray word and a missing value are refused") {
+  CHECK(refused({"--no-such-thing"}).code == 64);
+  CHECK(mentions(refused({"--no-such-thing"}), "--no-such-thing"));
+  CHECK(refused({"stray"}).code == 64);
+  CHECK(refused({"--ring"}).code == 64);
+  CHECK(mentions(refused({"--ring"}), "--ring"));
+  CHECK(refused({"--ring", "1", "--ring", "2"}).code == 64);
+  CHECK(refused({"--url", "http://a/", "--url", "http://b/"}).code == 64);
+  CHECK(refused({"--server-stream=maybe"}).code == 64);
+}
+
+TEST_CASE("a header's value may come from a file, and one without a value is sent empty") {
+  const TemporaryFile file("from a file\r\n");
+  CHECK(options_of({"--header", "X-A: @" + file.path()}).http.headers == Lines{"X-A: from a file"});
+  CHECK(options_of({"--header", "X-A:"}).http.headers == Lines{"X-A;"});
+  CHECK(options_of({"--header", "X-A:  b c "}).http.headers.front().starts_with("X-A: b c"));
+  const Refused refusal = refused({"--header", "X-A: @/nonexistent/file"});
+  CHECK(refusal.code == 78);
+  CHECK(mentions(refusal, "X-A"));
+  CHECK(mentions(refusal, "/nonexistent/file"));
+}
+
+TEST_CASE("a secret in a wrong header is not repeated in the message") {
+  CHECK_FALSE(mentions(refused({"--header", "X-Key: sec\x01ret"}), "ret"));
+  CHECK_FALSE(mentions(refused({"--header", "X Key: hidden"}), "hidden"));
+}
+
+TEST_CASE("a token that no header can carry is a fault of the configuration") {
+  for (const char* token : {"a b", "a\n", "a\r\nX: y", "\xC3\xA9"}) {
+    const Refused refusal = refused({}, {{"MCP_SERVER_TOKEN", token}});
+    CHECK(refusal.code == 78);
+    CHECK(mentions(refusal, "MCP_SERVER_TOKEN"));
+    CHECK_FALSE(mentions(refusal, token));
+  }
+  CHECK(refused({}, {{"MCP_SERVER_TOKEN", "t0ken~+/="}}).code == 0);
+  CHECK(refused({}, {{"MCP_SERVER_TOKEN", ""}}).code == 0);
+}
+
+TEST_CASE("help and version need no upstream") {
+  for (const char* flag : {"--help", "-h"}) {
+    const ParsedOptions result = parsed({flag});
+    REQUIRE(result.informed);
+    for (const char* text :
+         {"--url", "--socket", "--ring-ttl", "MCP_SERVER_URL", "MCP_SERVER_TOKEN",
+          "MCP_SOCKET_PATH", "--options-file", "--no-server-stream", "Upstream", "Session",
+          "Clients", "Notifications"}) {
+      CAPTURE(text);
+      CHECK(result.informed->text.find(text) != std::string::npos);
+    }
+  }
+  const ParsedOptions version = parsed({"--version"});
+  REQUIRE(version.informed);
+  CHECK(version.informed->text == "mcp-bridged " MCP_BRIDGE_VERSION "\n");
+  CHECK_FALSE(parsed({"--url", "http://a/"}).informed);
+}
+
+TEST_CASE("a check of the options fails as configuration") {
+  CHECK(options_of({"--check"}).check);
+  CHECK(refused({"--check"}, {}, false).code == 78);
+  CHECK(refused({"--check", "--socket-mode", "x"}).code == 78);
+  CHECK(refused({"--check", "--ring", "x"}).code == 78);
+}

@@ -1,0 +1,71 @@
+#include "router/methods.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../protocol/frames.hpp"
+
+using namespace bridge;
+
+TEST_CASE("these requests only read and may be sent twice, others may not") {
+  for (const char* method :
+       {"initialize", "ping", "tools/list", "resources/list", "resources/templates/list",
+        "prompts/list", "tasks/list", "resources/read", "prompts/get", "completion/complete",
+        "server/discover"}) {
+    CAPTURE(method);
+    CHECK(only_reads(method));
+  }
+  for (const char* method :
+       {"tools/call", "resources/subscribe", "resources/unsubscribe", "logging/setLevel",
+        "tasks/cancel", "list", "tools/lists", "tools/list/x", "pings", "", "Ping"}) {
+    CAPTURE(method);
+    CHECK_FALSE(only_reads(method));
+  }
+}
+
+TEST_CASE("these notifications are the session's wherever they come from") {
+  for (const char* method :
+       {"notifications/tools/list_changed", "notifications/resources/list_changed",
+        "notifications/prompts/list_changed", "notifications/resources/updated",
+        "notifications/elicitation/complete", "notifications/tasks/status"}) {
+    CAPTURE(method);
+    CHECK(is_session_notification(method));
+  }
+  for (const char* method :
+       {"notifications/message", "notifications/progress", "notifications/cancelled",
+        "notifications/resources/updated/x", "list_changed", ""}) {
+    CAPTURE(method);
+    CHECK_FALSE(is_session_notification(method));
+  }
+}
+
+TEST_CASE("the needed capability is the name before the first slash") {
+  CHECK(needed_capability("sampling/createMessage") == "sampling");
+  CHECK(needed_capability("elicitation/create") == "elicitation");
+  CHECK(needed_capability("roots/list") == "roots");
+  CHECK(needed_capability("a/b/c") == "a");
+  CHECK(needed_capability("whole") == "whole");
+}
+
+TEST_CASE("a list_changed makes an older one of its kind superfluous, an update one of its uri") {
+  const auto key_of = [](const char* text) { return coalesce_key(frame_of(text)); };
+  const std::string tools = key_of(R"({"method":"notifications/tools/list_changed"})");
+  CHECK_FALSE(tools.empty());
+  CHECK(tools == key_of(R"({"method":"notifications/tools/list_changed","params":{"x":1}})"));
+  CHECK(tools != key_of(R"({"method":"notifications/prompts/list_changed"})"));
+  const std::string updated =
+      key_of(R"({"method":"notifications/resources/updated","params":{"uri":"a://b"}})");
+  CHECK_FALSE(updated.empty());
+  CHECK(
+      updated ==
+      key_of(
+          R"({"method":"notifications/resources/updated","params":{"x":1,"uri":"a:\/\/\u0062"}})"));
+  CHECK(updated !=
+        key_of(R"({"method":"notifications/resources/updated","params":{"uri":"a://c"}})"));
+  CHECK(updated != key_of(R"({"method":"notifications/resources/updated","params":{"uri":""}})"));
+  for (const char* text : {R"({"method":"notifications/resources/updated"})",
+                           R"({"method":"notifications/resources/updated","params":{"uri":7}})",
+                           R"({"method":"notifications/message","params":{"uri":"a://b"}})"}) {
+    CAPTURE(text);
+    CHECK(key_of(text).empty());
+  }
+}

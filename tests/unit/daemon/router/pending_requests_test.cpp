@@ -1,0 +1,64 @@
+#include "router/pending_requests.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+namespace {
+
+PendingRequest of_client(std::uint64_t client) {
+  PendingRequest request;
+  request.client = static_cast<ClientId>(client);
+  request.client_request_id = "\"id\"";
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a request in flight is found by its upstream id, and taken once") {
+  PendingRequests pending;
+  pending.add(UpstreamId{1}, of_client(10));
+  pending.add(UpstreamId{2}, of_client(11));
+  CHECK(pending.size() == 2);
+  REQUIRE(pending.find(UpstreamId{1}) != nullptr);
+  CHECK(pending.find(UpstreamId{1})->client == ClientId{10});
+  CHECK(pending.find(UpstreamId{3}) == nullptr);
+  const auto taken = pending.take(UpstreamId{1});
+  REQUIRE(taken);
+  CHECK(taken->client_request_id == "\"id\"");
+  CHECK_FALSE(pending.take(UpstreamId{1}));
+  CHECK(pending.find(UpstreamId{1}) == nullptr);
+  CHECK(pending.size() == 1);
+}
+
+TEST_CASE("what comes late on an answered request's stream still has its owner") {
+  PendingRequests pending;
+  pending.add(UpstreamId{1}, of_client(10));
+  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});
+  pending.take(UpstreamId{1});
+  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});
+  CHECK_FALSE(pending.owner(UpstreamId{2}));
+  CHECK_FALSE(pending.owner(UpstreamId{0}));
+  CHECK_FALSE(pending.owner(UpstreamId{1 + 1024}));
+}
+
+TEST_CASE("a request whose client has left has no owner, in flight or answered") {
+  PendingRequests pending;
+  PendingRequest orphan = of_client(10);
+  orphan.client.reset();
+  pending.add(UpstreamId{1}, orphan);
+  CHECK_FALSE(pending.owner(UpstreamId{1}));
+  pending.take(UpstreamId{1});
+  CHECK_FALSE(pending.owner(UpstreamId{1}));
+}
+
+TEST_CASE("the owners of the last 1024 answered requests are remembered") {
+  PendingRequests pending;
+  for (std::uint64_t id = 1; id <= 1025; ++id) {
+    pending.add(static_cast<UpstreamId>(id), of_client(id));
+    pending.take(static_cast<UpstreamId>(id));
+  }
+  CHECK_FALSE(pending.owner(UpstreamId{1}));
+  CHECK(pending.owner(UpstreamId{2}) == ClientId{2});
+  CHECK(pending.owner(UpstreamId{1025}) == ClientId{1025});
+}

@@ -1,0 +1,96 @@
+#include "router/server_requests.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace bridge;
+
+namespace {
+
+ServerRequest request(std::uint64_t id, std::size_t bytes, bool parked = true) {
+  ServerRequest made;
+  made.id = id;
+  made.upstream_request_id = std::to_string(id);
+  made.line = std::string(bytes, 'x');
+  if (!parked) made.asked = ClientId{1};
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("at most 64 may be parked; those that a client was asked do not count") {
+  ServerRequests requests;
+  for (std::uint64_t i = 0; i < 100; ++i) requests.add(request(1000 + i, 1, false));
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    CHECK(requests.can_park(1));
+    requests.add(request(i, 1));
+  }
+  CHECK(requests.parked() == 64);
+  CHECK_FALSE(requests.can_park(1));
+  requests.find(5)->asked = ClientId{1};
+  CHECK(requests.can_park(1));
+}
+
+TEST_CASE("at most 1 MiB may be parked, exactly") {
+  ServerRequests requests;
+  constexpr std::size_t limit = 1u << 20;
+  CHECK(requests.can_park(limit));
+  CHECK_FALSE(requests.can_park(limit + 1));
+  requests.add(request(1, limit - 10));
+  CHECK(requests.can_park(10));
+  CHECK_FALSE(requests.can_park(11));
+  requests.remove(*requests.find(1));
+  CHECK(requests.can_park(limit));
+}
+
+TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
+  ServerRequests many;
+  for (std::uint64_t i = 0; i < 1024; ++i) {
+    CHECK(many.has_room_for(1));
+    many.add(request(i, 1, false));
+  }
+  CHECK_FALSE(many.has_room_for(1));
+  many.remove(*many.find(3));
+  CHECK(many.has_room_for(1));
+
+  ServerRequests large;
+  large.add(request(1, (16u << 20) - 5, false));
+  CHECK(large.has_room_for(5));
+  CHECK_FALSE(large.has_room_for(6));
+  large.remove(*large.find(1));
+  CHECK(large.has_room_for(16u << 20));
+}
+
+TEST_CASE("one is found by the client's id and by the upstream's, and once removed no more") {
+  ServerRequests requests;
+  CHECK(requests.next_id() != requests.next_id());
+  ServerRequest made = request(7, 1);
+  made.upstream_request_id = R"("\u0061")";
+  requests.add(made);
+  requests.add(request(8, 1));
+  REQUIRE(requests.find(7) != nullptr);
+  CHECK(requests.find_by_upstream_id(R"("a")") == requests.find(7));
+  CHECK(requests.find_by_upstream_id("8") == requests.find(8));
+  CHECK(requests.find_by_upstream_id("\"8\"") == nullptr);
+  CHECK(requests.find(9) == nullptr);
+  requests.remove(*requests.find(7));
+  CHECK(requests.find(7) == nullptr);
+  CHECK(requests.find_by_upstream_id(R"("a")") == nullptr);
+  const ServerRequest stranger = request(8, 1);
+  requests.remove(stranger);
+  CHECK(requests.find(8) != nullptr);
+}
+
+TEST_CASE("they may be removed while they are looked through") {
+  ServerRequests requests;
+  for (std::uint64_t i = 1; i <= 5; ++i) requests.add(request(i, 1));
+  std::vector<std::uint64_t> seen;
+  requests.each([&](ServerRequest& one) {
+    seen.push_back(one.id);
+    if (one.id % 2 == 1) requests.remove(one);
+  });
+  CHECK(seen == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
+  CHECK(requests.parked() == 2);
+}

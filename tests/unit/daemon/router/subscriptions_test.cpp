@@ -1,0 +1,51 @@
+#include "router/subscriptions.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../lines.hpp"
+
+using bridge::ClientId;
+using bridge::Subscriptions;
+
+TEST_CASE("a subscription is remembered once and outlives its client") {
+  Subscriptions subscriptions;
+  subscriptions.accepted("b", ClientId{1});
+  subscriptions.accepted("a", ClientId{1});
+  subscriptions.accepted("a", ClientId{2});
+  subscriptions.client_left(ClientId{1});
+  subscriptions.client_left(ClientId{2});
+  CHECK(subscriptions.uris() == Lines{"a", "b"});
+  subscriptions.removed("a");
+  subscriptions.removed("never there");
+  CHECK(subscriptions.uris() == Lines{"b"});
+}
+
+TEST_CASE("it is still wanted while another connected client has asked for it") {
+  Subscriptions subscriptions;
+  subscriptions.accepted("a", ClientId{1});
+  CHECK_FALSE(subscriptions.still_wanted_without("a", ClientId{1}));
+  CHECK_FALSE(subscriptions.still_wanted_without("other", ClientId{1}));
+  subscriptions.accepted("a", ClientId{2});
+  CHECK(subscriptions.still_wanted_without("a", ClientId{1}));
+  // The first one is no subscriber any more: the second one is the last.
+  CHECK_FALSE(subscriptions.still_wanted_without("a", ClientId{2}));
+}
+
+TEST_CASE("one who has not subscribed does not count as its last subscriber") {
+  Subscriptions subscriptions;
+  subscriptions.accepted("a", ClientId{1});
+  CHECK(subscriptions.still_wanted_without("a", ClientId{9}));
+  subscriptions.client_left(ClientId{1});
+  CHECK_FALSE(subscriptions.still_wanted_without("a", ClientId{9}));
+}
+
+TEST_CASE("beyond the bound no further one is remembered, known ones still are") {
+  Subscriptions subscriptions;
+  for (std::size_t i = 0; i < Subscriptions::max_entries; ++i) {
+    subscriptions.accepted(std::to_string(i), ClientId{1});
+  }
+  subscriptions.accepted("one more", ClientId{1});
+  CHECK(subscriptions.uris().size() == Subscriptions::max_entries);
+  subscriptions.accepted("7", ClientId{2});
+  CHECK(subscriptions.still_wanted_without("7", ClientId{1}));
+}

@@ -1,0 +1,43 @@
+#include "upstream/backoff.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+using bridge::Backoff;
+using std::chrono::milliseconds;
+
+TEST_CASE("delays double from 500 ms to 30 s, with at most a quarter taken off") {
+  for (std::uint32_t seed = 0; seed < 500; ++seed) {
+    CAPTURE(seed);
+    Backoff backoff(seed);
+    milliseconds full{500};
+    for (int tries = 0; tries < 40; ++tries) {
+      CAPTURE(tries);
+      CHECK(backoff.tries() == tries);
+      const milliseconds delay = backoff.next();
+      CHECK(delay <= full);
+      CHECK(delay >= full * 3 / 4);
+      full = std::min(full * 2, milliseconds(30000));
+    }
+  }
+}
+
+TEST_CASE("after a reset it begins anew") {
+  Backoff backoff(1);
+  for (int i = 0; i < 10; ++i) backoff.next();
+  backoff.reset();
+  CHECK(backoff.tries() == 0);
+  CHECK(backoff.next() <= milliseconds(500));
+}
+
+TEST_CASE("two bridges do not come back in step") {
+  std::set<milliseconds> delays;
+  for (std::uint32_t seed = 1; seed <= 100; ++seed) {
+    Backoff backoff(seed * 7919);
+    for (int i = 0; i < 6; ++i) backoff.next();
+    delays.insert(backoff.next());
+  }
+  CHECK(delays.size() > 50);
+}

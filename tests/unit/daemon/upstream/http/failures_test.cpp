@@ -1,0 +1,164 @@
+#include "upstream/http/failures.hpp"
+
+#include <curl/curl.h>
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "failures_helpers.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string rpc_error = R"({"code": -32000, "message":"\u0062ad"})";
+const std::string rpc_body = R"({"jsonrpc":"2.0","id":null,"error":)" + rpc_error + "}";
+
+HttpOptions with_secrets() {
+  HttpOptions options;
+  options.headers = {"X-Api-Key: secret-key"};
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a status without a JSON-RPC error says the status and the beginning of the body") {
+  TestContext test;
+  const Failure failure =
+      failure_of_status(test.context, head_with(502, "text/html"),
+                        "<h1>Bad\r\n\x1b[31mgateway</h1>" + std::string(500, 'x'));
+  CHECK(failure.kind == ErrorKind::http);
+  CHECK(failure.status == 502);
+  CHECK(failure.error_object.empty());
+  CHECK(failure.message.starts_with("HTTP 502: <h1>Bad"));
+  CHECK(failure.message.find_first_of("\r\n\x1b") == std::string::npos);
+  CHECK(failure.message.size() == std::string("HTTP 502: ").size() + 200);
+  CHECK(failure_of_status(test.context, head_with(500), "").message == "HTTP 500");
+}
+
+TEST_CASE("401 and 403 are of kind auth, with the server's hints") {
+  TestContext test;
+  for (const int status : {401, 403}) {
+    ResponseHead head = head_with(status);
+    head.www_authenticate = "Bearer resource_metadata=\"https://a.example/x\"";
+    head.authorization_server = "https://b.example";
+    const Failure failure = failure_of_status(test.context, head, "");
+    CHECK(failure.kind == ErrorKind::auth);
+    CHECK(failure.www_authenticate == head.www_authenticate);
+    CHECK(failure.authorization_server == head.authorization_server);
+  }
+}
+
+TEST_CASE("only what was provably rejected was not delivered") {
+  TestContext test;
+  for (const int status : {400, 403, 404, 408, 409, 500, 502, 503, 504}) {
+    CAPTURE(status);
+    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::unknown);
+  }
+  for (const int status : {401, 429}) {
+    CAPTURE(status);
+    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::no);
+  }
+  ResponseHead later = head_with(503);
+  later.retry_after = 3s;
+  const Failure failure = failure_of_status(test.context, later, "");
+  CHECK(failure.delivered == Delivered::no);
+  CHECK(failure.retry_after == 3000ms);
+}
+
+TEST_CASE("a JSON-RPC error in the body is kept byte for byte, as JSON and as SSE") {
+  TestContext test;
+  CHECK(failure_of_status(test.context, head_with(400), rpc_body).error_object == rpc_error);
+  CHECK(failure_of_status(test.context, head_with(400), "\r\n " + rpc_body + "\n").error_object ==
+        rpc_error);
+  CHECK(failure_of_status(test.context, head_with(400, "text/plain"), rpc_body).error_object ==
+        rpc_error);
+  for (const std::string& stream :
+       {"data: " + rpc_body + "\n\n", "id: 1\ndata:\n\nevent: message\ndata: " + rpc_body + "\n\n",
+        "data: " + rpc_body, ": hi\r\n\r\ndata: " + rpc_body + "\r\n\r\n"}) {
+    CAPTURE(stream);
+    CHECK(
+        failure_of_status(test.context, head_with(400, "text/event-stream"), stream).error_object ==
+        rpc_error);
+  }
+}
+
+TEST_CASE("a pretty-printed error becomes one line") {
+  TestContext test;
+  const Failure failure =
+      failure_of_status(test.context, head_with(400),
+                        "{\n \"jsonrpc\": \"2.0\",\n \"error\": {\r\n\"code\":1 },\n \"id\": 7 }");
+  CHECK(failure.error_object == "{  \"code\":1 }");
+}
+
+TEST_CASE("a body that is no JSON-RPC error is none") {
+  TestContext test;
+  for (const char* body :
+       {"", "not found", "{\"error\":\"x\"}", R"({"jsonrpc":"2.0","id":1,"result":{}})",
+        R"({"jsonrpc":"2.0","method":"x"})", R"({"jsonrpc":"2.0","id":1,"error":{})"}) {
+    CAPTURE(body);
+    CHECK(failure_of_status(test.context, head_with(400), body).error_object.empty());
+    CHECK(failure_of_status(test.context, head_with(400, "text/event-stream"), body)
+              .error_object.empty());
+  }
+}
+
+TEST_CASE("no secret gets into an error, whatever the server sends back") {
+  TestContext test(with_secrets());
+  test.context.set_token("secret-token");
+  test.context.set_session_id("secret-session");
+  ResponseHead head = head_with(401, "text/plain");
+  head.www_authenticate = "Bearer error=\"secret-token\"";
+  head.authorization_server = "https://secret-session.example";
+  const Failure failure = failure_of_status(
+      test.context, head, "bad secret-token, secret-key, secret-session, secret-token");
+  CHECK(failure.message == "HTTP 401: bad ***, ***, ***, ***");
+  CHECK(failure.www_authenticate == "Bearer error=\"***\"");
+  CHECK(failure.authorization_server == "https://***.example");
+}
+
+TEST_CASE("no secret is shown by half where the text is cut") {
+  TestContext test(with_secrets());
+  test.context.set_token("secret-token");
+  for (std::size_t before = 180; before < 200; ++before) {
+    const Failure failure =
+        failure_of_status(test.context, head_with(500, "text/plain"),
+                          std::string(before, 'x') + "secret-token" + std::string(100, 'y'));
+    CHECK(failure.message.find("secr") == std::string::npos);
+  }
+}
+
+TEST_CASE("a transfer that could not begin was not delivered, one that broke may have been") {
+  HttpOptions options;
+  options.target = "http://a.example/mcp";
+  TestContext test(options);
+  const struct {
+    CURLcode code;
+    ErrorKind before;
+    ErrorKind after;
+  } table[] = {
+      {CURLE_COULDNT_RESOLVE_HOST, ErrorKind::dns, ErrorKind::closed},
+      {CURLE_COULDNT_CONNECT, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_OPERATION_TIMEDOUT, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_PEER_FAILED_VERIFICATION, ErrorKind::tls, ErrorKind::tls},
+      {CURLE_SSL_CONNECT_ERROR, ErrorKind::tls, ErrorKind::tls},
+      {CURLE_WEIRD_SERVER_REPLY, ErrorKind::malformed, ErrorKind::malformed},
+      {CURLE_RECV_ERROR, ErrorKind::closed, ErrorKind::closed},
+      {CURLE_GOT_NOTHING, ErrorKind::closed, ErrorKind::closed},
+      {CURLE_PARTIAL_FILE, ErrorKind::closed, ErrorKind::closed},
+  };
+  for (const auto& row : table) {
+    CAPTURE(curl_easy_strerror(row.code));
+    const Failure before = failure_of_transfer(test.context, row.code, false);
+    CHECK(before.kind == row.before);
+    CHECK(before.delivered == Delivered::no);
+    CHECK(before.status == 0);
+    CHECK(before.message.find("http://a.example/mcp") != std::string::npos);
+    const Failure after = failure_of_transfer(test.context, row.code, true);
+    CHECK(after.kind == row.after);
+    CHECK(after.delivered == Delivered::unknown);
+  }
+  const Failure dns = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST, false);
+  CHECK(dns.message.find("MCP_SERVER_URL") != std::string::npos);
+}
