@@ -73,6 +73,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void session_open() override;
   void session_closed() override;
   void session_away() override;
+  void session_failed(const Failure& failure) override;
   void session_refused(const Failure& failure) override;
   void session_message(std::optional<UpstreamId> origin, Frame frame) override;
   void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) override;

@@ -170,6 +170,8 @@ void Router::session_refused(const Failure& failure) {
   }
 }
 
+void Router::session_failed(const Failure& failure) { statistics_.failed(failure.kind, failure.message); }
+
 void Router::session_away() {
   not_open_since_ = std::chrono::steady_clock::now();
   expiry_.set_at_latest(not_open_since_ + options_.connect_wait);

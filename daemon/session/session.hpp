@@ -29,6 +29,8 @@ class SessionEvents {
   virtual void session_closed() = 0;
   /// It was open and is not now; frames have to wait.
   virtual void session_away() = 0;
+  /// A try to open or to reach it failed: for the status.
+  virtual void session_failed(const Failure& failure) = 0;
   /// The upstream refuses: everything that waits is answered with this.
   virtual void session_refused(const Failure& failure) = 0;
   /// One message that is not the session's own affair.

@@ -120,6 +120,7 @@ void Session::resolve_doubts(bool lost) {
 // The session may well be there, but its upstream cannot be reached.
 void Session::go_away(const Failure& failure) {
   last_failure_ = failure;
+  events_->session_failed(failure);
   if (!alive_) return;  // a try to open is under way or due: it will tell
   if (state_ != State::waiting) {
     state_ = State::waiting;

@@ -152,6 +152,7 @@ void Session::refuse(const Failure& failure) {
   state_ = State::refused;
   alive_ = false;
   last_failure_ = failure;
+  events_->session_failed(failure);
   next_try_.reset();
   backoff_.reset();
   log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
@@ -185,6 +186,7 @@ void Session::try_failed(Failure failure) {
     log_.peer(LogLevel::warning, "cannot open a session", "cannot open a session with {}: {}; trying again",
               upstream_.target(), failure.message);
   }
+  events_->session_failed(failure);
   last_failure_ = std::move(failure);
   if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
     set_next_try(delay);

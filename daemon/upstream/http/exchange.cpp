@@ -209,13 +209,8 @@ void Exchange::transfer_done(int result) {
 /// A success: what did its body hold?
 void Exchange::answer_complete() {
   const bool is_request = message_.kind == OutgoingKind::request;
-  if (parser_) {
-    if (is_request && !settled_ && messages_.empty() && try_resume()) return;
-    if (is_request && !settled_ && !parser_->last_event_id().empty() && try_resume()) return;
-    end(std::nullopt);
-    return;
-  }
-  if (!is_request) {
+  if (is_request && !settled_ && try_resume()) return;
+  if (!is_request || head_.is_event_stream()) {
     end(std::nullopt);
     return;
   }
