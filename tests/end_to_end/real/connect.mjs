@@ -1,0 +1,54 @@
+// A client of the SDK whose server is `mcp-nc`: node SCRIPT MCP_NC SOCKET
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+
+const [command, socket] = process.argv.slice(2);
+
+export const everything = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
+
+/// `answers`: what to answer to the server's requests, by the method's first part.
+export async function connect({ capabilities = everything, answers = {}, name = "end-to-end" } = {}) {
+  const client = new Client({ name, version: "1" }, { capabilities });
+  const seen = { updated: [], logged: [], errors: [] };
+  client.onerror = (error) => seen.errors.push(String(error));
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, (n) => void seen.updated.push(n.params.uri));
+  client.setNotificationHandler(LoggingMessageNotificationSchema, (n) => void seen.logged.push(n.params));
+  const schemas = { sampling: CreateMessageRequestSchema, elicitation: ElicitRequestSchema, roots: ListRootsRequestSchema };
+  for (const [kind, schema] of Object.entries(schemas)) {
+    if (kind in capabilities) {
+      client.setRequestHandler(schema, (request) => {
+        if (!(kind in answers)) throw new Error(`nobody expected ${kind}`);
+        return answers[kind](request.params);
+      });
+    }
+  }
+  await client.connect(new StdioClientTransport({ command, args: ["-s", socket], stderr: "inherit" }));
+  return { client, seen };
+}
+
+export async function eventually(condition, what) {
+  const end = Date.now() + 30_000;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const textOf = (result) => result.content.map((one) => one.text ?? "").join("\n");
+
+/// The SDK hands progress over one microtask later than an answer, and by then has forgotten the
+/// token: the last progress is lost to it when both come in one read. All steps but that one count.
+export function checkProgress(progress, expected, errors) {
+  const complete = JSON.stringify(progress) === JSON.stringify(expected);
+  const butTheLast = JSON.stringify(progress) === JSON.stringify(expected.slice(0, -1));
+  if (!complete && !butTheLast) throw new Error(`progress ${JSON.stringify(progress)}, expected ${JSON.stringify(expected)}`);
+  const rest = errors.filter((error) => !/progress notification for an unknown token/.test(error));
+  if (rest.length > 0) throw new Error(rest.join());
+}
