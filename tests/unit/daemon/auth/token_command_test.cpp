@@ -1,6 +1,7 @@
 #include "auth/token_command.hpp"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,10 +19,11 @@ namespace {
 struct CommandFixture : LoopFixture {
   /// Leaves no child behind, alive or dead.
   ~CommandFixture() {
-    run_until([] {
+    CHECK(comes_true([] {
+      siginfo_t ended{};
       errno = 0;
-      return waitpid(-1, nullptr, WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
-    });
+      return waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+    }));
   }
 
   TokenCommand source(const std::string& command, std::optional<std::chrono::milliseconds> ttl = {},

@@ -121,7 +121,7 @@ TEST_CASE("only the four white spaces are white space") {
   CHECK_FALSE(accepts(std::string_view("[1]\0", 4)));
 }
 
-TEST_CASE("1024 levels are the most; deeper is a fault of its own and no crash") {
+TEST_CASE("1024 levels are the most, deeper is a fault of its own and no crash") {
   CHECK(accepts(nested(1000)));
   CHECK(accepts(nested(1024)));
   CHECK(read(nested(1025)) == JsonFault::too_deep);

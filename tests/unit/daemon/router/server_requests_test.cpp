@@ -20,7 +20,7 @@ ServerRequest request(std::uint64_t id, std::size_t bytes, bool parked = true) {
 
 }  // namespace
 
-TEST_CASE("at most 64 may be parked; those that a client was asked do not count") {
+TEST_CASE("at most 64 may be parked, not counting those that a client was asked") {
   ServerRequests requests;
   for (std::uint64_t i = 0; i < 100; ++i) requests.add(request(1000 + i, 1, false));
   for (std::uint64_t i = 0; i < 64; ++i) {
