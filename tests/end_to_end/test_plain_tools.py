@@ -1,0 +1,134 @@
+"""The plainest clients: printf and socat, nc -U, a few lines of Python, and mcp-nc as a pipe (sections 1 and 13)."""
+
+import json
+import subprocess
+import sys
+
+from harness import Case, call, main, notification
+from harness.binaries import binary
+
+SIX_LINES = """
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); f = s.makefile("rw")
+f.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {"message": "six lines"}}}) + "\\n"); f.flush()
+for line in f:
+    message = json.loads(line)
+    if message.get("id") == 1: print(message["result"]["content"][0]["text"]); break
+"""
+
+
+class PlainTools(Case):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge()
+        self.slow = call("slow", {"steps": 1, "delayMs": 700}, "slow")
+
+    def shell(self, script):
+        out, _ = self.run_tool(["bash", "-c", script, "bash", self.daemon.socket_path, binary("MCP_NC")])
+        return [json.loads(line) for line in out.splitlines()]
+
+    def test_printf_and_socat(self):
+        # Without -t socat leaves half a second after its input has ended.
+        lines = self.shell(f"printf '%s\\n' '{call('echo', {'message': 'x'}, 1)}' '{self.slow}' | socat -t 300 - UNIX:$1")
+        self.assertEqual([line["id"] for line in lines], [1, "slow"])
+
+    def test_nc(self):
+        lines = self.shell(f"printf '%s\\n' '{call('echo', {'message': 'x'}, 1)}' '{self.slow}' | nc -U -N $1")
+        self.assertEqual([line["id"] for line in lines], [1, "slow"])
+
+    def test_without_a_line_end(self):
+        lines = self.shell(f"printf '%s' '{self.slow}' | nc -U -N $1")
+        self.assertEqual([line["id"] for line in lines], ["slow"])
+
+    def test_six_lines_of_python(self):
+        out, _ = self.run_tool([sys.executable, "-c", SIX_LINES, self.daemon.socket_path])
+        self.assertEqual(out, "six lines\n")
+
+    def test_a_heredoc_into_mcp_nc(self):
+        lines = self.shell(f"$2 -s $1 <<'END'\n{call('echo', {'message': 'x'}, 1)}\n\n{self.slow}\nEND")
+        self.assertEqual([line["id"] for line in lines], [1, "slow"])
+
+    def test_shells_one_after_the_other_share_the_session(self):
+        for n in range(5):
+            self.shell(f"printf '%s\\n' '{call('echo', {'message': 'x'}, n)}' | nc -U -N $1")
+        self.assertEqual(self.server.state()["initializes"], 1)
+
+
+class Relay(Case):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge()
+
+    def pipe(self, *options):
+        return self.nc(*options, stdin=subprocess.PIPE)
+
+    def test_it_leaves_when_the_last_answer_is_there(self):
+        nc = self.pipe()
+        nc.stdin.write((call("slow", {"steps": 2, "delayMs": 100}, 1) + "\n").encode())
+        nc.stdin.close()
+        self.assertEqual(nc.wait(), 0)
+        self.assertEqual(json.loads(nc.stdout())["id"], 1)
+
+    def test_nothing_in_nothing_out(self):
+        nc = self.pipe()
+        nc.stdin.close()
+        self.assertEqual(nc.wait(), 0)
+        self.assertEqual(nc.stdout(), b"")
+        self.assertEqual(nc.stderr(), "")
+
+    def test_bytes_go_through_as_they_are(self):
+        nc = self.pipe()
+        line = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"mirror","arguments":{"a":1e400,"b":0.10,"b":"\\u0041é"}}}\n'
+        nc.stdin.write((line % "123456789012345678901234567890").encode())
+        nc.stdin.close()
+        self.assertEqual(nc.wait(), 0)
+        self.assertIn('{"a":1e400,"b":0.10,"b":"\\u0041é"}'.encode(), nc.stdout())
+        self.assertIn(b'"id":123456789012345678901234567890', nc.stdout())
+
+    def test_large_lines_both_ways(self):
+        nc = self.pipe()
+        nc.stdin.write((call("echo", {"message": "x" * 3_000_000}, 1) + "\n").encode())
+        nc.stdin.close()
+        self.assertEqual(nc.wait(), 0)
+        self.assertEqual(len(json.loads(nc.stdout())["result"]["content"][0]["text"]), 3_000_000)
+
+    def test_notifications_come_as_they_arrive(self):
+        nc = self.pipe()
+        self.others(1)
+        nc.stdin.write((call("echo", {"message": "x"}, 1) + "\n").encode())
+        nc.stdin.flush()
+        self.assertIn('"id":1', nc.stdout_line(0))
+        self.server.emit(notification("notifications/message", {"level": "info", "data": "now"}))
+        self.assertIn("now", nc.stdout_line(1))
+        nc.stdin.close()
+        self.assertEqual(nc.wait(), 0)
+
+    def test_a_closed_stdout_ends_it_quietly(self):
+        out, err = self.run_tool(["bash", "-c", "{ for n in $(seq 2000); do printf '%s\\n' \"$3\"; done; } | \"$2\" -s \"$1\" | head -n 1; echo \"${PIPESTATUS[1]}\"",
+                                  "bash", self.daemon.socket_path, binary("MCP_NC"), call("echo", {"message": "x" * 100}, 1)])
+        self.assertEqual(err, "")
+        self.assertEqual(out.splitlines()[1], "0")
+
+    def test_without_a_daemon_it_is_3(self):
+        out, err = self.run_tool([binary("MCP_NC"), "-s", self.path("nowhere")], code=3)
+        self.assertEqual((out, err.count("\n")), ("", 1))
+
+    def test_when_the_daemon_ends_it_ends(self):
+        nc = self.pipe()
+        self.others(1)
+        self.daemon.terminate()
+        self.assertIn(nc.wait(), (0, 3))
+
+    def test_it_waits_for_a_socket_that_is_not_there_yet(self):
+        nc = self.run_process("nc", [binary("MCP_NC"), "-s", self.path("later"), "--wait", "30", "call", "echo", "message=hi"])
+        self.start_daemon(self.server, socket="later")
+        self.assertEqual(nc.wait(), 0, nc.stderr())
+        self.assertEqual(nc.stdout(), b"hi\n")
+
+    def test_the_socket_is_found_by_the_environment(self):
+        out, _ = self.run_tool([binary("MCP_NC"), "call", "echo", "message=hi"], environment={"MCP_SOCKET_PATH": self.daemon.socket_path})
+        self.assertEqual(out, "hi\n")
+
+
+if __name__ == "__main__":
+    main()
