@@ -98,7 +98,7 @@ void Connection::on_oversized_line() {
 
 void Connection::end_of_input() {
   if (peer_hung_up()) {
-    leave(peer_has_read_all());
+    leave(!outbox_.has_unacknowledged() || peer_has_read_all());
     return;
   }
   splitter_.finish(*this);

@@ -20,7 +20,7 @@ bool contains(const std::vector<Value>& values, Value value) {
 
 }  // namespace
 
-std::optional<PeerCredentials> peer_credentials(int socket) {
+std::optional<PeerCredentials> peer_credentials(int socket, bool with_groups) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return std::nullopt;
@@ -28,6 +28,7 @@ std::optional<PeerCredentials> peer_credentials(int socket) {
   peer.pid = credentials.pid;
   peer.uid = credentials.uid;
   peer.gid = credentials.gid;
+  if (!with_groups) return peer;
   std::array<gid_t, 1024> groups{};
   length = sizeof groups;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &length) == 0) {

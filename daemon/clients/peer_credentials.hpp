@@ -16,8 +16,9 @@ struct PeerCredentials {
   std::vector<gid_t> groups;  ///< the supplementary ones
 };
 
-/// Nothing if the kernel does not tell (the peer is already gone).
-std::optional<PeerCredentials> peer_credentials(int socket);
+/// Nothing if the kernel does not tell (the peer is already gone). The supplementary groups only
+/// `with_groups`.
+std::optional<PeerCredentials> peer_credentials(int socket, bool with_groups = false);
 
 /// The command name of a process, printable; empty if it cannot be read.
 std::string command_of(pid_t pid);

@@ -12,6 +12,8 @@ namespace {
 
 /// Accepts in one turn; then the clients that are there have theirs.
 constexpr int accepts_per_turn = 64;
+/// Most connections come alone: the queue is asked again only when it has shown to be longer.
+constexpr int accepts_at_first = 1;
 
 }  // namespace
 
@@ -44,7 +46,8 @@ void UnixClients::close_all() {
 }
 
 void UnixClients::accept_ready() {
-  for (int accepts = 0; accepts < accepts_per_turn; ++accepts) {
+  int accepts = 0;
+  for (; accepts < accepts_this_turn_; ++accepts) {
     if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_) return;
     const int descriptor =
         accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -57,6 +60,7 @@ void UnixClients::accept_ready() {
       break;
     }
   }
+  accepts_this_turn_ = accepts == accepts_this_turn_ ? accepts_per_turn : accepts_at_first;
   listener_->want(DescriptorWatch::Event::readable);
 }
 
@@ -70,7 +74,7 @@ void UnixClients::pause_accepting(int error) {
 }
 
 void UnixClients::admit(int descriptor) {
-  const auto peer = peer_credentials(descriptor);
+  const auto peer = peer_credentials(descriptor, !policy_.gids.empty());
   if (!peer || !policy_.admits(*peer)) {
     if (peer) {
       context_.log.peer(LogLevel::warning, "client not allowed",
