@@ -1,0 +1,119 @@
+"""mcp-nc on a terminal: the progress bar, questions, and nothing raw from the server (section 13)."""
+
+import json
+import os
+import signal
+import termios
+
+from harness import Case, main
+from harness.binaries import binary
+from harness.terminal import Terminal
+
+EVIL = "\x1b]0;title\x07\x1b[2J\x1b[31mred\x9b31m\x00\x08\x7f end"
+
+
+class OnATerminal(Case):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge("--client-capabilities", '{"elicitation":{}}')
+        self.terminals = []
+
+    def tearDown(self):
+        for terminal in self.terminals:
+            terminal.close()
+        super().tearDown()
+
+    def terminal(self, *arguments, **how):
+        terminal = Terminal([binary("MCP_NC"), "-s", self.daemon.socket_path, *arguments], self.marker, **how)
+        self.terminals.append(terminal)
+        return terminal
+
+    def nothing_raw(self, shown):
+        """Only what mcp-nc itself may use to draw: no title, no clearing of the screen by the server, no C1, no BEL."""
+        text = shown.decode(errors="replace")
+        for sign in ("\x1b]", "\x07", "\x1b[31m", "\x9b", "\x00", "\x08", "\x7f"):
+            self.assertNotIn(sign, text, repr(text))
+
+    def test_progress_is_a_bar_on_stderr(self):
+        terminal = self.terminal("call", "slow", "steps:=4", "delayMs:=150", stdout_apart=True)
+        terminal.expect(r"[1-3].*4|[257][05] ?%")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(terminal.popen.stdout.read(), b"done after 4 steps\n")
+
+    def test_it_asks_at_the_terminal(self):
+        terminal = self.terminal("call", "ask", "question=How are you?", stdout_apart=True)
+        terminal.expect("How are you\\?")
+        self.server.log("tools/call", wait=1)
+        terminal.type("fine\n")
+        # A question may be followed by one whether to send it.
+        for _ in range(3):
+            terminal.read(0.3)
+            if terminal.popen.poll() is None and terminal.shown.rstrip().endswith((b"]", b":", b"?", b">")):
+                terminal.type("y\n")
+        self.assertEqual(terminal.wait(), 0)
+        answered = json.loads(self.server.answers(wait=1)[0]["body"])
+        self.assertEqual(answered["result"]["action"], "accept")
+        self.assertIn("fine", json.dumps(answered))
+
+    def test_an_interrupt_at_the_question_cancels(self):
+        terminal = self.terminal("call", "ask", "question=Well?")
+        terminal.expect("Well\\?").type("\x03")
+        terminal.wait()
+        self.server.state(activeCalls=0)
+        answers = [json.loads(entry["body"]) for entry in self.server.answers()]
+        self.assertFalse(any(answer.get("result", {}).get("action") == "accept" for answer in answers))
+
+    def test_the_terminal_is_left_as_it_was(self):
+        terminal = self.terminal("call", "ask", "question=Well?")
+        before = termios.tcgetattr(terminal.master)
+        terminal.expect("Well\\?")
+        terminal.popen.send_signal(signal.SIGTERM)
+        terminal.wait()
+        self.assertEqual(termios.tcgetattr(terminal.master), before)
+        self.assertTrue(os.get_blocking(terminal.master))
+
+    def test_text_of_the_server_has_no_raw_control_characters(self):
+        terminal = self.terminal("call", "echo", json.dumps({"message": EVIL + "\nsecond line"}))
+        self.assertEqual(terminal.wait(), 0)
+        self.nothing_raw(terminal.shown)
+        self.assertIn(b"red", terminal.shown)
+        self.assertIn(b"\nsecond line", terminal.shown.replace(b"\r", b""))
+
+    def test_nor_have_errors_names_questions_and_notifications(self):
+        evil = json.dumps(EVIL)
+        tool = '{"name":%s,"description":%s,"inputSchema":{"type":"object","properties":{%s:{"type":"string","description":%s}}}}' % ((evil,) * 4)
+        for method, result, command in (
+                ("tools/call", '"error":{"code":-1,"message":%s}' % evil, ["call", "echo", "message=x"]),
+                ("tools/list", '"result":{"tools":[%s]}' % tool, ["tools"]),
+                ("resources/list", '"result":{"resources":[{"uri":%s,"name":%s,"description":%s}]}' % ((evil,) * 3), ["resources"]),
+                ("prompts/list", '"result":{"prompts":[{"name":%s,"description":%s}]}' % ((evil,) * 2), ["prompts"]),
+                ("resources/read", '"result":{"contents":[{"uri":%s,"text":%s}]}' % ((evil,) * 2), ["read", "demo://x"])):
+            with self.subTest(method):
+                self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,%s}}' % result, method=method)
+                terminal = self.terminal(*command)
+                terminal.wait()
+                self.nothing_raw(terminal.shown)
+                self.assertIn(b"end", terminal.shown)
+        terminal = self.terminal("call", "ask", json.dumps({"question": EVIL}))
+        terminal.expect("end")
+        self.nothing_raw(terminal.shown)
+        terminal.type("\x03").wait()
+        self.server.emit('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%s}}' % evil)
+        self.untaken(1)
+        terminal = self.terminal("call", "echo", "message=x")
+        terminal.wait()
+        self.nothing_raw(terminal.shown)
+
+    def test_into_a_pipe_text_goes_as_it_is(self):
+        out, _ = self.run_nc("call", "echo", json.dumps({"message": "\x1b[31mred"}))
+        self.assertEqual(out, "\x1b[31mred\n")
+
+    def test_status_watch(self):
+        terminal = self.terminal("status", "--watch")
+        terminal.expect("upstream")
+        terminal.type("\x03")
+        self.assertIn(terminal.wait(), (0, 130, -2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Clients that do not read: nobody waits for them, and nothing grows without bound (section 4)."""
+
+import concurrent.futures
+import socket
+
+from harness import Case, Client, call, eventually, main, text_of
+from harness.gathering import Gathering, data_of
+
+
+class NotReading(Case):
+    def small(self, daemon):
+        client = Client(daemon.socket_path, receive_buffer=4096)
+        self.clients.append(client)
+        return client
+
+    def test_it_does_not_delay_another(self):
+        _, daemon = self.bridge()
+        stuck, other = self.small(daemon), self.client()
+        stuck.send(*[call("big", {"bytes": 1_000_000}, n) for n in range(10)])
+        for _ in range(5):
+            self.assertEqual(other.fence(), [])
+
+    def test_what_was_queued_for_it_comes_when_it_reads(self):
+        _, daemon = self.bridge()
+        stuck, other = self.small(daemon), self.client()
+        stuck.send(*[call("big", {"bytes": 500_000}, n) for n in range(8)])
+        other.fence()
+        self.assertEqual(sorted(message["id"] for message in stuck.lines(8)), list(range(8)))
+
+    def test_over_its_buffer_it_is_disconnected_after_the_stall_and_it_is_logged(self):
+        server, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "500ms")
+        stuck, other = self.small(daemon), self.client()
+        stuck.send(*[call("big", {"bytes": 400_000}, n) for n in range(5)])
+        other.fence()
+        daemon.status_when(lambda status: len(status["clients"]) == 2, "the stalled client's end")
+        self.assertRegex(daemon.stderr(), r"(?i)warning.*(stall|reads nothing|read nothing|client-buffer)|disconnect")
+        self.assertEqual(other.fence(), [])
+        self.in_flight(0)
+
+    def test_one_that_reads_a_little_is_not_disconnected(self):
+        _, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "1s")
+        slow = self.small(daemon)
+        slow.send(*[call("big", {"bytes": 300_000}, n) for n in range(4)])
+        got = sorted(slow.line()["id"] for _ in range(4))
+        self.assertEqual(got, [0, 1, 2, 3])
+
+    def test_a_frame_larger_than_the_buffer_is_admitted_to_an_empty_queue(self):
+        self.bridge("--client-buffer", "10K")
+        client = self.client()
+        self.assertEqual(len(text_of(client.call("big", {"bytes": 3_000_000}))), 3_000_000)
+
+    def test_over_the_buffer_the_answer_streams_of_its_own_requests_pause(self):
+        server, daemon = self.bridge("--client-buffer", "200K", "--client-stall", "60s")
+        stuck, other = self.small(daemon), self.client()
+        other.fence()
+        # Events that would be gigabytes in the end: what is not read stays at the server.
+        event = '{"raw":"data: {\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"notifications/message\\",\\"params\\":{\\"data\\":\\"%s\\"}}\\n\\n"}' % ("x" * 100_000)
+        server.fault('{"sse":[%s],"thenAnswer":true}' % ",".join([event] * 200), method="tools/call")
+        stuck.send(call("echo", {"message": "at last"}, 1))
+        server.log("tools/call", wait=2)
+        self.assertEqual(other.fence(), [])
+        queued = daemon.status()["clients"][0]["queuedBytes"]
+        self.assertLess(queued, 2_000_000)
+        # It reads after all: everything is there.
+        for _ in range(200):
+            self.assertEqual(stuck.line()["method"], "notifications/message")
+        self.assertEqual(text_of(stuck.line()), "at last")
+
+    def test_over_all_queues_the_daemon_bounds_what_it_holds(self):
+        server, daemon = self.bridge("--max-buffered", "8M", "--client-stall", "60s")
+        clients = [self.small(daemon) for _ in range(8)]
+        clients[0].call("echo", {"message": "open"})
+        for client in clients:
+            client.send(*[call("big", {"bytes": 1_000_000}, n) for n in range(6)])
+        server.log("tools/call", wait=9)
+        status = daemon.status()
+        total = sum(client["queuedBytes"] for client in status["clients"])
+        self.assertLess(total, 24_000_000)
+        # Everyone is answered, one way or the other, once they all read.
+        with concurrent.futures.ThreadPoolExecutor(len(clients)) as readers:
+            for messages in readers.map(lambda client: client.lines(6), clients):
+                for message in messages:
+                    if "error" in message:
+                        self.assert_error(message, -32000, message["id"], "overloaded")
+
+
+class KilledWithAFullQueue(Gathering):
+    def test_a_client_killed_with_a_full_queue_is_cleaned_up(self):
+        server, daemon = self.opened()
+        other = self.client()
+        other.fence()
+        fds = daemon.fds()
+        for _ in range(5):
+            stuck = Client(daemon.socket_path, receive_buffer=4096)
+            stuck.send(*[call("big", {"bytes": 1_000_000}, n) for n in range(3)], call("slow", {"steps": 1000, "delayMs": 50}, 9))
+            stuck.socket.recv(1, socket.MSG_PEEK)
+            stuck.close()
+        self.others(1)
+        self.in_flight(0)
+        server.state(activeCalls=0)
+        self.assertEqual(other.fence(), [])
+        eventually(lambda: daemon.fds() <= fds + 6, "the end of the descriptors")
+
+    def test_notifications_are_not_copied_for_each_client(self):
+        server, daemon = self.opened("--ring-bytes", "2M")
+        stuck = [Client(daemon.socket_path, receive_buffer=4096) for _ in range(50)]
+        self.clients += stuck
+        self.others(50)
+        server.emit('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}' % ("x" * 50_000), 300)
+        self.newest(300)
+        for client in daemon.status()["clients"]:
+            self.assertLess(client["queuedBytes"], 200_000)
+        # Each gets what is still there.
+        for client in stuck[:3]:
+            self.assertEqual(len(data_of([client.line()])[0]), 50_000)
+
+
+if __name__ == "__main__":
+    main()
