@@ -116,6 +116,8 @@ TEST_CASE_FIXTURE(CommandFixture, "a command that does not end is killed with it
 }
 
 TEST_CASE_FIXTURE(CommandFixture, "a source that goes takes its command with it") {
+  // The loop opens its own at the first use.
+  CHECK(failure_of("false") == "--token-command ended with exit code 1");
   const std::size_t before = open_descriptors();
   std::optional<TokenCommand> asked(std::in_place, loop, turn,
                                     "echo $$ > " + path("group") + "; exec sleep 600", std::nullopt,
@@ -166,7 +168,8 @@ TEST_CASE_FIXTURE(CommandFixture, "a command gets no descriptor, signal mask or 
   CHECK(contains(out, "/dev/null\n0 1 2 "));
   CHECK(!contains(out, std::to_string(pipe_ends[0]) + " " + std::to_string(pipe_ends[1])));
   CHECK(contains(out, "SigBlk:\t0000000000000000"));
-  CHECK(contains(out, "SigIgn:\t0000000000000000"));
+  // 32 and 33 are the C library's own.
+  CHECK((std::stoull(out.substr(out.find("SigIgn:") + 7), nullptr, 16) & 0x7fffffff) == 0);
   CHECK(!contains(out, "hush"));
   CHECK(contains(out, "PATH="));
 }

@@ -139,6 +139,19 @@ TEST_CASE("it is known beforehand whether a push will cost an untaken entry") {
   CHECK(ring.about_to_drop(8, now));
 }
 
+TEST_CASE("it is known beforehand that an untaken entry will have aged") {
+  RingLimits limits;
+  limits.ttl = 10s;
+  Ring ring(limits);
+  push(ring, "a");
+  CHECK_FALSE(ring.about_to_drop(1, now + 9999ms));
+  CHECK(ring.about_to_drop(1, now + 10s));
+  RingReader reader = ring.join(now);
+  drain(ring, reader);
+  acknowledge(ring, reader);
+  CHECK_FALSE(ring.about_to_drop(1, now + 10s));
+}
+
 TEST_CASE("reading after a sequence shows all that is newer, taken or not, until told to stop") {
   Ring ring{RingLimits{}};
   for (const char* text : {"a", "b", "c"}) push(ring, text);

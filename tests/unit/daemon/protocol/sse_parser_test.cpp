@@ -102,6 +102,19 @@ TEST_CASE("an id longer than any real one is ignored, however it arrives") {
   }
 }
 
+TEST_CASE("a type of 4096 bytes is taken and a longer one ignored, however it arrives") {
+  const std::string limit(4096, 't');
+  const std::string stream = "event: " + limit + "\ndata: a\n\nevent: " + limit + "t\ndata: b\n\n";
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{100000}}) {
+    CAPTURE(chunk);
+    SseTranscript transcript(10);
+    for (std::size_t at = 0; at < stream.size(); at += chunk) {
+      transcript.feed(std::string_view(stream).substr(at, chunk));
+    }
+    CHECK(transcript.lines == Lines{"event " + limit + "|a|", "event |b|"});
+  }
+}
+
 TEST_CASE("retry is a whole number of milliseconds and nothing else") {
   CHECK(read("retry: 500\n") == Lines{"retry 500"});
   CHECK(read("retry:0\n") == Lines{"retry 0"});
