@@ -1,22 +1,80 @@
+#include <fmt/format.h>
+
 #include "auth/auth_options.hpp"
+#include "auth/oauth_token.hpp"
 #include "auth/secret_file.hpp"
+#include "auth/signing_key.hpp"
 #include "auth/static_token.hpp"
 #include "auth/token_command.hpp"
 #include "auth/token_file.hpp"
+#include "auth/web_url.hpp"
+#include "service/log.hpp"
 
 namespace bridge {
+namespace {
 
-std::string fault_of(const AuthOptions& options) {
-  if (!options.token_command.empty() || options.token_file.empty()) return {};
-  return read_secret_file(options.token_file, "--token-file").fault;
+std::string fault_of_file(const std::string& path) {
+  const SecretFile file = read_secret_file(path, "--token-file");
+  if (file.fault.empty() && !is_token(file.content)) {
+    return fmt::format("--token-file: {}: not one line of visible ASCII characters",
+                       printable(path));
+  }
+  return file.fault;
 }
 
-std::unique_ptr<TokenSource> make_token_source(asio::io_context& loop, Turn& turn, CurlLoop&, const AuthOptions& options,
-                                               const HttpOptions&, Log& log) {
-  if (!options.token_command.empty()) {
-    return std::make_unique<TokenCommand>(loop, turn, options.token_command, options.token_ttl, log);
+std::string fault_of_key(const std::string& path) {
+  const SecretFile file = read_secret_file(path, "--oauth-private-key");
+  if (!file.fault.empty()) return file.fault;
+  const auto key = SigningKey::from_pem(file.content);
+  const auto* why = std::get_if<std::string>(&key);
+  return why == nullptr ? std::string()
+                        : fmt::format("--oauth-private-key: {}: {}", printable(path), *why);
+}
+
+std::string fault_of_oauth(const OAuthOptions& options) {
+  if (options.client_secret_file.empty() == options.private_key_file.empty()) {
+    return "--oauth-client-id needs --oauth-client-secret-file or --oauth-private-key, not both";
   }
-  if (!options.token_file.empty()) return std::make_unique<TokenFile>(loop, turn, options.token_file);
+  if (!options.token_url.empty()) {
+    const auto url = parse_web_url(options.token_url);
+    if (!url || url->has_user || url->has_fragment || !is_trustworthy(*url)) {
+      return "--oauth-token-url: expected https://HOST/PATH, or http to this machine";
+    }
+  }
+  return options.private_key_file.empty()
+             ? read_secret_file(options.client_secret_file, "--oauth-client-secret-file").fault
+             : fault_of_key(options.private_key_file);
+}
+
+}  // namespace
+
+std::string fault_of(const AuthOptions& options) {
+  if (!options.token_command.empty()) return {};
+  if (!options.token_file.empty()) return fault_of_file(options.token_file);
+  if (options.uses_oauth()) return fault_of_oauth(options.oauth);
+  const OAuthOptions& oauth = options.oauth;
+  if (!oauth.client_secret_file.empty() || !oauth.private_key_file.empty() ||
+      !oauth.token_url.empty() || !oauth.scope.empty()) {
+    return "OAuth needs --oauth-client-id";
+  }
+  if (!options.static_token.empty() && !is_token(options.static_token)) {
+    return "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)";
+  }
+  return {};
+}
+
+std::unique_ptr<TokenSource> make_token_source(asio::io_context& loop, Turn& turn, CurlLoop& curl,
+                                               const AuthOptions& options, const HttpOptions& http,
+                                               Log& log) {
+  if (!options.token_command.empty()) {
+    return std::make_unique<TokenCommand>(loop, turn, options.token_command, options.token_ttl,
+                                          log);
+  }
+  if (!options.token_file.empty())
+    return std::make_unique<TokenFile>(loop, turn, options.token_file);
+  if (options.uses_oauth()) {
+    return std::make_unique<OAuthToken>(loop, turn, curl, options.oauth, http, log);
+  }
   return std::make_unique<StaticToken>(loop, turn, options.static_token);
 }
 

@@ -25,6 +25,11 @@ void SharedFetch::join(TokenSource::Done done) {
   }
 }
 
+void SharedFetch::give(TokenSource::Done done, const std::string& token) {
+  waiters_.add(std::move(done));
+  if (!running_) waiters_.answer(TokenAnswer{token, std::nullopt});
+}
+
 void SharedFetch::start_ahead() {
   if (running_ || later_.is_set() || !pace_.may_try(std::chrono::steady_clock::now())) return;
   start();

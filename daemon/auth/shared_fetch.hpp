@@ -17,6 +17,8 @@ class SharedFetch {
   SharedFetch(asio::io_context& loop, Turn& turn, std::function<void()> begin);
 
   void join(TokenSource::Done done);
+  /// There is a token already; a fetch that is under way is waited for all the same.
+  void give(TokenSource::Done done, const std::string& token);
   /// Starts one that nobody waits for, if it may be.
   void start_ahead();
   bool is_running() const { return running_; }

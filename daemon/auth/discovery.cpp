@@ -1,0 +1,131 @@
+#include "auth/discovery.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "auth/scope.hpp"
+#include "auth/web_url.hpp"
+#include "auth/well_known.hpp"
+#include "service/log.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t max_authorization_servers = 3;
+
+}  // namespace
+
+Discovery::Discovery(CurlLoop& curl, const HttpOptions& upstream, std::string resource,
+                     const std::string& announced, Done done)
+    : curl_(curl), upstream_(upstream), done_(std::move(done)) {
+  if (!announced.empty()) places_.push_back({announced, {}});
+  for (std::string& url : resource_metadata_urls(resource)) {
+    if (url != announced) places_.push_back({std::move(url), {}});
+  }
+  found_.resource = std::move(resource);
+}
+
+void Discovery::next() {
+  while (!places_.empty()) {
+    const Place place = std::move(places_.front());
+    places_.pop_front();
+    const auto url = parse_web_url(place.url);
+    if (!url || url->has_user || !is_trustworthy(*url)) {
+      note(place.url, "not an https URL", true);
+      continue;
+    }
+    request_ = std::make_unique<SmallRequest>(
+        curl_, upstream_, place.url, nullptr, std::string(),
+        [this, place](const SmallAnswer& answer) { answered(place, answer); });
+    return;
+  }
+  finish();
+}
+
+void Discovery::answered(const Place& place, const SmallAnswer& answer) {
+  const std::unique_ptr<SmallRequest> over = std::move(request_);
+  if (!answer.fault.empty()) {
+    note(place.url, answer.fault, true);
+  } else if (answer.status != 200) {
+    note(place.url, fmt::format("HTTP {}", answer.status), false);
+  } else if (place.issuer.empty() ? take_resource(place, answer.body)
+                                  : take_server(place, answer.body)) {
+    finish();
+    return;
+  }
+  next();
+}
+
+// Returns whether the search is over: somebody who says to be another resource is not asked
+// further.
+bool Discovery::take_resource(const Place& place, const std::string& body) {
+  const auto metadata = read_resource_metadata(body);
+  if (!metadata) {
+    note(place.url, "no JSON object", true);
+    return false;
+  }
+  if (!covers_resource(metadata->resource, found_.resource)) {
+    note(place.url, fmt::format("it is about another resource, '{}'", metadata->resource), true);
+    return true;
+  }
+  if (metadata->authorization_servers.empty()) {
+    note(place.url, "it names no authorization server", true);
+    return false;
+  }
+  // From here on only servers are looked for. The resource's own name for itself is what the
+  // server knows it by.
+  places_.clear();
+  found_.resource = metadata->resource;
+  found_.scope = scope_of(metadata->scopes_supported);
+  for (const std::string& issuer : metadata->authorization_servers) {
+    for (std::string& url : server_metadata_urls(issuer))
+      places_.push_back({std::move(url), issuer});
+    if (places_.size() >= 3 * max_authorization_servers) break;
+  }
+  if (places_.empty()) note(place.url, "what it names as authorization server cannot be one", true);
+  return false;
+}
+
+bool Discovery::take_server(const Place& place, const std::string& body) {
+  const auto metadata = read_server_metadata(body);
+  if (!metadata) {
+    note(place.url, "no JSON object", true);
+    return false;
+  }
+  if (metadata->issuer != place.issuer) {
+    note(place.url,
+         fmt::format("the issuer is '{}' instead of '{}'", metadata->issuer, place.issuer), true);
+    return false;
+  }
+  const auto endpoint = parse_web_url(metadata->token_endpoint);
+  if (!endpoint || endpoint->has_user || !is_trustworthy(*endpoint)) {
+    note(place.url, "its token_endpoint is not an https URL", true);
+    return false;
+  }
+  found_.issuer = metadata->issuer;
+  found_.token_endpoint = metadata->token_endpoint;
+  found_.secret_in_body = wants_secret_in_body(*metadata);
+  is_found_ = true;
+  return true;
+}
+
+// The first fault that says more than that there is nothing.
+void Discovery::note(const std::string& url, const std::string& fault, bool telling) {
+  if (fault_is_telling_ || (!telling && !fault_.empty())) return;
+  const auto parsed = parse_web_url(url);
+  fault_ = fmt::format("{}: {}", printable(parsed ? parsed->shown() : url), printable(fault, 400));
+  fault_is_telling_ = telling;
+}
+
+void Discovery::finish() {
+  Result result;
+  if (is_found_)
+    result.server = std::move(found_);
+  else
+    result.fault = std::move(fault_);
+  const Done report = std::move(done_);
+  report(result);
+}
+
+}  // namespace bridge

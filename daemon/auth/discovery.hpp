@@ -1,0 +1,67 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "auth/metadata.hpp"
+#include "auth/small_request.hpp"
+
+namespace bridge {
+
+/// Whom to ask for a token, and for what.
+struct AuthorizationServer {
+  std::string issuer;  ///< empty: not known
+  std::string token_endpoint;
+  bool secret_in_body = false;
+  std::string resource;
+  std::string scope;  ///< of scopes_supported; may be empty
+};
+
+/// Finds the authorization server of a resource: its metadata (RFC 9728) at the announced place or
+/// else the well-known ones, then the server's (RFC 8414, OpenID Connect Discovery).
+///
+/// A document is believed only if it names the resource, or the issuer, it was looked for under.
+/// Plain http is followed to this machine only. Who names the server is the upstream: it decides
+/// who is shown the client's secret.
+class Discovery {
+ public:
+  struct Result {
+    std::optional<AuthorizationServer> server;
+    std::string fault;
+  };
+  using Done = std::function<void(const Result&)>;
+
+  /// `announced` may be empty. `done` comes once, maybe from within start(), and may destroy this.
+  Discovery(CurlLoop& curl, const HttpOptions& upstream, std::string resource,
+            const std::string& announced, Done done);
+
+  void start() { next(); }
+
+ private:
+  struct Place {
+    std::string url;
+    std::string issuer;  ///< empty: a resource's metadata are there
+  };
+
+  void next();
+  void answered(const Place& place, const SmallAnswer& answer);
+  bool take_resource(const Place& place, const std::string& body);
+  bool take_server(const Place& place, const std::string& body);
+  void note(const std::string& url, const std::string& fault, bool telling);
+  void finish();
+
+  CurlLoop& curl_;
+  const HttpOptions& upstream_;
+  Done done_;
+  std::deque<Place> places_;
+  std::unique_ptr<SmallRequest> request_;
+  AuthorizationServer found_;
+  bool is_found_ = false;
+  std::string fault_;
+  bool fault_is_telling_ = false;
+};
+
+}  // namespace bridge
