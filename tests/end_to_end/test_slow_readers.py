@@ -66,16 +66,24 @@ class NotReading(Case):
             self.assertEqual(stuck.line()["method"], "notifications/message")
         self.assertEqual(text_of(stuck.line()), "at last")
 
-    def test_over_all_queues_the_daemon_bounds_what_it_holds(self):
-        server, daemon = self.bridge("--max-buffered", "8M", "--client-stall", "60s")
-        clients = [self.small(daemon) for _ in range(8)]
+    def fill(self, daemon, server, count):
+        clients = [self.small(daemon) for _ in range(count)]
         clients[0].call("echo", {"message": "open"})
         for client in clients:
             client.send(*[call("big", {"bytes": 1_000_000}, n) for n in range(6)])
         server.log("tools/call", wait=9)
-        status = daemon.status()
-        total = sum(client["queuedBytes"] for client in status["clients"])
-        self.assertLess(total, 24_000_000)
+        return clients
+
+    def test_over_all_queues_no_other_client_waits_for_those_that_do_not_read(self):
+        # None of them is over its own --client-buffer.
+        server, daemon = self.bridge("--max-buffered", "8M", "--client-stall", "1s")
+        self.fill(daemon, server, 8)
+        self.assertEqual(text_of(self.client().call("echo", {"message": "served"})), "served")
+        self.assertIn("pid", daemon.status())
+
+    def test_over_all_queues_everyone_is_answered_once_they_read(self):
+        server, daemon = self.bridge("--max-buffered", "8M", "--client-stall", "60s")
+        clients = self.fill(daemon, server, 8)
         # Everyone is answered, one way or the other, once they all read.
         with concurrent.futures.ThreadPoolExecutor(len(clients)) as readers:
             for messages in readers.map(lambda client: client.lines(6), clients):
