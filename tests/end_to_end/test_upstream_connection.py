@@ -1,5 +1,7 @@
 """Connections that break, hang or trickle: nothing is called twice, nobody waits for ever (sections 7 and 8)."""
 
+import os
+
 from harness import Case, call, eventually, main, notification, request, text_of
 
 
@@ -150,6 +152,14 @@ class Slow(Case):
         self.assertEqual(client.line()["result"], {"n": 1})
         self.assertEqual(client.fence(), [])
         eventually(lambda: server.state()["openConnections"] <= 4, "the end of the answered stream")
+
+    def test_a_server_on_a_unix_socket(self):
+        server = self.upstream()
+        path = self.path("up")
+        self.run_process("socat", ["socat", f"UNIX-LISTEN:{path},fork", f"TCP:127.0.0.1:{server.port}"])
+        eventually(lambda: os.path.exists(path), "socat's socket")
+        self.start_daemon("http+unix://" + path.replace("/", "%2F") + "/mcp")
+        self.assertEqual(text_of(self.client().call("echo", {"message": "by a socket"})), "by a socket")
 
     def test_delay_and_throttle(self):
         server = self.upstream()

@@ -250,6 +250,35 @@ class WrongAnswers(Case):
         self.assertEqual(error["data"]["status"], 302)
         self.still_well()
 
+    def test_429_and_503_with_retry_after_are_honoured(self):
+        for status in (429, 503):
+            with self.subTest(status):
+                last = self.server.log()[-1]["n"]
+                self.assertEqual(text_of(self.answer_to({"status": status, "headers": {"Retry-After": "1"}})), "real")
+                first, second = self.server.log("tools/call", since=last)
+                self.assertGreater(second["atMs"] - first["atMs"], 950)
+                self.still_well()
+
+    def test_a_retry_after_beyond_the_connect_wait_goes_to_the_client(self):
+        message = self.answer_to({"status": 429, "headers": {"Retry-After": "3600"}})
+        data = self.assert_error(message, -32001, 1)["data"]
+        self.assertEqual((data["status"], data["retryAfterMs"]), (429, 3_600_000))
+        self.assertEqual(data["delivered"], "no")
+        self.still_well()
+
+    def test_401_names_its_hints(self):
+        message = self.answer_to({"status": 401, "headers": {"WWW-Authenticate": "Bearer realm=\"x\""}, "body": ""}, times=-1)
+        data = self.assert_error(message, -32001, 1)["data"]
+        self.assertEqual((data["kind"], data["status"]), ("auth", 401))
+        self.assertIn("Bearer", data["wwwAuthenticate"])
+        self.server.clear_faults()
+        self.still_well()
+
+    def test_a_redirect_within_the_origin_is_followed(self):
+        for status in (307, 308):
+            message = self.answer_to({"status": status, "headers": {"Location": "/mcp"}, "body": ""})
+            self.assertEqual(text_of(message), "real")
+
     def test_a_failing_notification_post_is_survived(self):
         for action in ({"status": 500}, {"closeBeforeAnswer": True}, {"status": 400, "body": {"jsonrpc": "2.0", "id": None, "error": {"code": -1, "message": "x"}}}):
             self.server.fault(action, method="notifications/roots/list_changed")
