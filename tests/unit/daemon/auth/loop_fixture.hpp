@@ -75,4 +75,8 @@ struct LoopFixture {
   std::filesystem::path folder;
 };
 
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 }  // namespace bridge

@@ -51,10 +51,6 @@ struct CommandFixture : LoopFixture {
   }
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE_FIXTURE(CommandFixture, "a command's token is kept until it is refused") {
@@ -156,7 +152,7 @@ TEST_CASE_FIXTURE(CommandFixture, "a command gets no descriptor, signal mask or 
   const auto old = signal(SIGPIPE, SIG_IGN);
   TokenCommand asked =
       source("readlink /proc/self/fd/0 > " + path("out") + "; ls /proc/$$/fd | tr '\\n' ' ' >> " +
-             path("out") + "; grep -E 'Sig(Blk|Ign)' /proc/$$/status >> " + path("out") +
+             path("out") + "; grep -E 'Sig(Blk|Ign)' /proc/self/status >> " + path("out") +
              "; env >> " + path("out") + "; echo token");
   CHECK(fetch(asked).token == "token");
   signal(SIGPIPE, old);

@@ -1,0 +1,316 @@
+#include "auth/oauth_token.hpp"
+
+#include "auth/form.hpp"
+#include "loop_fixture.hpp"
+#include "scripted_http_server.hpp"
+#include "upstream/http/curl_loop.hpp"
+
+using namespace bridge;
+
+namespace {
+
+struct OAuthFixture : LoopFixture {
+  OAuthFixture() {
+    upstream.url = server.origin() + "/mcp";
+    options.client_id = "me";
+    options.client_secret_file = write("secret", "hush-hush\n");
+  }
+
+  /// Everything a well-behaved resource and its server say.
+  void serve_metadata(
+      const std::string& resource_place = "/.well-known/oauth-protected-resource/mcp") {
+    server.answer(resource_place, 200, resource_metadata(upstream.url));
+    server.answer("/.well-known/oauth-authorization-server/as", 200, server_metadata(issuer()));
+    serve_tokens();
+  }
+  std::string issuer() const { return server.origin() + "/as"; }
+  std::string resource_metadata(const std::string& resource) const {
+    return R"({"resource":")" + resource + R"(","authorization_servers":[")" + issuer() +
+           R"("],"scopes_supported":["a","b"]})";
+  }
+  std::string server_metadata(const std::string& named, const std::string& more = "") const {
+    return R"({"issuer":")" + named + R"(","token_endpoint":")" + server.origin() + R"(/token")" +
+           more + "}";
+  }
+  void serve_tokens(int expires_in = 3600) {
+    server.answer("/token", [this, expires_in](const ScriptedHttpServer::Request&) {
+      return ScriptedHttpServer::Answer{
+          200, R"({"access_token":"token-)" + std::to_string(++tokens) +
+                   R"(","token_type":"Bearer","expires_in":)" + std::to_string(expires_in) + "}"};
+    });
+  }
+
+  OAuthToken source() { return OAuthToken(loop, turn, curl, options, upstream, log); }
+
+  /// The first message goes without a token, and is refused.
+  static void challenge(OAuthToken& source, const std::string& parameters = "") {
+    CHECK(source.current() == "");
+    CHECK(source.refused("", {401, "Bearer " + parameters}));
+    CHECK(!source.current());
+  }
+
+  std::string failure_of(OAuthToken& source) {
+    const TokenAnswer answer = fetch(source);
+    REQUIRE(answer.failure);
+    CHECK(answer.failure->kind == ErrorKind::auth);
+    CHECK(answer.failure->delivered == Delivered::no);
+    CHECK(answer.failure->message.find("hush-hush") == std::string::npos);
+    return answer.failure->message;
+  }
+
+  std::string field(const std::string& name) const {
+    const std::string form = "&" + server.seen().back().body + "&";
+    const auto at = form.find("&" + name + "=");
+    if (at == form.npos) return {};
+    const auto begin = at + name.size() + 2;
+    return form.substr(begin, form.find('&', begin) - begin);
+  }
+
+  ScriptedHttpServer server{loop};
+  CurlLoop curl{loop, turn};
+  HttpOptions upstream;
+  OAuthOptions options;
+  int tokens = 0;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(OAuthFixture, "a token URL that is given needs no challenge") {
+  options.token_url = server.origin() + "/token";
+  options.scope = "x y";
+  serve_tokens();
+  OAuthToken asked = source();
+  CHECK(!asked.current());
+  CHECK(fetch(asked).token == "token-1");
+  CHECK(asked.current() == "token-1");
+  REQUIRE(server.seen().size() == 1);
+  CHECK(contains(server.seen()[0].head, "Authorization: " + basic_credentials("me", "hush-hush")));
+  CHECK(contains(server.seen()[0].head, "Content-Type: application/x-www-form-urlencoded"));
+  CHECK(field("grant_type") == "client_credentials");
+  CHECK(field("resource") == form_encoded(upstream.url));
+  CHECK(field("scope") == "x%20y");
+}
+
+TEST_CASE_FIXTURE(OAuthFixture,
+                  "the challenge leads to the resource's metadata, the server's, and a token") {
+  serve_metadata("/elsewhere");
+  OAuthToken asked = source();
+  challenge(asked, "resource_metadata=\"" + server.origin() + "/elsewhere\", scope=\"s\"");
+  CHECK(fetch(asked).token == "token-1");
+  REQUIRE(server.seen().size() == 3);
+  CHECK(server.seen()[0].line == "GET /elsewhere");
+  CHECK(server.seen()[1].line == "GET /.well-known/oauth-authorization-server/as");
+  CHECK(server.seen()[2].line == "POST /token");
+  CHECK(field("scope") == "s");
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "without a hint the well-known places are tried in order") {
+  serve_metadata("/.well-known/oauth-protected-resource");
+  server.answer("/.well-known/oauth-authorization-server/as", 404, "");
+  server.answer("/as/.well-known/openid-configuration", 200, server_metadata(issuer()));
+  OAuthToken asked = source();
+  challenge(asked);
+  CHECK(fetch(asked).token == "token-1");
+  std::vector<std::string> lines;
+  for (const auto& request : server.seen()) lines.push_back(request.line);
+  CHECK(lines == std::vector<std::string>{"GET /.well-known/oauth-protected-resource/mcp",
+                                          "GET /.well-known/oauth-protected-resource",
+                                          "GET /.well-known/oauth-authorization-server/as",
+                                          "GET /.well-known/openid-configuration/as",
+                                          "GET /as/.well-known/openid-configuration",
+                                          "POST /token"});
+  CHECK(field("scope") == "a%20b");
+}
+
+TEST_CASE_FIXTURE(OAuthFixture,
+                  "metadata of another resource or issuer are refused, and no secret is sent") {
+  serve_metadata();
+  SUBCASE("resource") {
+    server.answer("/.well-known/oauth-protected-resource/mcp", 200,
+                  resource_metadata("https://other/mcp"));
+    OAuthToken asked = source();
+    challenge(asked);
+    CHECK(contains(failure_of(asked), "another resource, 'https://other/mcp'"));
+  }
+  SUBCASE("issuer") {
+    server.answer("/.well-known/oauth-authorization-server/as", 200,
+                  server_metadata(issuer() + "/"));
+    OAuthToken asked = source();
+    challenge(asked);
+    CHECK(contains(failure_of(asked), "the issuer is"));
+  }
+  SUBCASE("token endpoint in the clear") {
+    server.answer("/.well-known/oauth-authorization-server/as", 200,
+                  R"({"issuer":")" + issuer() + R"(","token_endpoint":"http://192.0.2.1/token"})");
+    OAuthToken asked = source();
+    challenge(asked);
+    CHECK(contains(failure_of(asked), "not an https URL"));
+  }
+  SUBCASE("metadata in the clear are not fetched; the well-known place is") {
+    OAuthToken asked = source();
+    challenge(asked, "resource_metadata=\"http://192.0.2.1/x\"");
+    CHECK(fetch(asked).token == "token-1");
+    return;
+  }
+  SUBCASE("no metadata at all") {
+    server.answer("/.well-known/oauth-protected-resource/mcp", 404, "");
+    OAuthToken asked = source();
+    challenge(asked);
+    const std::string message = failure_of(asked);
+    CHECK(contains(message, "HTTP 404"));
+    CHECK(contains(message, "--oauth-token-url"));
+  }
+  SUBCASE("endless metadata") {
+    server.answer("/.well-known/oauth-protected-resource/mcp", 200, std::string(300 << 10, ' '));
+    OAuthToken asked = source();
+    challenge(asked);
+    CHECK(contains(failure_of(asked), "over 256 KiB"));
+  }
+  CHECK(server.count("POST /token") == 0);
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "the secret is posted if the server takes nothing else") {
+  serve_metadata();
+  server.answer(
+      "/.well-known/oauth-authorization-server/as", 200,
+      server_metadata(issuer(),
+                      R"(,"token_endpoint_auth_methods_supported":["client_secret_post"])"));
+  OAuthToken asked = source();
+  challenge(asked);
+  CHECK(fetch(asked).token == "token-1");
+  CHECK(field("client_secret") == "hush-hush");
+  CHECK(!contains(server.seen().back().head, "Authorization:"));
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "all who wait share one request") {
+  options.token_url = server.origin() + "/token";
+  serve_tokens();
+  OAuthToken asked = source();
+  int answers = 0;
+  for (int i = 0; i < 50; ++i)
+    asked.fetch([&](const TokenAnswer& answer) { answers += answer.token == "token-1" ? 1 : 0; });
+  run_until([&] { return answers == 50; });
+  CHECK(server.seen().size() == 1);
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "a refused token is replaced once for all who had it") {
+  options.token_url = server.origin() + "/token";
+  serve_tokens();
+  OAuthToken asked = source();
+  CHECK(fetch(asked).token == "token-1");
+  CHECK(asked.refused("token-1", {401, "Bearer error=\"invalid_token\""}));
+  CHECK(!asked.current());
+  CHECK(fetch(asked).token == "token-2");
+  CHECK(asked.refused("token-1", {401, ""}));
+  CHECK(asked.current() == "token-2");
+  CHECK(server.seen().size() == 2);
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "a challenge that names other metadata leads there") {
+  serve_metadata();
+  OAuthToken asked = source();
+  challenge(asked);
+  CHECK(fetch(asked).token == "token-1");
+  server.answer("/moved", 200, resource_metadata(upstream.url));
+  CHECK(asked.refused("token-1",
+                      {401, "Bearer resource_metadata=\"" + server.origin() + "/moved\""}));
+  CHECK(fetch(asked).token == "token-2");
+  CHECK(server.count("GET /moved") == 1);
+  CHECK(asked.refused("token-2",
+                      {401, "Bearer resource_metadata=\"" + server.origin() + "/moved\""}));
+  CHECK(fetch(asked).token == "token-3");
+  CHECK(server.count("GET /moved") == 1);
+}
+
+TEST_CASE_FIXTURE(OAuthFixture,
+                  "a 403 that names a scope is stepped up to once, and keeps what was had") {
+  options.token_url = server.origin() + "/token";
+  options.scope = "read";
+  serve_tokens();
+  OAuthToken asked = source();
+  CHECK(fetch(asked).token == "token-1");
+  const TokenChallenge more{403, R"(Bearer error="insufficient_scope", scope="write")"};
+  CHECK(!asked.refused("token-1", {403, ""}));
+  CHECK(!asked.refused("token-1", {403, R"(Bearer error="insufficient_scope")"}));
+  CHECK(!asked.refused("token-1", {403, R"(Bearer error="invalid_token", scope="write")"}));
+  CHECK(asked.refused("token-1", more));
+  CHECK(asked.refused("token-1", more));  // another request, with the same token
+  CHECK(!asked.current());
+  CHECK(fetch(asked).token == "token-2");
+  CHECK(field("scope") == "write%20read");
+  CHECK(!asked.refused("token-2", more));
+  CHECK(asked.current() == "token-2");
+}
+
+TEST_CASE_FIXTURE(OAuthFixture,
+                  "a step that the server does not grant leaves the token there was") {
+  options.token_url = server.origin() + "/token";
+  serve_tokens();
+  OAuthToken asked = source();
+  CHECK(fetch(asked).token == "token-1");
+  server.answer("/token", 400, R"({"error":"invalid_scope"})");
+  CHECK(asked.refused("token-1", {403, R"(Bearer error="insufficient_scope", scope="write")"}));
+  CHECK(fetch(asked).token == "token-1");
+  CHECK(asked.current() == "token-1");
+  CHECK(!asked.refused("token-1", {403, R"(Bearer error="insufficient_scope", scope="write")"}));
+}
+
+TEST_CASE_FIXTURE(
+    OAuthFixture,
+    "a token is replaced ahead of its expiry, in the background, when somebody asks") {
+  options.token_url = server.origin() + "/token";
+  serve_tokens(2);
+  OAuthToken asked = source();
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(fetch(asked).token == "token-1");
+  // Until the second one is there the first one is at hand.
+  run_until([&] {
+    const auto token = asked.current();
+    REQUIRE(token);
+    return token == "token-2";
+  });
+  CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(1500));
+  CHECK(server.seen().size() == 2);
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "the endpoint's error is passed on without what was sent to it") {
+  options.token_url = server.origin() + "/token?key=hidden";
+  server.answer("/token?key=hidden", [](const ScriptedHttpServer::Request& request) {
+    const auto at = request.head.find("Basic ");
+    return ScriptedHttpServer::Answer{
+        401, R"({"error":"invalid_client","error_description":"\u0068ush-hush is wrong, )" +
+                 request.head.substr(at + 6, request.head.find('\r', at) - at - 6) + "\"}"};
+  });
+  OAuthToken asked = source();
+  CHECK(failure_of(asked) ==
+        "no token from " + server.origin() + "/token: HTTP 401: invalid_client: *** is wrong, ***");
+  // Not again within a second.
+  CHECK(contains(failure_of(asked), "invalid_client"));
+  CHECK(server.seen().size() == 1);
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "a secret file that cannot be read, a server that is not there") {
+  OAuthOptions given = options;
+  options.token_url = server.origin() + "/token";
+  options.client_secret_file = path("nowhere");
+  {
+    OAuthToken asked = source();
+    CHECK(contains(failure_of(asked), path("nowhere")));
+  }
+  options = given;
+  options.token_url = "http://127.0.0.1:1/token";
+  OAuthToken asked = source();
+  CHECK(contains(failure_of(asked), "127.0.0.1:1/token"));
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "a source that goes while it waits for an answer leaves nothing") {
+  serve_metadata();
+  std::optional<OAuthToken> asked(std::in_place, loop, turn, curl, options, upstream, log);
+  challenge(*asked);
+  asked->fetch([](const TokenAnswer&) { FAIL("nobody is there to be answered"); });
+  run_until([&] { return !server.seen().empty(); });
+  asked.reset();
+  loop.restart();
+  loop.run_for(std::chrono::milliseconds(50));
+  CHECK(server.count("POST /token") == 0);
+}
