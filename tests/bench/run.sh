@@ -17,7 +17,7 @@ bench=$build/tests/bench
 daemon=$build/daemon/mcp-bridged
 demo=$build/tests/support/demo-upstream
 if [[ ${1:-} == --callgrind ]]; then
-  exec bash tests/bench/callgrind.sh "$daemon" "$demo" "$bench/bridge-bench" "$build"
+  exec bash tests/bench/callgrind.sh "$daemon" "$bench" "$build"
 fi
 echo "load before: $(cut -d' ' -f1-3 /proc/loadavg) on $(nproc) CPUs; the figures want an idle machine"
 exec "$bench/bridge-bench" "$daemon" "$build/client/mcp-nc" "$demo" "$bench/bench-upstream" "$bench/bare-relay" "$@"
