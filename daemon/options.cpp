@@ -44,7 +44,8 @@ class Builder {
                },
                help + " (may be repeated)"),
            type, {}, nullptr)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
   }
 
   void duration(const std::string& name, std::chrono::milliseconds& value, const std::string& help) {
@@ -257,6 +258,16 @@ void add_running(Builder& build, Options& options, Raw& raw) {
                "What is logged on stderr");
 }
 
+/// What a line about a flag says: `control = no` and `no-control` are the same.
+std::string flag_value(const std::string& name, const std::string& value) {
+  const auto is_one_of = [&value](std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), value) != words.end();
+  };
+  const bool yes = is_one_of({"", "true", "yes", "on", "1"});
+  if (!yes && !is_one_of({"false", "no", "off", "0"})) wrong(name, value, "true or false");
+  return yes != name.starts_with("no-") ? "true" : "false";
+}
+
 /// Fills what neither a flag nor the environment has set.
 void apply_file(CLI::App& app, const std::string& path) {
   for (const auto& [name, values] : read_options_file(path)) {
@@ -266,8 +277,8 @@ void apply_file(CLI::App& app, const std::string& path) {
     }
     if (option->count() > 0) continue;
     const bool is_flag = option->get_expected_max() == 0;
-    for (const std::string& value : values) option->add_result(is_flag && value.empty() ? "true" : value);
     try {
+      for (const std::string& value : values) option->add_result(is_flag ? flag_value(name, value) : value);
       option->run_callback();
     } catch (const StartError& error) {
       throw StartError(exit_code::configuration, fmt::format("{}: {}", path, error.what()));

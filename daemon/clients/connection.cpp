@@ -14,6 +14,9 @@ namespace {
 /// Reads of one connection in one turn; then the others have theirs.
 constexpr int reads_per_turn = 4;
 constexpr std::size_t pieces_per_write = 64;
+/// With all buffers full, a client that holds no more than this is still read: its control requests
+/// and its small calls are not what fills them.
+constexpr std::size_t always_read = 64u << 10;
 
 }  // namespace
 
@@ -31,11 +34,24 @@ Connection::Connection(ConnectionContext& context, ClientEvents& events, int des
         if (phase_ == Phase::lingering) {
           look_whether_read();
         } else {
-          context_.log.warning("client {}: has read nothing for {} ms with {} bytes queued; disconnected",
-                               value_of(identity_.id), context_.limits.stall.count(), outbox_.bytes());
-          leave(false);
+          give_up();
         }
       }) {}
+
+void Connection::give_up() {
+  context_.log.warning("client {}: has read nothing for {} ms with {} bytes queued; disconnected",
+                       value_of(identity_.id), context_.limits.stall.count(), outbox_.bytes());
+  leave(false);
+}
+
+std::optional<SteadyTime> Connection::idle_since() const {
+  if (outbox_.bytes() == 0 || phase_ == Phase::over) return std::nullopt;
+  return last_progress_;
+}
+
+bool Connection::may_read() const {
+  return phase_ == Phase::open && (!context_.budget.over() || share_.held() <= always_read);
+}
 
 void Connection::start() {
   outbox_.join(Ring::Clock::now());
@@ -58,8 +74,7 @@ void Connection::on_ready(DescriptorWatch::Event event) {
 void Connection::wait_for_input() {
   if (phase_ == Phase::over || phase_ == Phase::lingering) return;
   // While nothing is read its leaving must still be noticed.
-  const bool reading = phase_ == Phase::open && !context_.budget.over();
-  watch_.want(reading ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+  watch_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
 }
 
 void Connection::resume_reading() {
@@ -68,8 +83,7 @@ void Connection::resume_reading() {
 
 void Connection::read_ready() {
   auto& buffer = context_.read_buffer;
-  for (int reads = 0; reads < reads_per_turn && phase_ == Phase::open; ++reads) {
-    if (context_.budget.over()) break;
+  for (int reads = 0; reads < reads_per_turn && may_read(); ++reads) {
     const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (length > 0) {
       const auto size = static_cast<std::size_t>(length);
@@ -173,6 +187,7 @@ void Connection::abandon() {
 }
 
 void Connection::send(std::string frame) {
+  if (outbox_.bytes() == 0) last_progress_ = std::chrono::steady_clock::now();
   outbox_.push(std::move(frame));
   update_load();
   mark();
@@ -232,6 +247,7 @@ void Connection::flush() {
     }
     if (written > 0) {
       outbox_.consume(static_cast<std::size_t>(written));
+      if (outbox_.bytes() > 0) last_progress_ = std::chrono::steady_clock::now();
       if (stall_.is_set()) stall_.set_after(context_.limits.stall);
     }
     if (written < 0 || static_cast<std::size_t>(written) < wanted) {

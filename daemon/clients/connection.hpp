@@ -61,6 +61,11 @@ class Connection final : public ClientChannel {
   /// Ends it now, without another word to the router.
   void abandon();
 
+  /// Since when it has left bytes unread; nothing if none are queued.
+  std::optional<SteadyTime> idle_since() const;
+  /// Ends it because it does not read.
+  void give_up();
+
   bool is_over() const { return phase_ == Phase::over; }
 
   void send(std::string frame) override;
@@ -92,6 +97,7 @@ class Connection final : public ClientChannel {
   void leave(bool has_read_all);
   void linger();
   void wait_for_input();
+  bool may_read() const;
   void update_load();
   void report_lost();
   void look_whether_read();
@@ -107,6 +113,7 @@ class Connection final : public ClientChannel {
   ByteBudget::Share share_;
   DeadlineTimer stall_;
   std::chrono::milliseconds linger_step_{1};
+  SteadyTime last_progress_{};  ///< the last time bytes left, or began to wait
   Phase phase_ = Phase::open;
   RingFeed feed_ = RingFeed::takes;
   bool congested_ = false;

@@ -29,7 +29,7 @@ void Outbox::stop_at_newest() { last_to_read_ = ring_.newest(); }
 
 void Outbox::add_piece(iovec* pieces, Source source, const char* data, std::size_t size) {
   pieces[gathered_.size()] = {const_cast<char*>(data), size};
-  gathered_.push_back({source, size, {}});
+  gathered_.push_back({source, size, {}, 0});
 }
 
 std::size_t Outbox::gather(iovec* pieces, std::size_t capacity) {
@@ -50,11 +50,13 @@ std::size_t Outbox::gather(iovec* pieces, std::size_t capacity) {
   if (reading_) ring_.next_for(reader_, until(), lost_);
   RingReader reader = reader_;
   while (gathered_.size() < capacity) {
-    const RingEntry* entry = reading_ ? ring_.next_for(reader, until(), lost_) : nullptr;
+    std::uint64_t lost_before = 0;
+    const RingEntry* entry = reading_ ? ring_.next_for(reader, until(), lost_before) : nullptr;
     if (entry != nullptr) {
       Ring::advance(reader, *entry);
       add_piece(pieces, Source::ring, entry->line.data(), entry->line.size());
       gathered_.back().reader_after = reader;
+      gathered_.back().lost_before = lost_before;
     } else if (next != queued_.end()) {
       add_piece(pieces, Source::queued, next->line.data(), next->line.size());
       ++next;
@@ -68,9 +70,12 @@ std::size_t Outbox::gather(iovec* pieces, std::size_t capacity) {
 void Outbox::consume(std::size_t bytes) {
   for (const Piece& piece : gathered_) {
     if (bytes == 0) break;
-    if (piece.source == Source::ring) reader_ = piece.reader_after;
+    if (piece.source == Source::ring) {
+      reader_ = piece.reader_after;
+      lost_ += piece.lost_before;
+    }
     if (bytes < piece.size) {
-      keep_rest(piece.source, bytes);
+      keep_rest(piece, bytes);
       break;
     }
     bytes -= piece.size;
@@ -82,7 +87,8 @@ void Outbox::consume(std::size_t bytes) {
 void Outbox::pop(Source source) {
   switch (source) {
     case Source::partial:
-      if (!partial_is_from_ring_) bytes_ -= partial_.size();
+      if (!partial_entry_) bytes_ -= partial_.size();
+      partial_entry_.reset();
       std::string().swap(partial_);
       partial_written_ = 0;
       break;
@@ -98,9 +104,8 @@ void Outbox::pop(Source source) {
   }
 }
 
-void Outbox::keep_rest(Source source, std::size_t written) {
-  partial_is_from_ring_ = source == Source::ring || (source == Source::partial && partial_is_from_ring_);
-  switch (source) {
+void Outbox::keep_rest(const Piece& piece, std::size_t written) {
+  switch (piece.source) {
     case Source::partial: partial_written_ += written; return;
     case Source::ahead:
       partial_ = std::move(ahead_.front());
@@ -112,9 +117,9 @@ void Outbox::keep_rest(Source source, std::size_t written) {
       break;
     case Source::ring: {
       // The ring may push the entry out before the rest of it is written.
-      const Sequence sequence = static_cast<Sequence>(value_of(reader_.next) - 1);
-      ring_.each_after(static_cast<Sequence>(value_of(sequence) - 1), [&](const RingEntry& entry) {
+      ring_.each_after(static_cast<Sequence>(value_of(piece.reader_after.next) - 2), [&](const RingEntry& entry) {
         partial_ = entry.line;
+        partial_entry_ = entry.sequence;
         return false;
       });
       break;
@@ -124,9 +129,7 @@ void Outbox::keep_rest(Source source, std::size_t written) {
 }
 
 void Outbox::acknowledge() {
-  const bool rest_of_entry = !partial_.empty() && partial_is_from_ring_;
-  reader_.acknowledged =
-      rest_of_entry ? static_cast<Sequence>(value_of(reader_.next) - 1) : reader_.next;
+  reader_.acknowledged = partial_entry_.value_or(reader_.next);
 }
 
 std::uint64_t Outbox::take_lost() { return std::exchange(lost_, 0); }

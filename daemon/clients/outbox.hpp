@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,10 +61,11 @@ class Outbox {
     Source source;
     std::size_t size;
     RingReader reader_after;  ///< of a piece from the ring
+    std::uint64_t lost_before = 0;
   };
 
   void add_piece(iovec* pieces, Source source, const char* data, std::size_t size);
-  void keep_rest(Source source, std::size_t written);
+  void keep_rest(const Piece& piece, std::size_t written);
   void pop(Source source);
 
   Ring& ring_;
@@ -74,7 +76,7 @@ class Outbox {
   std::deque<Queued> queued_;
   std::string partial_;  ///< a frame of which a part was written
   std::size_t partial_written_ = 0;
-  bool partial_is_from_ring_ = false;
+  std::optional<Sequence> partial_entry_;  ///< if that is from the ring
   std::size_t bytes_ = 0;
   std::uint64_t lost_ = 0;
   std::vector<Piece> gathered_;

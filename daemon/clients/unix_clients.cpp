@@ -27,7 +27,8 @@ UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, Listen
       accept_again_(context_.loop, context_.turn, [this] {
         out_of_descriptors_ = false;
         accept_ready();
-      }) {
+      }),
+      budget_patience_(context_.loop, context_.turn, [this] { end_largest_stalled(); }) {
   if (socket_.is_abstract()) policy_.own_user_only = true;
 }
 
@@ -127,9 +128,26 @@ void UnixClients::watch_budget() {
     context_.log.peer(LogLevel::warning, "reading paused",
                       "{} bytes are buffered, over --max-buffered: not reading from clients",
                       context_.budget.used());
+    budget_patience_.set_after(context_.limits.stall);
   } else {
+    budget_patience_.clear();
     for (auto& [id, connection] : connections_) connection->resume_reading();
   }
+}
+
+// With all buffers full, those who do not read end, the largest first, until it is enough.
+void UnixClients::end_largest_stalled() {
+  if (!context_.budget.over()) return;
+  const auto now = std::chrono::steady_clock::now();
+  Connection* largest = nullptr;
+  for (auto& [id, connection] : connections_) {
+    const auto since = connection->idle_since();
+    if (!since || *since + context_.limits.stall > now) continue;
+    if (largest == nullptr || connection->queued_bytes() > largest->queued_bytes()) largest = connection.get();
+  }
+  if (largest != nullptr) largest->give_up();
+  // The bytes of the one that ends are given back at the end of this turn; then the next is looked at.
+  budget_patience_.set_after(largest != nullptr ? std::chrono::milliseconds(1) : context_.limits.stall / 4);
 }
 
 void UnixClients::acknowledge_read() {

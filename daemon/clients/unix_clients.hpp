@@ -36,6 +36,7 @@ class UnixClients final : public NotificationReaders {
   void admit(int descriptor);
   void pause_accepting(int error);
   void watch_budget();
+  void end_largest_stalled();
 
   ConnectionContext context_;
   ClientEvents& events_;
@@ -45,6 +46,7 @@ class UnixClients final : public NotificationReaders {
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
   std::unique_ptr<DescriptorWatch> listener_;
   DeadlineTimer accept_again_;
+  DeadlineTimer budget_patience_;  ///< set while --max-buffered is exceeded
   std::uint64_t last_client_ = 0;
   int accepts_this_turn_ = 1;
   bool out_of_descriptors_ = false;

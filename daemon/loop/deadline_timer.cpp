@@ -23,6 +23,13 @@ void DeadlineTimer::set_at_latest(SteadyTime deadline) {
   if (!deadline_ || deadline < *deadline_) set(deadline);
 }
 
+void DeadlineTimer::clear() {
+  deadline_.reset();
+  if (!armed_) return;
+  armed_.reset();
+  timer_.cancel();
+}
+
 void DeadlineTimer::arm() {
   armed_ = deadline_;
   timer_.expires_at(*deadline_);

@@ -14,8 +14,8 @@ namespace bridge {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 /// A timer that is cheap to move later: it keeps the deadline in a variable and touches the kernel's
-/// timer only when the deadline becomes earlier than what is armed. A deadline that moved later, or
-/// was cleared, costs at most one idle wake-up.
+/// timer only when the deadline becomes earlier than what is armed, or is cleared. A deadline that
+/// moved later costs at most one idle wake-up.
 ///
 /// The callback runs on the loop, once a deadline; it may set the next one. Destroying the timer
 /// cancels it.
@@ -30,7 +30,7 @@ class DeadlineTimer {
   void set_after(std::chrono::milliseconds delay);
   /// Like set(), but never moves an earlier deadline.
   void set_at_latest(SteadyTime deadline);
-  void clear() { deadline_.reset(); }
+  void clear();
   bool is_set() const { return deadline_.has_value(); }
 
  private:

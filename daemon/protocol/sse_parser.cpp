@@ -20,36 +20,50 @@ std::string_view value_after(std::string_view line, std::size_t colon) {
   return value;
 }
 
-std::size_t find_line_end(std::string_view text) {
-  const std::size_t lf = text.find('\n');
-  const std::size_t cr = text.substr(0, lf).find('\r');
-  return cr != text.npos ? cr : lf;
-}
+/// Finds line ends in a chunk from its begin to its end. The next LF is remembered, so that a chunk
+/// of many CR is not searched again for each of them.
+class LineEnds {
+ public:
+  explicit LineEnds(std::string_view chunk) : chunk_(chunk), lf_(chunk.find('\n')) {}
+
+  /// The first CR or LF at or after `from`; npos if there is none.
+  std::size_t next(std::size_t from) {
+    if (lf_ != chunk_.npos && lf_ < from) lf_ = chunk_.find('\n', from);
+    const std::size_t cr = chunk_.substr(0, lf_).find('\r', from);
+    return cr != chunk_.npos ? cr : lf_;
+  }
+
+ private:
+  std::string_view chunk_;
+  std::size_t lf_;
+};
 
 }  // namespace
 
 void SseParser::feed(std::string_view chunk, SseSink& sink) {
-  while (!chunk.empty()) {
-    if (std::exchange(after_cr_, false) && chunk.front() == '\n') {
-      chunk.remove_prefix(1);
+  LineEnds ends(chunk);
+  for (std::size_t at = 0; at < chunk.size();) {
+    if (std::exchange(after_cr_, false) && chunk[at] == '\n') {
+      ++at;
       continue;
     }
-    const std::size_t end = find_line_end(chunk);
+    const std::size_t end = ends.next(at);
     if (end == chunk.npos) {
-      hold(chunk, sink);
+      hold(chunk.substr(at), sink);
       return;
     }
     after_cr_ = chunk[end] == '\r';
+    const std::string_view line_part = chunk.substr(at, end - at);
     if (line_skipped_) {
       line_skipped_ = at_start_ = false;
     } else if (line_.empty()) {
-      end_of_line(chunk.substr(0, end), sink);
+      end_of_line(line_part, sink);
     } else {
-      line_.append(chunk.substr(0, end));
+      line_.append(line_part);
       const std::string line = std::exchange(line_, std::string());
       end_of_line(line, sink);
     }
-    chunk.remove_prefix(end + 1);
+    at = end + 1;
   }
 }
 

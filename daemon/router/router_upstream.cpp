@@ -150,6 +150,7 @@ void Router::session_ended(UpstreamId id, Ending ending) {
 }
 
 void Router::session_open() {
+  expiry_.clear();
   departed_.each_resting([this](DepartedNotifications::Estate& estate) { send_next_of(estate); });
   pass_slots_on();
   pump_all();

@@ -54,6 +54,9 @@ class Exchange final : private CurlTransfer, private SseSink {
   /// When it is over if nothing happens.
   SteadyTime deadline() const;
 
+  /// Whether its deadline is near by its nature: no request that waits for its answer.
+  bool ends_soon() const { return settled_ || resume_at_ || message_.kind != OutgoingKind::request; }
+
   UpstreamId id() const { return message_.id; }
   bool is_settled() const { return settled_; }
   bool was_reached() const { return reached_; }

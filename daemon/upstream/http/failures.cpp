@@ -45,12 +45,12 @@ std::string advice(ErrorKind kind, const HttpContext& context) {
   }
 }
 
-/// The first message in a body: the body itself, or the data of its first event.
+/// The message in a body: the body itself, or the data of its first event with an error in it.
 std::string first_message(const ResponseHead& head, const std::string& body) {
   if (!head.is_event_stream()) return body;
   struct First final : SseSink {
     void on_event(std::string, std::string data) override {
-      if (message.empty()) message = std::move(data);
+      if (message.empty() && find_member(data, "error")) message = std::move(data);
     }
     void on_retry(std::chrono::milliseconds) override {}
     void on_oversized_event() override {}

@@ -58,6 +58,7 @@ HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions optio
       tokens_(make_token_source(loop, turn, curl_, auth, context_.options(), log)),
       stream_(loop, turn, context_, *this),
       clock_(loop, turn, [this] { check_time(); }),
+      short_clock_(loop, turn, [this] { check_time(); }),
       soon_(loop, turn, [this] { report_stream(); }) {}
 
 HttpUpstream::~HttpUpstream() = default;
@@ -83,7 +84,7 @@ void HttpUpstream::start(Outgoing message) {
   Exchange& started = *exchange;
   exchanges_[id] = std::move(exchange);
   started.start();
-  clock_.set_at_latest(started.deadline());
+  watch_time(started);
 }
 
 void HttpUpstream::remove(UpstreamId id) {
@@ -91,6 +92,7 @@ void HttpUpstream::remove(UpstreamId id) {
   if (node.empty()) return;
   removed_.push_back(std::move(node.mapped()));
   if (depth_ == 0) removed_.clear();
+  if (exchanges_.empty()) short_clock_.clear();
 }
 
 void HttpUpstream::abandon(UpstreamId id) {
@@ -105,7 +107,7 @@ void HttpUpstream::settle(UpstreamId id) {
   if (exchange->has_ended()) {
     if (depth_ == 0) remove(id);
   } else {
-    clock_.set_at_latest(exchange->deadline());
+    watch_time(*exchange);
   }
 }
 
@@ -172,7 +174,7 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
     remove(id);
     if (!settled) events_->upstream_ended(id, std::move(ending));
   } else if (exchange != nullptr) {
-    clock_.set_at_latest(exchange->deadline());
+    watch_time(*exchange);
   }
   relieve_budget();
   if (--depth_ == 0) removed_.clear();
@@ -206,6 +208,12 @@ void HttpUpstream::check_time() {
   }
   for (const UpstreamId id : ended) exchange_progressed(id);
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
+}
+
+void HttpUpstream::watch_time(const Exchange& exchange) {
+  const SteadyTime deadline = exchange.deadline();
+  if (deadline == SteadyTime::max()) return;
+  (exchange.ends_soon() ? short_clock_ : clock_).set_at_latest(deadline);
 }
 
 void HttpUpstream::report_stream() {

@@ -53,6 +53,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void remove(UpstreamId id);
   void learn_from(const Exchange& exchange);
   void check_time();
+  void watch_time(const Exchange& exchange);
   void relieve_budget();
   void report_stream();
 
@@ -68,7 +69,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   std::vector<std::unique_ptr<Exchange>> removed_;  ///< may still be on the call stack
   HttpServerStream stream_;
   ServerStream reported_ = ServerStream::off;
-  DeadlineTimer clock_;
+  DeadlineTimer clock_;        ///< of requests: far away, and seldom moved
+  DeadlineTimer short_clock_;  ///< of what ends soon; cleared when nothing is under way
   DeadlineTimer soon_;       ///< for what must not be reported from within a call of ours
   std::unique_ptr<Goodbye> goodbye_;
   bool unreachable_ = false;

@@ -38,7 +38,10 @@ std::optional<std::chrono::seconds> retry_after_of(std::string_view value) {
   return std::chrono::seconds(std::max<std::time_t>(0, date - std::time(nullptr)));
 }
 
-std::optional<std::chrono::seconds> keep_alive_of(std::string_view value) {
+std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {
+  std::string lowered(given);
+  std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
+  std::string_view value = lowered;
   const auto at = value.find("timeout=");
   if (at == value.npos) return std::nullopt;
   value.remove_prefix(at + 8);
