@@ -1,0 +1,198 @@
+"""Where the upstream's token comes from: a file, a command, the environment (section 8, "Token sources")."""
+
+import os
+import signal
+
+from harness import Case, call, eventually, main, text_of
+
+
+class Tokens(Case):
+    def echoed(self, client, text="x", id=1):
+        self.assertEqual(text_of(client.call("echo", {"message": text}, id)), text)
+
+    def replace(self, name, text):
+        os.rename(self.write(name + ".new", text), self.path(name))
+
+    def texts(self, client, count):
+        """The answers to ids 0 to count - 1, in whatever order they come."""
+        answers = {message["id"]: text_of(message) for message in client.lines(count)}
+        return [answers[id] for id in range(count)]
+
+    def runs(self, name="runs"):
+        try:
+            with open(self.path(name), encoding="utf-8") as file:
+                return file.read().count("run")
+        except FileNotFoundError:
+            return 0
+
+    def assert_unseen(self, daemon, *secrets):
+        """Nowhere that somebody else looks."""
+        places = {"log": daemon.stderr(), "stdout": daemon.stdout().decode(), "status": repr(daemon.status())}
+        with open(f"/proc/{daemon.pid}/cmdline", encoding="utf-8") as file:
+            places["argv"] = file.read()
+        for place, text in places.items():
+            for secret in secrets:
+                self.assertNotIn(secret, text, place)
+
+
+class File(Tokens):
+    def setUp(self):
+        super().setUp()
+        self.server = self.upstream("--token", "first-token")
+        self.daemon = self.start_daemon(self.server, "--token-file", self.write("t", "first-token\n"))
+
+    def test_a_replaced_file_is_noticed_when_the_old_token_is_refused(self):
+        client = self.client()
+        self.echoed(client)
+        self.replace("t", "second-token\n")
+        self.server.control("POST", "token", '{"token":"second-token"}')
+        self.echoed(client, id=2)
+        self.assert_unseen(self.daemon, "first-token", "second-token")
+
+    def test_sighup_reads_the_file(self):
+        client = self.client()
+        self.echoed(client)
+        self.server.control("POST", "token", '{"token":""}')
+        self.replace("t", "second-token\n")
+        self.daemon.signal(signal.SIGHUP)
+
+        def used():
+            self.echoed(client)
+            return self.server.log("tools/call")[-1]["headers"]["authorization"] == "Bearer second-token"
+
+        eventually(used, "the second token")
+        self.assertEqual(self.server.state()["initializes"], 1)
+
+    def test_an_unreadable_file_is_the_clients_error_until_it_is_there(self):
+        client = self.client()
+        self.echoed(client)
+        os.unlink(self.path("t"))
+        self.daemon.signal(signal.SIGHUP)
+
+        def failed():
+            answer = client.call("echo", {"message": "x"}, 2)
+            return answer if "error" in answer else None
+
+        error = self.assert_error(eventually(failed, "an error"), -32000, 2, "auth", "no")
+        self.assertIn(self.path("t"), error["message"])
+        self.replace("t", "first-token\n")
+        eventually(lambda: "result" in client.call("echo", {"message": "x"}, 3), "an answer")
+
+    def test_a_file_that_cannot_be_read_at_start_is_78(self):
+        for content in (None, "", "two words", "x" * 70000):
+            with self.subTest(content and content[:10]):
+                path = self.path("none") if content is None else self.write("bad", content)
+                daemon = self.start_daemon(self.server, "--token-file", path, socket="s2", ready=False)
+                daemon.exit_codes = (78,)
+                self.assertEqual(daemon.wait(), 78)
+                self.assertIn(path, daemon.stderr())
+
+
+class Command(Tokens):
+    def command(self, script, *options, token="good-token"):
+        self.server = self.upstream("--token", token)
+        wait = () if "--connect-wait" in options else ("--connect-wait", "3s")
+        self.daemon = self.start_daemon(self.server, "--token-command", f"echo run >> {self.path('runs')}; {script}",
+                                        *wait, *options)
+        return self.client()
+
+    def test_it_is_run_once_and_again_when_its_token_is_refused(self):
+        client = self.command(f"cat {self.write('t', 'good-token')}")
+        for id in range(5):
+            self.echoed(client, id=id)
+        self.assertEqual(self.runs(), 1)
+        self.write("t", "newer-token\n")
+        self.server.control("POST", "token", '{"token":"newer-token"}')
+        for id in range(5):
+            self.echoed(client, id=id)
+        self.assertEqual(self.runs(), 2)
+
+    def test_many_refused_requests_cause_one_run_and_each_is_carried_out_once(self):
+        client = self.command(f"cat {self.write('t', 'good-token')}")
+        self.echoed(client)
+        self.server.forget_log()
+        self.write("t", "newer-token\n")
+        self.server.control("POST", "token", '{"token":"newer-token"}')
+        clients = [self.client() for _ in range(10)]
+        for one in clients:
+            one.send(*[call("echo", {"message": str(id)}, id) for id in range(5)])
+        for one in clients:
+            self.assertEqual(self.texts(one, 5), list("01234"))
+        self.assertEqual(self.runs(), 2)
+        accepted = [entry for entry in self.server.log("tools/call")
+                    if entry["headers"]["authorization"] == "Bearer newer-token"]
+        self.assertEqual(len(accepted), 50)
+
+    def test_a_second_401_goes_to_the_client_with_the_challenge(self):
+        client = self.command(f"cat {self.write('t', 'bad-token')}")
+        self.server.fault({"status": 401, "headers": {"WWW-Authenticate": 'Bearer realm="r", error="bad-token"'},
+                           "body": "no", "contentType": "text/plain"}, times=-1)
+        answer = client.call("echo", {"message": "x"})
+        error = self.assert_error(answer, -32001, 1, "auth", "no")
+        self.assertEqual(error["data"]["status"], 401)
+        self.assertIn("Bearer", error["data"]["wwwAuthenticate"])
+        self.assertNotIn("bad-token", repr(answer))
+        self.assertEqual(self.runs(), 2)
+
+    def test_the_ttl_ends_its_use(self):
+        client = self.command("echo good-token", "--token-ttl", "300ms")
+        eventually(lambda: self.echoed(client) or self.runs() >= 3, "three runs")
+
+    def test_stderr_goes_to_the_log_without_the_token(self):
+        client = self.command(f"set -x; token=$(cat {self.write('t', 'good-token')}); echo about $token >&2; echo $token")
+        self.echoed(client)
+        self.assertIn("about ***", self.daemon.logged("about"))
+        self.assert_unseen(self.daemon, "good-token")
+
+    def test_its_environment_has_none_of_our_secrets(self):
+        self.server = self.upstream("--token", "good-token")
+        self.daemon = self.start_daemon(
+            self.server, "--token-command", f"env > {self.path('env')}; echo good-token",
+            environment={"MCP_SERVER_TOKEN": "hush-hush", "MCP_INPUT_KEY": "hush-hush", "MCP_BRIDGE_HEADER": "X: hush-hush",
+                         "CREDENTIALS_DIRECTORY": "/hush-hush"})
+        self.echoed(self.client())
+        with open(self.path("env"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertNotIn("hush-hush", text)
+        self.assertIn("PATH=", text)
+
+    def test_its_failure_is_the_clients_error(self):
+        client = self.command(f"cat {self.write('t', 'hush-hush')}; echo why >&2; exit 7")
+        answer = client.call("echo", {"message": "x"})
+        error = self.assert_error(answer, -32000, 1, "auth", "no")
+        self.assertIn("exit code 7", error["message"])
+        self.daemon.logged("token command: why")
+        self.assert_unseen(self.daemon, "hush-hush")
+
+    def test_while_it_runs_the_daemon_does_everything_else(self):
+        go = self.path("go")
+        client = self.command(f"while [ ! -e {go} ]; do sleep 0.05; done; echo good-token", "--connect-wait", "60s")
+        client.send(call("echo", {"message": "waited"}))
+        eventually(self.runs, "the command")
+        for _ in range(3):
+            self.daemon.status()
+        self.assertFalse(client.readable())
+        self.write("go", "")
+        self.assertEqual(text_of(client.line()), "waited")
+
+    def test_the_daemon_ends_while_it_runs_and_leaves_nothing(self):
+        client = self.command("sleep 600", "--connect-wait", "60s")
+        client.send(call("echo", {"message": "never"}))
+        eventually(self.runs, "the command")
+        self.assertEqual(self.daemon.terminate(), 0)
+
+    def test_the_command_comes_before_the_file_and_that_before_the_environment(self):
+        server = self.upstream()
+        token = self.write("t", "from-file")
+        environment = {"MCP_SERVER_TOKEN": "from-environment"}
+        for options, expected in ((["--token-command", "echo from-command", "--token-file", token], "from-command"),
+                                  (["--token-file", token], "from-file"), ([], "from-environment")):
+            daemon = self.start_daemon(server, *options, socket=expected, environment=environment)
+            server.forget_log()
+            self.echoed(self.client(daemon))
+            for entry in server.log():
+                self.assertEqual(entry["headers"]["authorization"], "Bearer " + expected)
+
+
+if __name__ == "__main__":
+    main()
