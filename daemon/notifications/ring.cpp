@@ -53,6 +53,8 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
   entry.sequence = static_cast<Sequence>(++last_);
   entry.time = now;
   entry.line = std::move(message);
+  // It may stay for long: what grew while it was read is not kept with it.
+  if (entry.line.capacity() > entry.line.size() + entry.line.size() / 8 + 32) entry.line.shrink_to_fit();
   if (limits_.coalesce && !coalesce_key.empty()) {
     newest_of_key_[coalesce_key] = entry.sequence;
     entry.coalesce_key = std::move(coalesce_key);

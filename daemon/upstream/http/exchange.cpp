@@ -51,7 +51,12 @@ Exchange::~Exchange() { release_handle(); }
 void Exchange::release_handle() {
   if (!handle_) return;
   if (std::exchange(running_, false)) context_.curl().remove(handle_.get(), *this);
-  context_.give_back(std::move(handle_));
+  // One that was sent elsewhere knows another URL than the rest.
+  if (url_.empty()) {
+    context_.give_back(std::move(handle_));
+  } else {
+    handle_.reset();
+  }
 }
 
 void Exchange::start() {
@@ -66,7 +71,7 @@ void Exchange::begin_post() {
   carried_session_ = !context_.session_id().empty();
   token_generation_ = context_.token_generation();
   CURL* const h = handle_.get();
-  curl_easy_setopt(h, CURLOPT_URL, url_.empty() ? context_.options().url.c_str() : url_.c_str());
+  use_redirected_url();
   curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());
@@ -82,6 +87,12 @@ void Exchange::begin_post() {
   requests_sent_ = 0;
   running_ = true;
   context_.curl().add(h, *this);
+}
+
+void Exchange::use_redirected_url() {
+  if (url_.empty()) return;
+  curl_easy_setopt(handle_.get(), CURLOPT_CURLU, nullptr);
+  curl_easy_setopt(handle_.get(), CURLOPT_URL, url_.c_str());
 }
 
 void Exchange::pause(bool paused) {
@@ -262,7 +273,7 @@ void Exchange::begin_resume() {
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(parser_->last_event_id());
   CURL* const h = handle_.get();
-  curl_easy_setopt(h, CURLOPT_URL, url_.empty() ? context_.options().url.c_str() : url_.c_str());
+  use_redirected_url();
   curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
   curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 118L);

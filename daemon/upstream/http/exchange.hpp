@@ -71,6 +71,7 @@ class Exchange final : private CurlTransfer, private SseSink {
 
   void begin_post();
   void begin_resume();
+  void use_redirected_url();
   void release_handle();
   void head_complete();
   std::size_t take_body(std::string_view bytes);

@@ -20,7 +20,11 @@ void append_header(HeaderList& list, const std::string& line) {
 }
 
 HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log)
-    : curl_(curl), options_(std::move(options)), budget_(budget), log_(log) {}
+    : curl_(curl), options_(std::move(options)), budget_(budget), log_(log), url_(curl_url()) {
+  curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, options_.url.c_str(), 0);
+}
+
+void HttpContext::UrlCleanup::operator()(void* url) const { curl_url_cleanup(static_cast<CURLU*>(url)); }
 
 CurlHandle HttpContext::take_handle() {
   if (!idle_handles_.empty()) {
@@ -32,6 +36,7 @@ CurlHandle HttpContext::take_handle() {
   CURL* const h = handle.get();
   curl_.prepare(h);
   curl_easy_setopt(h, CURLOPT_URL, options_.url.c_str());
+  curl_easy_setopt(h, CURLOPT_CURLU, url_.get());
   curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);

@@ -62,10 +62,15 @@ class HttpContext {
  private:
   HeaderList common_headers() const;
 
+  struct UrlCleanup {
+    void operator()(void* url) const;
+  };
+
   CurlLoop& curl_;
   HttpOptions options_;
   ByteBudget& budget_;
   Log& log_;
+  std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
   std::vector<CurlHandle> idle_handles_;
   HeaderList post_headers_;
   std::string token_;

@@ -19,7 +19,6 @@ class HttpUpstream::Goodbye final : public CurlTransfer {
     handle_ = context_.take_handle();
     headers_ = context_.stream_headers({});
     CURL* const h = handle_.get();
-    curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
     curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
     curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());

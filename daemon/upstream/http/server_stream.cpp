@@ -98,7 +98,6 @@ void HttpServerStream::connect() {
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);
   CURL* const h = handle_.get();
-  curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
   curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
   curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 4L);
