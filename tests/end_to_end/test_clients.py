@@ -6,6 +6,7 @@ import socket
 import time
 
 from harness import Case, Client, call, initialize, main, notification, request, text_of
+from harness.binaries import release_binary
 
 
 class HalfClose(Case):
@@ -153,7 +154,8 @@ class DescriptorsRunOut(Case):
             resource.setrlimit(resource.RLIMIT_NOFILE, (self.LIMIT, self.LIMIT))
 
         server = self.upstream()
-        daemon = self.start_daemon(server, before_exec=few)
+        # The sanitizer's own check of a pointer opens a pipe, and takes its failing for a bad pointer.
+        daemon = self.start_daemon(server, before_exec=few, program=release_binary("MCP_BRIDGED"))
         first = self.client()
         first.fence()
         crowd = [Client(daemon.socket_path) for _ in range(self.LIMIT + 20)]
@@ -169,7 +171,7 @@ class DescriptorsRunOut(Case):
             client.close()
         # Room again: the others are accepted and answered as they come.
         for client in crowd[self.LIMIT // 2:]:
-            self.assertIn(client.line()["id"], (1,))
+            self.assertEqual(client.line()["id"], 1)
             client.close()
         first.fence()
         self.others(1)

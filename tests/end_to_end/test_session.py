@@ -335,6 +335,7 @@ class Ending(Case):
 
         eventually(refused, "the end of accepting")
         self.assertEqual(client.line()["id"], 1)
+        self.assertEqual(daemon.wait(), 0)
 
     def test_it_takes_8_seconds_at_most_whatever_the_upstream_does(self):
         server, daemon = self.bridge("--grace", "5s")

@@ -150,7 +150,7 @@ class Case(unittest.TestCase):
                 process.kill()
             report = process.sanitizer_report()
             if report:
-                problems.append(f"{process.name} has a sanitizer's report:\n{report[-6000:]}")
+                problems.append(f"{process.name} has a sanitizer's report:\n{report}")
         try:
             eventually(lambda: not left_behind(self.marker), "the end of all processes of the test", 5)
         except AssertionError as error:

@@ -77,4 +77,5 @@ class Daemon(Process):
         if self.running():
             self.signal(signal.SIGTERM)
         code = self.wait()
-        assert code in self.exit_codes, f"the daemon ended with {code}: {self.stderr()[-3000:]}"
+        assert code in self.exit_codes or self.sanitizer_report(), \
+            f"the daemon ended with {code}, not {self.exit_codes}: {self.stderr()[-3000:]}"

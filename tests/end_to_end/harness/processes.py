@@ -90,8 +90,10 @@ class Process:
         return self.stderr()
 
     def sanitizer_report(self):
+        """The first report on stderr, as far as it says where; None if there is none."""
         text = self.stderr()
-        return text if any(sign in text for sign in SANITIZER_REPORTS) else None
+        found = [text.find(sign) for sign in SANITIZER_REPORTS if sign in text]
+        return text[min(found):][:6000] if found else None
 
     # What /proc knows of it.
 

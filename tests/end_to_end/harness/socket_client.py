@@ -18,7 +18,11 @@ class Client:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.connect("\0" + path[1:] if path.startswith("@") else path)
+        try:
+            self.socket.connect("\0" + path[1:] if path.startswith("@") else path)
+        except OSError:
+            self.socket.close()
+            raise
         self.buffer = b""
         self.others = []
         self.fences = 0
