@@ -13,23 +13,28 @@ void measure_connect(Setting& setting) {
   setting.report.title("Connect, one call, close");
   const Upstream upstream = start_demo_upstream(setting.programs, setting.folder);
   const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
+  const Relay bare = start_bare_relay(setting.programs, setting.folder, upstream);
   const std::string message = echo_message("hello from the benchmark");
   const std::string post = upstream.request(message);
   const std::string line = line_request(message);
   Caller direct = upstream.connect();
   const auto kept = [&] { direct.call_well(post); };
   const auto fresh = [&] { daemon.connect().call_well(line); };
+  const auto relayed = [&] { bare.connect().call_well(line); };
   median_of(100, kept);
   median_of(100, fresh);
-  Rounds ratio, fresh_us;
+  median_of(100, relayed);
+  Rounds ratio, bare_ratio, fresh_us;
   for (int round = 0; round < round_count; ++round) {
     const double straight = median_of(calls_a_round, kept);
     const double bridged = median_of(calls_a_round, fresh);
     ratio.add(bridged / straight);
+    bare_ratio.add(median_of(calls_a_round, relayed) / straight);
     fresh_us.add(bridged);
   }
   setting.report.at_most("connect+call+close through/a direct call on a kept connection",
                          ratio.middle(), 3.0, "x");
+  setting.report.note("  through a bare libcurl relay/the same", bare_ratio.middle(), "x");
   setting.report.note("  through", fresh_us.middle(), "us");
 }
 
