@@ -325,6 +325,16 @@ void settle(Options& options, const Raw& raw) {
   options.router.sequential = options.max_clients == 1;
 }
 
+/// CLI11 writes the value of a negated flag behind its name, which only confuses.
+std::string help_of(const CLI::App& app) {
+  static constexpr std::string_view negation = "{false}";
+  std::string text = app.help();
+  for (std::size_t at = text.find(negation); at != text.npos; at = text.find(negation, at)) {
+    text.erase(at, negation.size());
+  }
+  return text;
+}
+
 /// One line of what CLI11 has to say.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -363,7 +373,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       if (option->count() > 0) result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
     }
   } catch (const CLI::CallForHelp&) {
-    result.informed = Informed{app.help()};
+    result.informed = Informed{help_of(app)};
   } catch (const CLI::ParseError& error) {
     throw StartError(code(exit_code::usage), first_line(error.what()) + " (see --help)");
   } catch (const StartError& error) {

@@ -43,6 +43,7 @@ bool Session::is_trying() const { return step_ != Step::none; }
 
 void Session::send(Outgoing message) {
   last_sent_ = std::chrono::steady_clock::now();
+  message.session = number_;
   upstream_.send(std::move(message));
 }
 

@@ -162,6 +162,7 @@ class Session final : public UpstreamEvents {
   State state_ = State::idle;
   Step step_ = Step::none;
   bool ending_ = false;
+  std::uint32_t number_ = 0;  ///< of the session, from 1
   bool alive_ = false;   ///< there is a session, as far as is known
   bool lost_ = false;    ///< there was one, and it is to be restored
   ServerStream server_stream_ = ServerStream::off;

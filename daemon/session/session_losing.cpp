@@ -22,6 +22,13 @@ bool is_unreachable(const Failure& failure) {
 void Session::message_failed(Ending ending) {
   const Failure& failure = *ending.failure;
   Outgoing& message = *ending.unanswered;
+  if (ending.session != SessionVerdict::kept && is_open() && message.session != number_ &&
+      message.rejections + 1 < max_rejections) {
+    // It was refused in a session that has been replaced meanwhile.
+    ++message.rejections;
+    send(std::move(message));
+    return;
+  }
   if (ending.session == SessionVerdict::doubtful) {
     doubt(std::move(ending));
     return;

@@ -249,6 +249,7 @@ void Session::step_ended(UpstreamId id) {
 }
 
 void Session::become_open() {
+  ++number_;
   step_ = Step::none;
   state_ = State::open;
   alive_ = true;

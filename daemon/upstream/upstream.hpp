@@ -24,6 +24,7 @@ struct Outgoing {
 
   // Notes on what became of it, kept by the carrier and given back with it.
   std::uint8_t authorizations = 0;  ///< the carrier's: how often it was sent again with another token
+  std::uint32_t session = 0;    ///< the number of the session it was sent in
   std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
   std::optional<std::chrono::steady_clock::time_point> hold_until{};

@@ -1,0 +1,125 @@
+"""A session that the upstream has forgotten is opened again, once for all, and nobody notices (section 7)."""
+
+from faults import FaultCase, call, main, text_of
+
+DROP_IDS_ONLY = '{"keepStreams":true}'
+
+
+class Lost(FaultCase):
+    def lose(self, server, body=DROP_IDS_ONLY):
+        server.control("POST", "sessions/drop", body)
+
+    def fifty_requests(self, *upstream):
+        server, _ = self.bridge(upstream=upstream)
+        clients = [self.client() for _ in range(5)]
+        for client in clients:
+            client.fence()
+        server.streams(1)
+        self.lose(server)
+        for client in clients:
+            client.send(*[call("echo", {"message": f"m{id}"}, id) for id in range(10)])
+        for client in clients:
+            answers = self.collect(client, 10)
+            self.assertEqual({id: text_of(answer) for id, answer in answers.items()},
+                             {id: f"m{id}" for id in range(10)})
+        self.assertEqual(self.initializes(server), 2)
+        self.reopened(1)
+
+    def test_fifty_requests_that_meet_a_404_cost_one_initialize(self):
+        self.fifty_requests()
+
+    def test_fifty_requests_that_meet_a_400_cost_one_initialize(self):
+        self.fifty_requests("--unknown-session", "400")
+
+    def test_it_is_noticed_by_the_server_stream_while_nobody_asks(self):
+        server, _ = self.bridge()
+        self.client().fence()
+        server.streams(1)
+        self.lose(server, "{}")
+        self.reopened(1)
+        self.assertEqual(self.initializes(server), 2)
+
+    def test_level_and_subscriptions_are_restored_and_changes_announced(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.request("logging/setLevel", {"level": "warning"}, 1)
+        client.request("resources/subscribe", {"uri": "demo://ticker"}, 2)
+        client.request("resources/subscribe", {"uri": "demo://readme"}, 3)
+        client.request("resources/unsubscribe", {"uri": "demo://readme"}, 4)
+        client.close()
+        server.streams(1)
+        server.forget_log()
+        self.lose(server)
+        other = self.client()
+        other.send(call("echo", {"message": "after"}, 9))
+        self.assertEqual(text_of(other.answer(9)), "after")
+        self.reopened(1)
+        methods = [entry["method"] for entry in server.log() if entry["method"]]
+        self.assertEqual(methods, ["tools/call", "initialize", "notifications/initialized", "logging/setLevel",
+                                   "resources/subscribe", "tools/call"])
+        self.assertNotIn("mcp-session-id", server.log("initialize")[0]["headers"])
+        listed = other.request("bridge/notifications", {}, 10)["result"]["notifications"]
+        self.assertEqual([entry["message"] for entry in listed], [
+            {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"},
+            {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"},
+            {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"},
+            {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "demo://ticker"}}])
+
+    def test_a_server_that_keeps_losing_it_makes_no_loop(self):
+        server, _ = self.bridge("--connect-wait", "3s")
+        client = self.client()
+        client.fence()
+        server.fault({"status": 404, "body": "gone"}, method="tools/call", times=-1)
+        error = self.assert_error(client.call("echo", {"message": "x"}, 1), -32001, 1, "session", "no")
+        self.assertIn("keeps losing", error["message"])
+        self.assertLessEqual(self.initializes(server), 4)
+        server.clear_faults()
+        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
+
+    def test_a_400_about_the_session_that_a_ping_does_not_confirm_is_the_clients(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        body = '{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no training session of that name"}}'
+        server.fault({"status": 400, "contentType": "application/json", "body": body}, method="tools/call")
+        answer = client.call("echo", {"message": "x"}, 1)
+        self.assertEqual(answer["error"], {"code": -32602, "message": "no training session of that name"})
+        self.assertEqual(self.initializes(server), 1)
+
+    def test_a_404_that_says_method_not_found_is_no_loss(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        body = '{"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"Method not found"}}'
+        server.fault({"status": 404, "contentType": "application/json", "body": body}, method="tools/call")
+        self.assertEqual(client.call("echo", {}, 1)["error"]["code"], -32601)
+        self.assertEqual(self.initializes(server), 1)
+
+
+class Away(FaultCase):
+    def test_a_server_that_restarts_is_used_again(self):
+        server, daemon = self.bridge()
+        client = self.client()
+        client.fence()
+        server.stop()
+        client.send(call("echo", {"message": "waited"}, 1))
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
+        again = self.upstream("--port", str(server.port))
+        self.assertEqual(text_of(client.line()), "waited")
+        self.assertEqual(len(again.log("initialize")), 1)
+        self.assertEqual([entry["sessionId"] is not None for entry in again.log("tools/call")].count(True),
+                         len(again.log("tools/call")))
+
+    def test_who_waits_too_long_is_told_that_nothing_was_delivered(self):
+        server, _ = self.bridge("--connect-wait", "1s")
+        client = self.client()
+        client.fence()
+        server.stop()
+        client.send(*[call("echo", {"message": "x"}, id) for id in range(64)])
+        answers = self.collect(client, 64)
+        for id, answer in answers.items():
+            self.assert_error(answer, -32000, id, "connect", "no")
+
+
+if __name__ == "__main__":
+    main()

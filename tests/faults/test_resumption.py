@@ -1,0 +1,72 @@
+"""Answers whose stream breaks are continued by their event ids, and never asked for twice (section 8)."""
+
+import time
+
+from faults import FaultCase, call, main, text_of
+
+
+class Resumed(FaultCase):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge(upstream=("--event-ids", "--answers", "sse"))
+        self.asker = self.client()
+        self.asker.fence()
+
+    def resumptions(self, wait=None):
+        return [entry for entry in self.server.log(http_method="GET", wait=wait)
+                if "last-event-id" in entry["headers"]]
+
+    def test_a_broken_stream_is_continued_after_retry(self):
+        self.server.fault({"closeAfterEvents": 1}, method="tools/call")
+        before = self.server.log()[-1]["n"]
+        self.asker.send(call("slow", {"steps": 2, "delayMs": 300}, 1, token="t"))
+        messages = [self.asker.line() for _ in range(3)]
+        self.assertEqual([m.get("method", "answer") for m in messages],
+                         ["notifications/progress", "notifications/progress", "answer"])
+        self.assertEqual(text_of(messages[2]), "done after 2 steps")
+        self.assertEqual(len(self.server.log("tools/call", since=before)), 1)
+        self.assertEqual(len(self.resumptions()), 1)
+
+    def test_retry_is_obeyed(self):
+        self.server.fault({"closeAfterEvents": 1}, method="tools/call")
+        self.asker.send(call("slow", {"steps": 2, "delayMs": 100}, 1, token="t"))
+        self.asker.line()
+        closed = time.monotonic() * 1000  # the server closes right behind the first event
+        self.assertEqual(text_of(self.asker.answer(1)), "done after 2 steps")
+        self.assertGreaterEqual(self.resumptions()[-1]["atMs"] - closed, 450)
+        self.assertLessEqual(self.resumptions()[-1]["atMs"] - closed, 700)
+
+    def test_two_calls_at_once_are_each_continued_on_their_own(self):
+        self.server.fault({"closeAfterEvents": 1}, method="tools/call", times=2)
+        self.asker.send(call("slow", {"steps": 2, "delayMs": 50}, 1, token="a"),
+                        call("slow", {"steps": 3, "delayMs": 50}, 2, token="b"))
+        answers = self.collect(self.asker, 2)
+        self.assertEqual({id: text_of(answer) for id, answer in answers.items()},
+                         {1: "done after 2 steps", 2: "done after 3 steps"})
+        self.assertEqual(len(self.resumptions()), 2)
+        self.assertEqual(self.asker.fence(), [])
+
+    def test_the_server_stream_is_continued_where_it_broke(self):
+        self.server.streams(1)
+        self.server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        self.assertEqual(self.asker.line()["method"], "notifications/tools/list_changed")
+        self.server.control("POST", "streams/close", "{}")
+        self.server.control("POST", "emit", '{"message":{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}}')
+        self.assertEqual(self.asker.line()["method"], "notifications/prompts/list_changed")
+        self.assertEqual(self.asker.fence(), [])
+
+
+class NotResumed(FaultCase):
+    def test_without_event_ids_it_is_unknown_whether_it_was_carried_out(self):
+        server, _ = self.bridge(upstream=("--answers", "sse"))
+        client = self.client()
+        client.fence()
+        server.fault({"closeAfterEvents": 1}, method="tools/call")
+        client.send(call("slow", {"steps": 3, "delayMs": 50}, 1, token="t"))
+        self.assertEqual(client.line()["method"], "notifications/progress")
+        self.assert_error(client.line(), -32000, 1, None, "unknown")
+        self.assertEqual(len([body for body in server.bodies("tools/call") if body["params"]["name"] == "slow"]), 1)
+
+
+if __name__ == "__main__":
+    main()
