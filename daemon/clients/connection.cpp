@@ -50,7 +50,8 @@ std::optional<SteadyTime> Connection::idle_since() const {
 }
 
 bool Connection::may_read() const {
-  return phase_ == Phase::open && (!context_.budget.over() || share_.held() <= always_read);
+  if (phase_ != Phase::open || !context_.budget.over()) return phase_ == Phase::open;
+  return !context_.budget.far_over() && share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
 }
 
 void Connection::start() {

@@ -109,6 +109,8 @@ void UnixClients::flush() {
     for (Connection* connection : std::exchange(context_.dirty, {})) {
       connection->flush();
       if (!connection->is_over()) continue;
+      // Its end has marked it once more.
+      std::erase(context_.dirty, connection);
       connections_.erase(connection->identity().id);
       some_left = true;
     }

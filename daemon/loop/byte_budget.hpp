@@ -16,6 +16,8 @@ class ByteBudget {
   void on_relief(std::function<void()> relieved) { relieved_ = std::move(relieved); }
 
   bool over() const { return used_ > limit_; }
+  /// So far over that not even small things are taken in any more.
+  bool far_over() const { return used_ > limit_ + limit_ / 4; }
   std::size_t used() const { return used_; }
 
   /// One holder's part of the budget: says how much it holds now, gives it back when it goes.

@@ -69,6 +69,8 @@ class ClientEvents {
   virtual void client_left(ClientId client) = 0;
   /// Its queue went over --client-buffer, or has drained again.
   virtual void client_congestion(ClientId client, bool congested) = 0;
+  /// Bytes of its frames that wait to be started.
+  virtual std::size_t waiting_bytes(ClientId client) const = 0;
 
  protected:
   ~ClientEvents() = default;

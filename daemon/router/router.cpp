@@ -47,6 +47,7 @@ void Router::client_connected(ClientChannel& channel) {
   clients_.emplace(connected.id(), std::move(client));
   const ClientIdentity& identity = channel.identity();
   log_.debug("client {} connected (pid {}, uid {})", value_of(identity.id), identity.pid, identity.uid);
+  if (!turn_) turn_ = connected.id();
   if (!has_turn(connected)) channel.set_feed(RingFeed::none);
   if (server_requests_.parked() > 0) {
     // It may be about to send its `initialize`: only if it stays silent is it asked as it is.
@@ -109,23 +110,26 @@ void Router::drop_client(Client& client) {
   give_turn();
 }
 
-Client* Router::whose_turn() const {
-  for (const auto& [id, client] : clients_) {
-    if (!client->is_observer()) return client.get();
-  }
-  return nullptr;
-}
+bool Router::has_turn(const Client& client) const { return !options_.sequential || turn_ == client.id(); }
 
-bool Router::has_turn(const Client& client) const {
-  return !options_.sequential || whose_turn() == &client;
-}
-
+// The turn stays with a client until it leaves, or shows that it only looks on.
 void Router::give_turn() {
   if (!options_.sequential) return;
-  Client* next = whose_turn();
-  if (next == nullptr) return;
-  if (!next->peeks) next->channel.set_feed(RingFeed::takes);
-  pump(*next);
+  const Client* holder = turn_ ? find(*turn_) : nullptr;
+  if (holder != nullptr && !holder->is_observer()) return;
+  turn_.reset();
+  for (const auto& [id, client] : clients_) {
+    if (client->is_observer()) continue;
+    turn_ = id;
+    if (!client->peeks) client->channel.set_feed(RingFeed::takes);
+    pump(*client);
+    return;
+  }
+}
+
+std::size_t Router::waiting_bytes(ClientId id) const {
+  const auto found = clients_.find(id);
+  return found == clients_.end() ? 0 : found->second->waiting_share.held();
 }
 
 std::optional<PendingRequest> Router::end_pending(UpstreamId id) {

@@ -68,6 +68,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void client_half_closed(ClientId client) override;
   void client_left(ClientId client) override;
   void client_congestion(ClientId client, bool congested) override;
+  std::size_t waiting_bytes(ClientId client) const override;
 
   // Upstream's side.
   void session_open() override;
@@ -128,7 +129,6 @@ class Router final : public ClientEvents, public SessionEvents {
   bool notification_may_pass(Client& client);
   void pass_slots_on();
   WaitingFrame take_waiting(Client& client, std::size_t at);
-  Client* whose_turn() const;
   bool has_turn(const Client& client) const;
   void give_turn();
   void expire_waiting();
@@ -157,6 +157,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void answer_upstream(std::string body);
   void release_server_requests(Client& client);
   void drop_server_requests_of(UpstreamId origin);
+  void drop_server_requests_of_session();
 
   UpstreamIdSource& ids_;
   Session& session_;
@@ -172,6 +173,7 @@ class Router final : public ClientEvents, public SessionEvents {
   DepartedNotifications departed_;
   Subscriptions subscriptions_;
   std::string log_level_params_;  ///< of the last accepted logging/setLevel
+  std::optional<ClientId> turn_;  ///< --max-clients 1: whose it is
   std::deque<ClientId> slot_queue_;
   std::size_t slots_used_ = 0;
   Statistics statistics_;

@@ -89,7 +89,7 @@ void Router::note_kind(Client& client, const Frame& frame) {
   client.seen_frame = true;
   client.seen_ordinary_frame = client.seen_ordinary_frame || ordinary;
   if (!first && !first_ordinary) return;
-  if (client.is_observer()) give_turn();
+  give_turn();  // away from one that only looks on, or to one that has begun to speak
   if (!client.peeks && has_turn(client)) {
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
   }

@@ -7,6 +7,7 @@
 #include "protocol/reply.hpp"
 #include "router/methods.hpp"
 #include "router/router.hpp"
+#include "session/handshake.hpp"
 
 namespace bridge {
 void Router::answer_upstream(std::string body) {
@@ -156,6 +157,18 @@ void Router::release_server_requests(Client& client) {
     } else {
       park(request);
     }
+  });
+}
+
+/// Nobody waits for their answers any more: the next session counts its ids anew.
+void Router::drop_server_requests_of_session() {
+  server_requests_.each([&](ServerRequest& request) {
+    if (request.origin) return;
+    if (Client* client = request.asked ? find(*request.asked) : nullptr) {
+      client->channel.send(own_notification(
+          "notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"the session was lost"}})", request.id)));
+    }
+    server_requests_.remove(request);
   });
 }
 

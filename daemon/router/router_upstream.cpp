@@ -188,6 +188,7 @@ std::vector<SessionEvents::Restorable> Router::state_to_restore() const {
 }
 
 void Router::session_replaced(const std::vector<std::string>& list_changes) {
+  drop_server_requests_of_session();
   for (const std::string& method : list_changes) feed_.publish(own_notification(method), method, method);
   for (const std::string& uri : subscriptions_.uris()) {
     const std::string_view method = "notifications/resources/updated";

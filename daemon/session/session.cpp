@@ -139,7 +139,9 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
     return;
   }
   if (state_ == State::waiting && alive_ && !ending.failure) came_back();
+  const bool lost = ending.session == SessionVerdict::lost;
   events_->session_ended(id, std::move(ending));
+  if (lost) lose("the continuation of an answer was refused");
 }
 
 bool Session::own_ended(UpstreamId id, Ending& ending) {

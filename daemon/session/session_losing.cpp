@@ -92,6 +92,8 @@ void Session::lose(std::string_view why) {
   initialize_params_ = kept_params_;
   initialize_is_clients_ = false;
   upstream_.forget_session();
+  if (confirm_id_ != UpstreamId{}) upstream_.abandon(std::exchange(confirm_id_, UpstreamId{}));
+  resolve_doubts(true);
   if (backoff_.tries() == 0) {
     backoff_.next();  // at once, but not again and again
     start_try();

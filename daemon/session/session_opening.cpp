@@ -28,9 +28,9 @@ bool Session::wants_initialize() const {
 
 void Session::require() {
   if (ending_ || is_open() || is_trying()) return;
-  if (state_ == State::waiting && next_try_) {
+  if (state_ == State::waiting && (next_try_ || alive_)) {
     const SteadyTime soon = std::max(last_try_ + impatient, std::chrono::steady_clock::now());
-    if (soon < *next_try_) next_try_ = soon;
+    if (!next_try_ || soon < *next_try_) next_try_ = soon;
     schedule();
     return;
   }

@@ -204,6 +204,11 @@ void Exchange::transfer_done(int result) {
     answer_complete();
     return;
   }
+  const bool unauthorized = head_.status == 401 || head_.status == 403;
+  if (resuming_ && unauthorized && !std::exchange(reauthorized_, true) && owner_.exchange_unauthorized(*this) &&
+      try_resume()) {
+    return;
+  }
   if (resuming_ && (head_.status >= 500 || head_.status == 429 || head_.status == 409) && try_resume()) return;
   Failure failure = failure_of_status(context_, head_, body_);
   verdict_ = session_verdict(head_, failure, carried_session_);
@@ -212,6 +217,8 @@ void Exchange::transfer_done(int result) {
     failure.kind = ErrorKind::closed;  // it was a resumption that was refused
     failure.message = "the answer's stream broke and cannot be resumed: " + failure.message;
     failure.status = 0;
+    failure.delivered = Delivered::unknown;
+    failure.retry_after.reset();
     failure.error_object.clear();
   }
   end(std::move(failure));
@@ -264,6 +271,7 @@ bool Exchange::try_resume() {
 void Exchange::begin_resume() {
   resume_at_.reset();
   resuming_ = true;
+  token_generation_ = context_.token_generation();
   auto parser = std::make_unique<SseParser>(context_.options().max_frame);
   parser->set_last_event_id(parser_->last_event_id());
   parser_ = std::move(parser);

@@ -13,11 +13,15 @@
 
 namespace bridge {
 
+class Exchange;
+
 /// What the owner of exchanges hears of one; outside of curl.
 class ExchangeOwner {
  public:
   /// Messages came (Exchange::next_message), or it ended (Exchange::has_ended).
   virtual void exchange_progressed(UpstreamId id) = 0;
+  /// The continuation of its answer was refused with 401 or 403: is there another token to try?
+  virtual bool exchange_unauthorized(const Exchange& exchange) = 0;
 
  protected:
   ~ExchangeOwner() = default;
@@ -115,6 +119,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   bool ended_ = false;
   bool awaited_elsewhere_ = false;  ///< 202 to a request: its answer comes on another stream
   bool resuming_ = false;
+  bool reauthorized_ = false;
   std::optional<Failure> failure_;
   SessionVerdict verdict_ = SessionVerdict::kept;
 

@@ -221,6 +221,7 @@ void HttpUpstream::report_stream() {
 }
 
 void HttpUpstream::stream_progressed() {
+  if (stream_.state() == ServerStream::open && std::exchange(unreachable_, false)) events_->upstream_reachable();
   report_stream();
   while (auto message = stream_.next_message()) events_->upstream_message(std::nullopt, std::move(*message));
 }
@@ -271,6 +272,13 @@ bool HttpUpstream::try_another_token(Exchange& exchange, Ending& ending) {
   if (status != 401 && status != 403) return false;
   if (!token_was_refused(exchange.token_generation(), {status, exchange.head().www_authenticate})) return false;
   ++ending.unanswered->authorizations;
+  return true;
+}
+
+bool HttpUpstream::exchange_unauthorized(const Exchange& exchange) {
+  const ResponseHead& head = exchange.head();
+  if (!token_was_refused(exchange.token_generation(), {head.status, head.www_authenticate})) return false;
+  if (!has_token()) fetch_token();
   return true;
 }
 

@@ -40,6 +40,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   class Goodbye;
 
   void exchange_progressed(UpstreamId id) override;
+  bool exchange_unauthorized(const Exchange& exchange) override;
   void stream_progressed() override;
   void stream_lost_session() override;
   void stream_unauthorized(int status, const std::string& challenge, int token_generation) override;

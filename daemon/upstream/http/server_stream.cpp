@@ -15,6 +15,7 @@ namespace {
 constexpr std::chrono::seconds good_life{30};
 /// Never more than two openings a second, also as the server sees them arrive.
 constexpr std::chrono::milliseconds between_openings{525};
+constexpr std::chrono::seconds longest_retry_after{300};
 constexpr long tcp_keep_alive_seconds = 30;
 constexpr std::size_t max_refusal = 64u << 10;
 
@@ -202,7 +203,7 @@ void HttpServerStream::refused() {
     owner_.stream_unauthorized(head_.status, head_.www_authenticate, token_generation_);
   }
   // 401, 403, 409, 429: another time.
-  if (head_.retry_after) retry_ = *head_.retry_after;
+  if (head_.retry_after) wait_once_ = std::min(*head_.retry_after, longest_retry_after);
   connect_later(true);
 }
 
@@ -217,6 +218,7 @@ void HttpServerStream::connect_later(bool failed) {
   const auto now = std::chrono::steady_clock::now();
   SteadyTime next = now;
   if (retry_) next = now + *retry_;
+  if (const auto wait = std::exchange(wait_once_, std::nullopt)) next = std::max(next, now + *wait);
   // The first time at once, then with growing delays.
   if (failed && failures_ > 1) next = std::max(next, now + backoff_.next());
   timer_.set(std::max(next, connected_at_ + between_openings));

@@ -77,6 +77,7 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   int token_generation_ = 0;
   std::uint64_t oversized_ = 0;
   std::optional<std::chrono::milliseconds> retry_;
+  std::optional<std::chrono::milliseconds> wait_once_;  ///< Retry-After of the last refusal
   SteadyTime connected_at_{};
   bool had_data_ = false;
 };
