@@ -127,6 +127,7 @@ void SseParser::field(std::string_view name, std::string_view value, SseSink& si
 
 void SseParser::dispatch(SseSink& sink) {
   const bool had_id = std::exchange(has_event_id_, false);
+  event_had_id_ = had_id;
   if (had_id) last_event_id_ = std::exchange(event_id_, std::string());
   std::string type = std::exchange(type_, std::string());
   std::string data = std::exchange(data_, std::string());

@@ -35,6 +35,8 @@ class SseParser {
 
   /// The id of the last complete event that had one, for `Last-Event-ID`; empty if there was none.
   const std::string& last_event_id() const { return last_event_id_; }
+  /// Whether the event that is being reported had an id of its own.
+  bool event_had_id() const { return event_had_id_; }
   void set_last_event_id(std::string id) { last_event_id_ = std::move(id); }
 
   /// Bytes held of an event that is not complete.
@@ -55,6 +57,7 @@ class SseParser {
   std::string event_id_;
   bool has_data_ = false;
   bool has_event_id_ = false;
+  bool event_had_id_ = false;
   bool at_start_ = true;      ///< a BOM may come
   bool after_cr_ = false;     ///< a LF now belongs to the CR before it
   bool skipping_ = false;     ///< inside an oversized event

@@ -9,6 +9,8 @@ namespace {
 
 /// A message that finds no session in so many sessions is answered, not sent again.
 constexpr std::uint8_t max_rejections = 3;
+/// A message that only reads is sent again so often after its connection broke.
+constexpr std::uint8_t max_repeats = 2;
 
 bool is_unreachable(const Failure& failure) {
   return failure.delivered == Delivered::no &&
@@ -63,9 +65,15 @@ void Session::message_failed(Ending ending) {
       schedule();
       return;
     }
-  } else if (failure.kind == ErrorKind::closed && message.may_repeat && message.repeats == 0 && is_open()) {
+  } else if (failure.kind == ErrorKind::closed && message.may_repeat && message.repeats < max_repeats) {
+    // It only reads, so once more does no harm.
     ++message.repeats;
-    send(std::move(message));
+    if (is_open()) {
+      send(std::move(message));
+    } else {
+      Failure why = failure;
+      hold(std::move(message), std::move(why), options_.connect_wait);
+    }
     return;
   }
   const UpstreamId id = ending.unanswered->id;

@@ -105,7 +105,7 @@ class Away(FaultCase):
         client.send(call("echo", {"message": "waited"}, 1))
         daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
         again = self.upstream("--port", str(server.port))
-        self.assertEqual(text_of(client.line()), "waited")
+        self.assertEqual(text_of(client.answer(1)), "waited")
         self.assertEqual(len(again.log("initialize")), 1)
         self.assertEqual([entry["sessionId"] is not None for entry in again.log("tools/call")].count(True),
                          len(again.log("tools/call")))

@@ -143,18 +143,20 @@ void Exchange::head_complete() {
   }
 }
 
-void Exchange::on_event(std::string, std::string data) {
-  const std::string& event_id = parser_->last_event_id();
-  if (!event_id.empty() && (resuming_ || !seen_events_.empty() || seen_event_set_.empty())) {
-    if (seen_event_set_.contains(event_id) && resuming_) return;
-    if (seen_event_set_.insert(event_id).second) {
-      seen_events_.push_back(event_id);
-      if (seen_events_.size() > max_seen_events) {
-        seen_event_set_.erase(seen_events_.front());
-        seen_events_.pop_front();
-      }
-    }
+/// False if it was seen before: a replay.
+bool Exchange::remember_event(const std::string& event_id) {
+  if (!seen_event_set_.insert(event_id).second) return false;
+  seen_events_.push_back(event_id);
+  if (seen_events_.size() > max_seen_events) {
+    seen_event_set_.erase(seen_events_.front());
+    seen_events_.pop_front();
   }
+  return true;
+}
+
+void Exchange::on_event(std::string, std::string data) {
+  const bool replayed = parser_->event_had_id() && !remember_event(parser_->last_event_id());
+  if (replayed && resuming_) return;
   resumptions_failed_ = 0;
   if (data.empty() || data == "{}") return;
   make_single_line(data);

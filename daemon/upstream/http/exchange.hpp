@@ -86,7 +86,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   bool try_resume();
   bool follow_redirect();
   void end(std::optional<Failure> failure);
-  void request_is_answered();
+  bool remember_event(const std::string& event_id);
 
   void on_event(std::string type, std::string data) override;
   void on_retry(std::chrono::milliseconds delay) override;
