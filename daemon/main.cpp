@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended
   try {
     return run(argc, argv);
   } catch (const bridge::StartError& error) {

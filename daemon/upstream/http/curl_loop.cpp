@@ -62,7 +62,7 @@ CurlLoop::CurlLoop(asio::io_context& loop, Turn& turn)
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
   curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Callbacks::timer);
   curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, max_idle_connections);
+  bound_connections();
 }
 
 CurlLoop::~CurlLoop() {
@@ -72,6 +72,12 @@ CurlLoop::~CurlLoop() {
   for (auto& [descriptor, socket] : sockets_) {
     if (socket.watch) socket.watch->release();
   }
+}
+
+// curl's bound counts the connections in use as well: it moves with them, so that none of those is
+// closed for want of room and at most so many stay idle.
+void CurlLoop::bound_connections() {
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(transfers_.size()) + max_idle_connections);
 }
 
 void CurlLoop::prepare(CURL* handle) {
@@ -130,6 +136,7 @@ void CurlLoop::act(int descriptor, int events) {
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   transfers_[handle] = &transfer;
+  bound_connections();
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
@@ -202,6 +209,7 @@ void CurlLoop::report() {
       std::replace(ready_.begin(), ready_.end(), transfer, static_cast<CurlTransfer*>(nullptr));
       transfer->ready_ = false;
       transfers_.erase(found);
+      bound_connections();
       curl_multi_remove_handle(multi_, message->easy_handle);
       transfer->transfer_progressed(true, result);
       more = true;

@@ -62,6 +62,7 @@ class CurlLoop {
   };
   struct Callbacks;
 
+  void bound_connections();
   void set_interest(int descriptor, int what);
   void rearm(int descriptor);
   void socket_ready(int descriptor, DescriptorWatch::Event event);

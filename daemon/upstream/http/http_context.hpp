@@ -45,6 +45,7 @@ class HttpContext {
   void set_protocol_version(std::string version);
   /// The bearer token from now on; empty: no Authorization header.
   void set_token(const std::string& token);
+  const std::string& token() const { return token_; }
   /// Grows with each change of the token: tells whether a refusal is of the one in use now.
   int token_generation() const { return token_generation_; }
   /// What SIGHUP may change: headers and timeouts.

@@ -89,7 +89,8 @@ bool is_local(const HttpOptions& options) {
   const Url url(curl_url(), &curl_url_cleanup);
   if (curl_url_set(url.get(), CURLUPART_URL, options.url.c_str(), 0) != CURLUE_OK) return false;
   const std::string host = part_of(url, CURLUPART_HOST);
-  return host == "localhost" || host == "[::1]" || host.compare(0, 4, "127.") == 0;
+  const bool is_address = host.find_first_not_of("0123456789.") == host.npos;
+  return host == "localhost" || host == "[::1]" || (is_address && host.compare(0, 4, "127.") == 0);
 }
 
 }  // namespace bridge

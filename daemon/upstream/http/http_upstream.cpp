@@ -263,7 +263,7 @@ void HttpUpstream::token_arrived(const TokenAnswer& answer) {
 
 /// Whether it is worth asking again with another token: this one may be out of use already.
 bool HttpUpstream::token_was_refused(int generation, const TokenChallenge& challenge) {
-  return generation != context_.token_generation() || tokens_->refused(tokens_->current().value_or(""), challenge);
+  return generation != context_.token_generation() || tokens_->refused(context_.token(), challenge);
 }
 
 bool HttpUpstream::try_another_token(Exchange& exchange, Ending& ending) {

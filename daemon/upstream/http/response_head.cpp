@@ -71,7 +71,8 @@ void ResponseHead::line(std::string_view text) {
   } else if (is_named(name, "mcp-session-id")) {
     session_id = value;
   } else if (is_named(name, "www-authenticate")) {
-    www_authenticate = value;
+    if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges are one list
+    www_authenticate += value;
   } else if (is_named(name, "mcp-auth-server")) {
     authorization_server = value;
   } else if (is_named(name, "location")) {
