@@ -97,7 +97,12 @@ void Router::drop_client(Client& client) {
   for (const UpstreamId request : in_flight) {
     PendingRequest* pending = pending_.find(request);
     if (pending == nullptr) continue;
-    if (options_.orphans == Orphans::finish || pending->method == "initialize") {
+    if (pending->method == "initialize") {
+      session_.withdraw_initialize(request);  // it goes on, for the session
+      if (auto ended = end_pending(request)) after_pending(*ended);
+      continue;
+    }
+    if (options_.orphans == Orphans::finish) {
       pending->client.reset();
       session_.pause(request, false);
       continue;

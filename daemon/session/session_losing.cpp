@@ -156,6 +156,9 @@ void Session::came_back() {
   backoff_.reset();
   log_.info("the upstream {} can be reached again", upstream_.target());
   if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  if (!doubts_.empty() && confirm_id_ == UpstreamId{}) {
+    confirm_id_ = send_own(OutgoingKind::request, "ping", {});
+  }
   release_held();
   schedule();
   events_->session_open();

@@ -147,30 +147,29 @@ void Session::initialize_ended(Ending ending) {
   }
 }
 
-void Session::refuse(const Failure& failure) {
+// Everything is settled before anybody is told: who is told may ask for a session at once.
+void Session::refuse(const Failure& refusal) {
+  const Failure failure = refusal;
   step_ = Step::none;
   state_ = State::refused;
   alive_ = false;
   last_failure_ = failure;
-  events_->session_failed(failure);
   next_try_.reset();
   backoff_.reset();
+  initialize_params_.clear();
+  const bool was_clients = std::exchange(initialize_is_clients_, false);
+  const UpstreamId initialize = initialize_id_;
+  const std::vector<HeldMessage> held = held_.take_all();
+  schedule();
   log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
             failure.error_object.empty() ? failure.message : printable(failure.error_object));
-  if (std::exchange(initialize_is_clients_, false)) {
-    Ending refused;
-    refused.failure = failure;
-    events_->session_ended(initialize_id_, std::move(refused));
-  }
-  initialize_params_.clear();
-  for (HeldMessage& held : held_.take_all()) {
-    Ending refused;
-    refused.failure = failure;
-    refused.failure->delivered = Delivered::no;
-    events_->session_ended(held.message.id, std::move(refused));
-  }
+  events_->session_failed(failure);
   events_->session_refused(failure);
-  schedule();
+  Ending refused;
+  refused.failure = failure;
+  refused.failure->delivered = Delivered::no;
+  for (const HeldMessage& one : held) events_->session_ended(one.message.id, refused);
+  if (was_clients) events_->session_ended(initialize, refused);
 }
 
 void Session::try_failed(Failure failure) {

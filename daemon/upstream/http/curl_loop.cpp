@@ -37,7 +37,10 @@ struct CurlLoop::Callbacks {
     const int descriptor =
         ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (descriptor < 0) return CURL_SOCKET_BAD;
-    static_cast<CurlLoop*>(self)->sockets_[descriptor].ours = true;
+    Socket& known = static_cast<CurlLoop*>(self)->sockets_[descriptor];
+    if (known.watch) known.watch->release();
+    known = Socket{};
+    known.ours = true;
     return descriptor;
   }
 
@@ -89,14 +92,16 @@ void CurlLoop::prepare(CURL* handle) {
 
 void CurlLoop::set_interest(int descriptor, int what) {
   Socket& socket = sockets_[descriptor];
-  socket.interest = what == CURL_POLL_REMOVE ? 0 : what;
-  if (what == CURL_POLL_REMOVE && !socket.ours) {
-    // Not a connection (the resolver's, say): curl closes it without telling.
+  const int before = std::exchange(socket.interest, what == CURL_POLL_REMOVE ? 0 : what);
+  if (what == CURL_POLL_REMOVE) {
+    // A connection that is done stays registered. Anything else (the resolver's, or one that was
+    // still connecting) curl may close without telling.
+    if (socket.ours && before == CURL_POLL_IN) return;
     if (socket.watch) socket.watch->release();
-    sockets_.erase(descriptor);
+    socket.watch.reset();
+    if (!socket.ours) sockets_.erase(descriptor);
     return;
   }
-  if (what == CURL_POLL_REMOVE) return;
   if (!socket.watch) {
     socket.watch = std::make_unique<DescriptorWatch>(
         loop_, turn_, descriptor,

@@ -16,6 +16,8 @@ constexpr std::chrono::seconds drain_time{1};
 /// How long a notification may take before the next frame of its client goes.
 constexpr std::chrono::seconds notification_time{30};
 constexpr int max_redirects = 5;
+/// A server that asks for no delay at all is not asked in a loop.
+constexpr std::chrono::milliseconds shortest_retry{100};
 constexpr std::size_t max_seen_events = 1024;
 /// Of an answer that is no success only this much is kept.
 constexpr std::size_t max_error_body = 256u << 10;
@@ -262,7 +264,7 @@ void Exchange::answer_complete() {
 /// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
 bool Exchange::try_resume() {
   if (message_.kind != OutgoingKind::request || !parser_ || parser_->last_event_id().empty()) return false;
-  auto delay = retry_;
+  auto delay = std::max(retry_, shortest_retry);
   for (int i = 0; i < std::min(resumptions_failed_, 6); ++i) delay *= 2;
   delay = std::min<std::chrono::milliseconds>(delay, std::max(retry_, std::chrono::milliseconds(30000)));
   ++resumptions_failed_;
@@ -298,7 +300,7 @@ void Exchange::begin_resume() {
 
 /// 307 and 308 keep the method; only the same origin gets the token (RFC 9110, section 15.4).
 bool Exchange::follow_redirect() {
-  if ((head_.status != 307 && head_.status != 308) || head_.location.empty() || redirects_ >= max_redirects) {
+  if (resuming_ || (head_.status != 307 && head_.status != 308) || head_.location.empty() || redirects_ >= max_redirects) {
     return false;
   }
   const std::string& from = url_.empty() ? context_.options().url : url_;

@@ -54,6 +54,7 @@ class HttpContext {
   const std::string& session_id() const { return session_id_; }
 
   /// For how long a connection may have been idle before a message that must not be repeated.
+  static constexpr std::chrono::seconds usual_max_idle{4};
   std::chrono::seconds max_idle() const { return max_idle_; }
   void set_max_idle(std::chrono::seconds idle) { max_idle_ = idle; }
 
@@ -79,7 +80,7 @@ class HttpContext {
   int token_generation_ = 0;
   std::string session_id_;
   std::string protocol_version_;
-  std::chrono::seconds max_idle_{4};
+  std::chrono::seconds max_idle_ = usual_max_idle;
 };
 
 /// Appends to a list that may be empty.

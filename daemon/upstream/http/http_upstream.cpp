@@ -143,7 +143,9 @@ void HttpUpstream::learn_from(const Exchange& exchange) {
       (exchange.opens_session() || context_.session_id().empty())) {
     context_.set_session_id(head.session_id);
   }
-  if (head.keep_alive_timeout) {
+  if (head.status != 0 && !head.keep_alive_timeout) {
+    context_.set_max_idle(HttpContext::usual_max_idle);
+  } else if (head.keep_alive_timeout) {
     context_.set_max_idle(std::max(std::chrono::seconds(1), *head.keep_alive_timeout - std::chrono::seconds(1)));
   }
 }
