@@ -27,25 +27,6 @@ HttpOptions options_for(const HttpOptions& upstream, const std::string& url) {
   return options;
 }
 
-void set_way(CURL* h, const HttpOptions& options) {
-  curl_easy_setopt(h, CURLOPT_PROXY, options.proxy.c_str());
-  curl_easy_setopt(h, CURLOPT_NOPROXY, options.no_proxy.c_str());
-  curl_easy_setopt(h, CURLOPT_HTTP_VERSION,
-                   options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
-  if (!options.unix_socket.empty()) {
-    curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
-  }
-  if (!options.ca_file.empty()) curl_easy_setopt(h, CURLOPT_CAINFO, options.ca_file.c_str());
-  if (!options.client_certificate.empty()) {
-    curl_easy_setopt(h, CURLOPT_SSLCERT, options.client_certificate.c_str());
-  }
-  if (!options.client_key.empty()) curl_easy_setopt(h, CURLOPT_SSLKEY, options.client_key.c_str());
-  if (options.insecure) {
-    curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, 0L);
-    curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, 0L);
-  }
-}
-
 }  // namespace
 
 struct SmallRequest::Parts {

@@ -52,7 +52,9 @@ class Walk {
 
  private:
   bool top_member(std::string_view key) {
-    if (key_is(key, "params")) return params();
+    if (key_is(key, "params")) {
+      return inner(found_.params, [this](std::string_view name) { return params_member(name); });
+    }
     Slice value;
     if (!scanner_.value(value)) return false;
     if (key_is(key, "id")) found_.id.meet(value);
@@ -62,36 +64,28 @@ class Walk {
     return true;
   }
 
-  bool params() {
+  /// Takes a value; if it is an object, member by member.
+  template <class OnMember>
+  bool inner(Member& member, OnMember&& on_member) {
     Slice value{scanner_.position(), 0};
     if (scanner_.peek() == '{') {
-      if (!scanner_.object([this](Slice key) { return params_member(key.of(text_)); })) return false;
+      if (!scanner_.object([&](Slice key) { return on_member(key.of(text_)); })) return false;
       value.end = scanner_.position();
     } else if (!scanner_.value(value)) {
       return false;
     }
-    found_.params.meet(value);
+    member.meet(value);
     return true;
   }
 
   bool params_member(std::string_view key) {
-    if (key_is(key, "_meta")) return meta();
+    if (key_is(key, "_meta")) {
+      return inner(found_.meta, [this](std::string_view name) { return meta_member(name); });
+    }
     Slice value;
     if (!scanner_.value(value)) return false;
     if (key_is(key, "progressToken")) found_.progress_token.meet(value);
     if (key_is(key, "requestId")) found_.request_id.meet(value);
-    return true;
-  }
-
-  bool meta() {
-    Slice value{scanner_.position(), 0};
-    if (scanner_.peek() == '{') {
-      if (!scanner_.object([this](Slice key) { return meta_member(key.of(text_)); })) return false;
-      value.end = scanner_.position();
-    } else if (!scanner_.value(value)) {
-      return false;
-    }
-    found_.meta.meet(value);
     return true;
   }
 

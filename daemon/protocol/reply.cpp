@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 #include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
@@ -27,6 +28,14 @@ std::string_view name_of(ErrorKind kind) {
     case ErrorKind::shutdown: return "shutdown";
   }
   return "closed";
+}
+
+Failure failure_of(ErrorKind kind, Delivered delivered, std::string message) {
+  Failure failure;
+  failure.kind = kind;
+  failure.delivered = delivered;
+  failure.message = std::move(message);
+  return failure;
 }
 
 std::string error_reply(std::string_view raw_id, int code, std::string_view message) {

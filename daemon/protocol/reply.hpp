@@ -43,6 +43,9 @@ struct Failure {
   std::string error_object;
 };
 
+/// A failure without more to it than its kind and what to say.
+Failure failure_of(ErrorKind kind, Delivered delivered, std::string message);
+
 /// `{"jsonrpc":"2.0","id":…,"error":…}` of the bridge's own, without a newline.
 /// `raw_id` is JSON: the bytes of the client's id, or `null`.
 std::string error_reply(std::string_view raw_id, int code, std::string_view message);

@@ -170,18 +170,18 @@ void Router::cancel_upstream(UpstreamId id, std::string_view reason) {
                                      fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(id), reason)));
 }
 
+Failure Router::shutdown_failure(Delivered delivered) {
+  return failure_of(ErrorKind::shutdown, delivered, "the bridge is shutting down");
+}
+
 void Router::begin_shutdown() {
   shutting_down_ = true;
-  const Failure failure{ErrorKind::shutdown, Delivered::no, "the bridge is shutting down", 0, {}, {}, {}, {}};
-  std::vector<ClientId> ids;
-  for (const auto& [id, client] : clients_) ids.push_back(id);
-  for (const ClientId id : ids) {
-    if (Client* client = find(id)) fail_waiting(*client, failure);
-  }
+  const Failure failure = shutdown_failure(Delivered::no);
+  each_client([&](Client& client) { fail_waiting(client, failure); });
 }
 
 void Router::end_shutdown() {
-  const Failure failure{ErrorKind::shutdown, Delivered::unknown, "the bridge is shutting down", 0, {}, {}, {}, {}};
+  const Failure failure = shutdown_failure(Delivered::unknown);
   std::vector<UpstreamId> ids;
   for (const auto& [id, pending] : pending_) ids.push_back(id);
   for (const UpstreamId id : ids) {

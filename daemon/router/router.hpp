@@ -104,6 +104,16 @@ class Router final : public ClientEvents, public SessionEvents {
  private:
   // Frames from clients: router_clients.cpp.
   Client* find(ClientId id);
+  /// Visits every client; the visit may end that one or others.
+  template <class Visit>
+  void each_client(Visit&& visit) {
+    std::vector<ClientId> ids;
+    ids.reserve(clients_.size());
+    for (const auto& [id, client] : clients_) ids.push_back(id);
+    for (const ClientId id : ids) {
+      if (Client* client = find(id)) visit(*client);
+    }
+  }
   void client_message(Client& client, std::string bytes);
   void note_kind(Client& client, const Frame& frame);
   void client_request(Client& client, Frame frame);
@@ -133,6 +143,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void give_turn();
   void expire_waiting();
   void fail_waiting(Client& client, const Failure& failure);
+  static Failure shutdown_failure(Delivered delivered);
   void cancel_upstream(UpstreamId id, std::string_view reason);
   void reply_failure(Client& client, std::string_view raw_id, const Failure& failure);
   std::optional<PendingRequest> end_pending(UpstreamId id);

@@ -193,18 +193,16 @@ void Router::enqueue(Client& client, Frame frame) {
   const std::size_t size = frame.bytes.size();
   if (shutting_down_) {
     if (frame.is_request()) {
-      reply_failure(client, frame.text(frame.id),
-                    {ErrorKind::shutdown, Delivered::no, "the bridge is shutting down", 0, {}, {}, {}, {}});
+      reply_failure(client, frame.text(frame.id), shutdown_failure(Delivered::no));
     }
     return;
   }
   if (!client.waiting.empty() && client.waiting_share.held() + size > options_.client_buffer) {
     if (frame.is_request()) {
       reply_failure(client, frame.text(frame.id),
-                    {ErrorKind::overloaded, Delivered::no,
-                     fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
-                                 options_.client_buffer),
-                     0, {}, {}, {}, {}});
+                    failure_of(ErrorKind::overloaded, Delivered::no,
+                               fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
+                                           options_.client_buffer)));
     } else {
       ++statistics_.dropped_notifications;
       log_.peer(LogLevel::warning, "notification of a client dropped",

@@ -30,12 +30,7 @@ void Router::pump(Client& client) {
 }
 
 void Router::pump_all() {
-  std::vector<ClientId> ids;
-  ids.reserve(clients_.size());
-  for (const auto& [id, client] : clients_) ids.push_back(id);
-  for (const ClientId id : ids) {
-    if (Client* client = find(id)) pump(*client);
-  }
+  each_client([this](Client& client) { pump(client); });
 }
 
 /// Starts the frame whose turn it is; false if it has to wait.
@@ -105,7 +100,7 @@ bool Router::start_without_session(Client& client) {
     const WaitingFrame refused = take_waiting(client, 0);
     if (refused.frame.is_request()) {
       reply_failure(client, refused.frame.text(refused.frame.id),
-                    {ErrorKind::not_initialized, Delivered::no, "session not initialized", 0, {}, {}, {}, {}});
+                    failure_of(ErrorKind::not_initialized, Delivered::no, "session not initialized"));
     }
     return true;
   }
@@ -244,8 +239,8 @@ void Router::fail_waiting(Client& client, const Failure& failure) {
 void Router::expire_waiting() {
   if (session_.is_open()) return;
   const auto now = std::chrono::steady_clock::now();
-  Failure failure = session_.last_failure().value_or(Failure{
-      ErrorKind::timeout, Delivered::no, "the upstream has not opened a session", 0, {}, {}, {}, {}});
+  Failure failure = session_.last_failure().value_or(
+      failure_of(ErrorKind::timeout, Delivered::no, "the upstream has not opened a session"));
   failure.delivered = Delivered::no;
   failure.message += fmt::format(" (waited {} ms, --connect-wait)", options_.connect_wait.count());
   std::optional<SteadyTime> next;
@@ -270,26 +265,23 @@ void Router::expire_waiting() {
       after_pending(*ended);
     }
   }
-  std::vector<ClientId> ids;
-  for (const auto& [id, client] : clients_) ids.push_back(id);
-  for (const ClientId id : ids) {
-    Client* client = find(id);
-    if (client == nullptr || !has_turn(*client)) continue;
-    while (!client->waiting.empty()) {
-      const SteadyTime due = std::max(client->waiting.front().since, not_open_since_) + options_.connect_wait;
+  each_client([&](Client& client) {
+    if (!has_turn(client)) return;
+    while (!client.waiting.empty()) {
+      const SteadyTime due = std::max(client.waiting.front().since, not_open_since_) + options_.connect_wait;
       if (due > now) {
         later(due);
         break;
       }
-      const WaitingFrame expired = take_waiting(*client, 0);
+      const WaitingFrame expired = take_waiting(client, 0);
       if (expired.frame.is_request()) {
-        reply_failure(*client, expired.frame.text(expired.frame.id), failure);
+        reply_failure(client, expired.frame.text(expired.frame.id), failure);
       } else {
         ++statistics_.dropped_notifications;
       }
     }
-    finish_if_done(*client);
-  }
+    finish_if_done(client);
+  });
   statistics_.dropped_notifications += departed_.expire(now - options_.connect_wait);
   if (!departed_.empty()) later(now + options_.connect_wait);
   if (next) expiry_.set(*next);

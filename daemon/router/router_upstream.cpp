@@ -164,11 +164,7 @@ void Router::session_closed() {
 void Router::session_refused(const Failure& failure) {
   Failure refusal = failure;
   refusal.delivered = Delivered::no;
-  std::vector<ClientId> ids;
-  for (const auto& [id, client] : clients_) ids.push_back(id);
-  for (const ClientId id : ids) {
-    if (Client* client = find(id)) fail_waiting(*client, refusal);
-  }
+  each_client([&](Client& client) { fail_waiting(client, refusal); });
 }
 
 void Router::session_failed(const Failure& failure) { statistics_.failed(failure.kind, failure.message); }

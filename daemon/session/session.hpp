@@ -121,6 +121,7 @@ class Session final : public UpstreamEvents {
 
   // Opening: session_opening.cpp.
   void start_try();
+  std::string params_of_own_initialize() const;
   void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
   void initialize_ended(Ending ending);
   void open_stream();

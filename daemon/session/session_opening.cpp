@@ -36,9 +36,7 @@ void Session::require() {
   }
   if (!initialize_is_clients_) {
     initialize_body_.clear();
-    initialize_params_ = !kept_params_.empty()
-                             ? kept_params_
-                             : own_initialize_params(options_.client_capabilities.value_or("{}"));
+    initialize_params_ = params_of_own_initialize();
   }
   start_try();
 }
@@ -61,12 +59,14 @@ void Session::withdraw_initialize(UpstreamId id) {
   initialize_body_.clear();
 }
 
+/// What the last session was opened with, else the bridge's own.
+std::string Session::params_of_own_initialize() const {
+  if (!kept_params_.empty()) return kept_params_;
+  return own_initialize_params(options_.client_capabilities.value_or("{}"));
+}
+
 void Session::start_try() {
-  if (initialize_params_.empty()) {
-    initialize_params_ = !kept_params_.empty()
-                             ? kept_params_
-                             : own_initialize_params(options_.client_capabilities.value_or("{}"));
-  }
+  if (initialize_params_.empty()) initialize_params_ = params_of_own_initialize();
   next_try_.reset();
   last_try_ = std::chrono::steady_clock::now();
   state_ = lost_ ? State::reopening : State::opening;

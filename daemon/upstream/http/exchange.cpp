@@ -80,10 +80,7 @@ void Exchange::begin_post() {
   curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN,
                    message_.may_repeat ? 118L : static_cast<long>(context_.max_idle().count()));
-  curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &Callbacks::header);
-  curl_easy_setopt(h, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &Callbacks::body);
-  curl_easy_setopt(h, CURLOPT_WRITEDATA, this);
+  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &Callbacks::before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
   requests_sent_ = 0;
@@ -286,14 +283,9 @@ void Exchange::begin_resume() {
   headers_ = context_.stream_headers(parser_->last_event_id());
   CURL* const h = handle_.get();
   use_redirected_url();
-  curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
-  curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
+  set_get(h, headers_);
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 118L);
-  curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &Callbacks::header);
-  curl_easy_setopt(h, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &Callbacks::body);
-  curl_easy_setopt(h, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, nullptr);
+  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   running_ = true;
   context_.curl().add(h, *this);
 }

@@ -19,6 +19,35 @@ void append_header(HeaderList& list, const std::string& line) {
   if (!list) list = HeaderList(head, &curl_slist_free_all);
 }
 
+void set_way(CURL* handle, const HttpOptions& options) {
+  curl_easy_setopt(handle, CURLOPT_PROXY, options.proxy.c_str());
+  curl_easy_setopt(handle, CURLOPT_NOPROXY, options.no_proxy.c_str());
+  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+  if (!options.unix_socket.empty()) curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
+  if (!options.ca_file.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+  if (!options.client_certificate.empty()) {
+    curl_easy_setopt(handle, CURLOPT_SSLCERT, options.client_certificate.c_str());
+  }
+  if (!options.client_key.empty()) curl_easy_setopt(handle, CURLOPT_SSLKEY, options.client_key.c_str());
+  if (options.insecure) {
+    curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 0L);
+  }
+}
+
+void set_get(CURL* handle, const HeaderList& headers) {
+  curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, nullptr);
+}
+
+void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self) {
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, self);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, self);
+}
+
 HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log)
     : curl_(curl), options_(std::move(options)), budget_(budget), log_(log), url_(curl_url()) {
   curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, options_.url.c_str(), 0);
@@ -42,24 +71,9 @@ CurlHandle HttpContext::take_handle() {
   curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(h, CURLOPT_PROXY, options_.proxy.c_str());
-  curl_easy_setopt(h, CURLOPT_NOPROXY, options_.no_proxy.c_str());
   curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
-  curl_easy_setopt(h, CURLOPT_HTTP_VERSION,
-                   options_.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
   if (options_.http2) curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
-  if (!options_.unix_socket.empty()) {
-    curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, options_.unix_socket.c_str());
-  }
-  if (!options_.ca_file.empty()) curl_easy_setopt(h, CURLOPT_CAINFO, options_.ca_file.c_str());
-  if (!options_.client_certificate.empty()) {
-    curl_easy_setopt(h, CURLOPT_SSLCERT, options_.client_certificate.c_str());
-  }
-  if (!options_.client_key.empty()) curl_easy_setopt(h, CURLOPT_SSLKEY, options_.client_key.c_str());
-  if (options_.insecure) {
-    curl_easy_setopt(h, CURLOPT_SSL_VERIFYPEER, 0L);
-    curl_easy_setopt(h, CURLOPT_SSL_VERIFYHOST, 0L);
-  }
+  set_way(h, options_);
   return handle;
 }
 

@@ -83,6 +83,15 @@ class HttpContext {
   std::chrono::seconds max_idle_ = usual_max_idle;
 };
 
+/// How the upstream is reached and trusted: proxy, its Unix socket, HTTP version, TLS.
+void set_way(CURL* handle, const HttpOptions& options);
+
+using CurlReceive = std::size_t (*)(char* data, std::size_t size, std::size_t count, void* self);
+
+/// Makes the handle a GET with these headers, received by `self`. The list must outlive the transfer.
+void set_get(CURL* handle, const HeaderList& headers);
+void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self);
+
 /// Appends to a list that may be empty.
 void append_header(HeaderList& list, const std::string& line);
 

@@ -19,13 +19,10 @@ class HttpUpstream::Goodbye final : public CurlTransfer {
     handle_ = context_.take_handle();
     headers_ = context_.stream_headers({});
     CURL* const h = handle_.get();
-    curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
+    set_get(h, headers_);
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
-    curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
     curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, static_cast<long>(std::chrono::milliseconds(goodbye_time).count()));
-    curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &ignore);
-    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &ignore);
-    curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, nullptr);
+    set_receivers(h, &ignore, &ignore, nullptr);
     context_.curl().add(h, *this);
   }
   ~Goodbye() {
@@ -50,9 +47,7 @@ class HttpUpstream::Goodbye final : public CurlTransfer {
 
 HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, const AuthOptions& auth,
                            ByteBudget& budget, Log& log)
-    : loop_(loop),
-      turn_(turn),
-      curl_(loop, turn),
+    : curl_(loop, turn),
       context_(curl_, std::move(options), budget, log),
       tokens_(make_token_source(loop, turn, curl_, auth, context_.options(), log)),
       stream_(loop, turn, context_, *this),

@@ -58,8 +58,6 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void relieve_budget();
   void report_stream();
 
-  asio::io_context& loop_;
-  Turn& turn_;
   CurlLoop curl_;
   HttpContext context_;
   std::unique_ptr<TokenSource> tokens_;

@@ -89,7 +89,6 @@ void HttpServerStream::close() {
 void HttpServerStream::connect() {
   connected_at_ = std::chrono::steady_clock::now();
   had_data_ = false;
-  head_seen_ = false;
   head_ = ResponseHead{};
   body_.clear();
   const std::string last_event_id = parser_.last_event_id();
@@ -99,24 +98,18 @@ void HttpServerStream::connect() {
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);
   CURL* const h = handle_.get();
-  curl_easy_setopt(h, CURLOPT_HTTPGET, 1L);
-  curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
+  set_get(h, headers_);
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 4L);
   curl_easy_setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(h, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
   curl_easy_setopt(h, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
-  curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &Callbacks::header);
-  curl_easy_setopt(h, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &Callbacks::body);
-  curl_easy_setopt(h, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, nullptr);
+  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   running_ = true;
   context_.curl().add(h, *this);
 }
 
 void HttpServerStream::head_complete() {
   if (head_.status < 200) return;
-  head_seen_ = true;
   if (head_.status == 200 && head_.is_event_stream()) {
     state_ = ServerStream::open;
     was_open_ = true;

@@ -41,7 +41,6 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
 
   ServerStream state() const { return state_; }
   std::optional<std::string> next_message();
-  bool is_running() const { return running_; }
 
  private:
   struct Callbacks;
@@ -70,7 +69,6 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   std::deque<std::string> messages_;
   ServerStream state_ = ServerStream::off;
   bool running_ = false;
-  bool head_seen_ = false;
   bool was_open_ = false;   ///< in this session
   bool said_none_ = false;
   int failures_ = 0;        ///< in a row
