@@ -34,9 +34,9 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       session_(loop_, turn_, ids_, upstream_, log_, options_.session),
       router_(loop_, turn_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(router_, session_, upstream_, feed_),
+      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       clients_(ConnectionContext{loop_, turn_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
                take_socket(options_.socket), options_.peers, connections_of(options_)),
-      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
       last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
   upstream_.set_events(session_);

@@ -50,8 +50,8 @@ class Daemon {
   Session session_;
   Router router_;
   ControlMethods control_;
+  asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
-  asio::signal_set signals_;
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   bool ending_ = false;
