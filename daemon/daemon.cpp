@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/start_error.hpp"
+#include "upstream/make_upstream.hpp"
 
 namespace bridge {
 namespace {
@@ -30,16 +31,16 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       log_(log),
       budget_(options_.max_buffered),
       feed_(options_.ring),
-      upstream_(loop_, turn_, options_.http, options_.auth, budget_, log_),
-      session_(loop_, turn_, ids_, upstream_, log_, options_.session),
+      upstream_(make_upstream(loop_, turn_, options_.upstream, budget_, log_)),
+      session_(loop_, turn_, ids_, *upstream_, log_, options_.session),
       router_(loop_, turn_, ids_, session_, feed_, budget_, log_, options_.router),
-      control_(router_, session_, upstream_, feed_),
+      control_(router_, session_, *upstream_, feed_),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       clients_(ConnectionContext{loop_, turn_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
                take_socket(options_.socket), options_.peers, connections_of(options_)),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
       last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
-  upstream_.set_events(session_);
+  upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
   feed_.add_readers(clients_);
@@ -50,8 +51,8 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
 int Daemon::run() {
   wait_for_signal();
   clients_.start();
-  log_.info("mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, options_.http.target, options_.socket.path);
-  warn_about_upstream();
+  log_.info("mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(), options_.socket.path);
+  warn_about_upstream(options_.upstream, log_);
   {
     Turn::Scope scope(turn_);
     router_.start();
@@ -97,24 +98,12 @@ void Daemon::reload() {
     const bool same = before != given_.end() && now != parsed.given.end() && before->second == now->second;
     if (!same && !changeable.contains(name)) log_.warning("SIGHUP: {} changes only with a restart", name);
   }
-  upstream_.reconfigure(parsed.options.http);
+  upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);
   log_.set_level(parsed.options.log_level);
   options_.grace = parsed.options.grace;
   log_.info("SIGHUP: token, headers and options were read again");
-}
-
-void Daemon::warn_about_upstream() {
-  const HttpOptions& http = options_.http;
-  const bool has_token = !options_.auth.static_token.empty() || !options_.auth.token_file.empty() ||
-                         !options_.auth.token_command.empty() || options_.auth.uses_oauth();
-  if (http.insecure) {
-    log_.warning("--insecure: the upstream's certificate is not verified; anybody on the way can read and change everything");
-  }
-  if (has_token && http.url.starts_with("http://") && !is_local(http)) {
-    log_.warning("the token goes to {} over plain http: anybody on the way can read it; use https", http.target);
-  }
 }
 
 // The order: no new clients; those who wait are told; requests in flight get their grace; then the

@@ -2,16 +2,20 @@
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
 
 #include "clients/unix_clients.hpp"
 #include "loop/byte_budget.hpp"
 #include "loop/turn.hpp"
 #include "notifications/notification_feed.hpp"
-#include "options.hpp"
+#include "options/options.hpp"
 #include "router/control_methods.hpp"
 #include "router/router.hpp"
 #include "session/session.hpp"
-#include "upstream/http/http_upstream.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
 
@@ -31,7 +35,6 @@ class Daemon {
  private:
   void wait_for_signal();
   void reload();
-  void warn_about_upstream();
   void begin_shutdown(int signal);
   void end_shutdown();
   void leave();
@@ -46,7 +49,7 @@ class Daemon {
   ByteBudget budget_;
   NotificationFeed feed_;
   UpstreamIdSource ids_;
-  HttpUpstream upstream_;
+  std::unique_ptr<Upstream> upstream_;
   Session session_;
   Router router_;
   ControlMethods control_;

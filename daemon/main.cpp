@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "daemon.hpp"
-#include "options.hpp"
+#include "options/options.hpp"
 #include "service/start_error.hpp"
 
 namespace {

@@ -12,6 +12,8 @@
 
 namespace bridge {
 
+struct UpstreamOptions;
+
 enum class OutgoingKind : std::uint8_t { request, notification, answer };
 
 /// One message for the upstream: its bytes, and what the carrier must know without reading them.
@@ -79,6 +81,11 @@ class UpstreamEvents {
 class Upstream {
  public:
   virtual ~Upstream() = default;
+
+  /// REQUIRED before the first send(); `events` outlives the last use.
+  virtual void set_events(UpstreamEvents& events) = 0;
+  /// SIGHUP: takes the options that can change, and asks for the token anew.
+  virtual void reconfigure(const UpstreamOptions& options) = 0;
 
   /// Starts at once; ends with upstream_ended.
   virtual void send(Outgoing message) = 0;

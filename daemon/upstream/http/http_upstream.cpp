@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "upstream/upstream_options.hpp"
+
 namespace bridge {
 namespace {
 
@@ -225,8 +227,8 @@ void HttpUpstream::stream_progressed() {
 
 void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }
 
-void HttpUpstream::reconfigure(const HttpOptions& options) {
-  context_.reconfigure(options);
+void HttpUpstream::reconfigure(const UpstreamOptions& options) {
+  context_.reconfigure(options.http);
   tokens_->reload();
 }
 

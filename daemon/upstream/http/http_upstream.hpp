@@ -18,12 +18,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
                Log& log);
   ~HttpUpstream() override;
 
-  /// REQUIRED before the first send().
-  void set_events(UpstreamEvents& events) { events_ = &events; }
-
-  /// SIGHUP: takes the options that can change, and asks for the token anew.
-  void reconfigure(const HttpOptions& options);
-
+  void set_events(UpstreamEvents& events) override { events_ = &events; }
+  void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
   void settle(UpstreamId id) override;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "options.hpp"
+#include "options/options.hpp"
 #include "service/start_error.hpp"
 
 extern char** environ;

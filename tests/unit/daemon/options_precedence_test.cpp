@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "lines.hpp"
-#include "options_file.hpp"
+#include "options/options_file.hpp"
 #include "options_helpers.hpp"
 
 using namespace bridge;
@@ -68,9 +68,9 @@ TEST_CASE("every option has its variable") {
                                           {"MCP_BRIDGE_CONTROL", "false"},
                                           {"MCP_BRIDGE_ALLOW_UID", "5"}});
   CHECK(options.ring.ttl == 5min);
-  CHECK(options.http.max_frame == 1u << 20);
+  CHECK(options.upstream.http.max_frame == 1u << 20);
   CHECK(options.router.handshake == Handshake::client);
-  CHECK(options.http.headers == Lines{"X-A: 1"});
+  CHECK(options.upstream.http.headers == Lines{"X-A: 1"});
   CHECK(options.session.client_capabilities == R"({"a":[1,2]})");
   CHECK_FALSE(options.router.control);
   CHECK(options.peers.uids == std::vector<uid_t>{5});
@@ -84,9 +84,9 @@ TEST_CASE("a wrong value in a variable is refused like one on the command line")
 
 TEST_CASE("the file is named by a flag or a variable, and may name the upstream") {
   const TemporaryFile file("url = http://from.file/\nsocket = /run/f\n");
-  CHECK(parsed({"--options-file", file.path()}).options.http.url == "http://from.file/");
+  CHECK(parsed({"--options-file", file.path()}).options.upstream.http.url == "http://from.file/");
   const Options options = parsed({}, {{"MCP_BRIDGE_OPTIONS_FILE", file.path()}}).options;
-  CHECK(options.http.url == "http://from.file/");
+  CHECK(options.upstream.http.url == "http://from.file/");
   CHECK(options.socket.path == "/run/f");
 }
 

@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "options/options.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,12 +10,12 @@ using namespace std::chrono_literals;
 
 TEST_CASE("with an upstream and nothing else the defaults of the contract hold") {
   const Options options = options_of({});
-  CHECK(options.http.url == "http://127.0.0.1:1/mcp");
-  CHECK(options.http.server_stream);
-  CHECK(options.http.connect_timeout == 10s);
-  CHECK(options.http.request_timeout == 300s);
-  CHECK(options.http.request_max == 1h);
-  CHECK(options.http.max_frame == 8u << 20);
+  CHECK(options.upstream.http.url == "http://127.0.0.1:1/mcp");
+  CHECK(options.upstream.http.server_stream);
+  CHECK(options.upstream.http.connect_timeout == 10s);
+  CHECK(options.upstream.http.request_timeout == 300s);
+  CHECK(options.upstream.http.request_max == 1h);
+  CHECK(options.upstream.http.max_frame == 8u << 20);
   CHECK(options.clients.max_frame == 8u << 20);
   CHECK(options.router.max_frame == 8u << 20);
   CHECK(options.clients.buffer == 16u << 20);
@@ -115,14 +115,14 @@ TEST_CASE("every option reaches its place") {
                                       "--ring-coalesce",
                                       "--log-level",
                                       "debug"});
-  CHECK(options.http.url == "http://b/");
-  CHECK(options.http.headers == Lines{"X-A: 1"});
-  CHECK(options.http.connect_timeout == 1s);
-  CHECK(options.http.request_timeout == 2s);
-  CHECK(options.http.request_max == 3min);
-  CHECK_FALSE(options.http.server_stream);
-  CHECK(options.http.stream_retries == 4);
-  CHECK(options.http.max_frame == 5120);
+  CHECK(options.upstream.http.url == "http://b/");
+  CHECK(options.upstream.http.headers == Lines{"X-A: 1"});
+  CHECK(options.upstream.http.connect_timeout == 1s);
+  CHECK(options.upstream.http.request_timeout == 2s);
+  CHECK(options.upstream.http.request_max == 3min);
+  CHECK_FALSE(options.upstream.http.server_stream);
+  CHECK(options.upstream.http.stream_retries == 4);
+  CHECK(options.upstream.http.max_frame == 5120);
   CHECK(options.clients.max_frame == 5120);
   CHECK(options.router.max_frame == 5120);
   CHECK(options.router.handshake == Handshake::eager);
@@ -160,7 +160,7 @@ TEST_CASE("every option reaches its place") {
 TEST_CASE("the names of the ecosystem are understood") {
   const Options options =
       parsed({}, {{"MCP_SERVER_URL", "http://a/x"}, {"MCP_SOCKET_PATH", "/run/x"}}).options;
-  CHECK(options.http.url == "http://a/x");
+  CHECK(options.upstream.http.url == "http://a/x");
   CHECK(options.socket.path == "/run/x");
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("lists gather every mention, in order") {
   const Options options = options_of({"--ring-exclude", "a", "--header", "B: 2", "--ring-exclude=b",
                                       "--header=A:1", "--allow-uid", "0", "--allow-uid", "7"});
   CHECK(options.ring.excluded_methods == Lines{"a", "b"});
-  CHECK(options.http.headers == Lines{"B: 2", "A: 1"});
+  CHECK(options.upstream.http.headers == Lines{"B: 2", "A: 1"});
   CHECK(options.peers.uids == std::vector<uid_t>{0, 7});
 }
 

@@ -1,4 +1,4 @@
-#include "options_file.hpp"
+#include "options/options_file.hpp"
 
 #include <fmt/format.h>
 

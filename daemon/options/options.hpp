@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "auth/auth_options.hpp"
 #include "clients/connection.hpp"
 #include "clients/listening_socket.hpp"
 #include "clients/peer_credentials.hpp"
@@ -13,15 +12,14 @@
 #include "router/router.hpp"
 #include "service/log.hpp"
 #include "session/session.hpp"
-#include "upstream/http/http_options.hpp"
+#include "upstream/upstream_options.hpp"
 
 namespace bridge {
 
 /// Everything the daemon was told, each part in the form its owner wants. Defaults stand with the
 /// members; product section 15 has the rules.
 struct Options {
-  HttpOptions http;
-  AuthOptions auth;
+  UpstreamOptions upstream;
   SessionOptions session;
   RouterOptions router;
   RingLimits ring;

@@ -1,0 +1,97 @@
+#include "options/option_groups.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "options/option_builder.hpp"
+#include "options/options_file.hpp"
+#include "service/start_error.hpp"
+#include "service/units.hpp"
+
+namespace bridge {
+namespace {
+
+/// `Name: value` or `Name: @FILE`.
+std::string header_of(const std::string& given) {
+  const auto colon = given.find(':');
+  const std::string name = given.substr(0, colon);
+  constexpr std::string_view token_characters =
+      "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  if (colon == given.npos || name.empty() || name.find_first_not_of(token_characters) != name.npos) {
+    throw StartError(exit_code::usage, "--header: expected 'Name: value' or 'Name: @FILE'");
+  }
+  const auto begin = given.find_first_not_of(" \t", colon + 1);
+  std::string value = begin == given.npos ? std::string() : given.substr(begin);
+  if (value.starts_with("@")) value = read_small_file(value.substr(1), "--header " + name);
+  const bool printable_only = std::none_of(value.begin(), value.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+  });
+  if (!printable_only) throw StartError(exit_code::usage, fmt::format("--header {}: the value has a control character in it", name));
+  // curl sends a header without a value only if it ends with a semicolon.
+  return value.empty() ? name + ";" : name + ": " + value;
+}
+
+void check_readable(const std::string& option, const std::string& path) {
+  if (!path.empty()) read_small_file(path, option);
+}
+
+}  // namespace
+
+void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw) {
+  HttpOptions& http = options.upstream.http;
+  build.group("Upstream");
+  build.text("--url", raw.url, "URL", "The MCP server: http://, https:// or http+unix://%2Fpath%2Fto.sock/mcp", "MCP_SERVER_URL");
+  build.list("--header", "'NAME: VALUE'", "A header for every request; 'Name: @FILE' reads the value from a file",
+             [&http](const std::string& given) { http.headers.push_back(header_of(given)); });
+  build.duration("--connect-timeout", http.connect_timeout, "For one connection to the upstream");
+  build.duration("--request-timeout", http.request_timeout, "Without a byte of a request's answer; 0: none");
+  build.duration("--request-max", http.request_max, "For a request's whole answer; 0: none");
+  build.flag("server-stream", http.server_stream, "Keep the GET stream open for the server's notifications");
+  build.count("--stream-retries", http.stream_retries, "Tries in a row to open that stream", 0, "unlimited");
+  build.size("--max-frame", options.clients.max_frame, "The longest message, in either direction");
+}
+
+void add_trust_options(OptionBuilder& build, Options& options) {
+  HttpOptions& http = options.upstream.http;
+  AuthOptions& auth = options.upstream.auth;
+  build.group("Authorization and TLS");
+  build.text("--token-command", auth.token_command, "CMD", "A shell command that prints the bearer token");
+  build.parsed("--token-ttl", "DURATION", "until refused", "How long its token is used", [&auth](const std::string& given) {
+    auth.token_ttl = parse_duration(given);
+    if (!auth.token_ttl) wrong_value("--token-ttl", given, "a duration (a number with ms, s, m or h)");
+  });
+  build.text("--token-file", auth.token_file, "FILE", "A file with the bearer token; read again when it changes");
+  build.text("--oauth-client-id", auth.oauth.client_id, "ID", "OAuth 2.1 client credentials: the client");
+  build.text("--oauth-client-secret-file", auth.oauth.client_secret_file, "FILE", "Its secret");
+  build.text("--oauth-private-key", auth.oauth.private_key_file, "FILE", "Or its private key (PEM, P-256 or RSA), for private_key_jwt");
+  build.text("--oauth-token-url", auth.oauth.token_url, "URL", "The token endpoint; else it is discovered");
+  build.text("--oauth-scope", auth.oauth.scope, "SCOPE", "The scope asked for; else what the server names");
+  build.text("--ca-file", http.ca_file, "FILE", "Trust these certificate authorities (PEM) instead of the system's");
+  build.text("--client-cert", http.client_certificate, "FILE", "A client certificate (PEM)");
+  build.text("--client-key", http.client_key, "FILE", "Its private key (PEM)");
+  build.flag("insecure", http.insecure, "Do not verify the upstream's certificate; anybody can then read and change everything");
+  build.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
+}
+
+
+void settle_upstream_options(Options& options, const RawOptions& raw) {
+  HttpOptions& http = options.upstream.http;
+  AuthOptions& auth = options.upstream.auth;
+  if (const char* token = std::getenv("MCP_SERVER_TOKEN")) auth.static_token = token;
+  const bool clean = std::all_of(auth.static_token.begin(), auth.static_token.end(),
+                                 [](char c) { return c > 0x20 && c < 0x7F; });
+  if (!clean) throw StartError(exit_code::configuration, "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)");
+  if (raw.url.empty()) {
+    throw StartError(exit_code::usage, "no upstream: set MCP_SERVER_URL or --url to the MCP server's address");
+  }
+  const std::string fault = set_url(http, raw.url);
+  if (!fault.empty()) throw StartError(exit_code::usage, "--url (MCP_SERVER_URL): " + fault);
+  const std::string auth_fault = fault_of(auth);
+  if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);
+  check_readable("--ca-file", http.ca_file);
+  check_readable("--client-cert", http.client_certificate);
+  check_readable("--client-key", http.client_key);
+  http.max_frame = options.clients.max_frame;
+}
+
+}  // namespace bridge

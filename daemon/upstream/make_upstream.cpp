@@ -1,0 +1,25 @@
+#include "upstream/make_upstream.hpp"
+
+#include "upstream/http/http_upstream.hpp"
+
+namespace bridge {
+
+std::unique_ptr<Upstream> make_upstream(asio::io_context& loop, Turn& turn, const UpstreamOptions& options,
+                                        ByteBudget& budget, Log& log) {
+  return std::make_unique<HttpUpstream>(loop, turn, options.http, options.auth, budget, log);
+}
+
+void warn_about_upstream(const UpstreamOptions& options, Log& log) {
+  const HttpOptions& http = options.http;
+  const AuthOptions& auth = options.auth;
+  const bool has_token = !auth.static_token.empty() || !auth.token_file.empty() || !auth.token_command.empty() ||
+                         auth.uses_oauth();
+  if (http.insecure) {
+    log.warning("--insecure: the upstream's certificate is not verified; anybody on the way can read and change everything");
+  }
+  if (has_token && http.url.starts_with("http://") && !is_local(http)) {
+    log.warning("the token goes to {} over plain http: anybody on the way can read it; use https", http.target);
+  }
+}
+
+}  // namespace bridge
