@@ -11,13 +11,15 @@
 namespace bridge {
 namespace {
 
-constexpr long max_idle_connections = 16;
+constexpr std::size_t max_idle_connections = 16;
+/// How long more may be idle: many clients that call one after the other need them again at once.
+constexpr std::chrono::milliseconds surplus_time{500};
 
 }  // namespace
 
 struct CurlLoop::Callbacks {
-  static int socket(CURL*, curl_socket_t descriptor, int what, void* self, void*) {
-    static_cast<CurlLoop*>(self)->set_interest(descriptor, what);
+  static int socket(CURL* user, curl_socket_t descriptor, int what, void* self, void*) {
+    static_cast<CurlLoop*>(self)->set_interest(user, descriptor, what);
     return 0;
   }
 
@@ -60,6 +62,7 @@ CurlLoop::CurlLoop(asio::io_context& loop, Turn& turn)
       turn_(turn),
       multi_(curl_multi_init()),
       timer_(loop, turn, [this] { act(CURL_SOCKET_TIMEOUT, 0); }),
+      surplus_timer_(loop, turn, [this] { close_surplus(); }),
       self_(std::make_shared<CurlLoop*>(this)) {
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Callbacks::socket);
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
@@ -77,10 +80,42 @@ CurlLoop::~CurlLoop() {
   }
 }
 
-// curl's bound counts the connections in use as well: it moves with them, so that none of those is
-// closed for want of room and at most so many stay idle.
+// curl's bound counts the connections in use as well, and it closes one whenever a transfer ends
+// above it. So it moves with the most transfers of the last moment.
+void CurlLoop::note_load() {
+  if (transfers_.size() <= recent_peak_) return;
+  bound_connections();
+  if (recent_peak_ > max_idle_connections) surplus_timer_.set_at_latest(std::chrono::steady_clock::now() + surplus_time);
+}
+
 void CurlLoop::bound_connections() {
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(transfers_.size()) + max_idle_connections);
+  recent_peak_ = transfers_.size();
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(recent_peak_ + max_idle_connections));
+}
+
+// What is left of a burst. curl has no call for this: it takes a connection that was shut down for
+// dead when it next looks for one, and closes it then.
+void CurlLoop::close_surplus() {
+  bound_connections();
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<std::pair<SteadyTime, Socket*>> idle;
+  for (auto& [descriptor, socket] : sockets_) {
+    if (socket.is_idle() && !transfers_.contains(socket.user)) idle.emplace_back(socket.idle_since, &socket);
+  }
+  bool some_are_young = recent_peak_ > max_idle_connections;
+  if (idle.size() > max_idle_connections) {
+    std::sort(idle.begin(), idle.end());
+    idle.resize(idle.size() - max_idle_connections);
+    for (const auto& [since, socket] : idle) {
+      if (since + surplus_time > now) {
+        some_are_young = true;
+        continue;
+      }
+      shutdown(socket->watch->descriptor(), SHUT_RDWR);
+      socket->shut_down = true;
+    }
+  }
+  if (some_are_young) surplus_timer_.set_after(surplus_time);
 }
 
 void CurlLoop::prepare(CURL* handle) {
@@ -90,13 +125,17 @@ void CurlLoop::prepare(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, this);
 }
 
-void CurlLoop::set_interest(int descriptor, int what) {
+void CurlLoop::set_interest(CURL* user, int descriptor, int what) {
   Socket& socket = sockets_[descriptor];
+  socket.user = user;
   const int before = std::exchange(socket.interest, what == CURL_POLL_REMOVE ? 0 : what);
   if (what == CURL_POLL_REMOVE) {
     // A connection that is done stays registered. Anything else (the resolver's, or one that was
     // still connecting) curl may close without telling.
-    if (socket.ours && before == CURL_POLL_IN) return;
+    if (socket.ours && before == CURL_POLL_IN) {
+      socket.idle_since = std::chrono::steady_clock::now();
+      return;
+    }
     if (socket.watch) socket.watch->release();
     socket.watch.reset();
     if (!socket.ours) sockets_.erase(descriptor);
@@ -141,7 +180,7 @@ void CurlLoop::act(int descriptor, int events) {
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   transfers_[handle] = &transfer;
-  bound_connections();
+  note_load();
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
@@ -214,7 +253,6 @@ void CurlLoop::report() {
       std::replace(ready_.begin(), ready_.end(), transfer, static_cast<CurlTransfer*>(nullptr));
       transfer->ready_ = false;
       transfers_.erase(found);
-      bound_connections();
       curl_multi_remove_handle(multi_, message->easy_handle);
       transfer->transfer_progressed(true, result);
       more = true;

@@ -33,7 +33,8 @@ class CurlTransfer {
 /// Drives libcurl's multi interface by the Asio loop.
 ///
 /// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
-/// timer is kept as a deadline and seldom touches the kernel's. No callback of a transfer is made
+/// timer is kept as a deadline and seldom touches the kernel's. At most 16 connections stay idle,
+/// but for the half second after a burst. No callback of a transfer is made
 /// from within a function of this class: they come from the loop.
 class CurlLoop {
  public:
@@ -59,11 +60,18 @@ class CurlLoop {
     std::unique_ptr<DescriptorWatch> watch;
     int interest = 0;
     bool ours = false;  ///< made by open_socket: closed by close_socket, kept in between
+    CURL* user = nullptr;  ///< the transfer that used it last
+    SteadyTime idle_since{};
+    bool shut_down = false;
+
+    bool is_idle() const { return ours && interest == 0 && watch && !shut_down; }
   };
   struct Callbacks;
 
+  void note_load();
   void bound_connections();
-  void set_interest(int descriptor, int what);
+  void close_surplus();
+  void set_interest(CURL* user, int descriptor, int what);
   void rearm(int descriptor);
   void socket_ready(int descriptor, DescriptorWatch::Event event);
   void act(int descriptor, int events);
@@ -77,6 +85,8 @@ class CurlLoop {
   std::unordered_map<CURL*, CurlTransfer*> transfers_;
   std::vector<CurlTransfer*> ready_;
   DeadlineTimer timer_;
+  DeadlineTimer surplus_timer_;
+  std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
   bool kick_ = false;        ///< curl wants to be called at once
   bool acting_ = false;      ///< inside curl
   bool reporting_ = false;
