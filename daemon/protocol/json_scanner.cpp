@@ -169,8 +169,8 @@ bool JsonScanner::containers() {
   }
 }
 
-bool key_is(std::string_view raw_key, std::string_view name) {
-  if (raw_key.find('\\') == std::string_view::npos) return raw_key == name;
+bool escaped_key_is(std::string_view raw_key, std::string_view name) {
+  if (raw_key.find('\\') == std::string_view::npos) return false;
   if (raw_key.size() > name.size() * 6) return false;  // \uXXXX is the longest spelling of a byte
   return unescape(raw_key) == name;
 }

@@ -115,8 +115,15 @@ class JsonScanner {
   JsonFault fault_ = JsonFault::none;
 };
 
+/// For key_is: a key that is not spelled like the name, but is longer.
+bool escaped_key_is(std::string_view raw_key, std::string_view name);
+
 /// Whether the raw bytes of a key (between its quotes) spell `name` once unescaped.
-/// `name` must be ASCII and shorter than 64 bytes.
-bool key_is(std::string_view raw_key, std::string_view name);
+/// `name` must be ASCII, without a backslash, and shorter than 64 bytes.
+inline bool key_is(std::string_view raw_key, std::string_view name) {
+  // An escape is longer than what it stands for.
+  if (raw_key.size() <= name.size()) return raw_key == name;
+  return escaped_key_is(raw_key, name);
+}
 
 }  // namespace bridge

@@ -169,6 +169,7 @@ void CurlLoop::socket_ready(int descriptor, DescriptorWatch::Event event) {
 // One call into curl, and those that follow from it; then what it has found is reported.
 void CurlLoop::act(int descriptor, int events) {
   acting_ = true;
+  entered_ = std::chrono::steady_clock::now();
   int running = 0;
   curl_multi_socket_action(multi_, descriptor, events, &running);
   while (std::exchange(kick_, false)) {
@@ -185,6 +186,7 @@ void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
   acting_ = true;
+  entered_ = std::chrono::steady_clock::now();
   int running = 0;
   while (std::exchange(kick_, false)) {
     curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -204,6 +206,7 @@ void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
 void CurlLoop::pause(CURL* handle, bool paused) {
   if (!transfers_.contains(handle)) return;
   acting_ = true;
+  entered_ = std::chrono::steady_clock::now();
   curl_easy_pause(handle, paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
   int running = 0;
   while (std::exchange(kick_, false)) {

@@ -52,6 +52,8 @@ class CurlLoop {
   void remove(CURL* handle, CurlTransfer& transfer);
   /// Stops or continues receiving.
   void pause(CURL* handle, bool paused);
+  /// When curl was entered last: for its callbacks, which come many at a time.
+  SteadyTime entered() const { return entered_; }
   /// From a curl callback: transfer_progressed() is due.
   void mark_ready(CurlTransfer& transfer);
 
@@ -87,6 +89,7 @@ class CurlLoop {
   DeadlineTimer timer_;
   DeadlineTimer surplus_timer_;
   std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
+  SteadyTime entered_{};
   bool kick_ = false;        ///< curl wants to be called at once
   bool acting_ = false;      ///< inside curl
   bool reporting_ = false;

@@ -28,7 +28,7 @@ struct Exchange::Callbacks {
   static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
     auto& exchange = *static_cast<Exchange*>(self);
     exchange.head_.line(std::string_view(data, size * count));
-    exchange.last_byte_ = std::chrono::steady_clock::now();
+    exchange.last_byte_ = exchange.context_.curl().entered();
     return size * count;
   }
 
@@ -105,7 +105,7 @@ void Exchange::settle() {
 }
 
 std::size_t Exchange::take_body(std::string_view bytes) {
-  last_byte_ = std::chrono::steady_clock::now();
+  last_byte_ = context_.curl().entered();
   if (!std::exchange(body_begun_, true)) head_complete();
   const std::size_t limit = head_.is_success() ? context_.options().max_frame : max_error_body;
   if (parser_) {

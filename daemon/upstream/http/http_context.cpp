@@ -84,7 +84,7 @@ void HttpContext::give_back(CurlHandle handle) {
 HeaderList HttpContext::common_headers() const {
   HeaderList list;
   append_header(list, "Accept: application/json, text/event-stream");
-  append_header(list, "User-Agent: mcp-session-bridge/" MCP_BRIDGE_VERSION);
+  append_header(list, "User-Agent: mcp-bridged/" MCP_BRIDGE_VERSION);
   if (!token_.empty()) append_header(list, "Authorization: Bearer " + token_);
   if (!protocol_version_.empty()) append_header(list, "MCP-Protocol-Version: " + protocol_version_);
   if (!session_id_.empty()) append_header(list, "Mcp-Session-Id: " + session_id_);
