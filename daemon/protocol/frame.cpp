@@ -197,7 +197,7 @@ std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_
   scanner.skip_space();
   const bool walked = scanner.array([&] {
     Slice element;
-    if (!scanner.value(element)) return false;
+    if (!scanner.value(element) || elements.size() == max_batch) return false;
     elements.push_back(element.of(bytes));
     return true;
   });
@@ -206,6 +206,7 @@ std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_
     if (scanner.fault() == JsonFault::too_deep) {
       return invalid("Invalid Request: nested beyond 1024 levels");
     }
+    if (elements.size() == max_batch) return invalid("Invalid Request: a batch of more than 10000 messages");
     return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
   }
   if (elements.empty()) return invalid("Invalid Request: empty batch");

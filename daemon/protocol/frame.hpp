@@ -60,8 +60,12 @@ std::variant<Frame, FrameFault> parse_frame(std::string bytes);
 /// Whether the first byte that is no white space opens an array: a batch.
 bool is_batch(std::string_view bytes);
 
+/// The most messages in a batch: all of them are looked at in one turn of the loop.
+constexpr std::size_t max_batch = 10'000;
+
 /// The elements of a batch, each the bytes of one value. The whole text is checked first; an empty
-/// batch is a fault. An element that is itself an array is left for parse_frame to refuse.
+/// batch and one of more than max_batch are faults. An element that is itself an array is left for
+/// parse_frame to refuse.
 std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_view bytes);
 
 /// One replacement in a frame's bytes.

@@ -16,6 +16,9 @@ namespace bridge {
 struct WaitingFrame {
   Frame frame;
   SteadyTime since;
+
+  /// What it holds, in bytes: many short frames take more than their text.
+  static std::size_t charge_of(const Frame& frame) { return frame.bytes.size() + sizeof(WaitingFrame); }
 };
 
 /// What the router knows of one connected client.

@@ -31,12 +31,6 @@ void Router::client_line(ClientId id, std::string line) {
   for (const std::string_view element : std::get<0>(batch)) {
     client = find(id);
     if (client == nullptr) return;
-    if (client->channel.congested()) {
-      // A batch of trifles must not make more answers than the client's queue may hold.
-      log_.peer(LogLevel::warning, "batch cut", "client {}: the rest of a batch was dropped: its answers are not read",
-                value_of(id));
-      return;
-    }
     client_message(*client, std::string(element));
   }
 }
@@ -190,7 +184,7 @@ void Router::client_answer(Client& client, Frame frame) {
 }
 
 void Router::enqueue(Client& client, Frame frame) {
-  const std::size_t size = frame.bytes.size();
+  const std::size_t size = WaitingFrame::charge_of(frame);
   if (shutting_down_) {
     if (frame.is_request()) {
       reply_failure(client, frame.text(frame.id), shutdown_failure(Delivered::no));

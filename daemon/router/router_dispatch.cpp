@@ -13,7 +13,7 @@ namespace bridge {
 
 WaitingFrame Router::take_waiting(Client& client, std::size_t at) {
   WaitingFrame taken = std::move(client.waiting[at]);
-  client.waiting_share.remove(taken.frame.bytes.size());
+  client.waiting_share.remove(WaitingFrame::charge_of(taken.frame));
   client.waiting.erase(client.waiting.begin() + static_cast<std::ptrdiff_t>(at));
   return taken;
 }

@@ -10,8 +10,6 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds ping_patience{15};
-/// A batch from upstream may hold this many messages; more is no honest server.
-constexpr std::size_t max_batch = 10000;
 
 }  // namespace
 
@@ -83,10 +81,7 @@ void Session::upstream_message(std::optional<UpstreamId> origin, std::string byt
     events_->session_malformed(origin, fault->reason);
     return;
   }
-  const auto& elements = std::get<0>(batch);
-  for (std::size_t i = 0; i < std::min(elements.size(), max_batch); ++i) {
-    one_message(origin, std::string(elements[i]));
-  }
+  for (const std::string_view element : std::get<0>(batch)) one_message(origin, std::string(element));
 }
 
 void Session::one_message(std::optional<UpstreamId> origin, std::string bytes) {

@@ -305,5 +305,29 @@ class Parked(ServerRequests):
         self.parked(3)
 
 
+class Floods(ServerRequests):
+    def test_a_flood_of_pings_is_answered_over_a_few_connections(self):
+        server, _ = self.bridge("--handshake", "eager")
+        server.streams(1)
+        before = server.state()["connections"]
+        server.emit(request("ping", {}, id=5), count=20000)
+        answers = server.answers(wait=20000)
+        self.assertEqual({one["id"] for one in answers}, {"5"})
+        # Some more for the harness's own.
+        self.assertLess(server.state()["connections"] - before, 60)
+
+    def test_while_pings_hang_no_more_than_a_few_are_under_way_and_the_rest_waits_in_bounds(self):
+        server, daemon = self.bridge("--handshake", "eager")
+        server.streams(1)
+        client = self.client()
+        client.call("echo", {"message": "warm"})
+        server.fault({"hang": True}, method="-", http_method="POST", times=-1)
+        server.emit(request("ping", {"filler": "x" * 50000}, id="y" * 20000), count=2000)
+        daemon.logged("did not reach the upstream")  # 40 MB of answers are not kept
+        self.assertLess(server.state()["openConnections"], 60)
+        # Requests are not in their way.
+        self.assertEqual(text_of(client.call("echo", {"message": "still"}, id=2)), "still")
+
+
 if __name__ == "__main__":
     main()

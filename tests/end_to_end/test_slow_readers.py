@@ -1,6 +1,7 @@
 """Clients that do not read: nobody waits for them, and nothing grows without bound (section 4)."""
 
 import concurrent.futures
+import json
 import socket
 
 from harness import Case, Client, call, eventually, main, text_of
@@ -48,6 +49,16 @@ class NotReading(Case):
         self.bridge("--client-buffer", "10K")
         client = self.client()
         self.assertEqual(len(text_of(client.call("big", {"bytes": 3_000_000}))), 3_000_000)
+
+    def test_each_request_of_a_batch_is_answered_even_if_its_answers_are_over_the_buffer(self):
+        _, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "60s")
+        slow = self.small(daemon)
+        calls = [json.loads(call("echo", {"message": "x" * 2000}, n)) for n in range(200)]
+        slow.send(json.dumps(calls))
+        self.client(daemon).fence()
+        answered = slow.lines(200)
+        self.assertEqual(sorted(one["id"] for one in answered), list(range(200)))
+        self.assertTrue(any("result" in one for one in answered))
 
     def test_over_the_buffer_the_answer_streams_of_its_own_requests_pause(self):
         server, daemon = self.bridge("--client-buffer", "200K", "--client-stall", "60s")

@@ -62,6 +62,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   bool ends_soon() const { return settled_ || resume_at_ || message_.kind != OutgoingKind::request; }
 
   UpstreamId id() const { return message_.id; }
+  bool is_request() const { return message_.kind == OutgoingKind::request; }
   bool is_settled() const { return settled_; }
   bool was_reached() const { return reached_; }
   std::size_t accumulated() const { return body_.size() + (parser_ ? parser_->pending_bytes() : 0); }

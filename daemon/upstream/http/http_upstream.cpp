@@ -11,6 +11,8 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds goodbye_time{2};
+/// Notifications and answers beyond so many messages that wait for a token are refused.
+constexpr std::size_t max_awaiting_token = 1024;
 
 }  // namespace
 
@@ -52,10 +54,11 @@ HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions optio
     : curl_(loop, turn),
       context_(curl_, std::move(options), budget, log),
       tokens_(make_token_source(loop, turn, curl_, auth, context_.options(), log)),
+      handovers_(budget),
       stream_(loop, turn, context_, *this),
       clock_(loop, turn, [this] { check_time(); }),
       short_clock_(loop, turn, [this] { check_time(); }),
-      soon_(loop, turn, [this] { report_stream(); }) {}
+      soon_(loop, turn, [this] { report_soon(); }) {}
 
 HttpUpstream::~HttpUpstream() = default;
 
@@ -67,14 +70,39 @@ Exchange* HttpUpstream::find(UpstreamId id) {
 void HttpUpstream::send(Outgoing message) {
   if (has_token()) {
     start(std::move(message));
-  } else {
+    return;
+  }
+  if (message.kind == OutgoingKind::request || awaiting_token_.size() < max_awaiting_token) {
     awaiting_token_.push_back(std::move(message));
-    fetch_token();
+  } else {
+    refuse(message.id);
+  }
+  fetch_token();
+}
+
+// Not to be told from within a call of ours.
+void HttpUpstream::refuse(UpstreamId id) {
+  refused_.push_back(id);
+  soon_.set(std::chrono::steady_clock::now());
+}
+
+// Requests are bounded by the router; the others here.
+void HttpUpstream::start(Outgoing message) {
+  const UpstreamId id = message.id;
+  if (message.kind == OutgoingKind::request || handovers_.may_start()) {
+    start_exchange(std::move(message));
+  } else if (!handovers_.push(std::move(message))) {
+    refuse(id);
   }
 }
 
-void HttpUpstream::start(Outgoing message) {
+void HttpUpstream::start_handovers() {
+  while (auto message = handovers_.pop()) start_exchange(std::move(*message));
+}
+
+void HttpUpstream::start_exchange(Outgoing message) {
   const UpstreamId id = message.id;
+  if (message.kind != OutgoingKind::request) handovers_.started();
   ExchangeOwner& owner = *this;
   auto exchange = std::make_unique<Exchange>(context_, owner, std::move(message));
   Exchange& started = *exchange;
@@ -86,6 +114,10 @@ void HttpUpstream::start(Outgoing message) {
 void HttpUpstream::remove(UpstreamId id) {
   auto node = exchanges_.extract(id);
   if (node.empty()) return;
+  if (!node.mapped()->is_request()) {
+    handovers_.ended();
+    start_handovers();
+  }
   removed_.push_back(std::move(node.mapped()));
   if (depth_ == 0) removed_.clear();
   if (exchanges_.empty()) short_clock_.clear();
@@ -93,6 +125,7 @@ void HttpUpstream::remove(UpstreamId id) {
 
 void HttpUpstream::abandon(UpstreamId id) {
   remove(id);
+  handovers_.forget(id);
   std::erase_if(awaiting_token_, [id](const Outgoing& waiting) { return waiting.id == id; });
 }
 
@@ -214,6 +247,16 @@ void HttpUpstream::watch_time(const Exchange& exchange) {
   (exchange.ends_soon() ? short_clock_ : clock_).set_at_latest(deadline);
 }
 
+void HttpUpstream::report_soon() {
+  for (const UpstreamId id : std::exchange(refused_, {})) {
+    Ending ending;
+    ending.failure = failure_of(ErrorKind::overloaded, Delivered::no,
+                                "too many notifications and answers wait for the upstream");
+    events_->upstream_ended(id, std::move(ending));
+  }
+  report_stream();
+}
+
 void HttpUpstream::report_stream() {
   const ServerStream state = stream_.state();
   if (std::exchange(reported_, state) != state) events_->server_stream_changed(state);
@@ -286,6 +329,8 @@ void HttpUpstream::stream_unauthorized(int status, const std::string& challenge,
 }
 
 void HttpUpstream::end(std::function<void()> done) {
+  handovers_.clear();
+  refused_.clear();
   exchanges_.clear();
   awaiting_token_.clear();
   stream_.close();

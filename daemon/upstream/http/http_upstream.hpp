@@ -6,6 +6,7 @@
 
 #include "auth/auth_options.hpp"
 #include "upstream/http/exchange.hpp"
+#include "upstream/http/handover_queue.hpp"
 #include "upstream/http/server_stream.hpp"
 
 namespace bridge {
@@ -46,6 +47,10 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   bool try_another_token(Exchange& exchange, Ending& ending);
   bool token_was_refused(int generation, const TokenChallenge& challenge);
   void start(Outgoing message);
+  void start_exchange(Outgoing message);
+  void start_handovers();
+  void refuse(UpstreamId id);
+  void report_soon();
   Exchange* find(UpstreamId id);
   void remove(UpstreamId id);
   void learn_from(const Exchange& exchange);
@@ -61,6 +66,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   bool fetching_token_ = false;
   UpstreamEvents* events_ = nullptr;
   std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
+  HandoverQueue handovers_;
+  std::vector<UpstreamId> refused_;  ///< had no room there; to be reported
   std::vector<std::unique_ptr<Exchange>> removed_;  ///< may still be on the call stack
   HttpServerStream stream_;
   ServerStream reported_ = ServerStream::off;

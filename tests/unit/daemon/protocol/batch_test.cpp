@@ -84,3 +84,13 @@ TEST_CASE("a batch's own array is a level like any other") {
   CHECK(batch_fault(nested(1025)) == -32600);
   CHECK(batch_fault(nested(200'000)) == -32600);
 }
+
+TEST_CASE("a batch has at most 10000 messages") {
+  const auto ones = [](std::size_t count) {
+    std::string text = "[1";
+    for (std::size_t i = 1; i < count; ++i) text += ",1";
+    return text + "]";
+  };
+  CHECK(elements(ones(10'000)).size() == 10'000);
+  CHECK(batch_fault(ones(10'001)) == -32600);
+}
