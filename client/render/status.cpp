@@ -139,6 +139,7 @@ std::string render_status(const Value& status, std::int64_t now_ms) {
 bool is_ready(const Value& status) {
   const Value* upstream = status.find("upstream", Kind::object);
   if (upstream == nullptr) return false;
+  if (const Value* ready = upstream->find("ready", Kind::boolean)) return ready->truth;
   const std::string_view state = upstream->string("state");
   return state != "waiting" && state != "refused";
 }

@@ -12,8 +12,8 @@ namespace client {
 /// milliseconds since the epoch, for "ago". What is missing is left out.
 std::string render_status(const json::Value& status, std::int64_t now_ms);
 
-/// Can the upstream be reached as far as the daemon knows? Not while it waits to try again
-/// ("waiting") or was refused; idle, opening, open and reopening are fine.
+/// Can the upstream be reached as far as the daemon knows? Its `ready` says so: true until a try has
+/// failed, and again when one has succeeded. Of a daemon that does not say it, the state tells.
 bool is_ready(const json::Value& status);
 
 /// One line that says so, with the last error if it is not.

@@ -79,8 +79,8 @@ std::string ControlMethods::upstream_status() const {
   const bool known = !result.empty();
   const auto opened = session_.opened_at();
   return fmt::format(
-      R"({{"kind":"{}","target":{},"state":"{}","era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"stream":"{}"}})",
-      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()), known ? "\"legacy\"" : "null",
+      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"stream":"{}"}})",
+      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()), session_.is_ready(), known ? "\"legacy\"" : "null",
       known ? quote(session_.protocol_version()) : "null", find_member(result, "serverInfo").value_or("null"),
       opened ? fmt::format("{}", milliseconds_since(*opened)) : "null", session_.reopened(),
       name_of(session_.server_stream()));

@@ -94,8 +94,7 @@ bool Router::start_initialize(Client& client) {
 bool Router::start_without_session(Client& client) {
   const Frame& front = client.waiting.front().frame;
   const bool may_open = options_.handshake != Handshake::client || !session_.initialize_result().empty() ||
-                        session_.state() == Session::State::opening ||
-                        session_.state() == Session::State::waiting;
+                        session_.is_coming();
   if (!may_open) {
     const WaitingFrame refused = take_waiting(client, 0);
     if (refused.frame.is_request()) {

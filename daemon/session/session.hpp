@@ -62,12 +62,12 @@ class SessionEvents {
 class Session final : public UpstreamEvents {
  public:
   enum class State {
-    idle,       ///< none, and nobody needs one
+    idle,       ///< none, and no try has failed
     opening,    ///< the first one is being opened
     open,
     reopening,  ///< a lost one is being opened again
-    waiting,    ///< a try has failed, the next one has its time
-    refused,    ///< like idle, after the upstream has refused
+    waiting,    ///< a try has failed; the next one has its time, or comes with the next who needs it
+    refused,    ///< the upstream has refused; the next who needs a session asks again
   };
 
   Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream, Log& log,
@@ -75,6 +75,13 @@ class Session final : public UpstreamEvents {
   void set_events(SessionEvents& events) { events_ = &events; }
 
   bool is_open() const { return state_ == State::open; }
+  /// It is open, or nothing says that it could not be: no try was made yet, or the last one did not
+  /// fail. Stays false through the tries that follow a failed one, until one succeeds.
+  bool is_ready() const { return !last_failure_; }
+  /// The first session is being opened, or will be without anybody's asking.
+  bool is_coming() const {
+    return state_ == State::opening || (state_ == State::waiting && (next_try_ || alive_));
+  }
   /// Whether a client's `initialize` can be the one that opens it.
   bool wants_initialize() const;
   /// A frame waits for the session: opens it, or brings the next try nearer.

@@ -97,7 +97,7 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
     last_failure_ = failure;
     if (is_clients && !lost_) {
       // It concerns this client alone; who else waits may try with another.
-      state_ = State::idle;
+      state_ = State::refused;
       initialize_params_.clear();
       log_.warning("the upstream refused a client's initialize");
       events_->session_message(origin, std::move(frame));
@@ -136,7 +136,7 @@ void Session::initialize_ended(Ending ending) {
   if (initialize_is_clients_ && !failure.error_object.empty() && !lost_) {
     initialize_is_clients_ = false;
     initialize_params_.clear();
-    state_ = State::idle;
+    state_ = State::refused;
     log_.warning("the upstream refused a client's initialize");
     Ending refused;
     refused.failure = std::move(failure);
@@ -190,7 +190,6 @@ void Session::try_failed(Failure failure) {
   if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
     set_next_try(delay);
   } else {
-    state_ = State::idle;
     next_try_.reset();
     schedule();
   }
