@@ -20,6 +20,14 @@ struct SessionOptions {
   std::chrono::milliseconds keepalive{60000};      ///< 0: off
 };
 
+/// What the session counts, for the status and the metrics; all since the daemon's start.
+struct SessionCounts {
+  std::uint64_t opened = 0;        ///< the first one, and all that took its place
+  std::uint64_t reopened = 0;      ///< those that took the place of a lost one
+  std::uint64_t failed_tries = 0;  ///< to open one
+  std::uint64_t reconnects = 0;    ///< the upstream was away and came back, with its session
+};
+
 /// What the session tells the router, inside a Turn.
 class SessionEvents {
  public:
@@ -113,7 +121,7 @@ class Session final : public UpstreamEvents {
 
   State state() const { return state_; }
   ServerStream server_stream() const { return server_stream_; }
-  std::uint64_t reopened() const { return reopened_; }
+  const SessionCounts& counts() const { return counts_; }
   std::optional<SteadyTime> opened_at() const { return opened_at_; }
   const std::string& protocol_version() const { return protocol_version_; }
 
@@ -187,7 +195,7 @@ class Session final : public UpstreamEvents {
   std::string kept_result_;
   std::string protocol_version_;
   std::optional<SteadyTime> opened_at_;
-  std::uint64_t reopened_ = 0;
+  SessionCounts counts_;
 
   std::vector<Ending> doubts_;  ///< refusals that may mean a lost session; each with its message
   HeldMessages held_;
