@@ -93,7 +93,7 @@ void Router::publish(std::string message, std::string_view method, std::string c
   feed_.publish(std::move(message), method, std::move(coalesce_key));
   if (feed_.ring().dropped() == dropped) return;
   log_.peer(LogLevel::warning, "notification dropped",
-            "a notification was dropped before any client had read it: the ring is full ({} so far)", feed_.ring().dropped());
+            "a notification left the ring before any client had read it ({} so far)", feed_.ring().dropped());
 }
 
 void Router::upstream_progress(Frame frame) {
