@@ -30,8 +30,8 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
   const auto ended = end_pending(id);
   if (!ended) {
     ++statistics_.unknown_answers;
-    log_.peer(LogLevel::warning, "unknown answer", {.upstream = origin}, "the upstream answered {}, which nobody waits for; dropped",
-              frame.id_is_null ? std::string("null") : printable(frame.text(frame.id), 40));
+    log_.peer(LogLevel::warning, "unknown answer", {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
+              "the upstream answered what nobody waits for; dropped");
     return;
   }
   session_.settle(id);
