@@ -86,9 +86,10 @@ class Session final : public UpstreamEvents {
   /// It is open, or nothing says that it could not be: no try was made yet, or the last one did not
   /// fail. Stays false through the tries that follow a failed one, until one succeeds.
   bool is_ready() const { return !last_failure_; }
-  /// The first session is being opened, or will be without anybody's asking.
+  /// The first session is being opened, or will be by the initialize that waits for the next try.
   bool is_coming() const {
-    return state_ == State::opening || (state_ == State::waiting && (next_try_ || alive_));
+    const bool is_asked_for = initialize_is_clients_ || options_.client_capabilities;
+    return state_ == State::opening || (state_ == State::waiting && next_try_ && is_asked_for);
   }
   /// Whether a client's `initialize` can be the one that opens it.
   bool wants_initialize() const;
