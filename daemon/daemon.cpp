@@ -22,6 +22,12 @@ ListeningSocket take_socket(const SocketOptions& options) {
 /// control requests are answered.
 std::size_t connections_of(const Options& options) { return options.max_clients == 1 ? 256 : options.max_clients; }
 
+void warn_about_log(const LogOptions& options, Log& log) {
+  if (!options.bodies) return;
+  log.event(LogLevel::warning, "log bodies", "--log-bodies: what clients and the upstream say is logged{}: with whatever is secret in it",
+            options.level == LogLevel::debug ? "" : " at --log-level debug, which is not set");
+}
+
 }  // namespace
 
 Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
@@ -38,12 +44,19 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       clients_(ConnectionContext{loop_, turn_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
                take_socket(options_.socket), options_.peers, connections_of(options_)),
+      metrics_(router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
       last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
   feed_.add_readers(clients_);
+  metrics_.add_clients("unix", clients_.counts());
+  control_.set_metrics([this] { return metrics_.text(); });
+  if (!options_.metrics_file.empty()) {
+    metrics_file_ = std::make_unique<MetricsFile>(loop_, turn_, options_.metrics_file,
+                                                  [this] { return metrics_.text(); }, log_);
+  }
   turn_.on_finish([this] { clients_.flush(); });
   budget_.on_relief([this] { turn_.request_finish(); });
 }
@@ -51,11 +64,14 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
 int Daemon::run() {
   wait_for_signal();
   clients_.start();
-  log_.info("mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(), options_.socket.path);
+  log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(),
+             options_.socket.path);
   warn_about_upstream(options_.upstream, log_);
+  warn_about_log(options_.log, log_);
   {
     Turn::Scope scope(turn_);
     router_.start();
+    if (metrics_file_) metrics_file_->start();
   }
   loop_.run();
   return exit_code_;
@@ -80,12 +96,13 @@ void Daemon::wait_for_signal() {
 void Daemon::reload() {
   static const std::set<std::string> changeable = {
       "--header",        "--connect-timeout", "--request-timeout", "--request-max", "--stream-retries", "--connect-wait",
-      "--keepalive",     "--grace",           "--orphans",         "--park-requests", "--log-level"};
+      "--keepalive",     "--grace",           "--orphans",         "--park-requests", "--log-level",      "--log-format",
+      "--log-bodies"};
   ParsedOptions parsed;
   try {
     parsed = read_again_();
   } catch (const StartError& error) {
-    log_.error("SIGHUP: nothing was changed: {}", error.what());
+    log_.event(LogLevel::error, "reload", "SIGHUP: nothing was changed: {}", error.what());
     return;
   }
   std::set<std::string> names;
@@ -96,22 +113,23 @@ void Daemon::reload() {
     const auto before = given_.find(name);
     const auto now = parsed.given.find(name);
     const bool same = before != given_.end() && now != parsed.given.end() && before->second == now->second;
-    if (!same && !changeable.contains(name)) log_.warning("SIGHUP: {} changes only with a restart", name);
+    if (!same && !changeable.contains(name)) log_.event(LogLevel::warning, "reload", "SIGHUP: {} changes only with a restart", name);
   }
   upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);
-  log_.set_level(parsed.options.log_level);
+  log_.reconfigure(parsed.options.log);
+  warn_about_log(parsed.options.log, log_);
   options_.grace = parsed.options.grace;
-  log_.info("SIGHUP: token, headers and options were read again");
+  log_.event(LogLevel::info, "reload", "SIGHUP: token, headers and options were read again");
 }
 
 // The order: no new clients; those who wait are told; requests in flight get their grace; then the
 // session is ended, and everybody is left.
 void Daemon::begin_shutdown(int signal) {
   ending_ = true;
-  log_.info("ending after signal {}: {} requests in flight have {} ms", signal, router_.in_flight(),
-            options_.grace.count());
+  log_.event(LogLevel::info, "ending", "ending after signal {}: {} requests in flight have {} ms", signal,
+             router_.in_flight(), options_.grace.count());
   clients_.stop_accepting();
   router_.begin_shutdown();
   if (!router_.has_requests_in_flight()) {
@@ -132,9 +150,10 @@ void Daemon::leave() {
   clients_.flush();
   clients_.close_all();
   if (const std::size_t untaken = feed_.ring().untaken()) {
-    log_.warning("{} notifications were not taken by any client and are lost", untaken);
+    log_.event(LogLevel::warning, "notifications lost", "{} notifications were not taken by any client and are lost",
+               untaken);
   }
-  log_.info("ended");
+  log_.event(LogLevel::info, "ended", "ended");
   loop_.stop();
 }
 

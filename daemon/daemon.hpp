@@ -14,6 +14,8 @@
 #include "options/options.hpp"
 #include "router/control_methods.hpp"
 #include "router/router.hpp"
+#include "service/metrics.hpp"
+#include "service/metrics_file.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream.hpp"
 
@@ -55,6 +57,8 @@ class Daemon {
   ControlMethods control_;
   asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
+  Metrics metrics_;
+  std::unique_ptr<MetricsFile> metrics_file_;  ///< --metrics-file
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   bool ending_ = false;

@@ -6,6 +6,7 @@
 
 #include "daemon.hpp"
 #include "options/options.hpp"
+#include "service/journal.hpp"
 #include "service/start_error.hpp"
 
 namespace {
@@ -15,6 +16,12 @@ void tune_memory() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
+}
+
+/// There may be no log yet: one line on stderr, an error for the journal.
+void complain(const char* prefix, const char* what) {
+  const bool journal = bridge::stderr_is_journal();
+  std::fprintf(stderr, "%smcp-bridged: %s%s\n", journal ? "<3>" : "", prefix, what);
 }
 
 int run(int argc, char** argv) {
@@ -27,7 +34,7 @@ int run(int argc, char** argv) {
     std::fputs("all options are well\n", stdout);
     return 0;
   }
-  bridge::Log log(parsed.options.log_level);
+  bridge::Log log(parsed.options.log);
   bridge::Daemon daemon(parsed, [argc, argv] { return bridge::parse_options(argc, argv); }, log);
   return daemon.run();
 }
@@ -41,10 +48,10 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const bridge::StartError& error) {
-    std::fprintf(stderr, "mcp-bridged: %s\n", error.what());
+    complain("", error.what());
     return error.code();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mcp-bridged: unexpected: %s\n", error.what());
+    complain("unexpected: ", error.what());
     return 70;
   }
 }

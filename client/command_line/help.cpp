@@ -49,7 +49,7 @@ Options of commands
       --seq            listen: print {"seq":N,"message":{...}}; only looks, as --since does
       --ready          status: exit 4 while the upstream server cannot be reached
       --metrics        status: the metrics as text
-      --watch          status: again every second
+      --watch          status: the whole screen, up to date; ^C ends it
 
 Exit status
   0 ok; 1 the tool or the server answered with an error; 2 usage; 3 the daemon cannot be reached,

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "json/value.hpp"
+#include "terminal/styled.hpp"
 
 namespace client {
 
 /// The clients of bridge/status as a table with a heading; one line that says so if there is none.
-std::string render_clients(const std::vector<json::Value>& clients);
+/// At most `rows` lines, 0 = no limit: then the last one counts those that are not shown. The commands
+/// have what the look's width leaves.
+std::vector<StyledLine> render_clients(const std::vector<json::Value>& clients, const Look& look, std::size_t rows);
 
 }  // namespace client

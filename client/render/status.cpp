@@ -6,8 +6,8 @@
 
 #include "command_line/duration.hpp"
 #include "render/clients_table.hpp"
-#include "terminal/progress_bar.hpp"
-#include "terminal/visible.hpp"
+#include "render/figures.hpp"
+#include "terminal/gauge.hpp"
 
 namespace client {
 namespace {
@@ -15,31 +15,20 @@ namespace {
 using json::Value;
 using Kind = Value::Kind;
 
-constexpr std::size_t bar_cells = 20;
+constexpr std::size_t name_column = 12;
+constexpr std::size_t usual_cells = 24;
+constexpr std::size_t fewest_cells = 8;
+/// What stands behind a bar at most.
+constexpr std::size_t figures_width = 44;
 
-std::string line(std::string_view name, std::string_view text) {
-  return fmt::format("{:<11}{}\n", name, make_visible_line(text));
+StyledLine named(std::string_view name) {
+  StyledLine line;
+  line.add(name, Tone::faint).pad_to(name_column);
+  return line;
 }
 
 std::string duration(const Value& object, std::string_view name) {
   return format_duration(Milliseconds(static_cast<Milliseconds::rep>(object.count(name))));
-}
-
-std::string size_text(std::uint64_t bytes) {
-  if (bytes < 10 * 1024) return fmt::format("{} B", bytes);
-  const auto amount = static_cast<double>(bytes);
-  if (bytes < 10 * 1024 * 1024) return fmt::format("{:.0f} KiB", amount / 1024);
-  return fmt::format("{:.0f} MiB", amount / 1024 / 1024);
-}
-
-std::string time_text(std::uint64_t microseconds) {
-  if (microseconds < 10000) return fmt::format("{} us", microseconds);
-  return fmt::format("{:.1f} ms", static_cast<double>(microseconds) / 1000);
-}
-
-/// "1 error", "2 errors".
-std::string counted(std::uint64_t number, std::string_view thing) {
-  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
 }
 
 void append(std::string& list, std::string_view what) {
@@ -48,97 +37,146 @@ void append(std::string& list, std::string_view what) {
   list += what;
 }
 
-std::string render_upstream(const Value& upstream) {
-  std::string text;
-  const std::string_view kind = upstream.string("kind");
-  const std::string_view target = upstream.string("target");
-  text += line("upstream", fmt::format("{}{}{}", target, target.empty() ? "" : " ",
-                                       kind.empty() ? "" : fmt::format("({})", kind)));
+Tone tone_of_state(std::string_view state, bool ready) {
+  if (state == "open") return Tone::good;
+  if (state == "waiting" || state == "refused" || !ready) return Tone::bad;
+  return Tone::warning;
+}
 
-  std::string session(upstream.string("state"));
-  if (upstream.count("sessionAgeMs") > 0)
-    append(session, "for " + duration(upstream, "sessionAgeMs"));
-  if (upstream.count("reopened") > 0) {
-    append(session, "reopened " + counted(upstream.count("reopened"), "time"));
-  }
-  if (const auto stream = upstream.string("stream"); !stream.empty()) {
-    append(session, fmt::format("server stream {}", stream));
-  }
-  text += line("session", session);
+std::string_view words_for(std::string_view state, bool ready) {
+  if (state == "idle") return "not needed yet";
+  if (state == "waiting") return "the last try failed";
+  if (state == "refused") return "the server refuses a session";
+  if (state == "opening" || state == "reopening") return ready ? "" : "the last try failed";
+  return "";
+}
+
+void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const Look& look) {
+  const std::string_view state = upstream.string("state");
+  const Value* said = upstream.find("ready", Kind::boolean);
+  const bool ready = said == nullptr || said->truth;
+  const bool was_opened = upstream.find("sessionAgeMs", Kind::number) != nullptr;
+  StyledLine& first = lines.emplace_back(named("upstream"));
+  first.add(look.unicode ? "● " : "", tone_of_state(state, ready)).add(state, tone_of_state(state, ready));
+  if (state == "open" && was_opened) first.add(" for " + duration(upstream, "sessionAgeMs"));
+  if (const auto words = words_for(state, ready); !words.empty()) first.add(fmt::format(", {}", words));
+  first.add("  ").add(upstream.string("target"), Tone::strong);
+  if (const auto kind = upstream.string("kind"); !kind.empty()) first.add(fmt::format(" ({})", kind));
 
   std::string server;
   if (const Value* info = upstream.find("serverInfo", Kind::object)) {
     server = fmt::format("{} {}", info->string("name"), info->string("version"));
   }
+  append(server, upstream.string("era"));
   if (const auto version = upstream.string("protocolVersion"); !version.empty()) {
     append(server, fmt::format("protocol {}", version));
   }
-  append(server, upstream.string("era"));
-  if (!server.empty()) text += line("server", server);
-  return text;
+  if (!server.empty()) lines.emplace_back(named("server")).add(server);
+
+  if (!was_opened) return;
+  StyledLine& session = lines.emplace_back(named("session"));
+  const std::uint64_t reopened = upstream.count("reopened");
+  const std::uint64_t reconnects = upstream.count("reconnects");
+  if (reopened > 0) session.add("lost and reopened " + counted(reopened, "time"), Tone::warning).add(", ");
+  if (reconnects > 0) session.add("away and back " + counted(reconnects, "time"), Tone::warning).add(", ");
+  if (reopened + reconnects == 0) session.add("never interrupted, ");
+  const std::string_view stream = upstream.string("stream");
+  session.add(fmt::format("server stream {}", stream), stream == "waiting" ? Tone::warning : Tone::plain);
 }
 
-std::string render_ring(const Value& ring) {
+std::size_t cells_for(const Look& look) {
+  if (look.width == 0) return usual_cells;
+  const std::size_t taken = name_column + figures_width;
+  return look.width > taken + fewest_cells ? std::min(usual_cells, look.width - taken) : fewest_cells;
+}
+
+StyledLine gauge_line(std::string_view name, std::uint64_t part, std::uint64_t whole, Tone tone, const Look& look) {
+  const double fraction = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  StyledLine line = named(name);
+  line.add(draw_gauge(fraction, cells_for(look), look.unicode), part > 0 ? tone : Tone::faint).add("  ");
+  return line;
+}
+
+void add_ring(std::vector<StyledLine>& lines, const Value& ring, const Look& look) {
   const std::uint64_t entries = ring.count("entries");
   const std::uint64_t capacity = ring.count("capacity");
-  const double fill =
-      capacity > 0 ? static_cast<double>(entries) / static_cast<double>(capacity) : 0;
-  std::string text =
-      fmt::format("{} {}/{}, {} of {}, {} untaken, {} dropped", draw_bar(fill, bar_cells), entries,
-                  capacity, size_text(ring.count("bytes")), size_text(ring.count("capacityBytes")),
-                  ring.count("untaken"), ring.count("dropped"));
-  if (ring.count("coalesced") > 0) text += fmt::format(", {} coalesced", ring.count("coalesced"));
-  if (entries > 0)
-    text += fmt::format(", sequence {} to {}", ring.count("oldest"), ring.count("newest"));
-  return line("ring", text);
+  const std::uint64_t untaken = ring.count("untaken");
+  StyledLine& fill = lines.emplace_back(gauge_line("ring", entries, capacity, Tone::good, look));
+  fill.add(fmt::format("{} of {}", entries, capacity));
+  if (entries > 0) {
+    fill.add(fmt::format(", sequence {} to {}", ring.count("oldest"), ring.count("newest")), Tone::faint);
+  }
+  // Only what nobody has taken is lost when it is pushed out.
+  const bool at_risk = capacity > 0 && untaken * 10 >= capacity * 8;
+  lines.emplace_back(gauge_line("  untaken", untaken, capacity, at_risk ? Tone::bad : Tone::warning, look))
+      .add(fmt::format("{} wait for a client", untaken));
+  lines.emplace_back(gauge_line("  bytes", ring.count("bytes"), ring.count("capacityBytes"), Tone::good, look))
+      .add(fmt::format("{} of {}", size_text(ring.count("bytes")), size_text(ring.count("capacityBytes"))));
+  const std::uint64_t dropped = ring.count("dropped");
+  const std::uint64_t came = std::max(ring.count("newest"), dropped);
+  StyledLine& drops = lines.emplace_back(gauge_line("  dropped", dropped, came, Tone::bad, look));
+  drops.add(fmt::format("{} of {}", dropped, came), dropped > 0 ? Tone::bad : Tone::plain);
+  if (dropped > 0) drops.add(fmt::format(", {}", percent_text(dropped, came)), Tone::bad);
+  if (ring.count("coalesced") > 0) drops.add(fmt::format(", {} coalesced", ring.count("coalesced")));
 }
 
-std::string render_last_error(const Value& error, std::int64_t now_ms) {
-  std::string when;
+void add_requests(std::vector<StyledLine>& lines, const Value& requests) {
+  StyledLine& line = lines.emplace_back(named("requests"));
+  const std::uint64_t errors = requests.count("errors");
+  line.add(fmt::format("{} in all, ", requests.count("total")));
+  line.add(counted(errors, "error"), errors > 0 ? Tone::warning : Tone::plain);
+  if (errors > 0) line.add(fmt::format(" ({})", percent_text(errors, requests.count("total"))), Tone::warning);
+  line.add(", ").add(fmt::format("{} in flight", requests.count("inFlight")), Tone::strong);
+  line.add(fmt::format(", {} queued, {} parked", requests.count("queued"), requests.count("parked")));
+}
+
+void add_latency(std::vector<StyledLine>& lines, const Value& latency) {
+  if (latency.count("p99") == 0) return;
+  lines.emplace_back(named("latency"))
+      .add("p50 ")
+      .add(time_text(latency.count("p50")), Tone::strong)
+      .add(", p99 ")
+      .add(time_text(latency.count("p99")), Tone::strong)
+      .add(", added by the bridge (p50) ")
+      .add(time_text(latency.count("addedP50")), Tone::strong);
+}
+
+void add_last_error(std::vector<StyledLine>& lines, const Value& error, std::int64_t now_ms) {
+  StyledLine& line = lines.emplace_back(named("last error"));
   if (const auto at = static_cast<std::int64_t>(error.count("atMs")); at > 0 && at <= now_ms) {
-    when = ", " + format_duration(Milliseconds(now_ms - at)) + " ago";
+    line.add(format_duration(Milliseconds(now_ms - at)) + " ago, ", Tone::faint);
   }
-  return line("last error",
-              fmt::format("{}: {}{}", error.string("kind"), error.string("message"), when));
+  line.add(error.string("kind"), Tone::bad).add(": ").add(error.string("message"));
 }
 
 }  // namespace
 
-std::string render_status(const Value& status, std::int64_t now_ms) {
-  std::string text =
-      line("daemon", fmt::format("mcp-bridged {}, pid {}, up {}", status.string("version"),
-                                 status.count("pid"), duration(status, "uptimeMs")));
-  if (const Value* upstream = status.find("upstream", Kind::object)) {
-    text += render_upstream(*upstream);
-  }
-  if (const Value* ring = status.find("ring", Kind::object)) text += render_ring(*ring);
-  if (const Value* requests = status.find("requests", Kind::object)) {
-    text += line(
-        "requests",
-        fmt::format("{} in all, {}, {} in flight, {} queued, {} parked", requests->count("total"),
-                    counted(requests->count("errors"), "error"), requests->count("inFlight"),
-                    requests->count("queued"), requests->count("parked")));
-  }
-  const Value* latency = status.find("latencyUs", Kind::object);
-  if (latency != nullptr && latency->count("p50") > 0) {
-    text += line("latency",
-                 fmt::format("p50 {}, p99 {}, of the p50 added by the bridge {}",
-                             time_text(latency->count("p50")), time_text(latency->count("p99")),
-                             time_text(latency->count("addedP50"))));
-  }
-  if (const Value* error = status.find("lastError", Kind::object)) {
-    text += render_last_error(*error, now_ms);
-  }
+std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, const Look& look) {
+  std::vector<StyledLine> lines;
+  lines.emplace_back(named("daemon"))
+      .add(fmt::format("mcp-bridged {}", status.string("version")), Tone::strong)
+      .add(fmt::format(", pid {}, up {}", status.count("pid"), duration(status, "uptimeMs")));
+  if (const Value* upstream = status.find("upstream", Kind::object)) add_upstream(lines, *upstream, look);
+  if (const Value* error = status.find("lastError", Kind::object)) add_last_error(lines, *error, now_ms);
+  lines.emplace_back();
+  if (const Value* ring = status.find("ring", Kind::object)) add_ring(lines, *ring, look);
+  if (const Value* requests = status.find("requests", Kind::object)) add_requests(lines, *requests);
+  if (const Value* latency = status.find("latencyUs", Kind::object)) add_latency(lines, *latency);
   if (const Value* clients = status.find("clients", Kind::array)) {
-    text.push_back('\n');
-    text += render_clients(clients->items);
+    if (!lines.back().is_empty()) lines.emplace_back();
+    const std::size_t rows = look.height > lines.size() ? look.height - lines.size() : 1;
+    for (StyledLine& line : render_clients(clients->items, look, look.height > 0 ? rows : 0)) {
+      lines.push_back(std::move(line));
+    }
   }
-  return text;
+  while (!lines.empty() && lines.back().is_empty()) lines.pop_back();
+  return lines;
 }
 
 bool is_ready(const Value& status) {
   const Value* upstream = status.find("upstream", Kind::object);
   if (upstream == nullptr) return false;
+  if (const Value* ready = upstream->find("ready", Kind::boolean)) return ready->truth;
   const std::string_view state = upstream->string("state");
   return state != "waiting" && state != "refused";
 }

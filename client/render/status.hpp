@@ -2,18 +2,19 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "json/value.hpp"
+#include "terminal/styled.hpp"
 
 namespace client {
 
-/// The result of bridge/status for people, lines with a line break each. `now_ms` is the time in
-/// milliseconds since the epoch, for "ago". What is missing is left out.
-std::string render_status(const json::Value& status, std::int64_t now_ms);
+/// The result of bridge/status for people. `now_ms` is the time in milliseconds since the epoch, for
+/// "ago". What is missing is left out. With a height, the clients that do not fit are only counted.
+std::vector<StyledLine> render_status(const json::Value& status, std::int64_t now_ms, const Look& look);
 
-/// Can the upstream be reached as far as the daemon knows? Not while it waits to try again
-/// ("waiting") or was refused; idle, opening, open and reopening are fine.
+/// Can the upstream be reached as far as the daemon knows? Its `ready` says so: true until a try has
+/// failed, and again when one has succeeded. Of a daemon that does not say it, the state tells.
 bool is_ready(const json::Value& status);
 
 /// One line that says so, with the last error if it is not.

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <string_view>
+#include <vector>
 
 #include "terminal/console.hpp"
+#include "terminal/styled.hpp"
 
 namespace client {
 
-/// Text that is shown again and again. On a terminal it takes the whole screen and gives back what
-/// was there before when it ends; elsewhere each text follows the last one after an empty line.
+/// Lines that are shown again and again. On a terminal they take the whole screen, each text drawn over
+/// the last one in a single write, and what was there before comes back at the end; elsewhere each text
+/// follows the last one after an empty line.
 class FullScreen {
  public:
   explicit FullScreen(Console& console);
@@ -15,14 +17,18 @@ class FullScreen {
   FullScreen(const FullScreen&) = delete;
   FullScreen& operator=(const FullScreen&) = delete;
 
-  void show(std::string_view text, bool is_repeat);
+  /// What does not fit into the look's height is left out.
+  void show(const std::vector<StyledLine>& lines, const Look& look);
 
-  /// Gives the terminal back, for messages; nothing if that was done.
+  /// Takes the screen; nothing if that was done, or if there is none.
+  void enter();
+  /// Gives the terminal back, for messages or a pause; nothing if that was done.
   void leave();
 
  private:
   Console& console_;
   bool entered_ = false;
+  bool has_shown_ = false;
 };
 
 }  // namespace client

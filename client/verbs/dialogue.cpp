@@ -61,8 +61,8 @@ void Dialogue::announce_keep(std::string_view next_method) {
   conversation_.queue(json::make_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
 }
 
-Answer::Outcome Dialogue::pass_time(Milliseconds duration) {
-  return wait(Deadline::after(duration), "")->outcome;
+Answer::Outcome Dialogue::pass_time(Deadline end, int also) {
+  return wait(end, "", also)->outcome;
 }
 
 std::optional<std::string> Dialogue::leave() {
@@ -73,15 +73,16 @@ std::optional<std::string> Dialogue::leave() {
 }
 
 /// Until the answer to `id`, or until the conversation or the time ends.
-std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id) {
+std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id, int also) {
   using Event = Conversation::Event;
   using Outcome = Answer::Outcome;
   for (;;) {
-    switch (conversation_.next(deadline, questions_.empty() ? -1 : STDIN_FILENO)) {
+    switch (conversation_.next(deadline, questions_.empty() ? also : STDIN_FILENO)) {
       case Event::line:
         if (auto answer = take_line(id)) return answer;
         break;
       case Event::input:
+        if (questions_.empty()) return Answer{Outcome::woken, ""};
         take_typed();
         break;
       case Event::output_closed:  // not watched here
@@ -229,6 +230,7 @@ ExitCode Dialogue::report(const Answer& answer) {
                                 Conversation::longest_line >> 20));
       return ExitCode::unreachable;
     case Answer::Outcome::hung_up:
+    case Answer::Outcome::woken:
     case Answer::Outcome::result:
       break;
   }

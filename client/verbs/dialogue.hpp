@@ -17,7 +17,7 @@ namespace client {
 
 /// How a request ended.
 struct Answer {
-  enum class Outcome { result, error, hung_up, timed_out, interrupted, too_long };
+  enum class Outcome { result, error, hung_up, timed_out, interrupted, too_long, woken };
 
   Outcome outcome = Outcome::hung_up;
   std::string payload;  ///< the JSON of the result or of the error, as it came
@@ -46,7 +46,9 @@ class Dialogue {
   void tell(std::string_view method, std::string_view params);
 
   /// Takes what comes for that long. The outcome is timed_out unless something ended it.
-  Answer::Outcome pass_time(Milliseconds duration);
+  Answer::Outcome pass_time(Milliseconds duration) { return pass_time(Deadline::after(duration)); }
+  /// The same until a moment. It is woken when `also` becomes readable, a descriptor or -1.
+  Answer::Outcome pass_time(Deadline end, int also = -1);
 
   /// Takes what the daemon still has to say after we have finished, so that no notification is
   /// lost with the connection. Gives the first error that is no answer to a request.
@@ -63,7 +65,7 @@ class Dialogue {
     ElicitationForm form;
   };
 
-  std::optional<Answer> wait(Deadline deadline, std::string_view id);
+  std::optional<Answer> wait(Deadline deadline, std::string_view id, int also = -1);
   std::optional<Answer> take_line(std::string_view id);
   void take_notification(const json::Message& message);
   void take_request(const json::Message& message);

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <sys/time.h>
 
+#include <cstdlib>
+
 #include "json/scan.hpp"
 #include "terminal/full_screen.hpp"
+#include "terminal/terminal_signals.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
@@ -19,6 +22,16 @@ std::int64_t now_ms() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_usec / 1000;
 }
 
+const char* environment(const char* name) {
+  return std::getenv(name);
+}
+
+/// Asked anew each time: a window's size changes.
+Look look_of(const Console& console, bool whole_screen) {
+  return choose_look(console.output_is_terminal(), console.output_width(),
+                     whole_screen ? console.output_height() : 0, &environment);
+}
+
 ExitCode show_metrics(Dialogue& dialogue) {
   const Answer answer = dialogue.ask("bridge/metrics", "");
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
@@ -29,16 +42,39 @@ ExitCode show_metrics(Dialogue& dialogue) {
 }
 
 /// What cannot be read is shown as it came.
-std::string render(const std::string& payload) {
-  const auto status = json::parse(payload);
-  return status ? render_status(*status, now_ms()) : payload + "\n";
+std::vector<StyledLine> render(const std::string& payload, const Look& look) {
+  if (const auto status = json::parse(payload)) return render_status(*status, now_ms(), look);
+  std::vector<StyledLine> lines;
+  lines.emplace_back().add(payload);
+  return lines;
+}
+
+/// Shows the last answer until it is time for the next one; false if something ended that.
+bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& screen,
+                   const std::string& payload, Answer::Outcome& outcome) {
+  const Deadline end = Deadline::after(watch_interval);
+  for (;;) {
+    outcome = dialogue.pass_time(end, signals.descriptor());
+    if (outcome == Answer::Outcome::timed_out) return true;
+    if (outcome != Answer::Outcome::woken) return false;
+    while (const int number = signals.take()) {
+      if (number != SIGWINCH) {
+        screen.leave();
+        signals.follow(number);
+        screen.enter();
+      }
+      if (!dialogue.console().output_is_terminal()) continue;
+      const Look look = look_of(dialogue.console(), true);
+      screen.show(render(payload, look), look);
+    }
+  }
 }
 
 ExitCode watch(Dialogue& dialogue) {
   using Outcome = Answer::Outcome;
   Console& console = dialogue.console();
+  TerminalSignals signals;
   FullScreen screen(console);
-  bool is_first = true;
   for (;;) {
     dialogue.restart_time_limit();
     const Answer answer = dialogue.ask("bridge/status", "");
@@ -47,16 +83,29 @@ ExitCode watch(Dialogue& dialogue) {
       screen.leave();
       return dialogue.report(answer);
     }
-    screen.show(render(answer.payload), !is_first);
-    is_first = false;
+    const Look look = look_of(console, console.output_is_terminal());
+    screen.show(render(answer.payload, look), look);
     if (console.output_state() != Sink::Result::ok) return ExitCode::ok;
-    const Outcome outcome = dialogue.pass_time(watch_interval);
+    Outcome outcome{};
+    if (pass_interval(dialogue, signals, screen, answer.payload, outcome)) continue;
     if (outcome == Outcome::interrupted) return ExitCode::ok;  // the way to end it
-    if (outcome != Outcome::timed_out) {
-      screen.leave();
-      return dialogue.report({outcome, ""});
+    screen.leave();
+    return dialogue.report({outcome, ""});
+  }
+}
+
+ExitCode say_whether_ready(Console& console, const std::string& payload, bool aloud) {
+  const auto status = json::parse(payload);
+  const bool ready = status && is_ready(*status);
+  if (aloud) {
+    const std::string text = status ? render_ready(*status) : "not ready: the status is unreadable";
+    if (ready) {
+      console.print(text + "\n");
+    } else {
+      console.note(text);
     }
   }
+  return ready ? ExitCode::ok : ExitCode::upstream;
 }
 
 }  // namespace
@@ -68,21 +117,12 @@ ExitCode show_status(Dialogue& dialogue, const Options& options) {
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
   Console& console = dialogue.console();
   if (options.json) console.print(answer.payload + "\n");
-  if (!options.ready) {
-    if (!options.json) console.print(render(answer.payload));
-    return ExitCode::ok;
-  }
-  const auto status = json::parse(answer.payload);
-  const bool ready = status && is_ready(*status);
+  if (options.ready) return say_whether_ready(console, answer.payload, !options.json);
   if (!options.json) {
-    const std::string text = status ? render_ready(*status) : "not ready: the status is unreadable";
-    if (ready) {
-      console.print(text + "\n");
-    } else {
-      console.note(text);
-    }
+    const Look look = look_of(console, false);
+    console.print_raw(draw_lines(render(answer.payload, look), look));
   }
-  return ready ? ExitCode::ok : ExitCode::upstream;
+  return ExitCode::ok;
 }
 
 }  // namespace client

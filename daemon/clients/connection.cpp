@@ -39,8 +39,10 @@ Connection::Connection(ConnectionContext& context, ClientEvents& events, int des
       }) {}
 
 void Connection::give_up() {
-  context_.log.warning("client {}: has read nothing for {} ms with {} bytes queued; disconnected",
-                       value_of(identity_.id), context_.limits.stall.count(), outbox_.bytes());
+  ++context_.counts.stalled;
+  context_.log.peer(LogLevel::warning, "client stalled", {.client = identity_.id},
+                    "a client has read nothing for {} ms with {} bytes queued; disconnected",
+                    context_.limits.stall.count(), outbox_.bytes());
   leave(false);
 }
 
@@ -88,6 +90,7 @@ void Connection::read_ready() {
     const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (length > 0) {
       const auto size = static_cast<std::size_t>(length);
+      context_.counts.received_bytes += size;
       splitter_.feed(std::string_view(buffer.data(), size), *this);
       update_load();
       if (size < buffer.size()) break;  // the queue is empty, or as good as
@@ -152,6 +155,7 @@ void Connection::hung_up() {
   for (;;) {
     const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (length > 0) {
+      context_.counts.received_bytes += static_cast<std::size_t>(length);
       splitter_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), *this);
     } else if (length == 0 || errno != EINTR) {
       reset_ = reset_ || (length < 0 && errno != EAGAIN);
@@ -247,6 +251,7 @@ void Connection::flush() {
       return;
     }
     if (written > 0) {
+      context_.counts.sent_bytes += static_cast<std::size_t>(written);
       outbox_.consume(static_cast<std::size_t>(written));
       if (outbox_.bytes() > 0) last_progress_ = std::chrono::steady_clock::now();
       if (stall_.is_set()) stall_.set_after(context_.limits.stall);
@@ -305,9 +310,9 @@ void Connection::update_load() {
 
 void Connection::report_lost() {
   if (const std::uint64_t lost = outbox_.take_lost()) {
-    context_.log.peer(LogLevel::warning, "client behind the ring",
-                      "client {}: {} notifications were pushed out before it read them",
-                      value_of(identity_.id), lost);
+    context_.counts.lost_notifications += lost;
+    context_.log.peer(LogLevel::warning, "client behind the ring", {.client = identity_.id},
+                      "{} notifications were pushed out of the ring before a client came to them", lost);
   }
 }
 

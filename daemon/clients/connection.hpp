@@ -35,6 +35,7 @@ struct ConnectionContext {
   ClientLimits limits;
   std::vector<Connection*> dirty{};          ///< have something to write, or are over
   std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
+  ClientCounts counts{};
 };
 
 /// One client of the Unix socket: bytes to lines, frames to bytes, and whether it has read them.

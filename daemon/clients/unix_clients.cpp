@@ -77,6 +77,7 @@ void UnixClients::pause_accepting(int error) {
 void UnixClients::admit(int descriptor) {
   const auto peer = peer_credentials(descriptor, !policy_.gids.empty());
   if (!peer || !policy_.admits(*peer)) {
+    ++context_.counts.refused;
     if (peer) {
       context_.log.peer(LogLevel::warning, "client not allowed",
                         "client of uid {} (pid {}) is not allowed to connect", peer->uid, peer->pid);
@@ -84,6 +85,7 @@ void UnixClients::admit(int descriptor) {
     close(descriptor);
     return;
   }
+  ++context_.counts.connected;
   ClientIdentity identity;
   identity.id = static_cast<ClientId>(++last_client_);
   identity.kind = "unix";

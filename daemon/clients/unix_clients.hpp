@@ -28,6 +28,9 @@ class UnixClients final : public NotificationReaders {
   /// Writes what is ready for each of them and drops those that are over.
   void flush();
 
+  const std::string& socket_name() const { return socket_.name(); }
+  const ClientCounts& counts() const { return context_.counts; }
+
   void ring_grew() override;
   void acknowledge_read() override;
 

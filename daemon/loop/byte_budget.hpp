@@ -19,6 +19,7 @@ class ByteBudget {
   /// So far over that not even small things are taken in any more.
   bool far_over() const { return used_ > limit_ + limit_ / 4; }
   std::size_t used() const { return used_; }
+  std::size_t limit() const { return limit_; }
 
   /// One holder's part of the budget: says how much it holds now, gives it back when it goes.
   class Share {

@@ -124,16 +124,17 @@ const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_
 
 void Ring::advance(RingReader& reader, const RingEntry& entry) { reader.next = after(entry.sequence); }
 
-void Ring::mark_taken(RingEntry& entry) {
-  if (entry.taken) return;
-  entry.taken = true;
+/// Whether it was not before.
+bool Ring::mark_taken(RingEntry& entry) {
+  if (std::exchange(entry.taken, true)) return false;
   --untaken_;
+  return true;
 }
 
 void Ring::take(const RingReader& reader) {
   for (std::size_t at = lower_bound(value_of(reader.first)); at != entries_.size(); ++at) {
     if (entries_[at].sequence >= reader.acknowledged) return;
-    mark_taken(entries_[at]);
+    if (mark_taken(entries_[at])) ++taken_;
   }
 }
 

@@ -98,6 +98,8 @@ class Ring {
   std::size_t bytes() const { return bytes_; }
   std::size_t untaken() const { return untaken_; }
   std::uint64_t dropped() const { return dropped_; }
+  /// Entries that a client has read.
+  std::uint64_t taken() const { return taken_; }
   std::uint64_t coalesced() const { return coalesced_; }
   const RingLimits& limits() const { return limits_; }
 
@@ -105,7 +107,7 @@ class Ring {
   std::size_t lower_bound(std::uint64_t sequence) const;
   void pop_front();
   void coalesce(const std::string& key);
-  void mark_taken(RingEntry& entry);
+  bool mark_taken(RingEntry& entry);
 
   RingLimits limits_;
   std::deque<RingEntry> entries_;
@@ -114,6 +116,7 @@ class Ring {
   std::size_t untaken_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t taken_ = 0;
   std::uint64_t coalesced_ = 0;
 };
 

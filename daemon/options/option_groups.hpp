@@ -27,5 +27,6 @@ void add_ring_options(OptionBuilder& build, Options& options);
 void settle_client_options(Options& options, const RawOptions& raw);
 
 void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw);
+void settle_running_options(const Options& options);
 
 }  // namespace bridge

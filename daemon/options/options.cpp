@@ -94,6 +94,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       settle_client_options(options, raw);
       settle_session_options(options, raw);
       settle_upstream_options(options, raw);
+      settle_running_options(options);
     }
     for (const CLI::Option* option : app.get_options()) {
       if (option->count() > 0) result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");

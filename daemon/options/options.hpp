@@ -29,7 +29,8 @@ struct Options {
   std::size_t max_clients = 256;
   std::size_t max_buffered = 256u << 20;
   std::chrono::milliseconds grace{5000};
-  LogLevel log_level = LogLevel::info;
+  LogOptions log;
+  std::string metrics_file;  ///< empty: none
   bool check = false;  ///< --check: say whether all is well, and end
 };
 

@@ -1,16 +1,39 @@
-#include "options/option_groups.hpp"
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
 #include "options/option_builder.hpp"
+#include "options/option_groups.hpp"
+#include "service/start_error.hpp"
 
 namespace bridge {
 
 void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw) {
   build.group("Running");
   build.text("--options-file", raw.options_file, "FILE", "More options, one 'name = value' a line");
-  build.choice("--log-level", options.log_level,
+  build.choice("--log-level", options.log.level,
                {{"debug", LogLevel::debug}, {"info", LogLevel::info}, {"warning", LogLevel::warning},
                 {"error", LogLevel::error}, {"off", LogLevel::off}},
                "What is logged on stderr");
+  build.choice("--log-format", options.log.format, {{"text", LogFormat::text}, {"json", LogFormat::json}},
+               "How: a line, or an object a line");
+  build.flag("log-bodies", options.log.bodies,
+             "At debug level log the messages too, with whatever is secret in them");
+  build.text("--metrics-file", options.metrics_file, "FILE",
+             "Write the Prometheus metrics there every 15 s, for a textfile collector");
+}
+
+void settle_running_options(const Options& options) {
+  if (options.metrics_file.empty()) return;
+  const std::filesystem::path file(options.metrics_file);
+  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw StartError(exit_code::configuration,
+                     fmt::format("--metrics-file: cannot write in {}: {}", printable(folder), std::strerror(errno)));
+  }
 }
 
 }  // namespace bridge

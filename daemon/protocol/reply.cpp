@@ -30,6 +30,12 @@ std::string_view name_of(ErrorKind kind) {
   return "closed";
 }
 
+std::string log_text(const Failure& failure) {
+  if (failure.error_object.empty()) return failure.summary.empty() ? failure.message : failure.summary;
+  const auto code = find_member(failure.error_object, "code");
+  return fmt::format("an error of the upstream's own, code {}", code ? code->substr(0, 20) : "missing");
+}
+
 Failure failure_of(ErrorKind kind, Delivered delivered, std::string message) {
   Failure failure;
   failure.kind = kind;

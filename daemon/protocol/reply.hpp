@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ enum class ErrorKind {
   not_initialized,  ///< --handshake client, and no initialize yet
   shutdown,         ///< the daemon is ending
 };
+constexpr std::size_t error_kinds = 14;
 
 std::string_view name_of(ErrorKind kind);
 
@@ -35,6 +37,7 @@ struct Failure {
   ErrorKind kind = ErrorKind::closed;
   Delivered delivered = Delivered::unknown;
   std::string message;  ///< for a person; nothing secret in it
+  std::string summary;  ///< for the log, if the message repeats what the upstream said
   int status = 0;       ///< of HTTP, if one was the cause
   std::optional<std::chrono::milliseconds> retry_after;
   std::string www_authenticate;
@@ -42,6 +45,9 @@ struct Failure {
   /// The upstream's own JSON-RPC error object; then that is the answer, byte for byte.
   std::string error_object;
 };
+
+/// What the log may say of it: nothing of a body.
+std::string log_text(const Failure& failure);
 
 /// A failure without more to it than its kind and what to say.
 Failure failure_of(ErrorKind kind, Delivered delivered, std::string message);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "protocol/ids.hpp"
@@ -17,6 +18,16 @@ struct ClientIdentity {
   pid_t pid = 0;        ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
   std::chrono::steady_clock::time_point connected;
+};
+
+/// What a carrier counts of its clients, for the metrics; all since the daemon's start.
+struct ClientCounts {
+  std::uint64_t connected = 0;
+  std::uint64_t refused = 0;             ///< not allowed to connect
+  std::uint64_t stalled = 0;             ///< disconnected because they read nothing
+  std::uint64_t lost_notifications = 0;  ///< pushed out of the ring before a client came to them
+  std::uint64_t received_bytes = 0;
+  std::uint64_t sent_bytes = 0;
 };
 
 /// How a client stands to the ring (product section 6).

@@ -54,12 +54,13 @@ ControlMethods::ControlMethods(const Router& router, const Session& session, con
 std::string ControlMethods::answer(const Frame& request) {
   const std::string_view id = request.text(request.id);
   if (request.method == "bridge/status") return result_reply(id, status());
+  if (request.method == "bridge/metrics") return result_reply(id, fmt::format(R"({{"text":{}}})", quote(metrics_())));
   if (request.method == "bridge/notifications") {
     const std::string result = notifications(request.text(request.params));
     if (!result.empty()) return result_reply(id, result);
     return error_reply(id, json_rpc::invalid_params, "Invalid params: since and limit are whole numbers, instance is a string");
   }
-  return error_reply(id, json_rpc::method_not_found, "Method not found: the bridge knows bridge/status and bridge/notifications");
+  return error_reply(id, json_rpc::method_not_found, "Method not found: the bridge knows bridge/status, bridge/notifications and bridge/metrics");
 }
 
 std::string ControlMethods::status() const {
@@ -79,10 +80,10 @@ std::string ControlMethods::upstream_status() const {
   const bool known = !result.empty();
   const auto opened = session_.opened_at();
   return fmt::format(
-      R"({{"kind":"{}","target":{},"state":"{}","era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"stream":"{}"}})",
-      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()), known ? "\"legacy\"" : "null",
+      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"}})",
+      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()), session_.is_ready(), known ? "\"legacy\"" : "null",
       known ? quote(session_.protocol_version()) : "null", find_member(result, "serverInfo").value_or("null"),
-      opened ? fmt::format("{}", milliseconds_since(*opened)) : "null", session_.reopened(),
+      opened ? fmt::format("{}", milliseconds_since(*opened)) : "null", session_.counts().reopened, session_.counts().reconnects,
       name_of(session_.server_stream()));
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "router/router.hpp"
 #include "upstream/upstream.hpp"
@@ -13,6 +15,9 @@ namespace bridge {
 class ControlMethods final : public Router::Control {
  public:
   ControlMethods(const Router& router, const Session& session, const Upstream& upstream, NotificationFeed& feed);
+
+  /// What answers bridge/metrics.
+  void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
 
   std::string answer(const Frame& request) override;
 
@@ -28,6 +33,7 @@ class ControlMethods final : public Router::Control {
   const Session& session_;
   const Upstream& upstream_;
   NotificationFeed& feed_;
+  std::function<std::string()> metrics_;
   std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };

@@ -27,6 +27,35 @@ std::string_view needed_capability(std::string_view method) {
   return method.substr(0, method.find('/'));
 }
 
+MethodClass class_of(std::string_view method) {
+  if (method == "tools/call") return MethodClass::call;
+  if (method.starts_with("tasks/")) return MethodClass::task;
+  if (method.ends_with("/list")) return MethodClass::list;
+  if (method == "resources/read" || method == "prompts/get" || method == "completion/complete") {
+    return MethodClass::read;
+  }
+  if (method == "resources/subscribe" || method == "resources/unsubscribe" || method == "subscriptions/listen") {
+    return MethodClass::subscribe;
+  }
+  if (method == "initialize" || method == "ping" || method == "logging/setLevel" || method == "server/discover") {
+    return MethodClass::session;
+  }
+  return MethodClass::other;
+}
+
+std::string_view name_of(MethodClass of) {
+  switch (of) {
+    case MethodClass::call: return "call";
+    case MethodClass::list: return "list";
+    case MethodClass::read: return "read";
+    case MethodClass::subscribe: return "subscribe";
+    case MethodClass::session: return "session";
+    case MethodClass::task: return "task";
+    case MethodClass::other: break;
+  }
+  return "other";
+}
+
 std::string coalesce_key(const Frame& notification) {
   if (notification.method.ends_with("/list_changed")) return notification.method;
   if (notification.method != "notifications/resources/updated") return {};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,6 +17,21 @@ bool is_session_notification(std::string_view method);
 
 /// The client capability that a request from upstream needs: the name before the first slash.
 std::string_view needed_capability(std::string_view method);
+
+/// Methods of one kind, for the metrics: few, whatever clients send.
+enum class MethodClass : std::uint8_t {
+  call,       ///< tools/call
+  list,       ///< whatever ends in /list
+  read,       ///< resources/read, prompts/get, completion/complete
+  subscribe,  ///< resources/subscribe, resources/unsubscribe, subscriptions/listen
+  session,    ///< initialize, ping, logging/setLevel, server/discover
+  task,       ///< tasks/…
+  other,
+};
+constexpr std::size_t method_classes = 7;
+
+MethodClass class_of(std::string_view method);
+std::string_view name_of(MethodClass of);
 
 /// What a newer notification of the same key makes superfluous; empty: nothing.
 std::string coalesce_key(const Frame& notification);

@@ -19,6 +19,7 @@ struct PendingRequest {
   std::string method;
   std::string subject;             ///< the uri of a subscription, the params of logging/setLevel
   bool takes_slot = true;
+  std::string traceparent;         ///< for the log; looked for at debug level only
   SteadyTime received;
   SteadyTime sent;
 };

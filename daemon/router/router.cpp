@@ -46,7 +46,8 @@ void Router::client_connected(ClientChannel& channel) {
   Client& connected = *client;
   clients_.emplace(connected.id(), std::move(client));
   const ClientIdentity& identity = channel.identity();
-  log_.debug("client {} connected (pid {}, uid {})", value_of(identity.id), identity.pid, identity.uid);
+  log_.event(LogLevel::debug, "client connected", {.client = identity.id}, "a client has connected: {}, pid {}, uid {}",
+             identity.kind, identity.pid, identity.uid);
   if (!turn_) turn_ = connected.id();
   if (!has_turn(connected)) channel.set_feed(RingFeed::none);
   if (server_requests_.parked() > 0) {
@@ -66,7 +67,8 @@ void Router::client_half_closed(ClientId id) {
 void Router::client_left(ClientId id) {
   Client* client = find(id);
   if (client == nullptr) return;
-  log_.debug("client {} left with {} requests in flight", value_of(id), client->in_flight.size());
+  log_.event(LogLevel::debug, "client left", {.client = id}, "a client has left, with {} requests in flight",
+             client->in_flight.size());
   drop_client(*client);
 }
 
@@ -82,6 +84,7 @@ void Router::finish_if_done(Client& client) {
     return;
   }
   ClientChannel& channel = client.channel;
+  log_.event(LogLevel::debug, "client done", {.client = client.id()}, "a client has had all its answers");
   drop_client(client);
   channel.finish();
 }
@@ -99,7 +102,10 @@ void Router::drop_client(Client& client) {
     if (pending == nullptr) continue;
     if (pending->method == "initialize") {
       session_.withdraw_initialize(request);  // it goes on, for the session
-      if (auto ended = end_pending(request)) after_pending(*ended);
+      if (auto ended = end_pending(request)) {
+        log_ended(request, *ended, Outcome::left);
+        after_pending(*ended);
+      }
       continue;
     }
     if (options_.orphans == Orphans::finish) {
@@ -109,7 +115,10 @@ void Router::drop_client(Client& client) {
     }
     cancel_upstream(request, "the client has left");
     session_.abandon(request);
-    if (auto ended = end_pending(request)) after_pending(*ended);
+    if (auto ended = end_pending(request)) {
+      log_ended(request, *ended, Outcome::left);
+      after_pending(*ended);
+    }
   }
   release_server_requests(client);
   give_turn();
@@ -158,9 +167,38 @@ void Router::after_pending(const PendingRequest& ended) {
   if (shutting_down_ && pending_.size() == 0 && on_idle_) on_idle_();
 }
 
-void Router::reply_failure(Client& client, std::string_view raw_id, const Failure& failure) {
-  ++statistics_.errors;
+// The line is for debugging: what concerns more than one client's affairs has its own.
+void Router::log_started(UpstreamId id, const PendingRequest& request) {
+  if (!log_.enabled(LogLevel::debug)) return;
+  log_.event(LogLevel::debug, "request started",
+             {.client = request.client, .request = request.client_request_id, .upstream = id, .method = request.method,
+              .traceparent = request.traceparent},
+             "a request goes to the upstream");
+}
+
+void Router::log_ended(UpstreamId id, const PendingRequest& request, Outcome outcome) {
+  statistics_.end(class_of(request.method), outcome);
+  if (!log_.enabled(LogLevel::debug)) return;
+  const auto duration = std::chrono::steady_clock::now() - request.received;
+  log_.event(LogLevel::debug, "request ended",
+             {.client = request.client, .request = request.client_request_id, .upstream = id, .method = request.method,
+              .traceparent = request.traceparent, .outcome = name_of(outcome),
+              .duration = std::chrono::duration_cast<std::chrono::microseconds>(duration)},
+             "a request has ended");
+}
+
+void Router::reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure) {
+  // An error object is the upstream's own, and only passed on.
+  const bool is_upstreams = !failure.error_object.empty();
+  statistics_.end(class_of(method), is_upstreams ? Outcome::error : Outcome::bridge_error);
+  if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   statistics_.failed(failure.kind, failure.message);
+  if (log_.enabled(LogLevel::debug)) {
+    log_.event(LogLevel::debug, "request ended",
+               {.client = client.id(), .request = raw_id, .method = method,
+                .outcome = name_of(is_upstreams ? Outcome::error : Outcome::bridge_error)},
+               "a request was answered with an error: {}", log_text(failure));
+  }
   client.channel.send(error_reply(raw_id, failure));
 }
 
@@ -189,7 +227,9 @@ void Router::end_shutdown() {
     session_.abandon(id);
     const auto ended = end_pending(id);
     if (!ended || !ended->client) continue;
-    if (Client* client = find(*ended->client)) reply_failure(*client, ended->client_request_id, failure);
+    if (Client* client = find(*ended->client)) {
+      reply_failure(*client, ended->method, ended->client_request_id, failure);
+    }
   }
 }
 

@@ -145,7 +145,10 @@ class Router final : public ClientEvents, public SessionEvents {
   void fail_waiting(Client& client, const Failure& failure);
   static Failure shutdown_failure(Delivered delivered);
   void cancel_upstream(UpstreamId id, std::string_view reason);
-  void reply_failure(Client& client, std::string_view raw_id, const Failure& failure);
+  void reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure);
+  void log_started(UpstreamId id, const PendingRequest& request);
+  void log_ended(UpstreamId id, const PendingRequest& request, Outcome outcome);
+  void publish(std::string message, std::string_view method, std::string coalesce_key);
   std::optional<PendingRequest> end_pending(UpstreamId id);
   void after_pending(const PendingRequest& ended);
 

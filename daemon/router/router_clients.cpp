@@ -46,14 +46,15 @@ void Router::client_oversized_line(ClientId id) {
 void Router::reply_invalid(Client& client, int code, std::string_view reason) {
   ++statistics_.invalid_frames;
   if (client.channel.congested()) {
-    log_.peer(LogLevel::warning, "invalid frame unanswered", "client {}: an invalid frame was not answered: its queue is full",
-              value_of(client.id()));
+    log_.peer(LogLevel::warning, "invalid frame unanswered", {.client = client.id()},
+              "an invalid frame was not answered: its client's queue is full");
     return;
   }
   client.channel.send(error_reply("null", code, reason));
 }
 
 void Router::client_message(Client& client, std::string bytes) {
+  log_.body("from a client", {.client = client.id()}, bytes);
   auto parsed = parse_frame(std::move(bytes));
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
     reply_invalid(client, fault->code, fault->reason);
@@ -91,10 +92,11 @@ void Router::note_kind(Client& client, const Frame& frame) {
 
 void Router::client_request(Client& client, Frame frame) {
   if (options_.control && is_control(frame.method)) {
+    ++statistics_.control_requests;
     std::string answer = control_->answer(frame);
     if (client.channel.congested()) {
-      log_.peer(LogLevel::warning, "control unanswered", "client {}: a control request was not answered: its queue is full",
-                value_of(client.id()));
+      log_.peer(LogLevel::warning, "control unanswered", {.client = client.id()},
+                "a control request was not answered: its client's queue is full");
       return;
     }
     // What follows an answer to bridge/notifications must be newer than it; the others hurry.
@@ -108,7 +110,7 @@ void Router::client_request(Client& client, Frame frame) {
   ++statistics_.requests;
   if (frame.method == "server/discover") {
     // A legacy server may not survive the question.
-    ++statistics_.errors;
+    statistics_.end(MethodClass::session, Outcome::error);
     client.channel.send(error_reply(frame.text(frame.id), json_rpc::method_not_found, "Method not found"));
     return;
   }
@@ -146,7 +148,10 @@ void Router::client_cancels(Client& client, Frame frame) {
   for (std::size_t i = 0; i < client.waiting.size(); ++i) {
     const Frame& waiting = client.waiting[i].frame;
     if (!waiting.is_request() || !same_id(waiting.text(waiting.id), wanted)) continue;
-    if (waiting.method != "initialize") take_waiting(client, i);
+    if (waiting.method != "initialize") {
+      statistics_.end(class_of(waiting.method), Outcome::cancelled);
+      take_waiting(client, i);
+    }
     finish_if_done(client);
     return;
   }
@@ -162,7 +167,10 @@ void Router::client_cancels(Client& client, Frame frame) {
     }
     session_.abandon(id);
     const ClientId client_id = client.id();
-    if (const auto ended = end_pending(id)) after_pending(*ended);
+    if (const auto ended = end_pending(id)) {
+      log_ended(id, *ended, Outcome::cancelled);
+      after_pending(*ended);
+    }
     if (Client* still = find(client_id)) finish_if_done(*still);
     return;
   }
@@ -173,8 +181,8 @@ void Router::client_answer(Client& client, Frame frame) {
   ServerRequest* request = number ? server_requests_.find(*number) : nullptr;
   if (request == nullptr || request->asked != client.id()) {
     ++statistics_.unknown_answers;
-    log_.peer(LogLevel::info, "unknown answer of a client", "client {}: an answer to nothing it was asked was dropped",
-              value_of(client.id()));
+    log_.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
+              "a client's answer to nothing it was asked was dropped");
     return;
   }
   std::string body = std::move(frame.bytes);
@@ -187,20 +195,20 @@ void Router::enqueue(Client& client, Frame frame) {
   const std::size_t size = WaitingFrame::charge_of(frame);
   if (shutting_down_) {
     if (frame.is_request()) {
-      reply_failure(client, frame.text(frame.id), shutdown_failure(Delivered::no));
+      reply_failure(client, frame.method, frame.text(frame.id), shutdown_failure(Delivered::no));
     }
     return;
   }
   if (!client.waiting.empty() && client.waiting_share.held() + size > options_.client_buffer) {
     if (frame.is_request()) {
-      reply_failure(client, frame.text(frame.id),
+      reply_failure(client, frame.method, frame.text(frame.id),
                     failure_of(ErrorKind::overloaded, Delivered::no,
                                fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
                                            options_.client_buffer)));
     } else {
       ++statistics_.dropped_notifications;
-      log_.peer(LogLevel::warning, "notification of a client dropped",
-                "client {}: a notification was dropped: its frames fill --client-buffer", value_of(client.id()));
+      log_.peer(LogLevel::warning, "notification of a client dropped", {.client = client.id()},
+                "a client's notification was dropped: its frames fill --client-buffer");
     }
     return;
   }

@@ -7,6 +7,7 @@
 #include "protocol/reply.hpp"
 #include "router/methods.hpp"
 #include "router/router.hpp"
+#include "router/trace.hpp"
 #include "session/handshake.hpp"
 
 namespace bridge {
@@ -61,6 +62,7 @@ bool Router::start_initialize(Client& client) {
     const WaitingFrame waiting = take_waiting(client, 0);
     const Frame& frame = waiting.frame;
     const std::string asked = protocol_version_of(frame.text(frame.params));
+    statistics_.end(MethodClass::session, Outcome::ok);
     client.channel.send(
         result_reply(frame.text(frame.id), initialize_result_for(session_.initialize_result(), asked)));
     return true;
@@ -79,7 +81,8 @@ bool Router::start_initialize(Client& client) {
   pending.takes_slot = false;
   pending.received = waiting.since;
   pending.sent = std::chrono::steady_clock::now();
-  pending_.add(id, std::move(pending));
+  if (log_.enabled(LogLevel::debug)) pending.traceparent = traceparent_of(frame.text(frame.params));
+  log_started(id, pending_.add(id, std::move(pending)));
   client.in_flight.push_back(id);
   std::string params(frame.text(frame.params));
   std::string body = std::move(frame.bytes);
@@ -94,12 +97,11 @@ bool Router::start_initialize(Client& client) {
 bool Router::start_without_session(Client& client) {
   const Frame& front = client.waiting.front().frame;
   const bool may_open = options_.handshake != Handshake::client || !session_.initialize_result().empty() ||
-                        session_.state() == Session::State::opening ||
-                        session_.state() == Session::State::waiting;
+                        session_.is_coming();
   if (!may_open) {
     const WaitingFrame refused = take_waiting(client, 0);
     if (refused.frame.is_request()) {
-      reply_failure(client, refused.frame.text(refused.frame.id),
+      reply_failure(client, refused.frame.method, refused.frame.text(refused.frame.id),
                     failure_of(ErrorKind::not_initialized, Delivered::no, "session not initialized"));
     }
     return true;
@@ -119,6 +121,7 @@ bool Router::start_request(Client& client, std::size_t at) {
     pending.subject = find_string(frame.text(frame.params), "uri").value_or(std::string());
     if (frame.method == "resources/unsubscribe" &&
         subscriptions_.still_wanted_without(pending.subject, client.id())) {
+      statistics_.end(MethodClass::subscribe, Outcome::ok);
       client.channel.send(result_reply(frame.text(frame.id), "{}"));
       return true;
     }
@@ -131,6 +134,7 @@ bool Router::start_request(Client& client, std::size_t at) {
   pending.client_request_id = std::string(frame.text(frame.id));
   pending.progress_token = std::string(frame.text(frame.progress_token));
   pending.received = waiting.since;
+  if (log_.enabled(LogLevel::debug)) pending.traceparent = traceparent_of(frame.text(frame.params));
 
   Outgoing message;
   message.id = id;
@@ -141,6 +145,7 @@ bool Router::start_request(Client& client, std::size_t at) {
   PendingRequest& started = pending_.add(id, std::move(pending));
   ++slots_used_;
   client.in_flight.push_back(id);
+  log_started(id, started);
   session_.send(std::move(message));
   started.sent = std::chrono::steady_clock::now();
   if (client.channel.congested()) session_.pause(id, true);
@@ -166,7 +171,11 @@ void Router::start_notification(Client& client, std::size_t at) {
 void Router::keep_notifications_of(Client& client) {
   std::deque<std::string> bodies;
   for (WaitingFrame& waiting : client.waiting) {
-    if (!waiting.frame.is_request()) bodies.push_back(std::move(waiting.frame.bytes));
+    if (waiting.frame.is_request()) {
+      statistics_.end(class_of(waiting.frame.method), Outcome::left);
+    } else {
+      bodies.push_back(std::move(waiting.frame.bytes));
+    }
   }
   client.waiting.clear();
   client.waiting_share.set(0);
@@ -227,7 +236,7 @@ void Router::fail_waiting(Client& client, const Failure& failure) {
   while (!client.waiting.empty()) {
     const WaitingFrame waiting = take_waiting(client, 0);
     if (waiting.frame.is_request()) {
-      reply_failure(client, waiting.frame.text(waiting.frame.id), failure);
+      reply_failure(client, waiting.frame.method, waiting.frame.text(waiting.frame.id), failure);
     } else {
       ++statistics_.dropped_notifications;
     }
@@ -261,7 +270,9 @@ void Router::expire_waiting() {
     } else {
       session_.withdraw_initialize(id);
       const auto ended = end_pending(id);
-      if (Client* client = find(*ended->client)) reply_failure(*client, ended->client_request_id, failure);
+      if (Client* client = find(*ended->client)) {
+        reply_failure(*client, ended->method, ended->client_request_id, failure);
+      }
       after_pending(*ended);
     }
   }
@@ -275,7 +286,7 @@ void Router::expire_waiting() {
       }
       const WaitingFrame expired = take_waiting(client, 0);
       if (expired.frame.is_request()) {
-        reply_failure(client, expired.frame.text(expired.frame.id), failure);
+        reply_failure(client, expired.frame.method, expired.frame.text(expired.frame.id), failure);
       } else {
         ++statistics_.dropped_notifications;
       }

@@ -11,6 +11,7 @@
 namespace bridge {
 
 void Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
+  log_.body("from the upstream", {.upstream = origin}, frame.bytes);
   switch (frame.kind) {
     case FrameKind::response: upstream_answer(origin, std::move(frame)); break;
     case FrameKind::notification: upstream_notification(origin, std::move(frame)); break;
@@ -29,20 +30,21 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
   const auto ended = end_pending(id);
   if (!ended) {
     ++statistics_.unknown_answers;
-    log_.peer(LogLevel::warning, "unknown answer", "the upstream answered {}, which nobody waits for; dropped",
-              frame.id_is_null ? std::string("null") : printable(frame.text(frame.id), 40));
+    log_.peer(LogLevel::warning, "unknown answer", {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
+              "the upstream answered what nobody waits for; dropped");
     return;
   }
   session_.settle(id);
   remember_effect(*ended, frame);
-  if (frame.error.present()) ++statistics_.errors;
-  if (Client* client = ended->client ? find(*ended->client) : nullptr) {
+  Client* const client = ended->client ? find(*ended->client) : nullptr;
+  log_ended(id, *ended, client == nullptr ? Outcome::left : frame.error.present() ? Outcome::error : Outcome::ok);
+  if (client != nullptr) {
     std::string bytes = std::move(frame.bytes);
     splice(bytes, {frame.id, ended->client_request_id});
     client->channel.send(std::move(bytes));
     const auto done = std::chrono::steady_clock::now();
-    statistics_.total.add(done - ended->received);
-    statistics_.added.add((ended->sent - ended->received) + (done - arrived));
+    statistics_.answered_in(class_of(ended->method), done - ended->received,
+                            (ended->sent - ended->received) + (done - arrived));
   }
   after_pending(*ended);
 }
@@ -83,7 +85,15 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
     return;
   }
   std::string key = coalesce_key(frame);
-  feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
+  publish(std::move(frame.bytes), frame.method, std::move(key));
+}
+
+void Router::publish(std::string message, std::string_view method, std::string coalesce_key) {
+  const std::uint64_t dropped = feed_.ring().dropped();
+  feed_.publish(std::move(message), method, std::move(coalesce_key));
+  if (feed_.ring().dropped() == dropped) return;
+  log_.peer(LogLevel::warning, "notification dropped",
+            "a notification left the ring before any client had read it ({} so far)", feed_.ring().dropped());
 }
 
 void Router::upstream_progress(Frame frame) {
@@ -112,7 +122,7 @@ void Router::session_ended(UpstreamId id, Ending ending) {
   if (!ended) {
     if (ending.failure) {
       log_.peer(LogLevel::warning, "notification failed", "a notification or an answer did not reach the upstream: {}",
-                ending.failure->message);
+                log_text(*ending.failure));
       statistics_.failed(ending.failure->kind, ending.failure->message);
     }
     if (auto* estate = departed_.find(id)) {
@@ -141,10 +151,13 @@ void Router::session_ended(UpstreamId id, Ending ending) {
     cancel_upstream(id, "timeout");
   }
   if (Client* client = ended->client ? find(*ended->client) : nullptr) {
-    log_.peer(LogLevel::info, "request failed", "client {}: {} (upstream id {}) failed: {}: {}",
-              value_of(client->id()), printable(ended->method, 80), value_of(id), name_of(failure.kind),
-              failure.error_object.empty() ? failure.message : "the upstream's own error");
-    reply_failure(*client, ended->client_request_id, failure);
+    log_.peer(LogLevel::info, "request failed",
+              {.client = client->id(), .request = ended->client_request_id, .upstream = id, .method = ended->method,
+               .traceparent = ended->traceparent},
+              "a request has failed: {}: {}", name_of(failure.kind), log_text(failure));
+    reply_failure(*client, ended->method, ended->client_request_id, failure);
+  } else {
+    log_ended(id, *ended, Outcome::left);
   }
   after_pending(*ended);
 }
@@ -185,11 +198,11 @@ std::vector<SessionEvents::Restorable> Router::state_to_restore() const {
 
 void Router::session_replaced(const std::vector<std::string>& list_changes) {
   drop_server_requests_of_session();
-  for (const std::string& method : list_changes) feed_.publish(own_notification(method), method, method);
+  for (const std::string& method : list_changes) publish(own_notification(method), method, method);
   for (const std::string& uri : subscriptions_.uris()) {
     const std::string_view method = "notifications/resources/updated";
-    feed_.publish(own_notification(method, fmt::format(R"({{"uri":{}}})", quote(uri))), method,
-                  fmt::format("{} {}", method, uri));
+    publish(own_notification(method, fmt::format(R"({{"uri":{}}})", quote(uri))), method,
+            fmt::format("{} {}", method, uri));
   }
 }
 

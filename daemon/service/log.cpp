@@ -3,11 +3,15 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include "service/journal.hpp"
+#include "service/log_line.hpp"
+
 namespace bridge {
 namespace {
 
 constexpr int lines_in_a_window = 10;
 constexpr std::chrono::seconds window{10};
+constexpr std::size_t longest_body = 4096;
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
@@ -20,44 +24,72 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
   return spdlog::level::off;
 }
 
+const char* pattern_of(LogFormat format, bool journal) {
+  if (format == LogFormat::json) return "%v";
+  return journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l %v";
+}
+
 }  // namespace
 
 struct Log::Sink {
   spdlog::logger logger{"mcp-bridged", std::make_shared<spdlog::sinks::stderr_sink_st>()};
 };
 
-Log::Log(LogLevel level) : level_(level), sink_(std::make_unique<Sink>()) {
-  sink_->logger.set_level(spdlog_level(level));
-  sink_->logger.set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+Log::Log(LogOptions options) : journal_(stderr_is_journal()), sink_(std::make_unique<Sink>()) {
   sink_->logger.flush_on(spdlog::level::debug);
+  reconfigure(options);
 }
 
-Log::~Log() = default;
+Log::~Log() { report_suppressed(std::chrono::steady_clock::now(), true); }
 
-void Log::set_level(LogLevel level) {
-  level_ = level;
-  sink_->logger.set_level(spdlog_level(level));
+void Log::reconfigure(const LogOptions& options) {
+  level_ = options.level;
+  format_ = options.format;
+  bodies_ = options.bodies;
+  sink_->logger.set_level(spdlog_level(level_));
+  sink_->logger.set_pattern(pattern_of(format_, journal_));
 }
 
-void Log::write(LogLevel level, const std::string& text) {
-  sink_->logger.log(spdlog_level(level), "{}", text);
+void Log::write(LogLevel level, std::string_view kind, const LogFields& fields, std::string_view message) {
+  std::string line;
+  if (journal_) line = journal_prefix(level);
+  if (format_ == LogFormat::json) {
+    append_json_line(line, std::chrono::system_clock::now(), level, kind, fields, message);
+  } else {
+    append_text_line(line, fields, message);
+  }
+  sink_->logger.log(spdlog_level(level), spdlog::string_view_t(line));
+}
+
+void Log::write_body(std::string_view direction, const LogFields& fields, std::string_view frame) {
+  const bool is_whole = frame.size() <= longest_body;
+  write(LogLevel::debug, "body", fields,
+        fmt::format("{} ({} bytes): {}{}", direction, frame.size(), frame.substr(0, longest_body), is_whole ? "" : "…"));
 }
 
 bool Log::admit(LogLevel level, std::string_view kind) {
-  Window& current = windows_[kind];
   const auto now = std::chrono::steady_clock::now();
-  if (now - current.began >= window) {
-    if (current.suppressed > 0) {
-      write(level, fmt::format("{} more lines about \"{}\" were not logged", current.suppressed, kind));
-    }
-    current = Window{now, 0, 0};
-  }
+  report_suppressed(now, false);
+  Window& current = windows_.try_emplace(kind, Window{level, now, 0, 0}).first->second;
+  if (now - current.began >= window) current = Window{level, now, 0, 0};
   if (current.lines >= lines_in_a_window) {
     ++current.suppressed;
+    ++suppressed_;
     return false;
   }
   ++current.lines;
   return true;
+}
+
+// Told as soon as anything is logged again after the window, or the daemon ends.
+void Log::report_suppressed(std::chrono::steady_clock::time_point now, bool all) {
+  for (auto& [kind, past] : windows_) {
+    if (past.suppressed == 0 || (!all && now - past.began < window)) continue;
+    const std::uint64_t count = std::exchange(past.suppressed, 0);
+    if (enabled(past.level)) {
+      write(past.level, kind, {}, fmt::format("{} more lines about \"{}\" were not logged", count, kind));
+    }
+  }
 }
 
 std::string printable(std::string_view text, std::size_t limit) {

@@ -201,8 +201,6 @@ void Session::timer_fired() {
       } else {
         start_try();
       }
-    } else if (state_ == State::waiting && !alive_) {
-      state_ = State::idle;
     }
   }
   if (is_open()) release_held();

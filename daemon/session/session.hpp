@@ -20,6 +20,14 @@ struct SessionOptions {
   std::chrono::milliseconds keepalive{60000};      ///< 0: off
 };
 
+/// What the session counts, for the status and the metrics; all since the daemon's start.
+struct SessionCounts {
+  std::uint64_t opened = 0;        ///< the first one, and all that took its place
+  std::uint64_t reopened = 0;      ///< those that took the place of a lost one
+  std::uint64_t failed_tries = 0;  ///< to open one
+  std::uint64_t reconnects = 0;    ///< the upstream was away and came back, with its session
+};
+
 /// What the session tells the router, inside a Turn.
 class SessionEvents {
  public:
@@ -62,12 +70,12 @@ class SessionEvents {
 class Session final : public UpstreamEvents {
  public:
   enum class State {
-    idle,       ///< none, and nobody needs one
+    idle,       ///< none, and no try has failed
     opening,    ///< the first one is being opened
     open,
     reopening,  ///< a lost one is being opened again
-    waiting,    ///< a try has failed, the next one has its time
-    refused,    ///< like idle, after the upstream has refused
+    waiting,    ///< a try has failed; the next one has its time, or comes with the next who needs it
+    refused,    ///< the upstream has refused; the next who needs a session asks again
   };
 
   Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream, Log& log,
@@ -75,6 +83,14 @@ class Session final : public UpstreamEvents {
   void set_events(SessionEvents& events) { events_ = &events; }
 
   bool is_open() const { return state_ == State::open; }
+  /// It is open, or nothing says that it could not be: no try was made yet, or the last one did not
+  /// fail. Stays false through the tries that follow a failed one, until one succeeds.
+  bool is_ready() const { return !last_failure_; }
+  /// The first session is being opened, or will be by the initialize that waits for the next try.
+  bool is_coming() const {
+    const bool is_asked_for = initialize_is_clients_ || options_.client_capabilities;
+    return state_ == State::opening || (state_ == State::waiting && next_try_ && is_asked_for);
+  }
   /// Whether a client's `initialize` can be the one that opens it.
   bool wants_initialize() const;
   /// A frame waits for the session: opens it, or brings the next try nearer.
@@ -106,7 +122,7 @@ class Session final : public UpstreamEvents {
 
   State state() const { return state_; }
   ServerStream server_stream() const { return server_stream_; }
-  std::uint64_t reopened() const { return reopened_; }
+  const SessionCounts& counts() const { return counts_; }
   std::optional<SteadyTime> opened_at() const { return opened_at_; }
   const std::string& protocol_version() const { return protocol_version_; }
 
@@ -180,7 +196,7 @@ class Session final : public UpstreamEvents {
   std::string kept_result_;
   std::string protocol_version_;
   std::optional<SteadyTime> opened_at_;
-  std::uint64_t reopened_ = 0;
+  SessionCounts counts_;
 
   std::vector<Ending> doubts_;  ///< refusals that may mean a lost session; each with its message
   HeldMessages held_;

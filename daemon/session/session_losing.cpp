@@ -12,6 +12,16 @@ constexpr std::uint8_t max_rejections = 3;
 /// A message that only reads is sent again so often after its connection broke.
 constexpr std::uint8_t max_repeats = 2;
 
+/// What is told once it is not sent again.
+void say_that_sessions_are_lost(Failure& failure) {
+  const std::string_view losing = "the upstream keeps losing the session: ";
+  failure.kind = ErrorKind::session;
+  failure.delivered = Delivered::no;
+  failure.error_object.clear();
+  failure.message.insert(0, losing);
+  if (!failure.summary.empty()) failure.summary.insert(0, losing);
+}
+
 bool is_unreachable(const Failure& failure) {
   return failure.delivered == Delivered::no &&
          (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns ||
@@ -38,18 +48,12 @@ void Session::message_failed(Ending ending) {
   if (ending.session == SessionVerdict::lost) {
     if (++message.rejections < max_rejections) {
       Failure patience_over = failure;
-      patience_over.kind = ErrorKind::session;
-      patience_over.delivered = Delivered::no;
-      patience_over.error_object.clear();
-      patience_over.message = "the upstream keeps losing the session: " + failure.message;
+      say_that_sessions_are_lost(patience_over);
       hold(std::move(message), std::move(patience_over), options_.connect_wait);
       lose("a request was refused");
       return;
     }
-    ending.failure->kind = ErrorKind::session;
-    ending.failure->delivered = Delivered::no;
-    ending.failure->error_object.clear();
-    ending.failure->message = "the upstream keeps losing the session: " + failure.message;
+    say_that_sessions_are_lost(*ending.failure);
     lose("a request was refused");
   } else if (is_unreachable(failure)) {
     const Failure why = failure;
@@ -143,7 +147,7 @@ void Session::go_away(const Failure& failure) {
     state_ = State::waiting;
     events_->session_away();
     log_.peer(LogLevel::warning, "upstream away", "the upstream {} cannot be reached: {}; trying again",
-              upstream_.target(), failure.message);
+              upstream_.target(), log_text(failure));
     keepalive_timer_.clear();
   }
   if (!next_try_) set_next_try(backoff_.next());
@@ -151,10 +155,11 @@ void Session::go_away(const Failure& failure) {
 
 void Session::came_back() {
   state_ = State::open;
+  ++counts_.reconnects;
   next_try_.reset();
   last_failure_.reset();
   backoff_.reset();
-  log_.info("the upstream {} can be reached again", upstream_.target());
+  log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again", upstream_.target());
   if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
   if (!doubts_.empty() && confirm_id_ == UpstreamId{}) {
     confirm_id_ = send_own(OutgoingKind::request, "ping", {});

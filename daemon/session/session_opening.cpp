@@ -97,9 +97,9 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
     last_failure_ = failure;
     if (is_clients && !lost_) {
       // It concerns this client alone; who else waits may try with another.
-      state_ = State::idle;
+      state_ = State::refused;
       initialize_params_.clear();
-      log_.warning("the upstream refused a client's initialize");
+      log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
       events_->session_message(origin, std::move(frame));
       events_->session_closed();
     } else {
@@ -111,7 +111,8 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
   kept_result_ = std::string(frame.text(frame.result));
   const std::string version = protocol_version_of(kept_result_);
   if (!protocol_version_.empty() && version != protocol_version_) {
-    log_.warning("the upstream now speaks protocol version {} (before: {})", version, protocol_version_);
+    log_.peer(LogLevel::warning, "protocol version changed", "the upstream now speaks protocol version {} (before: {})",
+              printable(version, 40), printable(protocol_version_, 40));
   }
   protocol_version_ = version;
   upstream_.use_protocol_version(version);
@@ -136,8 +137,8 @@ void Session::initialize_ended(Ending ending) {
   if (initialize_is_clients_ && !failure.error_object.empty() && !lost_) {
     initialize_is_clients_ = false;
     initialize_params_.clear();
-    state_ = State::idle;
-    log_.warning("the upstream refused a client's initialize");
+    state_ = State::refused;
+    log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
     Ending refused;
     refused.failure = std::move(failure);
     events_->session_ended(initialize_id_, std::move(refused));
@@ -150,6 +151,7 @@ void Session::initialize_ended(Ending ending) {
 // Everything is settled before anybody is told: who is told may ask for a session at once.
 void Session::refuse(const Failure& refusal) {
   const Failure failure = refusal;
+  ++counts_.failed_tries;
   step_ = Step::none;
   state_ = State::refused;
   alive_ = false;
@@ -161,8 +163,7 @@ void Session::refuse(const Failure& refusal) {
   const UpstreamId initialize = initialize_id_;
   const std::vector<HeldMessage> held = held_.take_all();
   schedule();
-  log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
-            failure.error_object.empty() ? failure.message : printable(failure.error_object));
+  log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}", log_text(failure));
   events_->session_failed(failure);
   events_->session_refused(failure);
   Ending refused;
@@ -179,18 +180,18 @@ void Session::try_failed(Failure failure) {
   state_ = State::waiting;
   alive_ = false;
   failure.delivered = Delivered::no;
+  ++counts_.failed_tries;
   const bool first_of_kind = !last_failure_ || last_failure_->message != failure.message;
   const auto delay = backoff_.next();
   if (first_of_kind || backoff_.tries() == 1) {
     log_.peer(LogLevel::warning, "cannot open a session", "cannot open a session with {}: {}; trying again",
-              upstream_.target(), failure.message);
+              upstream_.target(), log_text(failure));
   }
   events_->session_failed(failure);
   last_failure_ = std::move(failure);
   if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
     set_next_try(delay);
   } else {
-    state_ = State::idle;
     next_try_.reset();
     schedule();
   }
@@ -249,6 +250,7 @@ void Session::step_ended(UpstreamId id) {
 
 void Session::become_open() {
   ++number_;
+  ++counts_.opened;
   step_ = Step::none;
   state_ = State::open;
   alive_ = true;
@@ -257,11 +259,12 @@ void Session::become_open() {
   opened_at_ = std::chrono::steady_clock::now();
   if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
   if (std::exchange(lost_, false)) {
-    ++reopened_;
-    log_.info("session with {} opened again", upstream_.target());
+    ++counts_.reopened;
+    log_.peer(LogLevel::info, "session reopened", "session with {} opened again", upstream_.target());
     events_->session_replaced(declared_list_changes(kept_result_));
   } else {
-    log_.info("session with {} open, protocol version {}", upstream_.target(), protocol_version_);
+    log_.peer(LogLevel::info, "session opened", "session with {} open, protocol version {}", upstream_.target(),
+              printable(protocol_version_, 40));
   }
   release_held();
   schedule();

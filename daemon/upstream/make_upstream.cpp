@@ -15,10 +15,10 @@ void warn_about_upstream(const UpstreamOptions& options, Log& log) {
   const bool has_token = !auth.static_token.empty() || !auth.token_file.empty() || !auth.token_command.empty() ||
                          auth.uses_oauth();
   if (http.insecure) {
-    log.warning("--insecure: the upstream's certificate is not verified; anybody on the way can read and change everything");
+    log.event(LogLevel::warning, "insecure", "--insecure: the upstream's certificate is not verified; anybody on the way can read and change everything");
   }
   if (has_token && http.url.starts_with("http://") && !is_local(http)) {
-    log.warning("the token goes to {} over plain http: anybody on the way can read it; use https", http.target);
+    log.event(LogLevel::warning, "insecure", "the token goes to {} over plain http: anybody on the way can read it; use https", http.target);
   }
 }
 

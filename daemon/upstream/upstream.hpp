@@ -47,6 +47,18 @@ struct Ending {
   std::optional<Outgoing> unanswered{};  ///< given back if no answer had begun
 };
 
+/// What a carrier counts, for the metrics; all since the daemon's start. What a kind of upstream does
+/// not have stays 0.
+struct UpstreamCounts {
+  std::uint64_t sent_bytes = 0;             ///< of messages, without what wraps them
+  std::uint64_t received_bytes = 0;
+  std::uint64_t connections = 0;            ///< opened
+  std::uint64_t server_stream_openings = 0;
+  std::uint64_t token_refreshes = 0;        ///< another bearer token came into use
+  std::uint64_t token_failures = 0;         ///< none could be had
+  std::uint64_t child_restarts = 0;
+};
+
 /// The stream on which the upstream speaks by itself.
 enum class ServerStream : std::uint8_t {
   off,      ///< not wanted
@@ -110,6 +122,7 @@ class Upstream {
 
   virtual std::string_view kind() const = 0;    ///< for the status: "http"
   virtual std::string_view target() const = 0;  ///< where, without anything secret
+  virtual UpstreamCounts counts() const { return {}; }
 };
 
 }  // namespace bridge

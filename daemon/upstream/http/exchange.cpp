@@ -85,6 +85,7 @@ void Exchange::begin_post() {
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
   requests_sent_ = 0;
   running_ = true;
+  context_.counts().sent_bytes += message_.body.size();
   context_.curl().add(h, *this);
 }
 
@@ -106,6 +107,7 @@ void Exchange::settle() {
 
 std::size_t Exchange::take_body(std::string_view bytes) {
   last_byte_ = context_.curl().entered();
+  context_.counts().received_bytes += bytes.size();
   if (!std::exchange(body_begun_, true)) head_complete();
   const std::size_t limit = head_.is_success() ? context_.options().max_frame : max_error_body;
   if (parser_) {
@@ -186,6 +188,7 @@ void Exchange::transfer_progressed(bool done, int result) {
 }
 
 void Exchange::transfer_done(int result) {
+  context_.counts().connections += connections_opened(handle_.get());
   release_handle();
   if (failed_in_callback_ && !settled_) {
     end(std::move(*failed_in_callback_));
@@ -216,7 +219,9 @@ void Exchange::transfer_done(int result) {
   if (verdict_ == SessionVerdict::lost) failure.delivered = Delivered::no;
   if (answer_begun_) {
     failure.kind = ErrorKind::closed;  // it was a resumption that was refused
-    failure.message = "the answer's stream broke and cannot be resumed: " + failure.message;
+    const std::string_view broke = "the answer's stream broke and cannot be resumed: ";
+    failure.message.insert(0, broke);
+    failure.summary.insert(0, broke);
     failure.status = 0;
     failure.delivered = Delivered::unknown;
     failure.retry_after.reset();

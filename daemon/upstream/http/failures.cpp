@@ -104,7 +104,8 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head, 
     failure.error_object = std::string(frame->text(frame->error));
   }
   const std::string text = printable(context.without_secrets(body.substr(0, 4096)));
-  failure.message = text.empty() ? fmt::format("HTTP {}", head.status) : fmt::format("HTTP {}: {}", head.status, text);
+  failure.summary = fmt::format("HTTP {}", head.status);
+  failure.message = text.empty() ? failure.summary : fmt::format("{}: {}", failure.summary, text);
   return failure;
 }
 

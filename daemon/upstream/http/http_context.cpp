@@ -48,6 +48,12 @@ void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* sel
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, self);
 }
 
+std::uint64_t connections_opened(CURL* handle) {
+  long count = 0;
+  curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &count);
+  return static_cast<std::uint64_t>(count);
+}
+
 HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log)
     : curl_(curl), options_(std::move(options)), budget_(budget), log_(log), url_(curl_url()) {
   curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, options_.url.c_str(), 0);
@@ -126,6 +132,7 @@ void HttpContext::set_protocol_version(std::string version) {
 
 void HttpContext::set_token(const std::string& token) {
   if (token == token_) return;
+  if (token_generation_ > 0) ++counts_.token_refreshes;
   last_token_ = std::exchange(token_, token);
   ++token_generation_;
   post_headers_.reset();

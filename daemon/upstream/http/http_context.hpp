@@ -9,6 +9,7 @@
 #include "service/log.hpp"
 #include "upstream/http/curl_loop.hpp"
 #include "upstream/http/http_options.hpp"
+#include "upstream/upstream.hpp"
 
 struct curl_slist;
 
@@ -58,6 +59,10 @@ class HttpContext {
   std::chrono::seconds max_idle() const { return max_idle_; }
   void set_max_idle(std::chrono::seconds idle) { max_idle_ = idle; }
 
+  /// Kept up by the transfers.
+  UpstreamCounts& counts() { return counts_; }
+  const UpstreamCounts& counts() const { return counts_; }
+
   /// `text` with every secret in it blotted out.
   std::string without_secrets(std::string text) const;
 
@@ -81,12 +86,16 @@ class HttpContext {
   std::string session_id_;
   std::string protocol_version_;
   std::chrono::seconds max_idle_ = usual_max_idle;
+  UpstreamCounts counts_;
 };
 
 /// How the upstream is reached and trusted: proxy, its Unix socket, HTTP version, TLS.
 void set_way(CURL* handle, const HttpOptions& options);
 
 using CurlReceive = std::size_t (*)(char* data, std::size_t size, std::size_t count, void* self);
+
+/// How many connections were opened for the transfer that has just ended.
+std::uint64_t connections_opened(CURL* handle);
 
 /// Makes the handle a GET with these headers, received by `self`. The list must outlive the transfer.
 void set_get(CURL* handle, const HeaderList& headers);

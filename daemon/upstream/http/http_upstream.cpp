@@ -289,6 +289,7 @@ void HttpUpstream::fetch_token() {
 // One fetch for all who wait.
 void HttpUpstream::token_arrived(const TokenAnswer& answer) {
   fetching_token_ = false;
+  if (answer.failure) ++context_.counts().token_failures;
   if (!answer.failure) context_.set_token(answer.token);
   for (Outgoing& message : std::exchange(awaiting_token_, {})) {
     if (!answer.failure) {

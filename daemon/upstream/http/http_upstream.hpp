@@ -32,6 +32,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return "http"; }
   std::string_view target() const override { return context_.options().target; }
+  UpstreamCounts counts() const override { return context_.counts(); }
 
  private:
   class Goodbye;

@@ -33,6 +33,7 @@ struct HttpServerStream::Callbacks {
   static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
     auto& stream = *static_cast<HttpServerStream*>(self);
     const std::string_view bytes(data, size * count);
+    stream.context_.counts().received_bytes += bytes.size();
     if (stream.state_ == ServerStream::open) {
       stream.parser_.feed(bytes, stream);
       if (!stream.messages_.empty()) stream.context_.curl().mark_ready(stream);
@@ -113,6 +114,7 @@ void HttpServerStream::head_complete() {
   if (head_.status == 200 && head_.is_event_stream()) {
     state_ = ServerStream::open;
     was_open_ = true;
+    ++context_.counts().server_stream_openings;
     context_.curl().mark_ready(*this);
   }
 }
@@ -151,6 +153,7 @@ void HttpServerStream::transfer_progressed(bool done, int result) {
 }
 
 void HttpServerStream::ended(int result) {
+  context_.counts().connections += connections_opened(handle_.get());
   release_handle();
   const bool opened = state_ == ServerStream::open;
   if (!opened && result == CURLE_OK && head_.status >= 400 && head_.status < 500) {
@@ -160,7 +163,7 @@ void HttpServerStream::ended(int result) {
   if (!opened && result == CURLE_OK && head_.status == 200) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
-      context_.log().info("the upstream answers the server stream with content type '{}': not used",
+      context_.log().event(LogLevel::info, "no server stream", "the upstream answers the server stream with content type '{}': not used",
                           printable(head_.content_type, 80));
     }
     return;
@@ -182,7 +185,7 @@ void HttpServerStream::refused() {
   if (head_.status == 405 || ((head_.status == 404 || head_.status == 400) && !(was_open_ && about_session))) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
-      context_.log().info("the upstream has no server stream (HTTP {}): notifications come only with answers",
+      context_.log().event(LogLevel::info, "no server stream", "the upstream has no server stream (HTTP {}): notifications come only with answers",
                           head_.status);
     }
     return;
@@ -205,7 +208,7 @@ void HttpServerStream::connect_later(bool failed) {
   const int bound = context_.options().stream_retries;
   if (failed && ++failures_ > bound && bound >= 0) {
     state_ = ServerStream::none;
-    context_.log().warning("the server stream could not be opened in {} tries (--stream-retries): given up", bound);
+    context_.log().event(LogLevel::warning, "server stream given up", "the server stream could not be opened in {} tries (--stream-retries): given up", bound);
     return;
   }
   const auto now = std::chrono::steady_clock::now();

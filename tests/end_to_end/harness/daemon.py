@@ -6,6 +6,7 @@ import signal
 
 from .binaries import binary
 from .frames import request
+from .metrics import Metrics
 from .processes import Process
 from .socket_client import Client
 from .waiting import eventually
@@ -57,6 +58,19 @@ class Daemon(Process):
 
     def status(self):
         return self.control("bridge/status")
+
+    def metrics(self):
+        return Metrics(self.control("bridge/metrics")["text"])
+
+    def metrics_when(self, condition, what):
+        """The first metrics for which the condition holds."""
+        last = []
+
+        def there():
+            last[:] = [self.metrics()]
+            return condition(last[0]) and last[0]
+
+        return eventually(there, lambda: f"{what}: {last[0].text}")
 
     def status_when(self, condition, what):
         """The first status for which the condition holds."""

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
+#include "render/clients_table.hpp"
 #include "render/status.hpp"
+#include "terminal/utf8.hpp"
 
 using namespace client;
 
@@ -12,10 +14,15 @@ json::Value status_of(std::string_view text) {
   return std::move(*value);
 }
 
+/// As it goes into a pipe.
+std::string shown(std::string_view status, std::int64_t now_ms = 0) {
+  return draw_lines(render_status(status_of(status), now_ms, Look{}), Look{});
+}
+
 constexpr std::string_view full = R"({"version":"1.2","pid":7,"instance":"i","uptimeMs":61000,
   "upstream":{"kind":"http","target":"http://h/mcp","state":"open","era":"legacy",
     "protocolVersion":"2025-11-25","serverInfo":{"name":"demo","version":"3"},
-    "sessionAgeMs":5000,"reopened":1,"stream":"open"},
+    "sessionAgeMs":5000,"reopened":1,"reconnects":2,"stream":"open"},
   "ring":{"entries":500,"untaken":3,"bytes":2048,"capacity":1000,"capacityBytes":16777216,
     "oldest":11,"newest":510,"dropped":2,"coalesced":0},
   "clients":[{"id":1,"kind":"unix","pid":42,"uid":1000,"command":"py\u001bthon","connectedMs":1500,
@@ -27,33 +34,72 @@ constexpr std::string_view full = R"({"version":"1.2","pid":7,"instance":"i","up
 }  // namespace
 
 TEST_CASE("the status is shown for people") {
-  CHECK(render_status(status_of(full), 4000) ==
-        "daemon     mcp-bridged 1.2, pid 7, up 1 m 1 s\n"
-        "upstream   http://h/mcp (http)\n"
-        "session    open, for 5 s, reopened 1 time, server stream open\n"
-        "server     demo 3, protocol 2025-11-25, legacy\n"
-        "ring       [##########----------] 500/1000, 2048 B of 16 MiB, 3 untaken, 2 dropped, "
-        "sequence 11 to 510\n"
-        "requests   10 in all, 1 error, 2 in flight, 0 queued, 1 parked\n"
-        "latency    p50 900 us, p99 12.0 ms, of the p50 added by the bridge 80 us\n"
-        "last error connect: refused\\nhere, 3 s ago\n"
+  CHECK(shown(full, 4000) ==
+        "daemon      mcp-bridged 1.2, pid 7, up 1 m 1 s\n"
+        "upstream    open for 5 s  http://h/mcp (http)\n"
+        "server      demo 3, legacy, protocol 2025-11-25\n"
+        "session     lost and reopened 1 time, away and back 2 times, server stream open\n"
+        "last error  3 s ago, connect: refused\\nhere\n"
         "\n"
-        "CLIENT  KIND  PID  UID   CONNECTED  IN FLIGHT  QUEUED  COMMAND\n"
-        "1       unix  42   1000  1 s        2          10      py\\u001bthon\n"
-        "2       http  -    -     0 ms       -          -       -\n");
+        "ring        [############------------]  500 of 1000, sequence 11 to 510\n"
+        "  untaken   [#-----------------------]  3 wait for a client\n"
+        "  bytes     [#-----------------------]  2 KiB of 16 MiB\n"
+        "  dropped   [#-----------------------]  2 of 510, 0.4 %\n"
+        "requests    10 in all, 1 error (10 %), 2 in flight, 0 queued, 1 parked\n"
+        "latency     p50 900 us, p99 12.0 ms, added by the bridge (p50) 80 us\n"
+        "\n"
+        "CLIENT  KIND  PID   UID  CONNECTED  IN FLIGHT  QUEUED  COMMAND\n"
+        "     1  unix   42  1000        1 s          2    10 B  py\\u001bthon\n"
+        "     2  http    -     -       0 ms          -       -  -\n");
 }
 
 TEST_CASE("a status with little in it is shown too") {
-  CHECK(render_status(status_of(R"({"version":"1","pid":1,"uptimeMs":5,"clients":[],
-                                    "lastError":null,"upstream":{"state":"idle"}})"),
-                      0) ==
-        "daemon     mcp-bridged 1, pid 1, up 5 ms\n"
-        "upstream   \n"
-        "session    idle\n"
+  CHECK(shown(R"({"version":"1","pid":1,"uptimeMs":5,"clients":[],
+                  "lastError":null,"upstream":{"state":"idle"}})") ==
+        "daemon      mcp-bridged 1, pid 1, up 5 ms\n"
+        "upstream    idle, not needed yet\n"
         "\n"
         "no clients\n");
-  CHECK_FALSE(render_status(status_of("{}"), 0).empty());
-  CHECK_FALSE(render_status(status_of("[]"), 0).empty());
+  CHECK_FALSE(shown("{}").empty());
+  CHECK_FALSE(shown("[]").empty());
+}
+
+TEST_CASE("a state says what is wrong with it, also while it is being tried again") {
+  const auto line = [](const std::string& upstream) {
+    const std::string text = shown("{\"upstream\":{" + upstream + "}}");
+    const std::size_t begin = text.find("upstream") + 12;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  CHECK(line(R"("state":"waiting","ready":false)") == "waiting, the last try failed");
+  CHECK(line(R"("state":"opening","ready":false)") == "opening, the last try failed");
+  CHECK(line(R"("state":"opening","ready":true)") == "opening");
+  CHECK(line(R"("state":"refused","ready":false)") == "refused, the server refuses a session");
+}
+
+TEST_CASE("on a terminal it keeps to the width and the height, and nobody can colour it but we") {
+  const Look look{true, true, 60, 15};
+  const auto lines = render_status(status_of(full), 4000, look);
+  CHECK(lines.size() <= 15);
+  for (const StyledLine& line : lines) {
+    const std::string plain = line.draw(Look{false, true, 60, 0});
+    CHECK(display_width(plain) <= 60);
+    CHECK(plain.find('\x1b') == std::string::npos);
+  }
+  const std::string drawn = draw_lines(lines, look);
+  CHECK(drawn.find("\x1b[32m") != std::string::npos);
+  CHECK(drawn.find("py\x1b") == std::string::npos);
+  CHECK(drawn.find("\xE2\x96\x88") != std::string::npos);
+}
+
+TEST_CASE("clients that do not fit are counted") {
+  std::vector<json::Value> clients(10, status_of(R"({"id":1,"command":"a command of some length"})"));
+  CHECK(render_clients(clients, Look{}, 0).size() == 11);
+  CHECK(render_clients(clients, Look{}, 11).size() == 11);
+  const auto lines = render_clients(clients, Look{false, false, 72, 0}, 5);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines.back().draw({}) == "and 7 more");
+  for (const StyledLine& line : lines) CHECK(line.width() <= 72);
+  CHECK(lines[1].draw({}).ends_with("..."));
 }
 
 TEST_CASE("ready is what does not wait and was not refused") {
@@ -68,6 +114,9 @@ TEST_CASE("ready is what does not wait and was not refused") {
   CHECK_FALSE(is_ready(with_state("waiting")));
   CHECK_FALSE(is_ready(with_state("refused")));
   CHECK_FALSE(is_ready(status_of("{}")));
+  // A daemon that says it knows better: a failed try is being repeated.
+  CHECK_FALSE(is_ready(status_of(R"({"upstream":{"state":"opening","ready":false}})")));
+  CHECK(is_ready(status_of(R"({"upstream":{"state":"waiting","ready":true}})")));
   CHECK(render_ready(with_state("open")) == "ready: open");
   CHECK(render_ready(with_state("waiting")) ==
         "not ready: the upstream is waiting; dns: no such host");

@@ -154,7 +154,7 @@ TEST_CASE("every option reaches its place") {
   CHECK(options.ring.ttl == 18h);
   CHECK(options.ring.excluded_methods == Lines{"m"});
   CHECK(options.ring.coalesce);
-  CHECK(options.log_level == LogLevel::debug);
+  CHECK(options.log.level == LogLevel::debug);
 }
 
 TEST_CASE("the names of the ecosystem are understood") {

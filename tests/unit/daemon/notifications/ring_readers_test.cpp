@@ -176,3 +176,30 @@ TEST_CASE("an entry that was pushed out meanwhile cannot be taken or given back"
   CHECK(ring.dropped() == 1);
   CHECK(ring.untaken() == 1);
 }
+
+TEST_CASE("each notification is counted once: taken, dropped or untaken") {
+  RingLimits limits;
+  limits.entries = 3;
+  Ring ring{limits};
+  RingReader reader = ring.join(now);
+  const auto all_counted = [&ring] {
+    return ring.taken() + ring.dropped() + ring.untaken() == value_of(ring.newest());
+  };
+  for (const char* text : {"a", "b"}) push(ring, text);
+  drain(ring, reader);
+  acknowledge(ring, reader);
+  acknowledge(ring, reader);
+  CHECK(ring.taken() == 2);
+  CHECK(all_counted());
+  for (const char* text : {"c", "d", "e", "f"}) push(ring, text);
+  CHECK(ring.dropped() == 1);
+  CHECK(all_counted());
+  for (int died = 0; died < 3; ++died) {
+    RingReader dying = ring.join(now);
+    drain(ring, dying, 1);
+    ring.give_back(dying);
+  }
+  CHECK(ring.dropped() == 2);
+  CHECK(ring.taken() == 2);
+  CHECK(all_counted());
+}

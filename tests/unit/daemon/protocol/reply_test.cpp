@@ -122,3 +122,14 @@ TEST_CASE("every kind has the name that stands in the contract") {
       {ErrorKind::shutdown, "shutdown"}};
   for (const auto& [kind, name] : names) CHECK(name_of(kind) == name);
 }
+
+TEST_CASE("the log is told nothing of what the upstream said") {
+  Failure failure = failure_of(ErrorKind::http, Delivered::unknown, "HTTP 500: the body");
+  CHECK(log_text(failure) == "HTTP 500: the body");
+  failure.summary = "HTTP 500";
+  CHECK(log_text(failure) == "HTTP 500");
+  failure.error_object = R"({"message":"the body","code":-32603})";
+  CHECK(log_text(failure) == "an error of the upstream's own, code -32603");
+  failure.error_object = R"({"message":"the body"})";
+  CHECK(log_text(failure) == "an error of the upstream's own, code missing");
+}

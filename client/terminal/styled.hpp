@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace client {
+
+/// What a piece of text is, which a terminal may show by a colour.
+enum class Tone { plain, strong, faint, good, warning, bad };
+
+/// How text is shown: what the terminal can do, and how much room there is.
+struct Look {
+  bool colours = false;
+  bool unicode = false;    ///< more than ASCII
+  std::size_t width = 0;   ///< columns; 0: no limit
+  std::size_t height = 0;  ///< rows; 0: no limit
+};
+
+/// The look of stdout: plain if it is no terminal; no colours with NO_COLOR or a dumb one; ASCII
+/// unless the locale's variables say UTF-8. `variable` reads the environment.
+Look choose_look(bool is_terminal, std::size_t width, std::size_t height, const char* (*variable)(const char*));
+
+/// One line, piece by piece. Safe for a terminal: whatever is added is made visible and stays on the
+/// line.
+class StyledLine {
+ public:
+  StyledLine& add(std::string_view text, Tone tone = Tone::plain);
+  /// Fills up with spaces to that column.
+  StyledLine& pad_to(std::size_t column);
+
+  std::size_t width() const { return width_; }
+  bool is_empty() const { return pieces_.empty(); }
+  /// With what a terminal needs for the tones, cut to the look's width; without a line break.
+  std::string draw(const Look& look) const;
+
+ private:
+  struct Piece {
+    std::string text;
+    Tone tone;
+  };
+  std::vector<Piece> pieces_;
+  std::size_t width_ = 0;
+};
+
+/// Each with a line break.
+std::string draw_lines(const std::vector<StyledLine>& lines, const Look& look);
+
+}  // namespace client

@@ -1,0 +1,219 @@
+"""The log: text and JSON, priorities for the journal, correlation, and what a peer cannot do to it (section 14)."""
+
+import datetime
+import json
+import os
+import re
+import signal
+
+from harness import Case, answer, call, main, request
+from harness.binaries import binary
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+# stderr of the daemon is a file here; for the journal it is a socket, but what counts is that the variable names it.
+JOURNAL = """#!/bin/sh
+JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/2)
+export JOURNAL_STREAM
+exec "{}" "$@"
+"""
+
+
+def traced(id, trace=TRACE):
+    return request("tools/call", {"name": "echo", "arguments": {"message": "x"}, "_meta": {"traceparent": trace}}, id)
+
+
+class Json(Case):
+    def lines(self, daemon):
+        """Those that are whole."""
+        return [json.loads(line) for line in daemon.stderr().splitlines(keepends=True) if line.endswith("\n")]
+
+    def events(self, daemon, event):
+        return [line for line in self.lines(daemon) if line["event"] == event]
+
+    def test_each_line_is_an_object_with_the_same_names(self):
+        server, daemon = self.bridge("--log-format", "json", "--log-level", "debug")
+        client = self.client()
+        client.fence()
+        server.control("POST", "sessions/drop")
+        client.fence()
+        client.send("no JSON", answer("never asked"), 'x"\n\u2028\\')
+        client.fence()
+        daemon.terminate()
+        lines = self.lines(daemon)
+        for line in lines:
+            self.assertEqual(list(line)[:4], ["time", "level", "event", "message"])
+            self.assertEqual(datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")).utcoffset(),
+                             datetime.timedelta(0))
+            self.assertIn(line["level"], ("debug", "info", "warning", "error"))
+            self.assertLessEqual(set(line) - {"time", "level", "event", "message"},
+                                 {"client", "request", "upstream", "method", "traceparent", "outcome", "duration_ms"})
+        events = [line["event"] for line in lines]
+        for event in ("started", "client connected", "session opened", "request started", "request ended",
+                      "session lost", "session reopened", "unknown answer of a client", "ending", "ended"):
+            self.assertIn(event, events)
+
+    def test_a_request_can_be_followed(self):
+        server, daemon = self.bridge("--log-format", "json", "--log-level", "debug")
+        client = self.client()
+        client.send(traced("first"))
+        client.answer("first")
+        client.send(traced(7))
+        client.answer(7)
+        daemon.logged('"request ended"', 2)
+        started, ended = self.events(daemon, "request started"), self.events(daemon, "request ended")
+        upstream = [int(entry["id"]) for entry in server.log("tools/call")]
+        for lines in (started, ended):
+            self.assertEqual([line["request"] for line in lines], ["first", "7"])
+            self.assertEqual([line["upstream"] for line in lines], upstream)
+            self.assertEqual({line["traceparent"] for line in lines}, {TRACE})
+            self.assertEqual({line["method"] for line in lines}, {"tools/call"})
+            self.assertEqual({line["client"] for line in lines}, {self.events(daemon, "client connected")[0]["client"]})
+        self.assertEqual({line["outcome"] for line in ended}, {"ok"})
+        self.assertTrue(all(0 <= line["duration_ms"] < 30000 for line in ended))
+
+    def test_a_failed_one_is_told_without_debugging_too(self):
+        server, daemon = self.bridge("--log-format", "json", "--request-timeout", "300ms")
+        server.fault({"hang": True}, method="tools/call")
+        client = self.client()
+        client.send(traced("slow one"))
+        client.answer("slow one")
+        failed, = self.events(daemon, "request failed")
+        self.assertEqual((failed["request"], failed["method"]), ("slow one", "tools/call"))
+        self.assertEqual(failed["upstream"], int(server.log("tools/call")[0]["id"]))
+        self.assertIn("timeout", failed["message"])
+        self.assertEqual(self.events(daemon, "request started"), [])
+
+    def test_what_calls_itself_a_trace_and_is_none_is_not_repeated(self):
+        _, daemon = self.bridge("--log-format", "json", "--log-level", "debug")
+        client = self.client()
+        client.send(traced(1, "a secret"), traced(2, TRACE + "-more"))
+        client.lines(2)
+        daemon.logged('"request ended"', 2)
+        self.assertFalse(any("traceparent" in line for line in self.lines(daemon)))
+
+    def test_drops_are_told(self):
+        server, daemon = self.bridge("--log-format", "json", "--ring", "3")
+        self.client().fence()
+        self.clients.pop().close()
+        self.others(0)
+        server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}, count=5)
+        self.newest(5)
+        self.assertEqual([line["level"] for line in self.events(daemon, "notification dropped")], ["warning"] * 2)
+
+
+class Text(Case):
+    def test_a_line_has_time_level_message_and_fields(self):
+        _, daemon = self.bridge("--log-level", "debug")
+        client = self.client()
+        client.send(traced("a b"))
+        client.answer("a b")
+        text = daemon.logged("a request has ended")
+        for line in text.splitlines():
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d (debug|info|warning|error) \S")
+        self.assertRegex(text, r'debug a request has ended client=1 request="a b" upstream=\d+ method=tools/call '
+                               rf"traceparent={TRACE} outcome=ok duration_ms=\d+\.\d{{3}}\n")
+
+    def test_clients_that_come_and_go_are_told_when_debugging(self):
+        _, daemon = self.bridge("--log-level", "debug")
+        self.client().send(call("echo", {}, 1)).answer(1)
+        self.clients.pop().close()
+        text = daemon.logged("a client has left")
+        self.assertRegex(text, rf"a client has connected: unix, pid {os.getpid()}, uid {os.getuid()} client=1\n")
+
+    def test_a_peer_that_repeats_itself_is_only_counted(self):
+        _, daemon = self.bridge()
+        client = self.client()
+        client.send(*[answer(id) for id in range(500)])
+        client.fence()
+        daemon.terminate()
+        told = daemon.stderr().count("to nothing it was asked")
+        self.assertLessEqual(told, 20)
+        rest = sum(int(count) for count in re.findall(r"(\d+) more lines about \"unknown answer of a client\"", daemon.stderr()))
+        self.assertEqual(told + rest, 500)
+
+    def test_a_name_of_a_clients_cannot_break_a_line(self):
+        _, daemon = self.bridge("--log-level", "debug")
+        client = self.client()
+        client.send(request("a\nb\x1b[2J\u009b" + "x" * 1000, None, "i\nd"))
+        client.answer("i\nd")
+        text = daemon.logged("a request has ended")
+        self.assertIsNone(re.search(r"[\x00-\x09\x0b-\x1f\x7f\x80-\x9f]", text))
+        self.assertTrue(all(re.match(r"\d{4}-", line) and len(line) < 500 for line in text.splitlines()), text)
+
+    def test_sighup_changes_level_and_format(self):
+        server = self.upstream()
+        options = self.write("options", "log-format = text\nlog-level = info\n")
+        daemon = self.start_daemon(server, "--options-file", options)
+        self.write("options", "log-format = json\nlog-level = debug\n")
+        daemon.signal(signal.SIGHUP)
+        daemon.logged('"event":"reload"')
+        self.client().fence()
+        daemon.logged('"event":"request ended"')
+        self.assertNotIn("changes only with a restart", daemon.stderr())
+
+
+class Bodies(Case):
+    def test_they_are_logged_only_when_asked_for_and_that_is_warned_about(self):
+        _, daemon = self.bridge("--log-level", "debug", "--log-bodies")
+        self.assertRegex(daemon.logged("--log-bodies"), "(?m)^.* warning --log-bodies:.*secret")
+        client = self.client()
+        client.call("echo", {"message": "this can be read"})
+        client.call("echo", {"message": "y" * 100_000}, 2)
+        text = daemon.logged("from the upstream", 2)
+        self.assertEqual(len(re.findall(r'debug from a client \(\d+ bytes\): \{.*this can be read.* client=1\n', text)), 1)
+        self.assertEqual(len(re.findall(r'debug from the upstream \(\d+ bytes\): \{.*this can be read.* upstream=\d+\n', text)), 1)
+        self.assertLess(max(map(len, text.splitlines())), 5000)
+
+    def test_without_debugging_there_are_none_and_that_is_said(self):
+        _, daemon = self.bridge("--log-bodies")
+        self.client().call("echo", {"message": "this can be read"})
+        daemon.terminate()
+        self.assertIn("which is not set", daemon.stderr())
+        self.assertNotIn("this can be read", daemon.stderr())
+
+
+class Journal(Case):
+    def start(self, url, *options, script=JOURNAL, **how):
+        program = self.write("journalled", script.format(binary("MCP_BRIDGED")), 0o700)
+        return self.start_daemon(url, *options, program=program, **how)
+
+    def test_lines_begin_with_their_priority(self):
+        server = self.upstream()
+        for format in ("text", "json"):
+            with self.subTest(format):
+                daemon = self.start(server, "--log-level", "debug", "--log-format", format, "--ring", "1", "--insecure")
+                client = self.client()
+                client.fence()
+                server.fault({"status": 403}, method="initialize")
+                server.control("POST", "sessions/drop")
+                client.call("echo", {}, 2)
+                daemon.terminate()
+                lines = daemon.stderr().splitlines()
+                self.assertTrue(all(re.match("<[3467]>", line) for line in lines), daemon.stderr())
+                of = {words: [line[:3] for line in lines if words in line] for words in
+                      ("a client has connected", "serves", "--insecure", "refuses a session")}
+                self.assertEqual({words: set(found) for words, found in of.items()},
+                                 {"a client has connected": {"<7>"}, "serves": {"<6>"}, "--insecure": {"<4>"},
+                                  "refuses a session": {"<3>"}})
+                if format == "text":  # the journal has a clock of its own
+                    self.assertNotRegex(daemon.stderr(), r"(?m)^<\d>\d{4}-|^<\d>(info|warning)")
+                else:
+                    self.assertEqual({json.loads(line[3:])["level"] for line in lines},
+                                     {"debug", "info", "warning", "error"})
+
+    def test_a_start_that_fails_is_an_error(self):
+        daemon = self.start(None, ready=False)
+        daemon.exit_codes = (64,)
+        self.assertEqual(daemon.wait(), 64)
+        self.assertRegex(daemon.stderr(), r"^<3>mcp-bridged: [^\n]*MCP_SERVER_URL[^\n]*\n$")
+
+    def test_another_files_name_is_none_of_ours(self):
+        server = self.upstream()
+        for value in ("1:1", "", "nonsense"):
+            daemon = self.start_daemon(server, environment={"JOURNAL_STREAM": value}, socket=f"s{len(value)}")
+            self.assertRegex(daemon.logged("serves"), r"^\d{4}-")
+
+
+if __name__ == "__main__":
+    main()
