@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "clients/unix_clients.hpp"
@@ -14,6 +15,7 @@
 #include "options/options.hpp"
 #include "router/control_methods.hpp"
 #include "router/router.hpp"
+#include "service/supervisor.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream.hpp"
 
@@ -35,6 +37,8 @@ class Daemon {
  private:
   void wait_for_signal();
   void reload();
+  void take_options_again();
+  void tell_state();
   void begin_shutdown(int signal);
   void end_shutdown();
   void leave();
@@ -55,6 +59,8 @@ class Daemon {
   ControlMethods control_;
   asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
+  Supervisor supervisor_;
+  std::optional<Session::State> told_state_;  ///< to the service manager
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   bool ending_ = false;

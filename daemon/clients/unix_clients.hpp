@@ -22,6 +22,7 @@ class UnixClients final : public NotificationReaders {
   void start();
   /// No new clients; the connected ones stay.
   void stop_accepting();
+  const std::string& socket_name() const { return socket_.name(); }
   /// Drops all connections as they are.
   void close_all();
 
