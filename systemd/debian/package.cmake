@@ -12,14 +12,15 @@ set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS adduser)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "one MCP session, held for many short-lived local processes
- mcp-bridged holds one session to one MCP server (Model Context Protocol) and
- lets any number of local processes use it through a Unix socket, one JSON-RPC
- message a line. Notifications that come while nobody is connected wait for the
- next client.
- .
- mcp-nc is the companion on the other side of the socket: a relay for MCP
- clients that speak stdio, and a caller of tools for shell scripts.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "one MCP session, held for many short-lived local processes")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+    "mcp-bridged holds one session to one MCP server (Model Context Protocol) and
+lets any number of local processes use it through a Unix socket, one JSON-RPC
+message a line. Notifications that come while nobody is connected wait for the
+next client.
+
+mcp-nc is the companion on the other side of the socket: a relay for MCP
+clients that speak stdio, and a caller of tools for shell scripts.")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
     ${CMAKE_CURRENT_LIST_DIR}/postinst
