@@ -95,7 +95,7 @@ leave_roots() {
 # shellcheck disable=SC2034  # used by those who source this
 build_packages=(g++ cmake ninja-build pkg-config ccache dpkg-dev file libasio-dev libcurl4-openssl-dev
                 libsimdjson-dev libfmt-dev libspdlog-dev libcli11-dev libssl-dev zlib1g-dev libbrotli-dev
-                libcpp-httplib-dev prometheus-cpp-dev libprometheus-cpp-dev)
+                libcpp-httplib-dev prometheus-cpp-dev)
 
 # build_package SUITE: leaves $scratch/SUITE.deb, and the tree `cmake --install` makes in
 # $scratch/SUITE-installed.
