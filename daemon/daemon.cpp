@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/start_error.hpp"
+#include "session/describe_state.hpp"
 #include "upstream/make_upstream.hpp"
 
 namespace bridge {
@@ -12,6 +13,8 @@ namespace {
 
 /// The end of the session may take this long after the grace; then the daemon goes anyway.
 constexpr std::chrono::milliseconds goodbye_time{2500};
+/// What the service manager is told to allow over the grace.
+constexpr std::chrono::milliseconds end_patience = 2 * goodbye_time;
 
 ListeningSocket take_socket(const SocketOptions& options) {
   if (auto inherited = ListeningSocket::inherited()) return std::move(*inherited);
@@ -45,6 +48,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       clients_(ConnectionContext{loop_, turn_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
                take_socket(options_.socket), options_.peers, connections_of(options_)),
       metrics_(router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
+      supervisor_(loop_, turn_, take_supervision(), log_),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
       last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
   upstream_->set_events(session_);
@@ -58,6 +62,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
                                                   [this] { return metrics_.text(); }, log_);
   }
   turn_.on_finish([this] { clients_.flush(); });
+  turn_.on_end([this] { tell_state(); });
   budget_.on_relief([this] { turn_.request_finish(); });
 }
 
@@ -65,13 +70,14 @@ int Daemon::run() {
   wait_for_signal();
   clients_.start();
   log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(),
-             options_.socket.path);
+             clients_.socket_name());
   warn_about_upstream(options_.upstream, log_);
   warn_about_log(options_.log, log_);
   {
     Turn::Scope scope(turn_);
     router_.start();
     if (metrics_file_) metrics_file_->start();
+    supervisor_.ready();
   }
   loop_.run();
   return exit_code_;
@@ -92,8 +98,14 @@ void Daemon::wait_for_signal() {
   });
 }
 
-// Session and clients stay. Whatever is wrong in the new options, nothing of them is taken.
 void Daemon::reload() {
+  supervisor_.reloading();
+  take_options_again();
+  supervisor_.reloaded();
+}
+
+// Session and clients stay. Whatever is wrong in the new options, nothing of them is taken.
+void Daemon::take_options_again() {
   static const std::set<std::string> changeable = {
       "--header",        "--connect-timeout", "--request-timeout", "--request-max", "--stream-retries", "--connect-wait",
       "--keepalive",     "--grace",           "--orphans",         "--park-requests", "--log-level",      "--log-format",
@@ -130,6 +142,8 @@ void Daemon::begin_shutdown(int signal) {
   ending_ = true;
   log_.event(LogLevel::info, "ending", "ending after signal {}: {} requests in flight have {} ms", signal,
              router_.in_flight(), options_.grace.count());
+  supervisor_.stopping(options_.grace + end_patience);
+  supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();
   router_.begin_shutdown();
   if (!router_.has_requests_in_flight()) {
@@ -144,6 +158,13 @@ void Daemon::end_shutdown() {
   router_.end_shutdown();
   last_moment_.set_after(goodbye_time);
   session_.end([this] { leave(); });
+}
+
+/// After each turn: the upstream's state, when it is another one.
+void Daemon::tell_state() {
+  if (ending_ || told_state_ == session_.state()) return;
+  told_state_ = session_.state();
+  supervisor_.status(describe_state(*told_state_, upstream_->target(), session_.last_failure()));
 }
 
 void Daemon::leave() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "clients/unix_clients.hpp"
@@ -16,6 +17,7 @@
 #include "router/router.hpp"
 #include "service/metrics.hpp"
 #include "service/metrics_file.hpp"
+#include "service/supervisor.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream.hpp"
 
@@ -37,6 +39,8 @@ class Daemon {
  private:
   void wait_for_signal();
   void reload();
+  void take_options_again();
+  void tell_state();
   void begin_shutdown(int signal);
   void end_shutdown();
   void leave();
@@ -59,6 +63,8 @@ class Daemon {
   UnixClients clients_;
   Metrics metrics_;
   std::unique_ptr<MetricsFile> metrics_file_;  ///< --metrics-file
+  Supervisor supervisor_;
+  std::optional<Session::State> told_state_;  ///< to the service manager
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   bool ending_ = false;

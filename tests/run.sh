@@ -31,6 +31,10 @@ node nodejs
 npm npm
 ps procps
 setpriv util-linux
+zsh zsh
+fish fish
+man man-db
+systemd-analyze systemd
 TOOLS
   # The traditional netcat has the same name and no Unix sockets.
   nc -h 2>&1 | grep -q -- '-U' || echo netcat-openbsd

@@ -1,9 +1,38 @@
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+#include "command_line/manual.hpp"
 #include "command_line/options.hpp"
+#include "terminal/wrap.hpp"
 
 namespace client {
+namespace {
 
-std::string_view help_text() {
-  return R"(mcp-nc: talk to an MCP server through mcp-bridged's Unix socket
+constexpr std::size_t width = 100;
+constexpr std::size_t command_column = 35;
+constexpr std::size_t option_column = 23;
+
+/// The form in the left column, the text in the right one.
+void add(std::string& help, std::size_t indent, const ManualEntry& entry, std::size_t column) {
+  help += fmt::format("{:{}}{:<{}}", "", indent, entry.form, column - indent);
+  help += wrap(entry.text, column, width) + "\n";
+}
+
+void add_options(std::string& help, std::span<const ManualEntry> options) {
+  for (const ManualEntry& option : options) {
+    const bool has_letter = option.form.substr(0, 2) != "--";
+    add(help, has_letter ? 2 : 6, option, option_column);
+  }
+}
+
+}  // namespace
+
+std::string help_text() {
+  std::string help =
+      R"(mcp-nc: talk to an MCP server through mcp-bridged's Unix socket
 
   mcp-nc [options]                 stdin <-> socket, one JSON-RPC message a line; at stdin's end
                                    waits for the outstanding answers. Works as the stdio command
@@ -11,51 +40,23 @@ std::string_view help_text() {
   mcp-nc [options] COMMAND ...
 
 Commands
-  tools                            the server's tools with their parameters
-  call NAME [ARGUMENT...]          calls a tool and prints its content; an argument is
-                                     key=text    a string
-                                     key:=json   any JSON value, as count:=3 or list:='[1,2]'
-                                     '{...}'     the whole arguments object
-                                     -           the whole arguments object, from stdin
-  resources                        the server's resources and resource templates
-  read URI                         prints a resource
-  prompts                          the server's prompts with their arguments
-  prompt NAME [key=text...]        prints a prompt
-  request METHOD [PARAMS]          any request; prints the result as it came (PARAMS: JSON, or -)
-  notify METHOD [PARAMS]           any notification
-  listen                           notifications, one JSON line each
-  status                           the daemon's state
-  help, version
-
-Options for all
-  -s, --socket PATH    the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH,
-                       else the first there is of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock
-  -w, --timeout TIME   give up after that long (exit 124); for the relay: when nothing came for
-                       that long after stdin's end. 0 = never (default)
-      --wait TIME      wait so long for a socket that is not there yet
-  -h, --help
-  -V, --version
-  A TIME is a number with ms, s, m or h; a bare number is seconds.
-
-Options of commands
-      --keep           leave waiting notifications in the daemon; without it they are taken and
-                       printed on stderr. Always so for status and the lists
-      --json           print the raw result
-      --save DIR       call, read, prompt: write images, audio and blobs to files there
-      --for TIME       listen: so long
-      --count N        listen: until N were printed
-      --since SEQ      listen: first those after that sequence number that the daemon still has;
-                       only looks: what it shows stays in the daemon for the next client
-      --seq            listen: print {"seq":N,"message":{...}}; only looks, as --since does
-      --ready          status: exit 4 while the upstream server cannot be reached
-      --metrics        status: the metrics as text
-      --watch          status: the whole screen, up to date; ^C ends it
-
-Exit status
-  0 ok; 1 the tool or the server answered with an error; 2 usage; 3 the daemon cannot be reached,
-  or hung up; 4 the daemon cannot reach or use the upstream server; 124 time is up;
-  130, 143 interrupted (the request is cancelled)
 )";
+  for (const ManualEntry& command : manual_commands()) {
+    add(help, 2, command, command_column);
+    if (!command.form.starts_with("call ")) continue;
+    for (const ManualEntry& argument : manual_arguments()) {
+      help += fmt::format("{:{}}{:<12}{}\n", "", command_column + 2, argument.form, argument.text);
+    }
+  }
+  help += "\nOptions for all\n";
+  add_options(help, manual_general_options());
+  help += "  A TIME is a number with ms, s, m or h; a bare number is seconds.\n\nOptions of commands\n";
+  add_options(help, manual_command_options());
+  std::string codes;
+  for (const ManualEntry& code : manual_exit_codes()) {
+    codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", code.form, code.text);
+  }
+  return help + "\nExit status\n  " + wrap(codes, 2, width) + "\n";
 }
 
 }  // namespace client

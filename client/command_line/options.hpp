@@ -37,6 +37,7 @@ struct Options {
   Milliseconds wait{0};                 ///< for a socket that is not there yet
   bool keep = false;                    ///< leave notifications in the daemon's ring
   bool json = false;
+  bool names = false;
   std::string save;  ///< "" = not given
 
   std::optional<Milliseconds> listen_for;
@@ -59,6 +60,6 @@ std::variant<Options, UsageError> parse_command_line(
     const std::vector<std::string_view>& arguments);
 
 /// The text of --help, with line break.
-std::string_view help_text();
+std::string help_text();
 
 }  // namespace client

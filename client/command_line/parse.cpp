@@ -103,6 +103,11 @@ const OptionEntry option_table[] = {
      {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
       Verb::request, Verb::status}},
     {0,
+     "names",
+     false,
+     [](Text, Options& o) { return set(o.names); },
+     {Verb::tools, Verb::resources, Verb::prompts}},
+    {0,
      "save",
      true,
      [](Text v, Options& o) { return store_text(v, o.save); },
@@ -218,6 +223,7 @@ class Parser {
     }
     if (verb_ != nullptr) check_operands();
     if (options_.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
+    if (options_.names && options_.json) fail("option --names does not go with --json");
     if (options_.metrics && (options_.json || options_.watch || options_.ready)) {
       fail("option --metrics does not go with --json, --watch or --ready");
     }

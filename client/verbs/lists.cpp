@@ -6,6 +6,7 @@
 
 #include "json/scan.hpp"
 #include "render/lists.hpp"
+#include "terminal/visible.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
@@ -15,7 +16,8 @@ constexpr int most_pages = 1000;
 
 struct List {
   std::string_view method;
-  std::string_view member;  // of the result that holds the elements
+  std::string_view member;         // of the result that holds the elements
+  std::string_view name = "name";  // of an element: what it is called by
 };
 
 /// The results of all pages, as they came; or the answer that was none.
@@ -58,6 +60,18 @@ std::string raw_result(const std::vector<std::string>& pages, const List& list) 
   return text + "]}\n";
 }
 
+/// One a line, for other programs and the shells' completions.
+std::string names_of(const std::vector<std::string_view>& elements, const List& list) {
+  std::string text;
+  for (const std::string_view element : elements) {
+    const auto name = json::member(element, list.name);
+    if (name && json::is_string(*name)) {
+      text += make_visible_line(json::decode_string(*name)) + "\n";
+    }
+  }
+  return text;
+}
+
 using Render = std::string (*)(const std::vector<std::string_view>&, std::size_t);
 
 ExitCode show(Dialogue& dialogue, const Options& options, const List& list, Render render) {
@@ -70,6 +84,10 @@ ExitCode show(Dialogue& dialogue, const Options& options, const List& list, Rend
     return ExitCode::ok;
   }
   const auto elements = elements_of(pages, list);
+  if (options.names) {
+    console.print(names_of(elements, list));
+    return ExitCode::ok;
+  }
   if (elements.empty()) console.note(fmt::format("the server has no {}", list.member));
   console.print(render(elements, console.output_width()));
   return ExitCode::ok;
@@ -86,8 +104,8 @@ ExitCode list_prompts(Dialogue& dialogue, const Options& options) {
 }
 
 ExitCode list_resources(Dialogue& dialogue, const Options& options) {
-  const ExitCode code = show(dialogue, options, {"resources/list", "resources"}, render_resources);
-  if (code != ExitCode::ok || options.json) return code;
+  const ExitCode code = show(dialogue, options, {"resources/list", "resources", "uri"}, render_resources);
+  if (code != ExitCode::ok || options.json || options.names) return code;
   // Many servers have no templates, and say so with an error: nothing to report.
   const List templates = {"resources/templates/list", "resourceTemplates"};
   const auto fetched = fetch(dialogue, templates);

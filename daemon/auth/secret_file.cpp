@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "service/log.hpp"
@@ -93,6 +94,13 @@ SecretFile read_secret_file(const std::string& path, const std::string& what) {
 bool is_token(const std::string& text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+}
+
+std::string credential_file(const std::string& name) {
+  const char* folder = std::getenv("CREDENTIALS_DIRECTORY");
+  if (folder == nullptr || *folder == '\0') return {};
+  const std::string path = std::string(folder) + "/" + name;
+  return access(path.c_str(), F_OK) == 0 ? path : std::string();
 }
 
 }  // namespace bridge

@@ -22,13 +22,13 @@ class UnixClients final : public NotificationReaders {
   void start();
   /// No new clients; the connected ones stay.
   void stop_accepting();
+  const std::string& socket_name() const { return socket_.name(); }
   /// Drops all connections as they are.
   void close_all();
 
   /// Writes what is ready for each of them and drops those that are over.
   void flush();
 
-  const std::string& socket_name() const { return socket_.name(); }
   const ClientCounts& counts() const { return context_.counts; }
 
   void ring_grew() override;

@@ -15,6 +15,9 @@ class Turn {
   /// What is to be done at the end of a turn. Set once, before the first Scope.
   void on_finish(std::function<void()> finish) { finish_ = std::move(finish); }
 
+  /// What is to be looked at after each turn, when all is written. Cheap, since it is often. Set once.
+  void on_end(std::function<void()> end) { end_ = std::move(end); }
+
   /// There is something to write. REQUIRES: a Scope is open.
   void request_finish() { wanted_ = true; }
 
@@ -35,9 +38,11 @@ class Turn {
  private:
   void run() {
     while (std::exchange(wanted_, false)) finish_();
+    if (end_) end_();
   }
 
   std::function<void()> finish_;
+  std::function<void()> end_;
   int depth_ = 0;
   bool wanted_ = false;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "options/option_builder.hpp"
+#include "options/option_description.hpp"
 #include "options/option_groups.hpp"
 #include "options/options_file.hpp"
 #include "service/log.hpp"
@@ -57,12 +58,30 @@ std::string help_of(const CLI::App& app) {
   return text;
 }
 
+std::vector<OptionDescription> descriptions_of(CLI::App& app) {
+  std::vector<OptionDescription> all;
+  for (const std::string& group : app.get_groups()) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_group() != group || option->get_positional()) continue;
+      OptionDescription one;
+      one.group = group;
+      for (const std::string& letter : option->get_snames()) one.names.push_back("-" + letter);
+      for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+      if (option->get_expected_max() > 0) one.value = option->get_type_name();
+      one.default_value = option->get_default_str();
+      one.variable = option->get_envname();
+      one.text = option->get_description();
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
 /// One line of what CLI11 has to say.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-}  // namespace
-
-ParsedOptions parse_options(int argc, char** argv) {
+/// Names all options; then either describes them or reads what was given.
+ParsedOptions name_and_read(int argc, char** argv, std::vector<OptionDescription>* described) {
   ParsedOptions result;
   Options& options = result.options;
   RawOptions raw;
@@ -85,6 +104,10 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.footer(
       "MCP_SERVER_TOKEN is sent as the bearer token. Durations: a number with ms, s, m or h; sizes: a\n"
       "number with K, M or G. Flags win over the environment over --options-file over the default.");
+  if (described != nullptr) {
+    *described = descriptions_of(app);
+    return result;
+  }
   const bool only_checks = std::any_of(argv + 1, argv + argc, [](const char* one) { return one == std::string_view("--check"); });
   const auto code = [only_checks](int usual) { return only_checks ? exit_code::configuration : usual; };
   try {
@@ -108,6 +131,16 @@ ParsedOptions parse_options(int argc, char** argv) {
   }
   if (version) result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
   return result;
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, char** argv) { return name_and_read(argc, argv, nullptr); }
+
+std::vector<OptionDescription> describe_options() {
+  std::vector<OptionDescription> all;
+  name_and_read(0, nullptr, &all);
+  return all;
 }
 
 }  // namespace bridge

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "auth/secret_file.hpp"
 #include "options/option_builder.hpp"
 #include "options/options_file.hpp"
 #include "service/start_error.hpp"
@@ -86,6 +87,8 @@ void settle_upstream_options(Options& options, const RawOptions& raw) {
   }
   const std::string fault = set_url(http, raw.url);
   if (!fault.empty()) throw StartError(exit_code::usage, "--url (MCP_SERVER_URL): " + fault);
+  const bool has_token = !auth.token_command.empty() || !auth.token_file.empty() || auth.uses_oauth() || !auth.static_token.empty();
+  if (!has_token) auth.token_file = credential_file("token");
   const std::string auth_fault = fault_of(auth);
   if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);
   check_readable("--ca-file", http.ca_file);

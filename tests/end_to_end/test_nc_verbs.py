@@ -113,8 +113,17 @@ class Verbs(Case):
             out, err = self.run_nc(*verb, socket=self.path("nowhere"), code=3)
             self.assertEqual((out, err.count("\n")), ("", 1), err)
 
+    def test_names_alone_are_one_a_line(self):
+        names = self.run_nc("tools", "--names")[0].splitlines()
+        self.assertEqual(names, [tool["name"] for tool in json.loads(self.run_nc("tools", "--json")[0])["tools"]])
+        self.assertIn("demo://readme", self.run_nc("resources", "--names")[0].splitlines())
+        self.assertEqual(self.run_nc("prompts", "--names")[0], "greet\n")
+        self.run_nc("tools", "--names", "--json", code=2)
+
     def test_help_and_version(self):
-        self.assertIn("listen", self.run_nc("--help")[0])
+        help = self.run_nc("--help")[0]
+        self.assertIn("listen", help)
+        self.assertLessEqual(max(map(len, help.splitlines())), 100)
         self.assertRegex(self.run_nc("--version")[0], r"mcp-nc \d")
 
     def test_a_timeout_is_124_and_the_request_is_cancelled(self):

@@ -1,0 +1,76 @@
+#include "command_line/manual.hpp"
+
+namespace client {
+namespace {
+
+constexpr ManualEntry all_commands[] = {
+    {"tools", "the server's tools with their parameters"},
+    {"call NAME [ARGUMENT...]", "calls a tool and prints its content; an argument is"},
+    {"resources", "the server's resources and resource templates"},
+    {"read URI", "prints a resource"},
+    {"prompts", "the server's prompts with their arguments"},
+    {"prompt NAME [key=text...]", "prints a prompt"},
+    {"request METHOD [PARAMS]", "any request; prints the result as it came (PARAMS: JSON, or -)"},
+    {"notify METHOD [PARAMS]", "any notification"},
+    {"listen", "notifications, one JSON line each"},
+    {"status", "the daemon's state"},
+    {"help", "this text"},
+    {"version", "the version"},
+};
+
+constexpr ManualEntry call_arguments[] = {
+    {"key=text", "a string"},
+    {"key:=json", "any JSON value, as count:=3 or list:='[1,2]'"},
+    {"'{...}'", "the whole arguments object"},
+    {"-", "the whole arguments object, from stdin"},
+};
+
+constexpr ManualEntry general_options[] = {
+    {"-s, --socket PATH",
+     "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first there "
+     "is of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"},
+    {"-w, --timeout TIME",
+     "give up after that long (exit 124); for the relay: when nothing came for that long after "
+     "stdin's end. 0 = never (default)"},
+    {"--wait TIME", "wait so long for a socket that is not there yet"},
+    {"-h, --help", "this text"},
+    {"-V, --version", "the version"},
+};
+
+constexpr ManualEntry command_options[] = {
+    {"--keep",
+     "leave waiting notifications in the daemon; without it they are taken and printed on stderr. "
+     "Always so for status and the lists"},
+    {"--json", "print the raw result"},
+    {"--names", "tools, prompts, resources: only the names (URIs), one a line"},
+    {"--save DIR", "call, read, prompt: write images, audio and blobs to files there"},
+    {"--for TIME", "listen: so long"},
+    {"--count N", "listen: until N were printed"},
+    {"--since SEQ",
+     "listen: first those after that sequence number that the daemon still has; only looks: what it "
+     "shows stays in the daemon for the next client"},
+    {"--seq", "listen: print {\"seq\":N,\"message\":{...}}; only looks, as --since does"},
+    {"--ready", "status: exit 4 while the upstream server cannot be reached"},
+    {"--metrics", "status: the metrics as text"},
+    {"--watch", "status: the whole screen, up to date; ^C ends it"},
+};
+
+constexpr ManualEntry exit_codes[] = {
+    {"0", "ok"},
+    {"1", "the tool or the server answered with an error"},
+    {"2", "usage"},
+    {"3", "the daemon cannot be reached, or hung up"},
+    {"4", "the daemon cannot reach or use the upstream server"},
+    {"124", "time is up"},
+    {"130, 143", "interrupted (the request is cancelled)"},
+};
+
+}  // namespace
+
+std::span<const ManualEntry> manual_commands() { return all_commands; }
+std::span<const ManualEntry> manual_arguments() { return call_arguments; }
+std::span<const ManualEntry> manual_general_options() { return general_options; }
+std::span<const ManualEntry> manual_command_options() { return command_options; }
+std::span<const ManualEntry> manual_exit_codes() { return exit_codes; }
+
+}  // namespace client

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+/// What can be said on the command line, in words: the one source of --help, of the man page and of
+/// the shells' completions.
+namespace client {
+
+struct ManualEntry {
+  std::string_view form;  ///< as it is typed: `call NAME [ARGUMENT...]`, `-s, --socket PATH`
+  std::string_view text;  ///< in one line, however long
+};
+
+std::span<const ManualEntry> manual_commands();
+std::span<const ManualEntry> manual_arguments();        ///< of `call`
+std::span<const ManualEntry> manual_general_options();
+std::span<const ManualEntry> manual_command_options();
+std::span<const ManualEntry> manual_exit_codes();
+
+}  // namespace client

@@ -1,0 +1,111 @@
+// Fills a template of mcp-nc's documents: mcp-nc-documents TEMPLATE RESULT
+
+#include <cstdio>
+#include <string>
+
+#include "command_line/manual.hpp"
+#include "completions.hpp"
+#include "man_page.hpp"
+#include "template.hpp"
+
+namespace {
+
+using client::ManualEntry;
+using documents::DocumentedOption;
+
+/// `-s, --socket PATH`, taken apart.
+DocumentedOption option_of(const ManualEntry& entry, const std::string& group) {
+  DocumentedOption option;
+  option.group = group;
+  option.text = entry.text;
+  std::string form(entry.form);
+  while (form.starts_with('-')) {
+    const std::size_t end = std::min(form.find_first_of(", "), form.size());
+    option.names.push_back(form.substr(0, end));
+    form = end == form.size() ? "" : form.substr(form.find_first_not_of(", ", end));
+  }
+  option.value = form;
+  return option;
+}
+
+std::string entries(std::span<const ManualEntry> all) {
+  std::string page;
+  for (const ManualEntry& entry : all) page += documents::groff_entry(entry.form, entry.text);
+  return page;
+}
+
+std::string commands() {
+  std::string page;
+  for (const ManualEntry& entry : client::manual_commands()) {
+    page += documents::groff_entry(entry.form, entry.text);
+    if (entry.form.starts_with("call ")) page += ".RS\n" + entries(client::manual_arguments()) + ".RE\n";
+  }
+  return page;
+}
+
+/// `call NAME` → `call`.
+std::string name_of(const ManualEntry& command) {
+  return std::string(command.form.substr(0, command.form.find(' ')));
+}
+
+std::string command_names() {
+  std::string words;
+  for (const ManualEntry& entry : client::manual_commands()) words += (words.empty() ? "" : " ") + name_of(entry);
+  return words;
+}
+
+std::string text_of(const ManualEntry& command) {
+  const std::string text(command.text);
+  return text.substr(0, text.find(';'));
+}
+
+std::string zsh_commands() {
+  std::string lines;
+  for (const ManualEntry& entry : client::manual_commands()) {
+    std::string text = text_of(entry);
+    for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + 4)) text.replace(at, 1, "'\\''");
+    lines += "    '" + name_of(entry) + ":" + text + "'\n";
+  }
+  return lines;
+}
+
+std::string fish_commands() {
+  std::string lines;
+  for (const ManualEntry& entry : client::manual_commands()) {
+    std::string text = text_of(entry);
+    for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + 2)) text.replace(at, 1, "\\'");
+    lines += "complete -c mcp-nc -n '__mcp_nc_needs_command' -f -a " + name_of(entry) + " -d '" + text + "'\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: mcp-nc-documents TEMPLATE RESULT\n", stderr);
+    return 2;
+  }
+  std::vector<DocumentedOption> options;
+  for (const ManualEntry& one : client::manual_general_options()) options.push_back(option_of(one, "For all commands"));
+  for (const ManualEntry& one : client::manual_command_options()) options.push_back(option_of(one, "Of commands"));
+  std::string values;  // options that take one, for the search of the command among the words
+  for (const DocumentedOption& option : options) {
+    for (const std::string& name : option.names) {
+      if (!option.value.empty()) values += (values.empty() ? "" : " ") + name;
+    }
+  }
+  return documents::fill_template(argv[1], argv[2],
+                                  {{"VERSION", MCP_BRIDGE_VERSION},
+                                   {"COMMANDS", commands()},
+                                   {"OPTIONS", documents::groff_options(options)},
+                                   {"EXIT_CODES", entries(client::manual_exit_codes())},
+                                   {"COMMAND_NAMES", command_names()},
+                                   {"WITH_VALUE", values},
+                                   {"BASH_OPTIONS", documents::bash_options(options)},
+                                   {"BASH_VALUES", documents::bash_values(options)},
+                                   {"ZSH_OPTIONS", documents::zsh_options(options)},
+                                   {"ZSH_COMMANDS", zsh_commands()},
+                                   {"FISH_OPTIONS", documents::fish_options("mcp-nc", options)},
+                                   {"FISH_COMMANDS", fish_commands()}});
+}

@@ -1,0 +1,106 @@
+#include "completions.hpp"
+
+#include <fmt/format.h>
+
+namespace documents {
+namespace {
+
+enum class Values { none, file, folder, choices, other };
+
+Values values_of(const DocumentedOption& option) {
+  if (option.value.empty()) return Values::none;
+  if (option.value.find('|') != std::string::npos) return Values::choices;
+  if (option.value == "DIR") return Values::folder;
+  if (option.value == "FILE" || option.value == "PATH") return Values::file;
+  return Values::other;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+std::string choices_of(const DocumentedOption& option) { return replaced(option.value, "|", " "); }
+
+/// For the inside of '…' in bash and zsh.
+std::string quoted_inside(std::string text) { return replaced(std::move(text), "'", "'\\''"); }
+
+/// The text of a spec: brackets end it, colons split it.
+std::string zsh_text(const DocumentedOption& option) {
+  std::string text = replaced(option.text, "\\", "\\\\");
+  for (const std::string_view special : {"[", "]", ":"}) text = replaced(text, special, "\\" + std::string(special));
+  return quoted_inside(text);
+}
+
+std::string zsh_value(const DocumentedOption& option) {
+  switch (values_of(option)) {
+    case Values::none: return {};
+    case Values::file: return fmt::format(":{}:_files", option.value);
+    case Values::folder: return fmt::format(":{}:_files -/", option.value);
+    case Values::choices: return fmt::format(":value:({})", choices_of(option));
+    case Values::other: return fmt::format(":{}: ", quoted_inside(replaced(option.value, ":", "\\:")));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string bash_options(const std::vector<DocumentedOption>& options) {
+  std::string words;
+  for (const DocumentedOption& option : options) {
+    for (const std::string& name : option.names) words += (words.empty() ? "" : " ") + name;
+  }
+  return words;
+}
+
+std::string bash_values(const std::vector<DocumentedOption>& options) {
+  std::string branches;
+  for (const DocumentedOption& option : options) {
+    const Values values = values_of(option);
+    if (values == Values::none) continue;
+    std::string offer = "return 0";
+    if (values == Values::file) offer = R"(mapfile -t COMPREPLY < <(compgen -f -- "$current"); return 0)";
+    if (values == Values::folder) offer = R"(mapfile -t COMPREPLY < <(compgen -d -- "$current"); return 0)";
+    if (values == Values::choices) {
+      offer = fmt::format(R"(mapfile -t COMPREPLY < <(compgen -W '{}' -- "$current"); return 0)", choices_of(option));
+    }
+    std::string names;
+    for (const std::string& name : option.names) names += (names.empty() ? "" : " | ") + name;
+    branches += fmt::format("    {}) {} ;;\n", names, offer);
+  }
+  return branches;
+}
+
+std::string zsh_options(const std::vector<DocumentedOption>& options) {
+  std::string specs;
+  for (const DocumentedOption& option : options) {
+    for (const std::string& name : option.names) {
+      const std::string takes = option.value.empty() ? "" : name.starts_with("--") ? "=" : "+";
+      specs += fmt::format("  '*{}{}[{}]{}' \\\n", name, takes, zsh_text(option), zsh_value(option));
+    }
+  }
+  return specs;
+}
+
+std::string fish_options(const std::string& program, const std::vector<DocumentedOption>& options) {
+  std::string lines;
+  for (const DocumentedOption& option : options) {
+    std::string line = "complete -c " + program;
+    for (const std::string& name : option.names) {
+      line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    }
+    switch (values_of(option)) {
+      case Values::none: break;
+      case Values::file: line += " -r -F"; break;
+      case Values::folder: line += " -x -a '(__fish_complete_directories)'"; break;
+      case Values::choices: line += fmt::format(" -x -a '{}'", choices_of(option)); break;
+      case Values::other: line += " -x"; break;
+    }
+    lines += fmt::format("{} -d '{}'\n", line, replaced(replaced(option.text, "\\", "\\\\"), "'", "\\'"));
+  }
+  return lines;
+}
+
+}  // namespace documents

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "documented_option.hpp"
+
+/// What each shell's completion has to know of the options, in that shell's words.
+namespace documents {
+
+/// Words, separated by spaces.
+std::string bash_options(const std::vector<DocumentedOption>& options);
+/// Branches of a `case` over the option's name: files, folders, choices. Other values: nothing is offered.
+std::string bash_values(const std::vector<DocumentedOption>& options);
+
+/// Quoted specs for _arguments, one a line, each ending with ` \`.
+std::string zsh_options(const std::vector<DocumentedOption>& options);
+
+/// `complete -c PROGRAM …` lines.
+std::string fish_options(const std::string& program, const std::vector<DocumentedOption>& options);
+
+}  // namespace documents

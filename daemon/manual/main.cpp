@@ -1,0 +1,28 @@
+// Fills a template of mcp-bridged's documents: mcp-bridged-documents TEMPLATE RESULT
+
+#include <cstdio>
+
+#include "completions.hpp"
+#include "man_page.hpp"
+#include "options/option_description.hpp"
+#include "template.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: mcp-bridged-documents TEMPLATE RESULT\n", stderr);
+    return 2;
+  }
+  std::vector<documents::DocumentedOption> options;
+  for (bridge::OptionDescription& one : bridge::describe_options()) {
+    // CLI11 calls the group that has no name "Options".
+    const std::string group = one.group == "Options" ? "General" : one.group;
+    options.push_back({group, one.names, one.value, one.text, one.default_value, one.variable});
+  }
+  return documents::fill_template(argv[1], argv[2],
+                                  {{"VERSION", MCP_BRIDGE_VERSION},
+                                   {"OPTIONS", documents::groff_options(options)},
+                                   {"BASH_OPTIONS", documents::bash_options(options)},
+                                   {"BASH_VALUES", documents::bash_values(options)},
+                                   {"ZSH_OPTIONS", documents::zsh_options(options)},
+                                   {"FISH_OPTIONS", documents::fish_options("mcp-bridged", options)}});
+}

@@ -1,0 +1,29 @@
+"""kubernetes.yaml for podman, which knows no native sidecars: the sidecar becomes a container like the agent,
+and the groups of fsGroup are given by hand. Everything else is as it stands.
+
+    as_podman_pod.py FILE URL
+"""
+
+import sys
+
+import yaml
+
+
+def main(path, url):
+    with open(path, encoding="utf-8") as file:
+        documents = list(yaml.safe_load_all(file))
+    deployment = next(document for document in documents if document["kind"] == "Deployment")
+    pod = deployment["spec"]["template"]["spec"]
+    sidecars = pod.pop("initContainers")
+    for sidecar in sidecars:
+        assert sidecar.pop("restartPolicy") == "Always", "a sidecar that ends"
+        for variable in sidecar["env"]:
+            if variable["name"] == "MCP_SERVER_URL":
+                variable["value"] = url
+    pod["containers"] = sidecars + pod["containers"]
+    group = pod["securityContext"].pop("fsGroup")
+    pod["securityContext"]["supplementalGroups"] = [group]
+    yaml.safe_dump_all(documents, sys.stdout)
+
+
+main(*sys.argv[1:])

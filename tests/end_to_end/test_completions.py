@@ -1,0 +1,129 @@
+"""The shells' completions and the man pages, as they are installed. A shell that is not here is skipped."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from harness import Case, main
+from harness.binaries import binary
+from harness.processes import MARKER
+from harness.terminal import Terminal
+
+
+def document(name):
+    """A generated file: beside the program it belongs to."""
+    program = binary("MCP_NC" if "nc" in name else "MCP_BRIDGED")
+    path = pathlib.Path(program).parent / "manual" / name
+    if not path.exists():
+        raise unittest.SkipTest(f"{name} was not built")
+    return str(path)
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"there is no {program}")
+
+
+class Completion(Case):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge()
+        # The completion runs `mcp-nc`; it has to be this one.
+        os.symlink(binary("MCP_NC"), self.path("mcp-nc"))
+
+    def environment(self):
+        variables = {key: value for key, value in os.environ.items() if not key.startswith("MCP_")}
+        return {**variables, MARKER: self.marker, "MCP_SOCKET_PATH": self.daemon.socket_path, "TERM": "dumb",
+                "PATH": self.folder + ":" + variables["PATH"], "HOME": self.folder}
+
+    def run_script(self, *command):
+        done = subprocess.run(command, env=self.environment(), cwd=self.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.stderr.decode(), "")
+        return done.stdout.decode().split("\n")[:-1]
+
+    def bash(self, *words, file="mcp-nc.bash", function="_mcp_nc"):
+        """What bash offers for the last word."""
+        script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ' \
+                 f'{function}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        return self.run_script("bash", "-c", script, "bash", document(file), *words)
+
+    def fish(self, line, file="mcp-nc.fish"):
+        script = 'set fish_complete_path; source $argv[1]; complete -C $argv[2]'
+        return [offer.split("\t")[0] for offer in self.run_script("fish", "-N", "-c", script, document(file), line)]
+
+    def test_bash_completes_commands_and_options(self):
+        self.assertEqual(self.bash("mcp-nc", "re"), ["resources", "read", "request"])
+        self.assertEqual(self.bash("mcp-nc", "status", "--wa"), ["--wait", "--watch"])
+
+    def test_bash_completes_names_from_the_session(self):
+        self.assertEqual(self.bash("mcp-nc", "call", "ec"), ["echo"])
+        self.assertEqual(self.bash("mcp-nc", "-w", "5", "prompt", "--json", ""), ["greet"])
+        self.assertEqual(self.bash("mcp-nc", "-s", self.path("nowhere"), "call", ""), [""])
+
+    def test_completing_takes_no_notification(self):
+        self.bash("mcp-nc", "call", "")
+        self.server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        self.untaken(1)
+        self.assertEqual(self.bash("mcp-nc", "call", "ec"), ["echo"])
+        self.untaken(1)
+
+    def test_bash_completes_the_daemons_options_and_choices(self):
+        how = {"file": "mcp-bridged.bash", "function": "_mcp_bridged"}
+        self.assertEqual(self.bash("mcp-bridged", "--handshake", "", **how), ["lazy", "client", "eager"])
+        self.assertEqual(self.bash("mcp-bridged", "--no-con", **how), ["--no-control"])
+
+    @needs("fish")
+    def test_fish_completes_all_of_it(self):
+        self.assertEqual(sorted(self.fish("mcp-nc re")), ["read", "request", "resources"])
+        self.assertEqual(self.fish("mcp-nc call ec"), ["echo"])
+        self.assertEqual(self.fish("mcp-nc -w 5 prompt --json gre"), ["greet"])
+        self.assertIn("--watch", self.fish("mcp-nc status --wat"))
+        self.assertEqual(sorted(self.fish("mcp-bridged --handshake ", "mcp-bridged.fish")), ["client", "eager", "lazy"])
+
+    @needs("zsh")
+    def test_zsh_completes_all_of_it(self):
+        for name in ("_mcp-nc", "_mcp-bridged"):
+            shutil.copy(document(name), self.path(name))
+        start = f"fpath=({self.folder} $fpath); autoload -Uz compinit; compinit -u -D; PS1='ready%# '"
+        environment = self.environment()
+        shell = Terminal(["env", "-i", *[f"{key}={environment[key]}" for key in
+                                         ("PATH", "HOME", "TERM", "MCP_SOCKET_PATH", MARKER)], "zsh", "-f"], self.marker)
+        try:
+            shell.expect("% |# ")
+            shell.type(start + "\n").expect("ready[%#] ")
+            for typed, completed in (("mcp-nc sta", "mcp-nc status"), ("mcp-nc call ec", "mcp-nc call echo"),
+                                     ("mcp-nc prompt gr", "mcp-nc prompt greet"),
+                                     ("mcp-nc status --wat", "mcp-nc status --watch"),
+                                     ("mcp-bridged --ring-coa", "mcp-bridged --ring-coalesce"),
+                                     ("mcp-bridged --handshake=ea", "mcp-bridged --handshake=eager")):
+                with self.subTest(typed):
+                    shell.shown = b""
+                    shell.type(typed + "\t").expect(re.escape(completed))
+                    shell.type("\x03").expect("ready[%#] ")
+        finally:
+            shell.close()
+
+
+class Manual(Case):
+    def setUp(self):
+        super().setUp()
+        self.pages = {"MCP_NC": document("mcp-nc.1"), "MCP_BRIDGED": document("mcp-bridged.8")}
+
+    @needs("man")
+    def test_the_pages_name_every_option_of_the_help_and_nothing_groff_complains_of(self):
+        for program, page in self.pages.items():
+            shown = subprocess.run(["man", "--warnings=w", "-l", page], capture_output=True, timeout=60, check=True,
+                                   env={**os.environ, "MANWIDTH": "200", "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
+            self.assertEqual(shown.stderr.decode(), "")
+            text = re.sub(".\x08", "", shown.stdout.decode()).replace("\u2010", "-")
+            help = self.run_tool([binary(program), "--help"])[0]
+            options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", help))
+            self.assertGreater(len(options), 10)
+            self.assertEqual({option for option in options if option not in text}, set())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+# Debian in folders, for the tests that install or boot one. Sourced; needs root and the network.
+#
+# MCP_TEST_ROOTS (default build/roots) holds one folder a suite and kind, made once and never written to
+# afterwards: every use is an overlay that is thrown away.
+
+roots=${MCP_TEST_ROOTS:-$PWD/build/roots}
+readonly roots
+mirror=${MCP_TEST_MIRROR:-http://deb.debian.org/debian}
+scratch=$(mktemp -d)
+readonly mirror scratch
+
+say() { printf '\n== %s\n' "$*"; }
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+
+[ "$(id -u)" -eq 0 ] || { echo "this test installs packages in a root of its own: run it as root" >&2; exit 1; }
+
+# needs PROGRAM PACKAGE …: installs what is missing on this machine.
+needs() {
+  local missing=()
+  while [ $# -gt 0 ]; do
+    command -v "$1" >/dev/null || missing+=("$2")
+    shift 2
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing ${missing[*]}"
+  apt-get -q update
+  DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "${missing[@]}" </dev/null
+}
+
+# make_root SUITE KIND PACKAGE …: $roots/SUITE-KIND is Debian with these packages.
+make_root() {
+  local suite=$1 kind=$2 root=$roots/$1-$2 base=$roots/$1 package available=()
+  shift 2
+  [ ! -e "$root/.complete" ] || return 0
+  if [ ! -e "$base/.complete" ]; then
+    say "making $base"
+    rm -rf "$base"
+    mkdir -p "$roots"
+    debootstrap --variant=minbase "$suite" "$base" "$mirror" >"$scratch/debootstrap" </dev/null ||
+      { tail -20 "$scratch/debootstrap" >&2; fail "debootstrap $suite"; }
+    touch "$base/.complete"
+  fi
+  [ "$kind" != plain ] || return 0
+  say "making $root"
+  rm -rf "$root"
+  cp -a "$base" "$root"
+  rm "$root/.complete"
+  chroot "$root" apt-get -qq update
+  # A name of the other suite is left out.
+  for package in "$@"; do
+    if chroot "$root" apt-cache show "$package" >/dev/null 2>&1; then available+=("$package"); fi
+  done
+  DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" \
+    apt-get -qq -y install --no-install-recommends "${available[@]}" </dev/null >"$scratch/apt" 2>&1 ||
+    { tail -20 "$scratch/apt" >&2; fail "apt-get in $root"; }
+  touch "$root/.complete"
+}
+
+# What is mounted, newest last; undone by leave_roots.
+mounted=()
+
+mount_at() {
+  local where=$1
+  shift
+  mkdir -p "$where"
+  mount "$@" "$where"
+  mounted+=("$where")
+}
+
+# overlay NAME LOWER: prints nothing; the writable copy is $scratch/NAME/root.
+overlay() {
+  local folder=$scratch/$1
+  mkdir -p "$folder/upper" "$folder/work" "$folder/root"
+  mount_at "$folder/root" -t overlay overlay -o "lowerdir=$2,upperdir=$folder/upper,workdir=$folder/work"
+}
+
+# What programs inside need of the machine.
+with_kernel() {
+  mount_at "$1/proc" -t proc proc
+  mount_at "$1/dev" --rbind /dev
+  mount --make-rslave "$1/dev"
+  mount_at "$1/dev/shm" -t tmpfs tmpfs
+}
+
+leave_roots() {
+  local index
+  for ((index = ${#mounted[@]} - 1; index >= 0; index--)); do
+    umount -R "${mounted[index]}" 2>/dev/null || umount -l "${mounted[index]}" || true
+  done
+  mounted=()
+  rm -rf --one-file-system "$scratch"
+}
+
+# The packages a build needs, of both suites.
+# shellcheck disable=SC2034  # used by those who source this
+build_packages=(g++ cmake ninja-build pkg-config ccache dpkg-dev file libasio-dev libcurl4-openssl-dev
+                libsimdjson-dev libfmt-dev libspdlog-dev libcli11-dev libssl-dev zlib1g-dev libbrotli-dev
+                libcpp-httplib-dev prometheus-cpp-dev)
+
+# build_package SUITE: leaves $scratch/SUITE.deb, and the tree `cmake --install` makes in
+# $scratch/SUITE-installed.
+build_package() {
+  local suite=$1
+  make_root "$suite" build "${build_packages[@]}"
+  say "building the package for $suite"
+  overlay "$suite-build" "$roots/$suite-build"
+  local root=$scratch/$suite-build/root
+  with_kernel "$root"
+  mount_at "$root/src" --bind -o ro "$PWD"
+  mkdir -p "$roots/ccache/$suite"
+  mount_at "$root/ccache" --bind "$roots/ccache/$suite"
+  CCACHE_DIR=/ccache LC_ALL=C.UTF-8 chroot "$root" sh -ec '
+    cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
+      -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "-DCPACK_PACKAGE_CONTACT=mcp-session-bridge <root@$(uname -n)>"
+    nice cmake --build /build
+    cmake --install /build --prefix /installed
+    cd /build && cpack' >"$scratch/$suite-build.log" 2>&1 ||
+    { tail -40 "$scratch/$suite-build.log" >&2; fail "the build in $suite"; }
+  cp "$root"/build/mcp-session-bridge_*.deb "$scratch/$suite.deb"
+  cp -a "$root/installed" "$scratch/$suite-installed"
+}
