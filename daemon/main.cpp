@@ -28,7 +28,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   bridge::Log log(parsed.options.log_level);
-  bridge::Daemon daemon(parsed, [argc, argv] { return bridge::parse_options(argc, argv); }, log);
+  bridge::Daemon daemon(parsed, [argc, argv, &parsed] { return bridge::parse_options(argc, argv, &parsed); }, log);
   return daemon.run();
 }
 

@@ -62,14 +62,23 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-ParsedOptions parse_options(int argc, char** argv) {
+ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earlier) {
   ParsedOptions result;
   Options& options = result.options;
   RawOptions raw;
+  // What stands behind `--` is the local server's command, whatever it looks like.
+  const int argc = static_cast<int>(std::find(argv, argv + all_argc, std::string_view("--")) - argv);
+  if (argc < all_argc) raw.command.assign(argv + argc + 1, argv + all_argc);
+  const auto is_named = [&](std::string_view option) {
+    return std::any_of(argv + 1, argv + argc, [option](std::string_view one) {
+      return one.starts_with(option) && (one.size() == option.size() || one[option.size()] == '=');
+    });
+  };
   bool version = false;
   CLI::App app(
       "Holds one MCP session to one upstream server and lets many short-lived local processes use it\n"
-      "through a Unix socket, one JSON-RPC message a line.",
+      "through a Unix socket, one JSON-RPC message a line. The server is at a URL, or is run by the daemon:\n"
+      "mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]",
       "mcp-bridged");
   app.get_formatter()->column_width(40);
   app.set_help_flag("-h,--help", "This text");
@@ -77,6 +86,8 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_flag("--check", options.check, "Only say whether all options are well: exit 0 or 78");
   OptionBuilder build(app);
   add_upstream_options(build, options, raw);
+  add_child_options(build, options);
+  add_config_options(build, raw);
   add_trust_options(build, options);
   add_session_options(build, options, raw);
   add_client_options(build, options, raw);
@@ -85,7 +96,11 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.footer(
       "MCP_SERVER_TOKEN is sent as the bearer token. Durations: a number with ms, s, m or h; sizes: a\n"
       "number with K, M or G. Flags win over the environment over --options-file over the default.");
-  const bool only_checks = std::any_of(argv + 1, argv + argc, [](const char* one) { return one == std::string_view("--check"); });
+  const bool only_checks = is_named("--check");
+  raw.url_on_command_line = is_named("--url");
+  raw.config_on_command_line = is_named("--config");
+  raw.may_ask = earlier == nullptr && !only_checks;
+  if (earlier != nullptr) raw.answers = earlier->answers;
   const auto code = [only_checks](int usual) { return only_checks ? exit_code::configuration : usual; };
   try {
     app.parse(argc, argv);
@@ -93,7 +108,9 @@ ParsedOptions parse_options(int argc, char** argv) {
     if (!version) {
       settle_client_options(options, raw);
       settle_session_options(options, raw);
-      settle_upstream_options(options, raw);
+      if (argc < all_argc && raw.command.empty()) throw StartError(exit_code::usage, "there is no command behind --");
+      settle_upstream_options(options, raw, result.given);
+      result.answers = raw.answers;
     }
     for (const CLI::Option* option : app.get_options()) {
       if (option->count() > 0) result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
@@ -105,6 +122,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   } catch (const StartError& error) {
     throw StartError(code(error.code()), error.what());
   }
+  if (argc < all_argc) result.given["the command"] = CLI::detail::join(raw.command, "\n");
   if (version) result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
   return result;
 }
