@@ -36,12 +36,12 @@ TEST_CASE("a flag wins over the environment over the file: what is on or off") {
   CHECK_FALSE(options_of({"--options-file", on.path()}, {{"MCP_BRIDGE_RING_COALESCE", "false"}})
                   .ring.coalesce);
   CHECK(options_of({"--ring-coalesce"}, {{"MCP_BRIDGE_RING_COALESCE", "false"}}).ring.coalesce);
-  CHECK_FALSE(options_of({"--options-file", off.path()}).http.server_stream);
+  CHECK_FALSE(options_of({"--options-file", off.path()}).upstream.http.server_stream);
   CHECK(options_of({"--options-file", off.path()}, {{"MCP_BRIDGE_SERVER_STREAM", "true"}})
-            .http.server_stream);
-  CHECK(options_of({"--options-file", off.path(), "--server-stream"}).http.server_stream);
+            .upstream.http.server_stream);
+  CHECK(options_of({"--options-file", off.path(), "--server-stream"}).upstream.http.server_stream);
   CHECK_FALSE(options_of({"--no-server-stream"}, {{"MCP_BRIDGE_SERVER_STREAM", "true"}})
-                  .http.server_stream);
+                  .upstream.http.server_stream);
 }
 
 TEST_CASE("an empty variable is unset") {
