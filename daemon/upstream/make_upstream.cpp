@@ -1,14 +1,15 @@
 #include "upstream/make_upstream.hpp"
 
 #include "upstream/child/child_upstream.hpp"
-#include "upstream/http/http_upstream.hpp"
+#include "upstream/sse/sse_upstream.hpp"
 
 namespace bridge {
 
 std::unique_ptr<Upstream> make_upstream(asio::io_context& loop, Turn& turn, const UpstreamOptions& options,
                                         ByteBudget& budget, Log& log) {
   if (options.kind == UpstreamKind::child) return std::make_unique<ChildUpstream>(loop, turn, options.child, budget, log);
-  return std::make_unique<HttpUpstream>(loop, turn, options.http, options.auth, budget, log);
+  return std::make_unique<SseUpstream>(loop, turn, options.http, options.auth, budget, log,
+                                       options.kind == UpstreamKind::sse);
 }
 
 void warn_about_upstream(const UpstreamOptions& options, Log& log) {
