@@ -44,7 +44,15 @@ class Resolver {
   }
 
   const std::vector<std::string>& missing() const { return missing_; }
-  const std::vector<std::string>& to_ask() const { return to_ask_; }
+  /// In the order of the file's definitions.
+  std::vector<std::string> to_ask() const {
+    std::vector<std::string> ids = to_ask_;
+    const auto place = [this](const std::string& id) {
+      return std::find_if(config_.inputs.begin(), config_.inputs.end(), [&id](const auto& input) { return input.id == id; });
+    };
+    std::stable_sort(ids.begin(), ids.end(), [&](const auto& left, const auto& right) { return place(left) < place(right); });
+    return ids;
+  }
 
   InputDefinition definition(const std::string& id) const {
     for (const InputDefinition& input : config_.inputs) {
@@ -96,14 +104,15 @@ ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config,
       throw StartError(exit_code::configuration,
                        fmt::format("{}: server '{}' has no value for: {}", source, printable(entry.name, 80), list));
     }
-    if (resolver.to_ask().empty()) return resolved;
-    for (const std::string& id : resolver.to_ask()) {
+    const std::vector<std::string> unanswered = resolver.to_ask();
+    if (unanswered.empty()) return resolved;
+    for (const std::string& id : unanswered) {
       const auto answer = ask_for_input(resolver.definition(id));
-      if (answer) {
-        sources.answers[id] = *answer;
-      } else {
+      if (!answer) {
         sources.may_ask = false;  // the terminal is gone: what is missing now is said
+        break;
       }
+      sources.answers[id] = *answer;
     }
   }
 }

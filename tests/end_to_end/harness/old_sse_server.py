@@ -9,8 +9,7 @@ import threading
 class OldSseServer:
     def __init__(self):
         handler = type("Handler", (_Handler,), {"owner": self})
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.http.daemon_threads = True
+        self.http = _Server(("127.0.0.1", 0), handler)
         self.origin = f"http://127.0.0.1:{self.http.server_address[1]}"
         self.url = self.origin + "/sse"
         self.lock = threading.Lock()
@@ -52,6 +51,11 @@ class OldSseServer:
     def methods(self):
         with self.lock:
             return [message.get("method") for _, message, _ in self.posted]
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512  # with the usual 5 connections would wait for a second SYN
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
