@@ -6,6 +6,7 @@
 
 #include "daemon.hpp"
 #include "options/options.hpp"
+#include "service/first_process.hpp"
 #include "service/start_error.hpp"
 
 namespace {
@@ -35,6 +36,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended

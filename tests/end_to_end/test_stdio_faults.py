@@ -2,9 +2,11 @@
 
 import os
 import signal
+import subprocess
+import unittest
 
-from harness import call, eventually, main, request
-from harness.binaries import is_sanitized, release_binary
+from harness import Client, call, eventually, main, request
+from harness.binaries import binary, is_sanitized, release_binary
 from harness.local_server import LocalServer, children, runs
 
 PROGRAM = release_binary("MCP_BRIDGED")
@@ -152,6 +154,48 @@ class Kills(LocalServer):
         self.default_daemon.status_when(lambda status: status["upstream"]["state"] == "opening", "opening")
         os.kill(mute, signal.SIGKILL)
         self.assertIn("result", client.answer(1))
+
+
+def may_unshare():
+    return subprocess.run(["unshare", "--pid", "--fork", "true"], check=False, stderr=subprocess.DEVNULL).returncode == 0
+
+
+@unittest.skipUnless(may_unshare(), "no PID namespace of one's own here")
+class FirstProcess(LocalServer):
+    """The daemon is process 1, as in a container without an init."""
+
+    def start_first(self, *options, **how):
+        # The daemon's own idea of its pid is of no use here: it is found by its parent.
+        launcher = self.run_process("unshare", ["unshare", "--pid", "--fork", "--kill-child", binary("MCP_BRIDGED"), "--socket", self.path("s"),
+                                                "--grace", "200ms", *options], **how)
+        eventually(lambda: os.path.exists(self.path("s")) or not launcher.running(), "the socket")
+        self.assertTrue(launcher.running(), launcher.stderr())
+        self.client = lambda *_: Client(self.path("s"))
+        first, = children(launcher.pid)
+        daemon, = children(first)
+        return launcher, first, daemon
+
+    def test_whatever_ends_under_it_is_reaped(self):
+        _, first, daemon = self.start_first("--", *self.wayward())
+        self.tool("orphan")
+        # One of somebody else's: a process that was entered from outside and left its child behind.
+        entered = self.run_process("nsenter", ["nsenter", "--target", first, "--pid", "sh", "-c", "sleep 0 & exec true"])
+        self.assertEqual(entered.wait(), 0)
+        eventually(lambda: children(first) == {daemon: "S"}, lambda: f"no zombies: {children(first)}")
+        watcher, = children(daemon)
+        eventually(lambda: "Z" not in children(watcher).values(), lambda: f"no zombies: {children(watcher)}")
+
+    def test_signals_reach_the_daemon_and_its_exit_code_is_the_first_processs(self):
+        launcher, first, daemon = self.start_first("--", *self.wayward())
+        os.kill(first, signal.SIGHUP)
+        launcher.logged("were read again")
+        os.kill(first, signal.SIGTERM)
+        self.assertEqual(launcher.wait(), 0)
+        self.assertFalse(runs(daemon))
+
+    def test_a_failing_start_has_its_exit_code(self):
+        failing = self.run_process("unshare", ["unshare", "--pid", "--fork", binary("MCP_BRIDGED"), "--", "there-is-no-such-program"])
+        self.assertEqual(failing.wait(), 69)
 
 
 if __name__ == "__main__":
