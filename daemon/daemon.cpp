@@ -67,6 +67,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
 }
 
 int Daemon::run() {
+  upstream_->start();
   wait_for_signal();
   clients_.start();
   log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(),

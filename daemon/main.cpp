@@ -6,6 +6,7 @@
 
 #include "daemon.hpp"
 #include "options/options.hpp"
+#include "service/first_process.hpp"
 #include "service/journal.hpp"
 #include "service/start_error.hpp"
 
@@ -35,13 +36,14 @@ int run(int argc, char** argv) {
     return 0;
   }
   bridge::Log log(parsed.options.log);
-  bridge::Daemon daemon(parsed, [argc, argv] { return bridge::parse_options(argc, argv); }, log);
+  bridge::Daemon daemon(parsed, [argc, argv, &parsed] { return bridge::parse_options(argc, argv, &parsed); }, log);
   return daemon.run();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended

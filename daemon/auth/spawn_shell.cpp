@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "auth/child_environment.hpp"
+#include "service/child_environment.hpp"
 
 namespace bridge {
 namespace {

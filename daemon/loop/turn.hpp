@@ -2,18 +2,20 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
 /// Collects what one turn of the event loop has to write, so that it goes out in one write a client.
 ///
 /// Every entry point from the loop (a readable socket, a timer, a signal) opens a Scope; when the
-/// outermost one ends, `finish` runs once, if somebody asked for it. One per daemon; the loop's
-/// thread only.
+/// outermost one ends, what is to be done at a turn's end is done once, if somebody asked for it.
+/// One per daemon; the loop's thread only.
 class Turn {
  public:
-  /// What is to be done at the end of a turn. Set once, before the first Scope.
-  void on_finish(std::function<void()> finish) { finish_ = std::move(finish); }
+  /// What is to be done at the end of a turn, beside what was set before. Before the first Scope; for
+  /// as long as there are Scopes.
+  void on_finish(std::function<void()> finish) { finishers_.push_back(std::move(finish)); }
 
   /// What is to be looked at after each turn, when all is written. Cheap, since it is often. Set once.
   void on_end(std::function<void()> end) { end_ = std::move(end); }
@@ -37,11 +39,13 @@ class Turn {
 
  private:
   void run() {
-    while (std::exchange(wanted_, false)) finish_();
+    while (std::exchange(wanted_, false)) {
+      for (const auto& finish : finishers_) finish();
+    }
     if (end_) end_();
   }
 
-  std::function<void()> finish_;
+  std::vector<std::function<void()>> finishers_;
   std::function<void()> end_;
   int depth_ = 0;
   bool wanted_ = false;

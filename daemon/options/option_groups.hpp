@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "options/options.hpp"
 
@@ -11,13 +13,28 @@ class OptionBuilder;
 /// Texts that become options only when all of them are known.
 struct RawOptions {
   std::string url, mode = "0600", options_file, client_capabilities;
+  std::string config, server, input_file;
+  std::vector<std::string> command;           ///< what stands behind `--`
+  std::map<std::string, std::string> inputs;  ///< --input
+  std::map<std::string, std::string> answers; ///< of the terminal, for inputs
+  bool url_on_command_line = false;
+  bool config_on_command_line = false;
+  bool may_ask = false;  ///< for an input, on the terminal
+  bool version = false;
 };
 
 // The groups of --help, each with its file. settle_… checks and converts what its group has read;
 // throws StartError.
 void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw);
 void add_trust_options(OptionBuilder& build, Options& options);
-void settle_upstream_options(Options& options, const RawOptions& raw);
+void settle_upstream_options(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
+
+void add_child_options(OptionBuilder& build, Options& options);
+void settle_child_options(Options& options);
+
+void add_config_options(OptionBuilder& build, RawOptions& raw);
+/// REQUIRES: --config. Fills the upstream; what it is stands among `given` then, for SIGHUP to compare.
+void settle_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
 
 void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw);
 void settle_session_options(Options& options, const RawOptions& raw);

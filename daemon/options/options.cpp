@@ -80,22 +80,20 @@ std::vector<OptionDescription> descriptions_of(CLI::App& app) {
 /// One line of what CLI11 has to say.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Names all options; then either describes them or reads what was given.
-ParsedOptions name_and_read(int argc, char** argv, std::vector<OptionDescription>* described) {
-  ParsedOptions result;
-  Options& options = result.options;
-  RawOptions raw;
-  bool version = false;
-  CLI::App app(
-      "Holds one MCP session to one upstream server and lets many short-lived local processes use it\n"
-      "through a Unix socket, one JSON-RPC message a line.",
-      "mcp-bridged");
+constexpr const char* purpose =
+    "Holds one MCP session to one upstream server and lets many short-lived local processes use it\n"
+    "through a Unix socket, one JSON-RPC message a line. The server is at a URL, or is run by the daemon:\n"
+    "mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]";
+
+void name_options(CLI::App& app, Options& options, RawOptions& raw) {
   app.get_formatter()->column_width(40);
   app.set_help_flag("-h,--help", "This text");
-  app.add_flag("--version", version, "The version");
+  app.add_flag("--version", raw.version, "The version");
   app.add_flag("--check", options.check, "Only say whether all options are well: exit 0 or 78");
   OptionBuilder build(app);
   add_upstream_options(build, options, raw);
+  add_child_options(build, options);
+  add_config_options(build, raw);
   add_trust_options(build, options);
   add_session_options(build, options, raw);
   add_client_options(build, options, raw);
@@ -104,20 +102,40 @@ ParsedOptions name_and_read(int argc, char** argv, std::vector<OptionDescription
   app.footer(
       "MCP_SERVER_TOKEN is sent as the bearer token. Durations: a number with ms, s, m or h; sizes: a\n"
       "number with K, M or G. Flags win over the environment over --options-file over the default.");
-  if (described != nullptr) {
-    *described = descriptions_of(app);
-    return result;
-  }
-  const bool only_checks = std::any_of(argv + 1, argv + argc, [](const char* one) { return one == std::string_view("--check"); });
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earlier) {
+  ParsedOptions result;
+  Options& options = result.options;
+  RawOptions raw;
+  // What stands behind `--` is the local server's command, whatever it looks like.
+  const int argc = static_cast<int>(std::find(argv, argv + all_argc, std::string_view("--")) - argv);
+  if (argc < all_argc) raw.command.assign(argv + argc + 1, argv + all_argc);
+  const auto is_named = [&](std::string_view option) {
+    return std::any_of(argv + 1, argv + argc, [option](std::string_view one) {
+      return one.starts_with(option) && (one.size() == option.size() || one[option.size()] == '=');
+    });
+  };
+  const bool only_checks = is_named("--check");
+  raw.url_on_command_line = is_named("--url");
+  raw.config_on_command_line = is_named("--config");
+  raw.may_ask = earlier == nullptr && !only_checks;
+  if (earlier != nullptr) raw.answers = earlier->answers;
   const auto code = [only_checks](int usual) { return only_checks ? exit_code::configuration : usual; };
+  CLI::App app(purpose, "mcp-bridged");
+  name_options(app, options, raw);
   try {
     app.parse(argc, argv);
     if (!raw.options_file.empty()) apply_file(app, raw.options_file);
-    if (!version) {
+    if (!raw.version) {
       settle_client_options(options, raw);
       settle_session_options(options, raw);
-      settle_upstream_options(options, raw);
+      if (argc < all_argc && raw.command.empty()) throw StartError(exit_code::usage, "there is no command behind --");
+      settle_upstream_options(options, raw, result.given);
       settle_running_options(options);
+      result.answers = raw.answers;
     }
     for (const CLI::Option* option : app.get_options()) {
       if (option->count() > 0) result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
@@ -129,18 +147,17 @@ ParsedOptions name_and_read(int argc, char** argv, std::vector<OptionDescription
   } catch (const StartError& error) {
     throw StartError(code(error.code()), error.what());
   }
-  if (version) result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
+  if (argc < all_argc) result.given["the command"] = CLI::detail::join(raw.command, "\n");
+  if (raw.version) result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
   return result;
 }
 
-}  // namespace
-
-ParsedOptions parse_options(int argc, char** argv) { return name_and_read(argc, argv, nullptr); }
-
 std::vector<OptionDescription> describe_options() {
-  std::vector<OptionDescription> all;
-  name_and_read(0, nullptr, &all);
-  return all;
+  Options options;
+  RawOptions raw;
+  CLI::App app(purpose, "mcp-bridged");
+  name_options(app, options, raw);
+  return descriptions_of(app);
 }
 
 }  // namespace bridge

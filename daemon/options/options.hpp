@@ -45,7 +45,9 @@ struct ParsedOptions {
   Options options;
   std::map<std::string, std::string> given;  ///< every option that was set, by name, as text
   std::optional<Informed> informed;  ///< --help or --version
+  std::map<std::string, std::string> answers;  ///< what was asked for on the terminal; secret
 };
-ParsedOptions parse_options(int argc, char** argv);
+/// `earlier`: what was read at the start, when it is read again. Then nothing is asked.
+ParsedOptions parse_options(int argc, char** argv, const ParsedOptions* earlier = nullptr);
 
 }  // namespace bridge

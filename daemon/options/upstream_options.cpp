@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "auth/secret_file.hpp"
+#include "options/header_line.hpp"
 #include "options/option_builder.hpp"
 #include "options/options_file.hpp"
 #include "service/start_error.hpp"
@@ -15,21 +16,12 @@ namespace {
 /// `Name: value` or `Name: @FILE`.
 std::string header_of(const std::string& given) {
   const auto colon = given.find(':');
+  if (colon == given.npos) throw StartError(exit_code::usage, "--header: expected 'Name: value' or 'Name: @FILE'");
   const std::string name = given.substr(0, colon);
-  constexpr std::string_view token_characters =
-      "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  if (colon == given.npos || name.empty() || name.find_first_not_of(token_characters) != name.npos) {
-    throw StartError(exit_code::usage, "--header: expected 'Name: value' or 'Name: @FILE'");
-  }
   const auto begin = given.find_first_not_of(" \t", colon + 1);
   std::string value = begin == given.npos ? std::string() : given.substr(begin);
   if (value.starts_with("@")) value = read_small_file(value.substr(1), "--header " + name);
-  const bool printable_only = std::none_of(value.begin(), value.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
-  });
-  if (!printable_only) throw StartError(exit_code::usage, fmt::format("--header {}: the value has a control character in it", name));
-  // curl sends a header without a value only if it ends with a semicolon.
-  return value.empty() ? name + ";" : name + ": " + value;
+  return header_line(name, value, "--header", exit_code::usage);
 }
 
 void check_readable(const std::string& option, const std::string& path) {
@@ -75,18 +67,30 @@ void add_trust_options(OptionBuilder& build, Options& options) {
 }
 
 
-void settle_upstream_options(Options& options, const RawOptions& raw) {
+/// Who names the upstream: the command line, then the environment, then a file.
+void settle_upstream_options(Options& options, RawOptions& raw, std::map<std::string, std::string>& given) {
   HttpOptions& http = options.upstream.http;
   AuthOptions& auth = options.upstream.auth;
   if (const char* token = std::getenv("MCP_SERVER_TOKEN")) auth.static_token = token;
   const bool clean = std::all_of(auth.static_token.begin(), auth.static_token.end(),
                                  [](char c) { return c > 0x20 && c < 0x7F; });
   if (!clean) throw StartError(exit_code::configuration, "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)");
-  if (raw.url.empty()) {
-    throw StartError(exit_code::usage, "no upstream: set MCP_SERVER_URL or --url to the MCP server's address");
+  if (!raw.command.empty() && raw.url_on_command_line) {
+    throw StartError(exit_code::usage, "two upstreams: --url and a command behind --");
   }
-  const std::string fault = set_url(http, raw.url);
-  if (!fault.empty()) throw StartError(exit_code::usage, "--url (MCP_SERVER_URL): " + fault);
+  const bool url_counts = raw.url_on_command_line || !raw.config_on_command_line;
+  if (!raw.command.empty()) {
+    options.upstream.kind = UpstreamKind::child;
+    options.upstream.child.command = raw.command;
+  } else if (!raw.url.empty() && url_counts) {
+    const std::string fault = set_url(http, raw.url);
+    if (!fault.empty()) throw StartError(exit_code::usage, "--url (MCP_SERVER_URL): " + fault);
+  } else if (!raw.config.empty()) {
+    settle_config(options, raw, given);
+  } else {
+    throw StartError(exit_code::usage,
+                     "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command behind --");
+  }
   const bool has_token = !auth.token_command.empty() || !auth.token_file.empty() || auth.uses_oauth() || !auth.static_token.empty();
   if (!has_token) auth.token_file = credential_file("token");
   const std::string auth_fault = fault_of(auth);
@@ -95,6 +99,7 @@ void settle_upstream_options(Options& options, const RawOptions& raw) {
   check_readable("--client-cert", http.client_certificate);
   check_readable("--client-key", http.client_key);
   http.max_frame = options.clients.max_frame;
+  if (options.upstream.kind == UpstreamKind::child) settle_child_options(options);
 }
 
 }  // namespace bridge

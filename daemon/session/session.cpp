@@ -175,7 +175,15 @@ void Session::upstream_reachable() {
   if (state_ == State::waiting && alive_) came_back();
 }
 
-void Session::upstream_lost_session() { lose("the upstream says so"); }
+void Session::upstream_lost_session() {
+  if (step_ == Step::none || step_ == Step::initialize) {
+    lose("the upstream says so");
+    return;
+  }
+  // It was not open yet: this try has failed. What it has asked has no answer.
+  for (const UpstreamId id : step_ids_) upstream_.abandon(id);
+  try_failed(failure_of(ErrorKind::closed, Delivered::no, "the session was lost while it was being opened"));
+}
 
 void Session::set_next_try(std::chrono::milliseconds delay) {
   next_try_ = std::chrono::steady_clock::now() + delay;

@@ -1,15 +1,19 @@
 #include "upstream/make_upstream.hpp"
 
-#include "upstream/http/http_upstream.hpp"
+#include "upstream/child/child_upstream.hpp"
+#include "upstream/sse/sse_upstream.hpp"
 
 namespace bridge {
 
 std::unique_ptr<Upstream> make_upstream(asio::io_context& loop, Turn& turn, const UpstreamOptions& options,
                                         ByteBudget& budget, Log& log) {
-  return std::make_unique<HttpUpstream>(loop, turn, options.http, options.auth, budget, log);
+  if (options.kind == UpstreamKind::child) return std::make_unique<ChildUpstream>(loop, turn, options.child, budget, log);
+  return std::make_unique<SseUpstream>(loop, turn, options.http, options.auth, budget, log,
+                                       options.kind == UpstreamKind::sse);
 }
 
 void warn_about_upstream(const UpstreamOptions& options, Log& log) {
+  if (options.kind == UpstreamKind::child) return;
   const HttpOptions& http = options.http;
   const AuthOptions& auth = options.auth;
   const bool has_token = !auth.static_token.empty() || !auth.token_file.empty() || !auth.token_command.empty() ||

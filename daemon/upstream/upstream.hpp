@@ -96,6 +96,9 @@ class Upstream {
 
   /// REQUIRED before the first send(); `events` outlives the last use.
   virtual void set_events(UpstreamEvents& events) = 0;
+  /// Once, before the first send(): begins what is to be there from the start. Throws StartError if it
+  /// cannot be had.
+  virtual void start() {}
   /// SIGHUP: takes the options that can change, and asks for the token anew.
   virtual void reconfigure(const UpstreamOptions& options) = 0;
 
@@ -120,7 +123,7 @@ class Upstream {
   /// soon as that is over, within about 2 s.
   virtual void end(std::function<void()> done) = 0;
 
-  virtual std::string_view kind() const = 0;    ///< for the status: "http"
+  virtual std::string_view kind() const = 0;    ///< for the status: "http", "stdio"
   virtual std::string_view target() const = 0;  ///< where, without anything secret
   virtual UpstreamCounts counts() const { return {}; }
 };

@@ -1,4 +1,4 @@
-// usage: bridge-bench DAEMON CLIENT DEMO_UPSTREAM BENCH_UPSTREAM BARE_RELAY [PART…]
+// usage: bridge-bench DAEMON CLIENT DEMO_UPSTREAM BENCH_UPSTREAM BARE_RELAY PIPE_RELAY BENCH_CHILD NODE NODE_CHILD [PART…]
 //        bridge-bench calls SOCKET COUNT
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ struct Part {
   void (*measure)(bench::Setting&);
 };
 
-constexpr std::array<Part, 8> parts{{
+constexpr std::array<Part, 9> parts{{
     {"latency", bench::measure_latency},
     {"throughput", bench::measure_throughput},
     {"connect", bench::measure_connect},
@@ -28,6 +28,7 @@ constexpr std::array<Part, 8> parts{{
     {"bytes", bench::measure_bytes},
     {"notifications", bench::measure_notifications},
     {"idle", bench::measure_idle},
+    {"stdio", bench::measure_stdio},
 }};
 
 bool known(const std::string& name) {
@@ -47,10 +48,10 @@ int run(const std::vector<std::string>& arguments) {
     bench::make_calls(arguments[1], std::strtoul(arguments[2].c_str(), nullptr, 10));
     return 0;
   }
-  if (arguments.size() < 5) return usage();
+  if (arguments.size() < 9) return usage();
   const bench::Programs programs{arguments[0], arguments[1], arguments[2], arguments[3],
-                                 arguments[4]};
-  const std::vector<std::string> chosen(arguments.begin() + 5, arguments.end());
+                                 arguments[4], arguments[5], arguments[6], arguments[7], arguments[8]};
+  const std::vector<std::string> chosen(arguments.begin() + 9, arguments.end());
   if (!std::all_of(chosen.begin(), chosen.end(), known)) return usage();
   bench::Folder folder;
   bench::Report report;

@@ -136,7 +136,8 @@ void Exchange::head_complete() {
   answer_begun_ = true;
   curl_off_t uploaded = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_SIZE_UPLOAD_T, &uploaded);
-  if (uploaded == static_cast<curl_off_t>(message_.body.size())) std::string().swap(message_.body);
+  const bool is_kept = message_.may_repeat && context_.answers_elsewhere();
+  if (uploaded == static_cast<curl_off_t>(message_.body.size()) && !is_kept) std::string().swap(message_.body);
   if (head_.is_event_stream()) {
     if (!parser_) parser_ = std::make_unique<SseParser>(context_.options().max_frame);
   } else if (head_.content_length) {
@@ -233,20 +234,23 @@ void Exchange::transfer_done(int result) {
 /// A success: what did its body hold?
 void Exchange::answer_complete() {
   const bool is_request = message_.kind == OutgoingKind::request;
-  if (is_request && !settled_ && try_resume()) return;
-  if (!is_request || head_.is_event_stream()) {
+  const bool elsewhere = context_.answers_elsewhere();
+  if (is_request && !settled_ && !elsewhere && try_resume()) return;
+  if (!is_request || (elsewhere ? settled_ : head_.is_event_stream())) {
     end(std::nullopt);
     return;
   }
   const bool blank = body_.find_first_not_of(" \t\r\n") == body_.npos;
-  if (blank && (head_.status == 202 || head_.status == 204 || head_.status == 200)) {
-    if (head_.status == 200 && head_.is_json()) {
+  if (elsewhere || (blank && (head_.status == 202 || head_.status == 204 || head_.status == 200))) {
+    if (head_.status == 200 && head_.is_json() && !elsewhere) {
       end(std::nullopt);
       return;
     }
     awaited_elsewhere_ = true;
     answer_begun_ = true;
-    share_.set(0);
+    body_ = std::string();
+    if (!message_.may_repeat) message_.body = std::string();
+    share_.set(message_.body.size());
     return;
   }
   if (!head_.is_json()) {
@@ -300,7 +304,7 @@ bool Exchange::follow_redirect() {
   if (resuming_ || (head_.status != 307 && head_.status != 308) || head_.location.empty() || redirects_ >= max_redirects) {
     return false;
   }
-  const std::string& from = url_.empty() ? context_.options().url : url_;
+  const std::string& from = url_.empty() ? context_.post_url() : url_;
   const std::string to = same_origin_url(from, head_.location);
   if (to.empty()) return false;
   ++redirects_;
@@ -336,7 +340,7 @@ Ending Exchange::take_ending() {
   ending.failure = std::move(failure_);
   ending.session = verdict_;
   ending.something_came = something_came_;
-  if (ending.failure && !answer_begun_) ending.unanswered = std::move(message_);
+  if (ending.failure && (!answer_begun_ || (awaited_elsewhere_ && message_.may_repeat))) ending.unanswered = std::move(message_);
   return ending;
 }
 
@@ -345,7 +349,8 @@ SteadyTime Exchange::deadline() const {
   const HttpOptions& options = context_.options();
   SteadyTime due = SteadyTime::max();
   if (message_.kind != OutgoingKind::request) due = started_ + notification_time;
-  if (options.request_timeout.count() > 0) due = std::min(due, last_byte_ + options.request_timeout);
+  const SteadyTime heard = awaited_elsewhere_ ? std::max(last_byte_, context_.heard()) : last_byte_;
+  if (options.request_timeout.count() > 0) due = std::min(due, heard + options.request_timeout);
   if (options.request_max.count() > 0) due = std::min(due, started_ + options.request_max);
   if (resume_at_) due = std::min(due, *resume_at_);
   return due;

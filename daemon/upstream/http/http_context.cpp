@@ -154,6 +154,11 @@ void HttpContext::forget_session() {
   post_headers_.reset();
 }
 
+void HttpContext::set_endpoint(const std::string& url) {
+  endpoint_ = url;
+  curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, post_url().c_str(), 0);
+}
+
 std::string HttpContext::without_secrets(std::string text) const {
   const auto blot = [&text](const std::string& secret) {
     if (secret.size() < 4) return;

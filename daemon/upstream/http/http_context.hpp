@@ -52,6 +52,17 @@ class HttpContext {
   /// What SIGHUP may change: headers and timeouts.
   void reconfigure(const HttpOptions& options);
   void forget_session();
+
+  /// Messages go to this URL instead, and what they are answered comes on a stream of its own: the
+  /// bodies of their answers say nothing (HTTP+SSE). Empty: as usual.
+  void set_endpoint(const std::string& url);
+  bool answers_elsewhere() const { return !endpoint_.empty(); }
+  /// A sign of life on that stream.
+  void hear() { heard_ = std::chrono::steady_clock::now(); }
+  std::chrono::steady_clock::time_point heard() const { return heard_; }
+  /// The URL for a message.
+  const std::string& post_url() const { return endpoint_.empty() ? options_.url : endpoint_; }
+
   const std::string& session_id() const { return session_id_; }
 
   /// For how long a connection may have been idle before a message that must not be repeated.
@@ -85,6 +96,8 @@ class HttpContext {
   int token_generation_ = 0;
   std::string session_id_;
   std::string protocol_version_;
+  std::string endpoint_;
+  std::chrono::steady_clock::time_point heard_{};
   std::chrono::seconds max_idle_ = usual_max_idle;
   UpstreamCounts counts_;
 };

@@ -302,9 +302,30 @@ void HttpUpstream::token_arrived(const TokenAnswer& answer) {
     ending.unanswered = std::move(message);
     events_->upstream_ended(id, std::move(ending));
   }
+  for (const auto& ready : std::exchange(others_awaiting_token_, {})) ready(answer.failure);
 }
 
-/// Whether it is worth asking again with another token: this one may be out of use already.
+void HttpUpstream::with_token(std::function<void(const std::optional<Failure>&)> ready) {
+  if (has_token()) {
+    ready(std::nullopt);
+  } else {
+    others_awaiting_token_.push_back(std::move(ready));
+    fetch_token();
+  }
+}
+
+void HttpUpstream::end_all(const Failure& failure) {
+  std::vector<UpstreamId> ids;
+  for (const auto& [id, exchange] : exchanges_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (const UpstreamId id : ids) {
+    Exchange* const exchange = find(id);
+    if (exchange == nullptr) continue;
+    exchange->fail(failure);
+    exchange_progressed(id);
+  }
+}
+
 bool HttpUpstream::token_was_refused(int generation, const TokenChallenge& challenge) {
   return generation != context_.token_generation() || tokens_->refused(context_.token(), challenge);
 }

@@ -34,6 +34,17 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   std::string_view target() const override { return context_.options().target; }
   UpstreamCounts counts() const override { return context_.counts(); }
 
+  // For HTTP+SSE, which sends its messages through this.
+  HttpContext& context() { return context_; }
+  /// Ends all messages under way; those that may be repeated are given back. Not from within a call
+  /// of one of its events.
+  void end_all(const Failure& failure);
+  /// `ready` is called, at once or from the loop, when there is a token or it is known why there is
+  /// none. Not called after destruction.
+  void with_token(std::function<void(const std::optional<Failure>&)> ready);
+  /// Whether it is worth asking again with another token: this one may be out of use already.
+  bool token_was_refused(int generation, const TokenChallenge& challenge);
+
  private:
   class Goodbye;
 
@@ -46,7 +57,6 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void fetch_token();
   void token_arrived(const TokenAnswer& answer);
   bool try_another_token(Exchange& exchange, Ending& ending);
-  bool token_was_refused(int generation, const TokenChallenge& challenge);
   void start(Outgoing message);
   void start_exchange(Outgoing message);
   void start_handovers();
@@ -64,6 +74,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   HttpContext context_;
   std::unique_ptr<TokenSource> tokens_;
   std::vector<Outgoing> awaiting_token_;
+  std::vector<std::function<void(const std::optional<Failure>&)>> others_awaiting_token_;
   bool fetching_token_ = false;
   UpstreamEvents* events_ = nullptr;
   std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;

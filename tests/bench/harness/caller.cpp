@@ -42,7 +42,7 @@ void AnswerReader::reset() {
 
 void Caller::send(std::string_view request) {
   reader_.reset();
-  write_all(connection_.get(), request);
+  write_all(to_.get() >= 0 ? to_.get() : connection_.get(), request);
 }
 
 std::string_view Caller::call(std::string_view request) {

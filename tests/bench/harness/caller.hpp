@@ -40,6 +40,9 @@ class Caller {
  public:
   Caller(Descriptor connection, Framing framing)
       : connection_(std::move(connection)), reader_(framing) {}
+  /// Over two pipes.
+  Caller(Descriptor from, Descriptor to, Framing framing)
+      : connection_(std::move(from)), to_(std::move(to)), reader_(framing) {}
 
   /// The answer, valid until the next call.
   std::string_view call(std::string_view request);
@@ -53,6 +56,7 @@ class Caller {
 
  private:
   Descriptor connection_;
+  Descriptor to_;  ///< if it is another one
   AnswerReader reader_;
 };
 

@@ -15,6 +15,7 @@ namespace bench {
 /// Where the programs are.
 struct Programs {
   std::string daemon, client, demo_upstream, bench_upstream, bare_relay;
+  std::string pipe_relay, bench_child, node, node_child;
 };
 
 /// A folder for sockets and logs, removed at the end.

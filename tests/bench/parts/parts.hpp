@@ -20,6 +20,7 @@ void measure_cpu(Setting& setting);
 void measure_idle(Setting& setting);
 void measure_bytes(Setting& setting);
 void measure_notifications(Setting& setting);
+void measure_stdio(Setting& setting);
 
 /// For profilers: that many calls, one after the other, to a daemon that is already there.
 void make_calls(const std::string& socket, std::size_t count);

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "auth/child_environment.hpp"
+#include "service/child_environment.hpp"
 #include "loop_fixture.hpp"
 
 using namespace bridge;

@@ -1,4 +1,4 @@
-#include "auth/child_environment.hpp"
+#include "service/child_environment.hpp"
 
 #include <algorithm>
 #include <array>

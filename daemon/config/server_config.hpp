@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+/// A value that the file's user has to give.
+struct InputDefinition {
+  std::string id;
+  std::string description;
+  std::optional<std::string> otherwise{};  ///< its default
+  std::vector<std::string> choices{};      ///< empty: any text
+  bool password = false;
+};
+
+/// One server of a config file, with its variables not yet replaced.
+struct ServerEntry {
+  std::string name;
+  std::string type;  ///< empty: told by what else is there
+  std::string command;
+  std::vector<std::string> arguments{};
+  std::map<std::string, std::string> environment{};
+  std::string folder;
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers{};
+};
+
+struct ServerConfig {
+  std::vector<InputDefinition> inputs{};
+  std::vector<ServerEntry> servers{};
+};
+
+/// Reads what the ecosystem's tools write: the maps `mcpServers` and `servers` (also inside of `mcp`),
+/// and the lists `inputs` and `tools`. Comments and trailing commas are tolerated, members that the
+/// bridge does not know are skipped. Pure; throws StartError (78), which begins with `source` and has
+/// no value of the file in it.
+ServerConfig read_server_config(std::string_view text, const std::string& source);
+
+/// Reads an object whose members are all texts (numbers and booleans count as theirs): --input-file.
+std::map<std::string, std::string> read_text_map(std::string_view text, const std::string& source);
+
+/// The one that is meant: by its name, or the only one. Throws StartError (64).
+const ServerEntry& choose_server(const ServerConfig& config, const std::string& name, const std::string& source);
+
+}  // namespace bridge

@@ -1,0 +1,107 @@
+// Asking on the terminal for an input of a config file.
+#include <signal.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "config/input_values.hpp"
+#include "service/log.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t longest_answer = 64u << 10;
+constexpr std::array<int, 4> ending_signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+volatile sig_atomic_t caught = 0;
+
+/// While it lives a signal only interrupts reading; it takes effect when the terminal is as before.
+class CaughtSignals {
+ public:
+  CaughtSignals() {
+    struct sigaction catching{};
+    catching.sa_handler = [](int signal) { caught = signal; };
+    for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &catching, &before_[i]);
+  }
+  ~CaughtSignals() {
+    for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &before_[i], nullptr);
+    if (caught != 0) raise(caught);
+  }
+  CaughtSignals(const CaughtSignals&) = delete;
+  CaughtSignals& operator=(const CaughtSignals&) = delete;
+
+ private:
+  std::array<struct sigaction, ending_signals.size()> before_{};
+};
+
+/// The terminal does not show what is typed.
+class HiddenTyping {
+ public:
+  explicit HiddenTyping(bool hidden) : hidden_(hidden && tcgetattr(STDIN_FILENO, &before_) == 0) {
+    if (!hidden_) return;
+    termios silent = before_;
+    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+  }
+  ~HiddenTyping() {
+    if (!hidden_) return;
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+    std::fputc('\n', stderr);
+  }
+  HiddenTyping(const HiddenTyping&) = delete;
+  HiddenTyping& operator=(const HiddenTyping&) = delete;
+
+ private:
+  termios before_{};
+  bool hidden_;
+};
+
+std::optional<std::string> read_line() {
+  std::string line;
+  for (char c = '\0'; line.size() < longest_answer;) {
+    const ssize_t length = read(STDIN_FILENO, &c, 1);
+    if (length < 0 && errno == EINTR && caught == 0) continue;
+    if (length <= 0) return std::nullopt;
+    if (c == '\n') return line;
+    line += c;
+  }
+  return line;
+}
+
+std::string question_of(const InputDefinition& input) {
+  std::string question = printable(input.description.empty() ? input.id : input.description, 500);
+  if (!input.choices.empty()) {
+    question += " (one of:";
+    for (const std::string& choice : input.choices) question += " " + printable(choice, 80);
+    question += ")";
+  }
+  if (input.otherwise && !input.password) question += " [" + printable(*input.otherwise, 80) + "]";
+  return question + ": ";
+}
+
+}  // namespace
+
+bool has_terminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1; }
+
+std::optional<std::string> ask_for_input(const InputDefinition& input) {
+  for (;;) {
+    std::optional<std::string> answer;
+    {
+      const CaughtSignals signals;
+      std::fputs(question_of(input).c_str(), stderr);
+      const HiddenTyping hidden(input.password);
+      answer = read_line();
+    }
+    if (!answer) return std::nullopt;
+    if (answer->empty() && input.otherwise) return input.otherwise;
+    const bool fits = input.choices.empty() ? !answer->empty()
+                                            : std::find(input.choices.begin(), input.choices.end(), *answer) != input.choices.end();
+    if (fits) return answer;
+  }
+}
+
+}  // namespace bridge

@@ -1,0 +1,102 @@
+// --config: a file of the ecosystem's names the upstream.
+#include <strings.h>
+
+#include <algorithm>
+
+#include "config/config_file.hpp"
+#include "options/header_line.hpp"
+#include "options/option_builder.hpp"
+#include "options/option_groups.hpp"
+#include "options/options_file.hpp"
+#include "service/start_error.hpp"
+
+namespace bridge {
+namespace {
+
+/// Under this name the entry stands with the options that were given.
+constexpr const char* entry_name = "the server in --config";
+
+/// A header of the command line takes the place of one of the file.
+void add_headers(HttpOptions& http, const ServerEntry& entry, const std::string& source) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : entry.headers) {
+    const bool is_given = std::any_of(http.headers.begin(), http.headers.end(), [&name = name](const std::string& line) {
+      return line.find_first_of(":;") == name.size() && strncasecmp(line.c_str(), name.c_str(), name.size()) == 0;
+    });
+    if (!is_given) lines.push_back(header_line(name, value, source + ": header", exit_code::configuration));
+  }
+  http.headers.insert(http.headers.begin(), lines.begin(), lines.end());
+}
+
+[[noreturn]] void fail(const ServerEntry& entry, const std::string& source, const std::string& why) {
+  throw StartError(exit_code::configuration, fmt::format("{}: server '{}' {}", source, printable(entry.name, 80), why));
+}
+
+UpstreamKind kind_of(const ServerEntry& entry, const std::string& source) {
+  const std::string& type = entry.type;
+  if (type == "stdio" || (type.empty() && !entry.command.empty())) {
+    if (entry.command.empty()) fail(entry, source, "has no command");
+    if (type.empty() && !entry.url.empty()) fail(entry, source, "has a command and a url, and no type");
+    return UpstreamKind::child;
+  }
+  const bool is_http = type.empty() || type == "http" || type == "streamable-http" || type == "streamableHttp";
+  if (!is_http && type != "sse") {
+    fail(entry, source, fmt::format("is of the type '{}', and only stdio, http, streamable-http and sse are known", printable(type, 80)));
+  }
+  if (entry.url.empty()) fail(entry, source, type.empty() ? "has neither a command nor a url" : "has no url");
+  return is_http ? UpstreamKind::http : UpstreamKind::sse;
+}
+
+std::string described(const ServerEntry& entry) {
+  std::string text = entry.type + '\n' + entry.url + '\n' + entry.folder + '\n' + entry.command;
+  for (const std::string& argument : entry.arguments) text += '\n' + argument;
+  for (const auto& [name, value] : entry.environment) text += '\n' + name + '=' + value;
+  return text;
+}
+
+}  // namespace
+
+void add_config_options(OptionBuilder& build, RawOptions& raw) {
+  build.group("Config file");
+  build.text("--config", raw.config, "FILE", "The server is named by this file, as other tools write it: mcpServers, servers or inputs and tools");
+  build.text("--server", raw.server, "NAME", "Which one, if there are several");
+  build.list("--input", "ID=VALUE", "The value of ${input:ID} in it", [&raw](const std::string& given) {
+    const auto equals = given.find('=');
+    if (equals == given.npos || equals == 0) throw StartError(exit_code::usage, "--input: expected ID=VALUE");
+    raw.inputs[given.substr(0, equals)] = given.substr(equals + 1);
+  });
+  build.text("--input-file", raw.input_file, "FILE", "A JSON object with such values; else they come from MCP_INPUT_ID or the terminal");
+}
+
+void settle_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given) {
+  const std::string source = "--config " + raw.config;
+  const ServerConfig config = read_server_config(read_small_file(raw.config, "--config"), source);
+  InputSources sources;
+  sources.given = raw.inputs;
+  sources.answers = raw.answers;
+  sources.may_ask = raw.may_ask && has_terminal();
+  if (!raw.input_file.empty()) {
+    sources.file = read_text_map(read_small_file(raw.input_file, "--input-file"), "--input-file " + raw.input_file);
+  }
+  const ServerEntry& chosen = choose_server(config, raw.server, source);
+  const UpstreamKind kind = kind_of(chosen, source);
+  const ServerEntry entry = resolve_server(chosen, config, sources, source);
+  raw.answers = sources.answers;
+  given[entry_name] = described(entry);
+
+  UpstreamOptions& upstream = options.upstream;
+  upstream.kind = kind;
+  if (kind == UpstreamKind::child) {
+    upstream.child.command = entry.arguments;
+    upstream.child.command.insert(upstream.child.command.begin(), entry.command);
+    upstream.child.environment = entry.environment;
+    upstream.child.folder = entry.folder;
+    if (entry.command.empty()) fail(entry, source, "has an empty command, once its variables are replaced");
+    return;
+  }
+  const std::string fault = set_url(upstream.http, entry.url);
+  if (!fault.empty()) fail(entry, source, "has a url that cannot be used: " + fault);
+  add_headers(upstream.http, entry, source);
+}
+
+}  // namespace bridge

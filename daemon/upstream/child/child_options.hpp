@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+/// A local server that is run as a child process and spoken to over its stdin and stdout.
+struct ChildOptions {
+  std::vector<std::string> command;                ///< the program and its arguments; empty: none
+  std::map<std::string, std::string> environment;  ///< set beside what it inherits
+  std::string folder;                              ///< where it runs; empty: where the daemon does
+  bool lazy = false;                               ///< started by the first request, not with the daemon
+
+  std::size_t max_frame = 8u << 20;
+  std::chrono::milliseconds request_timeout{300000};  ///< without a byte from the child; 0: none
+  std::chrono::milliseconds request_max{3600000};     ///< for an answer in all; 0: none
+};
+
+}  // namespace bridge

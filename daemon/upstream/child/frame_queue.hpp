@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.hpp"
+
+namespace bridge {
+
+/// A message on its way into the child's stdin.
+struct QueuedFrame {
+  UpstreamId id{};
+  std::string body;  ///< one line, without `\n`
+};
+
+/// The frames that wait for room in a pipe, in order, each written as a line. Knows its size and
+/// leaves the bound to its owner.
+class FrameQueue {
+ public:
+  enum class State {
+    empty,    ///< all is written
+    blocked,  ///< the pipe is full
+    broken,   ///< nobody reads it any more
+  };
+
+  void push(UpstreamId id, std::string body);
+  /// Writes what the pipe takes, as many frames as fit in one system call. Frames that are written
+  /// whole go to the end of `written`.
+  State write_to(int descriptor, std::vector<QueuedFrame>& written);
+
+  /// Takes a frame out; not if its first byte is written.
+  bool remove(UpstreamId id);
+  /// All frames; `first_begun`: some of the first one was written.
+  std::vector<QueuedFrame> take_all(bool& first_begun);
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void advance(std::size_t count, std::vector<QueuedFrame>& written);
+
+  std::deque<QueuedFrame> frames_;
+  std::size_t bytes_ = 0;     ///< of the frames, with their line ends, less what is written
+  std::size_t progress_ = 0;  ///< bytes of the first frame that are written
+};
+
+}  // namespace bridge

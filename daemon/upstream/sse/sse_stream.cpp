@@ -1,0 +1,164 @@
+#include "upstream/sse/sse_stream.hpp"
+
+#include <curl/curl.h>
+
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "upstream/http/failures.hpp"
+
+namespace bridge {
+namespace {
+
+/// For the answer's head, and then for the `endpoint` event, which comes first.
+constexpr std::chrono::seconds head_patience{10};
+constexpr std::chrono::seconds endpoint_patience{5};
+constexpr long tcp_keep_alive_seconds = 30;
+constexpr std::size_t max_refusal = 64u << 10;
+
+}  // namespace
+
+struct SseStream::Callbacks {
+  static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
+    auto& stream = *static_cast<SseStream*>(self);
+    const std::string_view line(data, size * count);
+    stream.head_.line(line);
+    if (line == "\r\n" || line == "\n") stream.context_.curl().mark_ready(stream);
+    return size * count;
+  }
+
+  static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
+    auto& stream = *static_cast<SseStream*>(self);
+    const std::string_view bytes(data, size * count);
+    if (stream.head_.status == 200 && stream.head_.is_event_stream()) {
+      stream.context_.hear();
+      stream.parser_.feed(bytes, stream);
+      if (!stream.messages_.empty() || stream.named_endpoint_) stream.context_.curl().mark_ready(stream);
+    } else if (stream.body_.size() + bytes.size() <= max_refusal) {
+      stream.body_.append(bytes);
+    } else {
+      return 0;
+    }
+    return bytes.size();
+  }
+};
+
+SseStream::SseStream(asio::io_context& loop, Turn& turn, HttpContext& context, SseStreamOwner& owner)
+    : context_(context),
+      owner_(owner),
+      patience_(loop, turn, [this] {
+        end(failure_of(ErrorKind::timeout, Delivered::no, "the upstream's event stream did not begin with an endpoint in time"));
+      }),
+      parser_(context.options().max_frame) {}
+
+SseStream::~SseStream() { release_handle(); }
+
+void SseStream::release_handle() {
+  if (!handle_) return;
+  if (std::exchange(running_, false)) context_.curl().remove(handle_.get(), *this);
+  handle_.reset();  // not given back: it has its own URL and keep-alive settings
+}
+
+void SseStream::open() {
+  ++opening_;
+  head_ = ResponseHead{};
+  body_.clear();
+  parser_ = SseParser(context_.options().max_frame);
+  token_generation_ = context_.token_generation();
+  handle_ = context_.take_handle();
+  headers_ = context_.stream_headers({});
+  CURL* const h = handle_.get();
+  curl_easy_setopt(h, CURLOPT_CURLU, nullptr);
+  curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
+  set_get(h, headers_);
+  curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 4L);
+  curl_easy_setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(h, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
+  curl_easy_setopt(h, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
+  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
+  patience_.set_after(context_.options().connect_timeout + head_patience);
+  running_ = true;
+  context_.curl().add(h, *this);
+}
+
+void SseStream::close() {
+  ++opening_;
+  patience_.clear();
+  release_handle();
+  messages_.clear();
+  named_endpoint_.reset();
+  endpoint_.clear();
+}
+
+void SseStream::on_event(std::string type, std::string data) {
+  if (type == "endpoint") {
+    if (endpoint_.empty() && !named_endpoint_) named_endpoint_ = std::move(data);
+    return;
+  }
+  if ((!type.empty() && type != "message") || data.empty() || data == "{}") return;
+  make_single_line(data);
+  messages_.push_back(std::move(data));
+}
+
+void SseStream::on_oversized_event() {
+  context_.log().peer(LogLevel::warning, "oversized event", "an event of the upstream was over --max-frame ({} bytes) and was skipped",
+                      context_.options().max_frame);
+}
+
+void SseStream::transfer_progressed(bool done, int result) {
+  if (done) running_ = false;
+  const std::uint64_t opening = opening_;
+  if (!is_open() && !named_endpoint_ && !done) {
+    patience_.set_after(endpoint_patience);
+    return;
+  }
+  if (named_endpoint_ && !take_endpoint()) return;
+  while (opening == opening_ && is_open() && !messages_.empty()) {
+    std::string message = std::move(messages_.front());
+    messages_.pop_front();
+    owner_.sse_stream_message(std::move(message));
+  }
+  if (done && opening == opening_) end(failure_of_end(result));
+}
+
+/// False if that was the end of the stream.
+bool SseStream::take_endpoint() {
+  const std::string url = same_origin_url(context_.options().url, *std::exchange(named_endpoint_, std::nullopt));
+  if (url.empty()) {
+    end(failure_of(ErrorKind::malformed, Delivered::no, "the upstream names an endpoint that is not of its own origin"));
+    return false;
+  }
+  patience_.clear();
+  endpoint_ = url;
+  const std::uint64_t opening = opening_;
+  owner_.sse_stream_open(endpoint_);
+  return opening == opening_;
+}
+
+Failure SseStream::failure_of_end(int result) const {
+  if (is_open()) {
+    return failure_of(ErrorKind::closed, Delivered::unknown, "the upstream's event stream broke");
+  }
+  if (result != CURLE_OK) {
+    Failure failure = failure_of_transfer(context_, result, false);
+    return failure;
+  }
+  if (head_.status != 200) {
+    Failure failure = failure_of_status(context_, head_, body_);
+    failure.delivered = Delivered::no;
+    return failure;
+  }
+  if (!head_.is_event_stream()) {
+    return failure_of(ErrorKind::malformed, Delivered::no,
+                      fmt::format("the upstream has no event stream: content type '{}'", printable(head_.content_type, 80)));
+  }
+  return failure_of(ErrorKind::closed, Delivered::no, "the upstream's event stream ended before it named an endpoint");
+}
+
+void SseStream::end(Failure failure) {
+  const std::string challenge = head_.www_authenticate;
+  close();
+  owner_.sse_stream_ended(std::move(failure), challenge);
+}
+
+}  // namespace bridge

@@ -1,0 +1,182 @@
+"""Servers of the 2024-11-05 transport, named as such or found by the fallback of the specification."""
+
+import json
+import os
+
+from harness import Case, call, eventually, main, notification, request, text_of
+from harness.binaries import ROOT, binary
+from harness.old_sse_server import OldSseServer
+
+HERE = ROOT / "tests" / "end_to_end"
+MODULES = HERE / "node_modules" / "@modelcontextprotocol"
+
+
+class Sse(Case):
+    def setUp(self):
+        super().setUp()
+        self.server = OldSseServer()
+        self.addCleanup(self.server.stop)
+
+    def by_config(self, *options, **how):
+        config = self.write("mcp.json", json.dumps({"servers": {"old": {"type": "sse", "url": self.server.url}}}))
+        return self.start_daemon(None, "--config", config, *options, **how)
+
+
+class Sessions(Sse):
+    def test_calls_progress_and_notifications_pass(self):
+        daemon = self.by_config()
+        client = self.client()
+        self.assertEqual(text_of(client.call("echo", {"message": "hi"})), "hi")
+        upstream = daemon.status()["upstream"]
+        self.assertEqual((upstream["kind"], upstream["stream"], upstream["protocolVersion"]), ("sse", "open", "2024-11-05"))
+        self.assertEqual(self.server.methods()[:3], ["initialize", "notifications/initialized", "tools/call"])
+        self.server.emit({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "x:y"}})
+        self.assertEqual(client.line()["params"], {"uri": "x:y"})
+
+    def test_an_older_server_is_found_by_the_fallback(self):
+        for status in (400, 404, 405):
+            self.server.refusal = status
+            daemon = self.start_daemon(self.server.url, socket=f"s{status}")
+            self.assertEqual(text_of(self.client().call("echo", {"message": str(status)})), str(status))
+            self.assertEqual(daemon.status()["upstream"]["kind"], "sse")
+            daemon.terminate()
+
+    def test_a_server_that_is_neither_is_refused_with_what_it_said_first(self):
+        self.server.refusal, self.server.get_refusal = 404, 405
+        self.start_daemon(self.server.url)
+        error = self.assert_error(self.client().call("echo"), -32001, 1, "http")
+        self.assertEqual(error["data"]["status"], 404)
+        self.assertEqual(self.server.gets, 1)
+
+    def test_another_refusal_asks_for_no_stream(self):
+        self.server.refusal = 403
+        self.start_daemon(self.server.url)
+        self.assert_error(self.client().call("echo"), -32001, 1, "auth")
+        self.assertEqual(self.server.gets, 0)
+
+    def test_many_requests_at_once_are_answered_on_the_one_stream(self):
+        self.by_config()
+        client = self.client()
+        client.send(*[call("echo", {"message": str(n)}, n) for n in range(200)])
+        self.assertEqual({m["id"]: text_of(m) for m in client.lines(200)}, {n: str(n) for n in range(200)})
+        self.assertEqual(self.server.opened, 1)
+
+    def test_no_event_for_too_long_is_a_timeout(self):
+        self.server.silent = ("tools/call",)
+        self.by_config("--request-timeout", "300ms")
+        self.assert_error(self.client().call("echo"), -32000, 1, "timeout", "unknown")
+        eventually(lambda: "notifications/cancelled" in self.server.methods(), "a cancellation")
+
+    def test_the_daemon_ends_in_order(self):
+        daemon = self.by_config()
+        self.client().call("echo")
+        self.assertEqual(daemon.terminate(), 0)
+
+
+class Losses(Sse):
+    def test_a_broken_stream_is_a_lost_session_and_requests_in_flight_are_unknown(self):
+        self.server.silent = ("tools/call",)
+        daemon = self.by_config()
+        client = self.client()
+        client.send(call("echo", {}, 1))
+        eventually(lambda: "tools/call" in self.server.methods(), "the call")
+        self.server.silent = ()
+        self.server.break_streams()
+        client.others = []
+        self.assert_error(client.answer(1), -32000, 1, "closed", "unknown")
+        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
+        self.assertEqual([message["method"] for message in client.others], ["notifications/tools/list_changed"])
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
+        self.assertEqual(self.server.opened, 2)
+
+    def test_a_request_that_only_reads_is_sent_again_in_the_new_session(self):
+        self.server.silent = ("tools/list",)
+        self.by_config()
+        client = self.client()
+        client.send(request("tools/list"))
+        eventually(lambda: "tools/list" in self.server.methods(), "the request")
+        self.server.silent = ()
+        self.server.break_streams()
+        self.assertEqual(client.answer(1)["result"], {})
+
+    def test_an_endpoint_that_does_not_know_the_session_is_a_lost_session(self):
+        daemon = self.by_config()
+        client = self.client()
+        client.fence()
+        with self.server.lock:
+            for stream in self.server.sessions.values():
+                self.server.kept = stream
+            self.server.sessions.clear()
+        self.addCleanup(lambda: self.server.kept.put(None))
+        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
+
+    def test_a_server_that_is_away_is_connected_to_again(self):
+        daemon = self.by_config()
+        client = self.client()
+        client.fence()
+        self.server.get_refusal = 503
+        self.server.break_streams()
+        daemon.status_when(lambda status: status["upstream"]["state"] in ("waiting", "reopening"), "the loss")
+        daemon.logged("cannot open a session")
+        self.server.get_refusal = None
+        self.assertEqual(text_of(client.call("echo", {"message": "back"}, 2)), "back")
+
+
+class Endpoints(Sse):
+    def test_an_endpoint_of_another_origin_is_refused(self):
+        for endpoint in ("http://127.0.0.2:1/message", "https://127.0.0.1/x", "//localhost:1/x"):
+            self.server.endpoint = endpoint
+            daemon = self.by_config("--connect-wait", "200ms", socket=f"s{self.counter}")
+            error = self.assert_error(self.client().call("echo"), -32000, 1, "malformed", "no")
+            self.assertIn("origin", error["message"])
+            daemon.terminate()
+        self.assertEqual(self.server.posted, [])
+
+    def test_a_whole_url_and_a_relative_one_are_endpoints_too(self):
+        for endpoint in (self.server.origin + "/message?session={}", "message?session={}"):
+            self.server.endpoint = endpoint
+            daemon = self.by_config(socket=f"s{self.counter}")
+            self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
+            daemon.terminate()
+
+    def test_comments_and_other_events_before_it_are_no_matter(self):
+        self.server.extra = b": hello\n\nevent: hint\ndata: x\n\nretry: 5\n\n"
+        self.by_config()
+        self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
+
+    def test_the_token_goes_with_the_stream_and_the_posts(self):
+        self.server.token = "t0ken"
+        daemon = self.by_config(environment={"MCP_SERVER_TOKEN": "t0ken"})
+        self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
+        self.assertNotIn("t0ken", daemon.stderr())
+
+    def test_a_token_that_was_renewed_is_used_for_the_stream(self):
+        token = self.write("token", "first")
+        self.server.token = "second"
+        self.by_config("--token-command", f"cat {token}; echo second > {token}")
+        self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
+
+    def test_a_refused_token_is_told_to_the_client(self):
+        self.server.token = "t0ken"
+        self.by_config()
+        error = self.assert_error(self.client().call("echo"), -32001, 1, "auth", "no")
+        self.assertEqual(error["data"]["status"], 401)
+
+
+class RealServer(Case):
+    def test_the_everything_server_and_the_sdk_client(self):
+        node = os.environ.get("MCP_E2E_NODE") or "node"
+        server = self.run_process("everything", [node, MODULES / "server-everything" / "dist" / "index.js", "sse"],
+                                  environment={"PORT": "0", "NODE_OPTIONS": f"--require {HERE}/real/loopback_and_hurry.cjs"})
+        eventually(lambda: b"bound " in server.stdout(), lambda: "server-everything: " + server.stderr())
+        url = server.stdout().decode().split("bound ")[1].split()[0].replace("/mcp", "/sse")
+        daemon = self.start_daemon(url)
+        for script in ("one_client", "two_clients", "answers_requests"):
+            self.run_tool([node, HERE / "real" / f"{script}.mjs", binary("MCP_NC"), daemon.socket_path])
+        self.assertEqual(server.stderr().count("Client Connected"), 1)
+        self.client().send(notification("notifications/roots/list_changed"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""A local server that crashes, hangs or is killed, and a daemon that is: nothing stays, and it goes on."""
+
+import os
+import signal
+import subprocess
+import unittest
+
+from harness import Client, call, eventually, main, request
+from harness.binaries import binary, is_sanitized, release_binary
+from harness.local_server import LocalServer, children, runs
+
+PROGRAM = release_binary("MCP_BRIDGED")
+
+# A server that starts in a millisecond. `crash` in a request ends it.
+TINY = """
+while read -r line; do
+  id=${line#*'"id":'}
+  id=${id%%[!0-9]*}
+  case $line in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"tiny","version":"1"}}}' ;;
+    *crash*) sleep 100000 & exit 3 ;;
+    *'"id":'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[]}}' ;;
+  esac
+done
+"""
+
+
+class Crashes(LocalServer):
+    def test_requests_in_flight_end_as_unknown_and_the_next_ones_are_served(self):
+        daemon = self.start_local()
+        first = self.child_pid()
+        client = self.client()
+        client.send(call("silent", {}, 1), call("crash", {}, 2))
+        for _ in range(2):
+            answer = client.line()
+            error = self.assert_error(answer, -32000, answer["id"], "closed", "unknown")
+            self.assertIn("exit code 3", error["message"])
+        self.another_child(first)
+        daemon.logged("session with")
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
+
+    def test_a_request_that_only_reads_is_sent_again(self):
+        self.start_local(environment={"WAYWARD_CRASHED": self.path("crashed")})
+        client = self.client()
+        answer = client.request("resources/read", {"uri": "crash:once"})
+        self.assertEqual(answer["result"], {"contents": []})
+
+    def test_a_read_that_always_crashes_it_is_given_up(self):
+        self.start_daemon(None, "--", "sh", "-c", TINY)
+        self.assert_error(self.client().request("resources/read", {"uri": "crash"}), -32000, 1, "closed", "unknown")
+
+    def test_the_session_is_restored_and_everybody_is_told_what_may_have_changed(self):
+        self.start_local()
+        client = self.client()
+        client.request("resources/subscribe", {"uri": "x:y"})
+        client.request("logging/setLevel", {"level": "debug"}, 2)
+        client.send(call("crash", {}, 3))
+        seen = [client.line() for _ in range(3)]
+        methods = sorted(message["method"] for message in seen if "method" in message)
+        self.assertEqual(methods, ["notifications/resources/updated", "notifications/tools/list_changed"])
+
+    def test_one_that_crashes_at_start_is_started_again_and_again(self):
+        daemon = self.start_local("--crash")
+        daemon.logged("ended with exit code 7", 3)
+        self.assertIn("runs, pid", daemon.stderr())
+
+    def test_a_client_of_one_that_crashes_at_start_is_told_why(self):
+        self.start_local("--crash", options=["--connect-wait", "700ms"])
+        error = self.assert_error(self.client().call("echo"), -32000, 1, "closed", "no")
+        self.assertIn("exit code 7", error["message"])
+
+    def test_one_that_closes_its_stdout_and_goes_on_is_replaced(self):
+        daemon = self.start_local()
+        first = self.child_pid()
+        self.assert_error(self.client().call("close-stdout"), -32000, 1, "closed", "unknown")
+        self.assert_gone(first)
+        self.another_child(first)
+        daemon.logged("it is killed")
+
+    def test_three_hundred_crashes_leave_nothing(self):
+        daemon = self.start_daemon(None, "--keepalive", "0", "--", "sh", "-c", TINY, program=PROGRAM)
+        client = self.client()
+        numbers = iter(range(10_000))
+
+        def crash(times):
+            for _ in range(times):
+                client.call("echo", {}, next(numbers))  # served: the next crash is the first one again
+                self.assert_error(client.call("crash", {}, number := next(numbers)), -32000, number, "closed")
+
+        crash(50)
+        client.call("echo", {}, next(numbers))
+        watcher, = children(daemon.pid)
+        before = (daemon.fds(), daemon.status_field("RssAnon"), len(os.listdir(f"/proc/{watcher}/fd")))
+        crash(250)
+        client.call("echo", {}, next(numbers))
+        self.assertEqual(children(daemon.pid), {watcher: "S"})
+        eventually(lambda: len(children(watcher)) == 1, lambda: f"one child of the watcher: {children(watcher)}")
+        self.assertEqual(daemon.fds(), before[0])
+        self.assertEqual(len(os.listdir(f"/proc/{watcher}/fd")), before[2])
+        if not is_sanitized(PROGRAM):
+            self.assertLess(daemon.status_field("RssAnon") - before[1], 512)
+
+
+class Kills(LocalServer):
+    def test_killing_the_child_kills_its_group_and_a_new_one_runs(self):
+        daemon = self.start_local()
+        first = self.child_pid()
+        others = [int(self.tool("grandchild")), int(self.tool("orphan")), int(self.tool("orphan", {"session": False}))]
+        os.kill(first, signal.SIGKILL)
+        self.assert_gone(first, *others)
+        self.another_child(first)
+        daemon.logged("was ended by signal 9")
+
+    def test_killing_the_daemon_leaves_neither_child_nor_grandchild(self):
+        daemon = self.start_local("--linger", "--ignore-term")
+        daemon.exit_codes = (-signal.SIGKILL,)
+        pids = [self.child_pid(), int(self.tool("grandchild")), int(self.tool("orphan")), int(self.tool("orphan", {"session": False}))]
+        pids += children(daemon.pid)
+        self.assertTrue(all(runs(pid) for pid in pids))
+        daemon.signal(signal.SIGKILL)
+        self.assert_gone(*pids)
+
+    def test_killing_the_watcher_ends_the_child_and_both_are_replaced(self):
+        daemon = self.start_local()
+        first = self.child_pid()
+        watcher, = children(daemon.pid)
+        os.kill(watcher, signal.SIGKILL)
+        self.assert_gone(watcher, first)
+        self.another_child(first)
+        daemon.logged("the watcher process")
+        eventually(lambda: len(children(daemon.pid)) == 1 and watcher not in children(daemon.pid), "another watcher")
+
+    def test_an_interrupt_of_the_whole_foreground_group_ends_in_order(self):
+        daemon = self.start_local(before_exec=lambda: os.setpgid(0, 0))
+        pid = self.child_pid()
+        os.killpg(daemon.pid, signal.SIGINT)
+        self.assertEqual(daemon.wait(), 0)
+        self.assertFalse(runs(pid))
+
+    def content_of_done(self):
+        try:
+            with open(self.path("done"), encoding="ascii") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def test_a_child_killed_while_it_is_being_initialized_is_asked_again(self):
+        # The first one reads the request and says nothing; whoever finds the file answers.
+        command = f'[ -e done ] || {{ echo $$ > done; exec sleep 100000; }}; {TINY}'
+        self.start_daemon(None, "--", "sh", "-c", command)
+        client = self.client()
+        client.send(request("tools/list"))
+        mute = int(eventually(self.content_of_done, "the first child"))
+        self.default_daemon.status_when(lambda status: status["upstream"]["state"] == "opening", "opening")
+        os.kill(mute, signal.SIGKILL)
+        self.assertIn("result", client.answer(1))
+
+
+def may_unshare():
+    return subprocess.run(["unshare", "--pid", "--fork", "true"], check=False, stderr=subprocess.DEVNULL).returncode == 0
+
+
+@unittest.skipUnless(may_unshare(), "no PID namespace of one's own here")
+class FirstProcess(LocalServer):
+    """The daemon is process 1, as in a container without an init."""
+
+    def start_first(self, *options, **how):
+        # The daemon's own idea of its pid is of no use here: it is found by its parent.
+        launcher = self.run_process("unshare", ["unshare", "--pid", "--fork", "--kill-child", binary("MCP_BRIDGED"), "--socket", self.path("s"),
+                                                "--grace", "200ms", *options], **how)
+        eventually(lambda: os.path.exists(self.path("s")) or not launcher.running(), "the socket")
+        self.assertTrue(launcher.running(), launcher.stderr())
+        self.client = lambda *_: Client(self.path("s"))
+        first, = children(launcher.pid)
+        daemon, = children(first)
+        return launcher, first, daemon
+
+    def test_whatever_ends_under_it_is_reaped(self):
+        _, first, daemon = self.start_first("--", *self.wayward())
+        self.tool("orphan")
+        # One of somebody else's: a process that was entered from outside and left its child behind.
+        entered = self.run_process("nsenter", ["nsenter", "--target", first, "--pid", "sh", "-c", "sleep 0 & exec true"])
+        self.assertEqual(entered.wait(), 0)
+        eventually(lambda: children(first) == {daemon: "S"}, lambda: f"no zombies: {children(first)}")
+        watcher, = children(daemon)
+        eventually(lambda: "Z" not in children(watcher).values(), lambda: f"no zombies: {children(watcher)}")
+
+    def test_signals_reach_the_daemon_and_its_exit_code_is_the_first_processs(self):
+        launcher, first, daemon = self.start_first("--", *self.wayward())
+        os.kill(first, signal.SIGHUP)
+        launcher.logged("were read again")
+        os.kill(first, signal.SIGTERM)
+        self.assertEqual(launcher.wait(), 0)
+        self.assertFalse(runs(daemon))
+
+    def test_a_failing_start_has_its_exit_code(self):
+        failing = self.run_process("unshare", ["unshare", "--pid", "--fork", binary("MCP_BRIDGED"), "--", "there-is-no-such-program"])
+        self.assertEqual(failing.wait(), 69)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Local servers from npm behind the daemon, and the SDK's client before it: nobody knows of the bridge."""
+
+import json
+import os
+import signal
+
+from harness import eventually, main
+from harness.binaries import ROOT, binary
+from harness.local_server import LocalServer, children, runs
+
+HERE = ROOT / "tests" / "end_to_end"
+MODULES = HERE / "node_modules" / "@modelcontextprotocol"
+NODE = os.environ.get("MCP_E2E_NODE") or "node"
+
+
+class RealServers(LocalServer):
+    def setUp(self):
+        super().setUp()
+        self.assertTrue((MODULES / "server-memory").exists(), f"npm ci in {HERE} first, or bash tests/run.sh")
+
+    def serve(self, *command, **how):
+        return self.start_daemon(None, "--connect-wait", "60s", "--", NODE, *command, **how)
+
+    def everything(self):
+        return self.serve(MODULES / "server-everything" / "dist" / "index.js", "stdio",
+                          environment={"NODE_OPTIONS": f"--require {HERE}/real/loopback_and_hurry.cjs"})
+
+    def run_script(self, name, *arguments):
+        out, _ = self.run_tool([NODE, HERE / "real" / f"{name}.mjs", binary("MCP_NC"), self.default_daemon.socket_path, *arguments])
+        return out.strip()
+
+    def server_pid(self):
+        watcher, = children(self.default_daemon.pid)
+        server, = children(watcher)
+        return server
+
+
+class Everything(RealServers):
+    def test_one_client_does_everything_and_the_next_ones_share_its_session(self):
+        daemon = self.everything()
+        server = self.server_pid()
+        self.run_script("one_client")
+        self.run_script("two_clients")
+        self.assertEqual(self.server_pid(), server)
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
+
+    def test_sampling_elicitation_and_roots_are_answered_by_the_client(self):
+        self.everything()
+        self.run_script("answers_requests")
+
+    def test_updates_while_nobody_is_connected_go_to_the_next_client(self):
+        daemon = self.everything()
+        uri = self.run_script("subscribes_and_leaves")
+        self.others(0)
+        gathered = daemon.status_when(lambda status: status["ring"]["untaken"] >= 3, "three untaken")["ring"]["untaken"]
+        self.run_script("collects_updates", uri, gathered - 1)
+
+    def test_after_it_was_killed_the_same_client_goes_on(self):
+        daemon = self.everything()
+        client = self.client()
+        client.call("echo", {"message": "before"})
+        server = self.server_pid()
+        os.kill(server, signal.SIGKILL)
+        self.assert_gone(server)
+        self.assertIn("after", client.call("echo", {"message": "after"}, 2)["result"]["content"][0]["text"])
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
+
+    def test_it_ends_with_the_daemon(self):
+        daemon = self.everything()
+        self.client().call("echo", {"message": "x"})
+        server = self.server_pid()
+        self.assertEqual(daemon.terminate(), 0)
+        self.assertFalse(runs(server))
+
+
+class Others(RealServers):
+    def test_the_filesystem_server_from_a_config_file(self):
+        self.write("note.txt", "from the file")
+        config = self.write("mcp.json", json.dumps({"mcpServers": {
+            "memory": {"command": "no"},
+            "files": {"command": NODE, "args": [str(MODULES / "server-filesystem" / "dist" / "index.js"), "${input:folder}"]}}}))
+        self.start_daemon(None, "--config", config, "--server", "files", "--input", f"folder={self.folder}", "--connect-wait", "60s")
+        out, _ = self.run_nc("call", "read_text_file", f"path={self.folder}/note.txt")
+        self.assertIn("from the file", out)
+
+    def test_the_memory_server_keeps_what_one_client_told_it_for_the_next(self):
+        self.serve(MODULES / "server-memory" / "dist" / "index.js", environment={"MEMORY_FILE_PATH": self.path("memory.jsonl")})
+        entity = '[{"name":"bridge","entityType":"daemon","observations":["holds one session"]}]'
+        self.run_nc("call", "create_entities", f"entities:={entity}")
+        out, _ = self.run_nc("call", "read_graph")
+        self.assertIn("holds one session", out)
+        eventually(lambda: os.path.exists(self.path("memory.jsonl")), "its file")
+
+
+if __name__ == "__main__":
+    main()

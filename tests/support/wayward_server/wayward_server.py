@@ -1,0 +1,170 @@
+"""A local MCP server over stdio that does on request what a good one never does.
+
+Flags: --banner (prints a line that is no message first), --crash (ends at once with code 7),
+--ignore-term, --linger (does not end when its stdin is closed).
+Tools: the text of the answer is what the tool says it is.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+
+def write(message):
+    sys.stdout.write(json.dumps(message, separators=(",", ":")) + "\n")
+    sys.stdout.flush()
+
+
+def sleeper(own_session):
+    """A process that never ends by itself and holds our stdout."""
+    child = subprocess.Popen(["sleep", "100000"], start_new_session=own_session)
+    return child.pid
+
+
+def crash(_):
+    os._exit(3)
+
+
+def die(arguments):
+    os.kill(os.getpid(), arguments.get("signal", signal.SIGKILL))
+
+
+def orphan(arguments):
+    """A grandchild whose parent has ended: nobody but a subreaper knows of it."""
+    read_end, write_end = os.pipe()
+    if os.fork() == 0:
+        os.write(write_end, str(sleeper(arguments.get("session", True))).encode())
+        os._exit(0)
+    os.wait()
+    return os.read(read_end, 100).decode()
+
+
+def flood_stderr(arguments):
+    for n in range(arguments["lines"]):
+        sys.stderr.write(f"flood {n} " + "x" * 200 + "\n")
+    sys.stderr.flush()
+    return "flooded"
+
+
+def print_garbage(arguments):
+    sys.stdout.write(arguments["text"] + "\n")
+    sys.stdout.flush()
+    return "printed"
+
+
+def stop_reading(_):
+    write({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "deaf"}})
+    while True:
+        time.sleep(1000)
+
+
+def close_stdout(_):
+    os.close(1)
+    while True:
+        time.sleep(1000)
+
+
+def big(arguments):
+    return "x" * arguments["bytes"]
+
+
+def environment(arguments):
+    return json.dumps({name: value for name, value in os.environ.items() if name.startswith(tuple(arguments["names"]))})
+
+
+def progress(arguments, token=None):
+    for step in range(1, arguments["steps"] + 1):
+        write({"jsonrpc": "2.0", "method": "notifications/progress",
+               "params": {"progressToken": token, "progress": step, "total": arguments["steps"]}})
+    return "done"
+
+
+def emit(arguments):
+    write(arguments["message"])
+    return "emitted"
+
+
+def seen(_):
+    """The line of this very request, as it came."""
+    return LINE
+
+
+def silent(_):
+    """No answer at all."""
+
+
+LINE = ""
+
+TOOLS = {
+    "echo": lambda arguments: arguments["message"],
+    "pid": lambda _: str(os.getpid()),
+    "where": lambda _: os.getcwd(),
+    "arguments": lambda _: json.dumps(sys.argv[1:]),
+    "grandchild": lambda _: str(sleeper(False)),
+    "orphan": orphan,
+    "crash": crash,
+    "die": die,
+    "flood-stderr": flood_stderr,
+    "garbage": print_garbage,
+    "stop-reading": stop_reading,
+    "close-stdout": close_stdout,
+    "big": big,
+    "environment": environment,
+    "emit": emit,
+    "seen": seen,
+    "silent": silent,
+}
+
+
+def answer(id, result):
+    write({"jsonrpc": "2.0", "id": id, "result": result})
+
+
+def handle(message):
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize":
+        answer(id, {"protocolVersion": message["params"]["protocolVersion"],
+                    "capabilities": {"tools": {"listChanged": True}, "resources": {"subscribe": True}, "logging": {}},
+                    "serverInfo": {"name": "wayward", "version": "1"}})
+    elif method == "tools/call":
+        arguments = message["params"].get("arguments", {})
+        if message["params"]["name"] == "raw":
+            # These very bytes, with our id in them.
+            sys.stdout.write(arguments["text"].replace("$ID", str(id)) + "\n")
+            sys.stdout.flush()
+            return
+        if message["params"]["name"] == "progress":
+            text = progress(arguments, message["params"]["_meta"]["progressToken"])
+        else:
+            text = TOOLS[message["params"]["name"]](arguments)
+        if text is not None:
+            answer(id, {"content": [{"type": "text", "text": text}]})
+    elif method == "resources/read" and message["params"]["uri"] == "crash:once":
+        # The next one finds the file that says that it was done.
+        if not os.path.exists(os.environ["WAYWARD_CRASHED"]):
+            open(os.environ["WAYWARD_CRASHED"], "w", encoding="ascii").close()
+            os._exit(3)
+        answer(id, {"contents": []})
+    elif id is not None and method is not None:
+        answer(id, {})
+
+
+def main():
+    if "--crash" in sys.argv:
+        os._exit(7)
+    if "--ignore-term" in sys.argv:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "--banner" in sys.argv:
+        print("Welcome to the wayward server \x1b[31mv1", flush=True)
+    global LINE
+    for LINE in sys.stdin:
+        handle(json.loads(LINE))
+    if "--linger" in sys.argv:
+        while True:
+            time.sleep(1000)
+
+
+main()

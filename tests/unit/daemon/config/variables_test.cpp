@@ -1,0 +1,62 @@
+#include "config/variables.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+using namespace bridge;
+
+namespace {
+
+std::string expanded(std::string_view text) {
+  static const std::map<std::string, std::string> values = {{"A", "1"}, {"i d", "2"}, {"EMPTY", ""}};
+  return expand_variables(text, [](const Variable& variable) -> std::optional<std::string> {
+    const auto found = values.find(variable.name);
+    if (variable.kind == Variable::Kind::unknown || found == values.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the three forms of a variable are told apart") {
+  CHECK(parse_variable("input:my-id").kind == Variable::Kind::input);
+  CHECK(parse_variable("input:my-id").name == "my-id");
+  CHECK(parse_variable("env:HOME").kind == Variable::Kind::environment);
+  CHECK(parse_variable("env:HOME").name == "HOME");
+  CHECK(parse_variable("HOME").kind == Variable::Kind::environment);
+  CHECK(parse_variable("HOME").name == "HOME");
+  CHECK_FALSE(parse_variable("HOME").otherwise);
+  const Variable with_default = parse_variable("HOME:-/root");
+  CHECK(with_default.name == "HOME");
+  CHECK(with_default.otherwise == "/root");
+  CHECK(parse_variable("X:-").otherwise == "");
+}
+
+TEST_CASE("what only an editor knows is unknown") {
+  for (const char* text : {"command:pick", "", "env:", "input:", "config:a.b", "a b"}) {
+    CAPTURE(text);
+    CHECK(parse_variable(text).kind == Variable::Kind::unknown);
+  }
+}
+
+TEST_CASE("variables are replaced wherever they stand") {
+  CHECK(expanded("${A}") == "1");
+  CHECK(expanded("x${A}y${env:A}z${input:i d}") == "x1y1z2");
+  CHECK(expanded("${A}${A}") == "11");
+  CHECK(expanded("no variable, $A, {A}, $") == "no variable, $A, {A}, $");
+  CHECK(expanded("${never closed") == "${never closed");
+}
+
+TEST_CASE("a default stands for what has no value, and may have variables in it") {
+  CHECK(expanded("${B:-default}") == "default");
+  CHECK(expanded("${A:-default}") == "1");
+  CHECK(expanded("${B:-}") == "");
+  CHECK(expanded("${B:-<${A}>}!") == "<1>!");
+  CHECK(expanded("${B:-${C:-deep}}") == "deep");
+}
+
+TEST_CASE("a value is not searched for variables again") {
+  const auto value = [](const Variable&) { return std::optional<std::string>("${A}"); };
+  CHECK(expand_variables("${X}", value) == "${A}");
+}
