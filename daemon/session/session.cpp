@@ -152,7 +152,7 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
       resolve_doubts(refused);
     } else if (refused) {
       lose("a ping was refused");
-    } else if (ending.failure && ending.failure->delivered == Delivered::no) {
+    } else if (ending.failure && is_unreachable(*ending.failure)) {
       go_away(*ending.failure);
     }
     return true;

@@ -12,13 +12,13 @@ constexpr std::uint8_t max_rejections = 3;
 /// A message that only reads is sent again so often after its connection broke.
 constexpr std::uint8_t max_repeats = 2;
 
-bool is_unreachable(const Failure& failure) {
+}  // namespace
+
+bool Session::is_unreachable(const Failure& failure) {
   return failure.delivered == Delivered::no &&
          (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns ||
           failure.kind == ErrorKind::tls || failure.kind == ErrorKind::timeout);
 }
-
-}  // namespace
 
 // A message failed before its answer began. Is it to be sent again, and when?
 void Session::message_failed(Ending ending) {
@@ -42,7 +42,7 @@ void Session::message_failed(Ending ending) {
       patience_over.delivered = Delivered::no;
       patience_over.error_object.clear();
       patience_over.message = "the upstream keeps losing the session: " + failure.message;
-      hold(std::move(message), std::move(patience_over), options_.connect_wait);
+      hold(std::move(message), std::move(patience_over));
       lose("a request was refused");
       return;
     }
@@ -53,16 +53,15 @@ void Session::message_failed(Ending ending) {
     lose("a request was refused");
   } else if (is_unreachable(failure)) {
     const Failure why = failure;
-    hold(std::move(message), why, options_.connect_wait);
+    hold(std::move(message), why);
     go_away(why);
     return;
   } else if (failure.retry_after && failure.delivered == Delivered::no) {
     const auto now = std::chrono::steady_clock::now();
     const SteadyTime deadline = message.hold_until.value_or(now + options_.connect_wait);
     if (now + *failure.retry_after <= deadline) {
-      message.hold_until = deadline;
-      held_.hold({std::move(message), failure, now + *failure.retry_after, deadline});
-      schedule();
+      Failure why = failure;
+      hold(std::move(message), std::move(why), *failure.retry_after);
       return;
     }
   } else if (failure.kind == ErrorKind::closed && message.may_repeat && message.repeats < max_repeats) {
@@ -72,7 +71,7 @@ void Session::message_failed(Ending ending) {
       send(std::move(message));
     } else {
       Failure why = failure;
-      hold(std::move(message), std::move(why), options_.connect_wait);
+      hold(std::move(message), std::move(why));
     }
     return;
   }
@@ -80,16 +79,22 @@ void Session::message_failed(Ending ending) {
   events_->session_ended(id, std::move(ending));
 }
 
-void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds patience) {
+void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
+  if (given_up_) {
+    Ending ending;
+    ending.failure = *given_up_;
+    events_->session_ended(message.id, std::move(ending));
+    return;
+  }
   const auto now = std::chrono::steady_clock::now();
-  if (!message.hold_until) message.hold_until = now + patience;
+  if (!message.hold_until) message.hold_until = now + options_.connect_wait;
   const SteadyTime deadline = *message.hold_until;
-  held_.hold({std::move(message), std::move(failure), now, deadline});
+  held_.hold({std::move(message), std::move(failure), now + delay, deadline});
   schedule();
 }
 
 void Session::lose(std::string_view why) {
-  if (!alive_ || ending_) return;
+  if (!alive_ || ending_ || given_up_) return;
   if (is_open()) events_->session_away();
   alive_ = false;
   lost_ = true;
@@ -176,6 +181,22 @@ void Session::probe() {
 void Session::release_held() {
   for (HeldMessage& held : held_.take_ready(std::chrono::steady_clock::now())) {
     send(std::move(held.message));
+  }
+}
+
+void Session::give_up_held(const Failure& failure) {
+  given_up_ = failure;
+  std::vector<UpstreamId> ids;
+  for (const HeldMessage& held : held_.take_all()) ids.push_back(held.message.id);
+  if (initialize_is_clients_ && !is_trying()) {
+    ids.push_back(initialize_id_);
+    withdraw_initialize(initialize_id_);
+  }
+  schedule();
+  for (const UpstreamId id : ids) {
+    Ending ending;
+    ending.failure = failure;
+    events_->session_ended(id, std::move(ending));
   }
 }
 
