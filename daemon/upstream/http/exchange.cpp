@@ -37,11 +37,11 @@ struct Exchange::Callbacks {
   }
 
   // curl would send a request again by itself when a reused connection turns out to be dead. Whether
-  // that may be is not curl's to decide.
+  // that may be is not curl's to decide, unless no byte of it has left.
   static int before_request(void* self, char*, char*, int, int) {
     auto& exchange = *static_cast<Exchange*>(self);
-    exchange.reached_ = true;
-    return ++exchange.requests_sent_ > 1 ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    const bool again = std::exchange(exchange.reached_, true);
+    return again && exchange.has_left() ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
   }
 };
 
@@ -73,7 +73,7 @@ void Exchange::begin_post() {
   carried_session_ = !context_.session_id().empty();
   token_generation_ = context_.token_generation();
   CURL* const h = handle_.get();
-  use_redirected_url();
+  prepare_handle();
   curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());
@@ -83,12 +83,22 @@ void Exchange::begin_post() {
   set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &Callbacks::before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
-  requests_sent_ = 0;
   running_ = true;
   context_.curl().add(h, *this);
 }
 
-void Exchange::use_redirected_url() {
+/// Whether a byte of the request under way may have left.
+bool Exchange::has_left() const {
+  if (!reached_) return false;
+  if (context_.options().http2) return true;  // its frames are not counted
+  long bytes = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &bytes);
+  return bytes > 0;
+}
+
+void Exchange::prepare_handle() {
+  error_text_[0] = '\0';
+  curl_easy_setopt(handle_.get(), CURLOPT_ERRORBUFFER, error_text_.data());
   if (url_.empty()) return;
   curl_easy_setopt(handle_.get(), CURLOPT_CURLU, nullptr);
   curl_easy_setopt(handle_.get(), CURLOPT_URL, url_.c_str());
@@ -186,6 +196,11 @@ void Exchange::transfer_progressed(bool done, int result) {
 }
 
 void Exchange::transfer_done(int result) {
+  static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
+  if (!resuming_) reached_ = has_left();
+  TransferProgress progress{reached_by(handle_.get(), reached_), error_text_.data()};
+  // A second attempt of curl's was stopped: the request was sent once.
+  if (result == CURLE_ABORTED_BY_CALLBACK) progress.detail = "the server closed it while it was being reused";
   release_handle();
   if (failed_in_callback_ && !settled_) {
     end(std::move(*failed_in_callback_));
@@ -195,8 +210,7 @@ void Exchange::transfer_done(int result) {
     if (settled_) {
       end(std::nullopt);
     } else if (!try_resume()) {
-      // A second attempt of curl's was stopped: the request was sent once.
-      end(failure_of_transfer(context_, result, reached_));
+      end(failure_of_transfer(context_, result, progress));
     }
     return;
   }
@@ -282,7 +296,7 @@ void Exchange::begin_resume() {
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(parser_->last_event_id());
   CURL* const h = handle_.get();
-  use_redirected_url();
+  prepare_handle();
   set_get(h, headers_);
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 118L);
   set_receivers(h, &Callbacks::header, &Callbacks::body, this);
@@ -300,6 +314,7 @@ bool Exchange::follow_redirect() {
   if (to.empty()) return false;
   ++redirects_;
   url_ = to;
+  reached_ = false;  // who redirects has not acted
   body_.clear();
   head_ = ResponseHead{};
   body_begun_ = false;

@@ -36,13 +36,23 @@ ErrorKind kind_of(CURLcode code) {
   }
 }
 
-std::string advice(ErrorKind kind, const HttpContext& context) {
+std::string advice(ErrorKind kind, bool timed_out, const HttpContext& context) {
+  if (timed_out) return {};
   switch (kind) {
     case ErrorKind::dns: return "; check the host name in MCP_SERVER_URL";
     case ErrorKind::tls:
       return context.options().ca_file.empty() ? "; for a private authority name its certificate with --ca-file" : "";
     default: return {};
   }
+}
+
+/// Whether the server has ended the handshake because it does not like who we are.
+bool refuses_certificate(std::string_view detail) {
+  if (detail.find("alert") == detail.npos) return false;
+  for (const std::string_view what : {"certificate", "unknown ca", "access denied", "handshake failure"}) {
+    if (detail.find(what) != detail.npos) return true;
+  }
+  return false;
 }
 
 /// The message in a body: the body itself, or the data of its first event with an error in it.
@@ -70,21 +80,58 @@ bool mentions(std::string text, std::string_view words) {
 
 }  // namespace
 
-Failure failure_of_transfer(const HttpContext& context, int curl_result, bool sent) {
+TransferProgress::Reached reached_by(CURL* handle, bool sent) {
+  using Reached = TransferProgress::Reached;
+  if (sent) return Reached::request;
+  curl_off_t resolved = 0;
+  long local_port = 0;
+  long proxy_answer = 0;
+  curl_easy_getinfo(handle, CURLINFO_NAMELOOKUP_TIME_T, &resolved);
+  curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT, &local_port);  // the connect time comes only after TLS
+  curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &proxy_answer);
+  if (local_port > 0 && (proxy_answer == 0 || proxy_answer == 200)) return Reached::peer;
+  return resolved > 0 ? Reached::address : Reached::nothing;
+}
+
+Failure failure_of_transfer(const HttpContext& context, int curl_result, const TransferProgress& progress) {
   const auto code = static_cast<CURLcode>(curl_result);
+  const bool timed_out = code == CURLE_OPERATION_TIMEDOUT;
+  bool sent = progress.reached == TransferProgress::Reached::request;
   Failure failure;
   failure.kind = kind_of(code);
   if (sent && (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns)) {
     failure.kind = ErrorKind::closed;
+  } else if (sent && refuses_certificate(progress.detail)) {
+    failure.kind = ErrorKind::tls;
+    sent = false;  // with TLS 1.3 the refusal comes behind the request, which nobody has read
+  } else if (!sent && failure.kind == ErrorKind::closed) {
+    failure.kind = ErrorKind::connect;
+  }
+  std::string reason(progress.detail.empty() ? curl_easy_strerror(code) : progress.detail);
+  if (timed_out && !sent) {
+    const auto limit = context.options().connect_timeout.count();
+    switch (progress.reached) {
+      case TransferProgress::Reached::nothing:
+        failure.kind = ErrorKind::dns;
+        reason = fmt::format("no answer of a name server within {} ms (--connect-timeout)", limit);
+        break;
+      case TransferProgress::Reached::address:
+        reason = fmt::format("no connection within {} ms (--connect-timeout)", limit);
+        break;
+      case TransferProgress::Reached::peer:
+        if (context.options().is_tls()) failure.kind = ErrorKind::tls;
+        reason = fmt::format("the {} was not complete within {} ms (--connect-timeout)",
+                             context.options().is_tls() ? "TLS handshake" : "connection", limit);
+        break;
+      case TransferProgress::Reached::request: break;
+    }
   }
   failure.delivered = sent ? Delivered::unknown : Delivered::no;
-  if (sent && failure.kind == ErrorKind::closed) {
-    failure.message = fmt::format("the connection to {} broke before the answer was complete: {}",
-                                  context.options().target, curl_easy_strerror(code));
-  } else {
-    failure.message = fmt::format("cannot reach {}: {}{}", context.options().target, curl_easy_strerror(code),
-                                  advice(failure.kind, context));
-  }
+  const bool broke = sent && failure.kind == ErrorKind::closed;
+  failure.message = fmt::format("{} {}{}: {}{}", broke ? "the connection to" : "cannot reach", context.options().target,
+                                broke ? " broke before the answer was complete" : "",
+                                printable(context.without_secrets(std::move(reason)), 300),
+                                broke ? std::string() : advice(failure.kind, timed_out, context));
   return failure;
 }
 

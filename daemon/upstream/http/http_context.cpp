@@ -2,8 +2,9 @@
 
 #include <curl/curl.h>
 
-#include <algorithm>
 #include <utility>
+
+#include "auth/recent_secrets.hpp"
 
 namespace bridge {
 namespace {
@@ -78,7 +79,9 @@ CurlHandle HttpContext::take_handle() {
 }
 
 void HttpContext::give_back(CurlHandle handle) {
-  if (handle && idle_handles_.size() < max_idle_handles) idle_handles_.push_back(std::move(handle));
+  if (!handle || idle_handles_.size() >= max_idle_handles) return;
+  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
+  idle_handles_.push_back(std::move(handle));
 }
 
 HeaderList HttpContext::common_headers() const {
@@ -126,7 +129,7 @@ void HttpContext::set_protocol_version(std::string version) {
 
 void HttpContext::set_token(const std::string& token) {
   if (token == token_) return;
-  last_token_ = std::exchange(token_, token);
+  token_ = token;
   ++token_generation_;
   post_headers_.reset();
 }
@@ -148,20 +151,15 @@ void HttpContext::forget_session() {
 }
 
 std::string HttpContext::without_secrets(std::string text) const {
-  const auto blot = [&text](const std::string& secret) {
-    if (secret.size() < 4) return;
-    for (std::size_t at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
-      text.replace(at, secret.size(), "***");
-    }
-  };
-  blot(token_);
-  blot(last_token_);
-  blot(session_id_);
+  std::vector<std::string> secrets;
+  if (tokens_ != nullptr) secrets = tokens_->secrets();
+  secrets.push_back(token_);
+  secrets.push_back(session_id_);
   for (const std::string& header : options_.headers) {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);
-    if (value != header.npos) blot(header.substr(value));
+    if (value != header.npos) secrets.push_back(header.substr(value));
   }
-  return text;
+  return blotted(std::move(text), std::move(secrets));
 }
 
 }  // namespace bridge

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "auth/token_source.hpp"
 #include "loop/byte_budget.hpp"
 #include "service/log.hpp"
 #include "upstream/http/curl_loop.hpp"
@@ -58,6 +59,8 @@ class HttpContext {
   std::chrono::seconds max_idle() const { return max_idle_; }
   void set_max_idle(std::chrono::seconds idle) { max_idle_ = idle; }
 
+  /// Whose secrets without_secrets() blots out too. `tokens` outlives this.
+  void know_secrets_of(const TokenSource& tokens) { tokens_ = &tokens; }
   /// `text` with every secret in it blotted out.
   std::string without_secrets(std::string text) const;
 
@@ -76,7 +79,7 @@ class HttpContext {
   std::vector<CurlHandle> idle_handles_;
   HeaderList post_headers_;
   std::string token_;
-  std::string last_token_;  ///< still to be blotted out of what the upstream says
+  const TokenSource* tokens_ = nullptr;
   int token_generation_ = 0;
   std::string session_id_;
   std::string protocol_version_;
