@@ -195,7 +195,7 @@ void Session::timer_fired() {
   fail_expired();
   if (next_try_ && *next_try_ <= std::chrono::steady_clock::now()) {
     next_try_.reset();
-    if (events_->frames_wait() || !held_.empty() || lost_) {
+    if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
       if (alive_) {
         probe();
       } else {

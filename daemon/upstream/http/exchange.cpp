@@ -199,6 +199,10 @@ void Exchange::transfer_done(int result) {
   static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
   if (!resuming_) reached_ = has_left();
   TransferProgress progress{reached_by(handle_.get(), reached_), error_text_.data()};
+  if (result == CURLE_OK && !head_.complete) {
+    result = CURLE_GOT_NOTHING;
+    progress.detail = "its head is not complete";
+  }
   // A second attempt of curl's was stopped: the request was sent once.
   if (result == CURLE_ABORTED_BY_CALLBACK) progress.detail = "the server closed it while it was being reused";
   release_handle();
@@ -251,6 +255,10 @@ void Exchange::answer_complete() {
   if (blank && (head_.status == 202 || head_.status == 204 || head_.status == 200)) {
     if (head_.status == 200 && head_.is_json()) {
       end(std::nullopt);
+      return;
+    }
+    if (message_.opens_session) {
+      end(std::nullopt);  // there is no other stream yet
       return;
     }
     awaited_elsewhere_ = true;

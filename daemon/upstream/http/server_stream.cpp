@@ -161,11 +161,12 @@ void HttpServerStream::ended(int result) {
   unreachable_ = result != CURLE_OK && begun == 0;
   release_handle();
   const bool opened = state_ == ServerStream::open;
-  if (!opened && result == CURLE_OK && head_.status >= 400 && head_.status < 500) {
+  const bool answered = result == CURLE_OK && head_.complete;
+  if (!opened && answered && head_.status >= 400 && head_.status < 500) {
     refused();
     return;
   }
-  if (!opened && result == CURLE_OK && head_.status == 200) {
+  if (!opened && answered && head_.status == 200) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
       context_.log().info("the upstream answers the server stream with content type '{}': not used",
