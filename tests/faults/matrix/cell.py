@@ -117,7 +117,8 @@ class Cell(Ways, FaultCase):
         for id in range(requests):
             self.assertTrue(least <= in_all[f"m{id}"] <= most, f"m{id} was seen {in_all[f'm{id}']} times: {self.row.seen}")
         self.assertLessEqual(max(in_a_session.values(), default=0), self.row.in_a_session)
-        self.assertEqual(len(self.server.log("initialize")), self.row.reopened + (self.row.strikes == "at start"))
+        self.assertEqual(len(self.server.log("initialize")),
+                         self.row.reopened + self.row.failed_tries + (self.row.strikes == "at start"))
 
     def check_burst(self, burst):
         """To everybody in order, nothing twice, and nothing missing if the stream stayed."""

@@ -31,5 +31,6 @@ class Row:
     tool: tuple = ("echo", {})
     # What is so afterwards.
     reopened: int = 0  # how many sessions have taken the place of a lost one
+    failed_tries: int = 0  # to open one, before that
     stream: str = "open"
     keeps_stream: bool = True  # no notification is lost
