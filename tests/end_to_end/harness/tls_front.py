@@ -1,10 +1,67 @@
 """TLS before a server that has none: decrypts, and passes everything on."""
 
 import asyncio
+import socket
 import ssl
 import threading
 
 from .certificates import key_of
+
+
+def server_context(certificate, client_authority=None):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key_of(certificate))
+    context.num_tickets = 0  # else a session is resumed, and the certificate not looked at
+    context.options |= ssl.OP_NO_TICKET
+    if client_authority:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(client_authority)
+    return context
+
+
+class TlsRefuser:
+    """Requires a client's certificate, and tells whoever has none of `client_authority` so by an alert.
+
+    asyncio closes without one, so this has a thread and does nothing else."""
+
+    def __init__(self, certificate, client_authority):
+        self.context = server_context(certificate, client_authority)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"https://127.0.0.1:{self.listener.getsockname()[1]}/mcp"
+        self.accepted = []  # handshakes that were not refused
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+
+    def _run(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            connection.settimeout(10)
+            secured = self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+            try:
+                secured.do_handshake()
+                self.accepted.append(secured)
+            except OSError:
+                self._linger(socket.socket(fileno=secured.detach()))
+
+    @staticmethod
+    def _linger(connection):
+        # Closed with unread bytes the alert might be lost by a reset.
+        with connection:
+            connection.settimeout(10)
+            try:
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(1 << 16):
+                    pass
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
 
 
 class TlsFront:
@@ -30,14 +87,7 @@ class TlsFront:
         self.context = self._context(certificate)
 
     def _context(self, certificate):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key_of(certificate))
-        context.num_tickets = 0  # else a session is resumed, and the certificate not looked at
-        context.options |= ssl.OP_NO_TICKET
-        if self.client_authority:
-            context.verify_mode = ssl.CERT_REQUIRED
-            context.load_verify_locations(self.client_authority)
-        return context
+        return server_context(certificate, self.client_authority)
 
     def _choose(self, connection, _name, _context):
         self.handshakes += 1
