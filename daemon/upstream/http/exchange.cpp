@@ -53,6 +53,7 @@ Exchange::~Exchange() { release_handle(); }
 void Exchange::release_handle() {
   if (!handle_) return;
   if (std::exchange(running_, false)) context_.curl().remove(handle_.get(), *this);
+  context_.goaways().forget(handle_.get());
   // One that was sent elsewhere knows another URL than the rest.
   if (url_.empty()) {
     context_.give_back(std::move(handle_));
@@ -90,13 +91,14 @@ void Exchange::begin_post() {
 /// Whether a byte of the request under way may have left.
 bool Exchange::has_left() const {
   if (!reached_) return false;
-  if (context_.options().http2) return true;  // its frames are not counted
+  if (context_.options().http2) return !context_.goaways().left_out(handle_.get());  // bytes are not counted there
   long bytes = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &bytes);
   return bytes > 0;
 }
 
 void Exchange::prepare_handle() {
+  if (context_.options().http2) context_.goaways().begin(handle_.get());
   error_text_[0] = '\0';
   curl_easy_setopt(handle_.get(), CURLOPT_ERRORBUFFER, error_text_.data());
   if (url_.empty()) return;

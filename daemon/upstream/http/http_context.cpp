@@ -11,6 +11,18 @@ namespace {
 
 constexpr std::size_t max_idle_handles = 16;
 
+/// curl's log, of which only what concerns HTTP/2 is read.
+int read_log(CURL* handle, curl_infotype type, char* data, std::size_t size, void* self) {
+  if (type != CURLINFO_TEXT) return 0;
+  std::optional<std::int64_t> connection;
+#if LIBCURL_VERSION_NUM >= 0x080200
+  curl_off_t number = -1;
+  if (curl_easy_getinfo(handle, CURLINFO_CONN_ID, &number) == CURLE_OK && number >= 0) connection = number;
+#endif
+  static_cast<GoawayWatch*>(self)->line(handle, std::string_view(data, size), connection);
+  return 0;
+}
+
 }  // namespace
 
 void CurlCleanup::operator()(CURL* handle) const { curl_easy_cleanup(handle); }
@@ -73,7 +85,12 @@ CurlHandle HttpContext::take_handle() {
   curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
-  if (options_.http2) curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
+  if (options_.http2) {
+    curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, &read_log);
+    curl_easy_setopt(h, CURLOPT_DEBUGDATA, &goaways_);
+    curl_easy_setopt(h, CURLOPT_VERBOSE, 1L);
+  }
   set_way(h, options_);
   return handle;
 }

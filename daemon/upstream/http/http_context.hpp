@@ -9,6 +9,7 @@
 #include "loop/byte_budget.hpp"
 #include "service/log.hpp"
 #include "upstream/http/curl_loop.hpp"
+#include "upstream/http/goaway_watch.hpp"
 #include "upstream/http/http_options.hpp"
 
 struct curl_slist;
@@ -36,6 +37,9 @@ class HttpContext {
   /// A handle with everything set that all transfers need; comes from those given back, if any.
   CurlHandle take_handle();
   void give_back(CurlHandle handle);
+
+  /// What the server's ends of HTTP/2 connections have left out; fed only with --http2.
+  GoawayWatch& goaways() { return goaways_; }
 
   /// The headers of a POST in this session, or before there is one.
   const HeaderList& post_headers();
@@ -76,6 +80,7 @@ class HttpContext {
   ByteBudget& budget_;
   Log& log_;
   std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
+  GoawayWatch goaways_;
   std::vector<CurlHandle> idle_handles_;
   HeaderList post_headers_;
   std::string token_;
