@@ -134,9 +134,10 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
     return;
   }
   if (state_ == State::waiting && alive_ && !ending.failure) came_back();
-  const bool lost = ending.session == SessionVerdict::lost;
+  const SessionVerdict verdict = ending.session;
   events_->session_ended(id, std::move(ending));
-  if (lost) lose("the continuation of an answer was refused");
+  if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
+  if (verdict == SessionVerdict::doubtful) confirm();
 }
 
 bool Session::own_ended(UpstreamId id, Ending& ending) {
@@ -150,7 +151,8 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
     const bool refused = ending.session != SessionVerdict::kept;
     if (confirms) {
       resolve_doubts(refused);
-    } else if (refused) {
+    }
+    if (refused) {
       lose("a ping was refused");
     } else if (ending.failure && is_unreachable(*ending.failure)) {
       go_away(*ending.failure);

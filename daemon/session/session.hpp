@@ -142,6 +142,7 @@ class Session final : public UpstreamEvents {
   void lose(std::string_view why);
   void message_failed(Ending ending);
   void doubt(Ending ending);
+  void confirm();
   void resolve_doubts(bool lost);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay = {});
   void go_away(const Failure& failure);

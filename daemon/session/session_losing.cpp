@@ -96,6 +96,7 @@ void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
 void Session::lose(std::string_view why) {
   if (!alive_ || ending_ || given_up_) return;
   if (is_open()) events_->session_away();
+  if (state_ == State::waiting) backoff_.reset();  // it could not be reached, and now it could
   alive_ = false;
   lost_ = true;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
@@ -123,7 +124,12 @@ void Session::doubt(Ending ending) {
     if (!alive_) resolve_doubts(true);
     return;
   }
-  if (confirm_id_ == UpstreamId{}) confirm_id_ = send_own(OutgoingKind::request, "ping", {});
+  confirm();
+}
+
+/// Asks whether the session is there. Once for all who doubt it.
+void Session::confirm() {
+  if (is_open() && confirm_id_ == UpstreamId{}) confirm_id_ = send_own(OutgoingKind::request, "ping", {});
 }
 
 void Session::resolve_doubts(bool lost) {
@@ -161,9 +167,7 @@ void Session::came_back() {
   backoff_.reset();
   log_.info("the upstream {} can be reached again", upstream_.target());
   if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
-  if (!doubts_.empty() && confirm_id_ == UpstreamId{}) {
-    confirm_id_ = send_own(OutgoingKind::request, "ping", {});
-  }
+  if (!doubts_.empty()) confirm();
   release_held();
   schedule();
   events_->session_open();

@@ -120,7 +120,7 @@ std::size_t Exchange::take_body(std::string_view bytes) {
   last_byte_ = context_.curl().entered();
   if (!std::exchange(body_begun_, true)) head_complete();
   const std::size_t limit = head_.is_success() ? context_.options().max_frame : max_error_body;
-  if (parser_) {
+  if (parser_ && head_.is_success()) {  // what refuses a resumption is no part of the stream
     parser_->feed(bytes, *this);
   } else if (body_.size() + bytes.size() <= limit) {
     body_.append(bytes);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/sse_parser.hpp"
@@ -70,6 +71,20 @@ std::string first_message(const ResponseHead& head, const std::string& body) {
   parser.feed(body, first);
   parser.feed("\n\n", first);
   return first.message;
+}
+
+/// The error object of a JSON-RPC error. That an answer which is about no request has no `id` at all
+/// is common among servers.
+std::string error_in(std::string message) {
+  const std::string bytes = message;
+  const auto parsed = parse_frame(std::move(message));
+  if (const auto* frame = std::get_if<Frame>(&parsed)) {
+    return frame->is_response() && frame->error.present() ? std::string(frame->text(frame->error)) : std::string();
+  }
+  if (std::get<FrameFault>(parsed).code != json_rpc::invalid_request) return {};
+  if (!find_member(bytes, "jsonrpc") || find_member(bytes, "id") || find_member(bytes, "method")) return {};
+  const auto error = find_member(bytes, "error");
+  return error && is_object(*error) ? std::string(*error) : std::string();
 }
 
 bool mentions(std::string text, std::string_view words) {
@@ -146,10 +161,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head, 
   failure.authorization_server = printable(context.without_secrets(head.authorization_server), 1000);
   std::string message = first_message(head, body);
   make_single_line(message);
-  auto parsed = parse_frame(std::move(message));
-  if (const auto* frame = std::get_if<Frame>(&parsed); frame != nullptr && frame->is_response() && frame->error.present()) {
-    failure.error_object = std::string(frame->text(frame->error));
-  }
+  failure.error_object = error_in(std::move(message));
   const std::string text = printable(context.without_secrets(body.substr(0, 4096)));
   failure.message = text.empty() ? fmt::format("HTTP {}", head.status) : fmt::format("HTTP {}: {}", head.status, text);
   return failure;
