@@ -55,6 +55,19 @@ class Away(FaultCase):
         self.assertEqual(text_of(client.answer(1)), "waited")
         self.assertLess(self.server.log("tools/call")[0]["atMs"] - tried, 100)
 
+    def test_a_session_that_was_lost_while_away_is_opened_again_at_once(self):
+        daemon, client = self.open_session("--connect-wait", "25s", "--log-level", "debug")
+        self.go_away()
+        client.send(call("echo", {"message": "waited"}, 1))
+        # Several tries in vain: the one after the next would be seconds away.
+        daemon.logged("the server stream ended (not opened)", 4)
+        self.server.control("POST", "sessions/drop", "{}")
+        self.server.forget_log()
+        self.proxy_.command("refuse off")
+        self.assertEqual(text_of(client.answer(1)), "waited")
+        refused = self.server.log()[0]["atMs"]
+        self.assertLess(self.server.log("initialize")[0]["atMs"] - refused, 300)
+
     def test_a_new_request_makes_the_next_try_come_within_half_a_second(self):
         # Many failed tries, so the next would be seconds away.
         daemon, client = self.open_session("--connect-wait", "1s")
