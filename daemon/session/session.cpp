@@ -149,9 +149,7 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
     const bool confirms = id == confirm_id_;
     (confirms ? confirm_id_ : ping_id_) = UpstreamId{};
     const bool refused = ending.session != SessionVerdict::kept;
-    if (confirms) {
-      resolve_doubts(refused);
-    }
+    if (confirms) resolve_doubts(refused);
     if (refused) {
       lose("a ping was refused");
     } else if (ending.failure && is_unreachable(*ending.failure)) {
