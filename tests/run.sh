@@ -18,7 +18,7 @@ libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev l
 missing_packages() {
   local tool package
   while read -r tool package; do
-    command -v "$tool" >/dev/null || echo "$package"
+    PATH=$PATH:/usr/sbin command -v "$tool" >/dev/null || echo "$package"
   done <<'TOOLS'
 g++ g++
 cmake cmake
@@ -30,6 +30,8 @@ socat socat
 node nodejs
 npm npm
 ps procps
+openssl openssl
+nginx nginx-light
 setpriv util-linux
 zsh zsh
 fish fish

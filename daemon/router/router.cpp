@@ -216,6 +216,7 @@ void Router::begin_shutdown() {
   shutting_down_ = true;
   const Failure failure = shutdown_failure(Delivered::no);
   each_client([&](Client& client) { fail_waiting(client, failure); });
+  session_.give_up_held(failure);
 }
 
 void Router::end_shutdown() {

@@ -134,9 +134,10 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
     return;
   }
   if (state_ == State::waiting && alive_ && !ending.failure) came_back();
-  const bool lost = ending.session == SessionVerdict::lost;
+  const SessionVerdict verdict = ending.session;
   events_->session_ended(id, std::move(ending));
-  if (lost) lose("the continuation of an answer was refused");
+  if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
+  if (verdict == SessionVerdict::doubtful) confirm();
 }
 
 bool Session::own_ended(UpstreamId id, Ending& ending) {
@@ -148,11 +149,10 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
     const bool confirms = id == confirm_id_;
     (confirms ? confirm_id_ : ping_id_) = UpstreamId{};
     const bool refused = ending.session != SessionVerdict::kept;
-    if (confirms) {
-      resolve_doubts(refused);
-    } else if (refused) {
+    if (confirms) resolve_doubts(refused);
+    if (refused) {
       lose("a ping was refused");
-    } else if (ending.failure && ending.failure->delivered == Delivered::no) {
+    } else if (ending.failure && is_unreachable(*ending.failure)) {
       go_away(*ending.failure);
     }
     return true;
@@ -203,7 +203,7 @@ void Session::timer_fired() {
   fail_expired();
   if (next_try_ && *next_try_ <= std::chrono::steady_clock::now()) {
     next_try_.reset();
-    if (events_->frames_wait() || !held_.empty() || lost_) {
+    if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
       if (alive_) {
         probe();
       } else {

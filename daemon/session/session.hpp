@@ -117,6 +117,8 @@ class Session final : public UpstreamEvents {
   /// SIGHUP: takes the times; what the session was opened with stays.
   void reconfigure(const SessionOptions& options);
 
+  /// The daemon is ending: ends every message that waits to be sent again, with this failure.
+  void give_up_held(const Failure& failure);
   /// Ends the session in an orderly way. No event comes after this.
   void end(std::function<void()> done);
 
@@ -145,16 +147,20 @@ class Session final : public UpstreamEvents {
   void restore();
   void restore_subscriptions();
   void step_ended(UpstreamId id);
+  void leave_step();
   void become_open();
   void try_failed(Failure failure);
   void refuse(const Failure& failure);
 
   // Losing it and being away: session_losing.cpp.
+  /// Whether no connection came about, so that nobody can have got anything.
+  static bool is_unreachable(const Failure& failure);
   void lose(std::string_view why);
   void message_failed(Ending ending);
   void doubt(Ending ending);
+  void confirm();
   void resolve_doubts(bool lost);
-  void hold(Outgoing message, Failure failure, std::chrono::milliseconds patience);
+  void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay = {});
   void go_away(const Failure& failure);
   void came_back();
   void probe();
@@ -179,6 +185,7 @@ class Session final : public UpstreamEvents {
   State state_ = State::idle;
   Step step_ = Step::none;
   bool ending_ = false;
+  std::optional<Failure> given_up_;  ///< set once the daemon is ending: nothing is sent again
   std::uint32_t number_ = 0;  ///< of the session, from 1
   bool alive_ = false;   ///< there is a session, as far as is known
   bool lost_ = false;    ///< there was one, and it is to be restored
@@ -204,6 +211,7 @@ class Session final : public UpstreamEvents {
   std::optional<Failure> last_failure_;
   std::optional<SteadyTime> next_try_;
   SteadyTime last_try_{};
+  SteadyTime not_before_{};  ///< the upstream has asked for patience until then
   SteadyTime last_sent_{};
   DeadlineTimer timer_;
   DeadlineTimer step_timer_;

@@ -22,13 +22,13 @@ void say_that_sessions_are_lost(Failure& failure) {
   if (!failure.summary.empty()) failure.summary.insert(0, losing);
 }
 
-bool is_unreachable(const Failure& failure) {
+}  // namespace
+
+bool Session::is_unreachable(const Failure& failure) {
   return failure.delivered == Delivered::no &&
          (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns ||
           failure.kind == ErrorKind::tls || failure.kind == ErrorKind::timeout);
 }
-
-}  // namespace
 
 // A message failed before its answer began. Is it to be sent again, and when?
 void Session::message_failed(Ending ending) {
@@ -49,7 +49,7 @@ void Session::message_failed(Ending ending) {
     if (++message.rejections < max_rejections) {
       Failure patience_over = failure;
       say_that_sessions_are_lost(patience_over);
-      hold(std::move(message), std::move(patience_over), options_.connect_wait);
+      hold(std::move(message), std::move(patience_over));
       lose("a request was refused");
       return;
     }
@@ -57,16 +57,15 @@ void Session::message_failed(Ending ending) {
     lose("a request was refused");
   } else if (is_unreachable(failure)) {
     const Failure why = failure;
-    hold(std::move(message), why, options_.connect_wait);
+    hold(std::move(message), why);
     go_away(why);
     return;
   } else if (failure.retry_after && failure.delivered == Delivered::no) {
     const auto now = std::chrono::steady_clock::now();
     const SteadyTime deadline = message.hold_until.value_or(now + options_.connect_wait);
     if (now + *failure.retry_after <= deadline) {
-      message.hold_until = deadline;
-      held_.hold({std::move(message), failure, now + *failure.retry_after, deadline});
-      schedule();
+      Failure why = failure;
+      hold(std::move(message), std::move(why), *failure.retry_after);
       return;
     }
   } else if (failure.kind == ErrorKind::closed && message.may_repeat && message.repeats < max_repeats) {
@@ -76,7 +75,7 @@ void Session::message_failed(Ending ending) {
       send(std::move(message));
     } else {
       Failure why = failure;
-      hold(std::move(message), std::move(why), options_.connect_wait);
+      hold(std::move(message), std::move(why));
     }
     return;
   }
@@ -84,17 +83,24 @@ void Session::message_failed(Ending ending) {
   events_->session_ended(id, std::move(ending));
 }
 
-void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds patience) {
+void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
+  if (given_up_) {
+    Ending ending;
+    ending.failure = *given_up_;
+    events_->session_ended(message.id, std::move(ending));
+    return;
+  }
   const auto now = std::chrono::steady_clock::now();
-  if (!message.hold_until) message.hold_until = now + patience;
+  if (!message.hold_until) message.hold_until = now + options_.connect_wait;
   const SteadyTime deadline = *message.hold_until;
-  held_.hold({std::move(message), std::move(failure), now, deadline});
+  held_.hold({std::move(message), std::move(failure), now + delay, deadline});
   schedule();
 }
 
 void Session::lose(std::string_view why) {
-  if (!alive_ || ending_) return;
+  if (!alive_ || ending_ || given_up_) return;
   if (is_open()) events_->session_away();
+  if (state_ == State::waiting) backoff_.reset();  // it could not be reached, and now it could
   alive_ = false;
   lost_ = true;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
@@ -122,7 +128,12 @@ void Session::doubt(Ending ending) {
     if (!alive_) resolve_doubts(true);
     return;
   }
-  if (confirm_id_ == UpstreamId{}) confirm_id_ = send_own(OutgoingKind::request, "ping", {});
+  confirm();
+}
+
+/// Asks whether the session is there. Once for all who doubt it.
+void Session::confirm() {
+  if (is_open() && confirm_id_ == UpstreamId{}) confirm_id_ = send_own(OutgoingKind::request, "ping", {});
 }
 
 void Session::resolve_doubts(bool lost) {
@@ -161,9 +172,7 @@ void Session::came_back() {
   backoff_.reset();
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again", upstream_.target());
   if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
-  if (!doubts_.empty() && confirm_id_ == UpstreamId{}) {
-    confirm_id_ = send_own(OutgoingKind::request, "ping", {});
-  }
+  if (!doubts_.empty()) confirm();
   release_held();
   schedule();
   events_->session_open();
@@ -181,6 +190,22 @@ void Session::probe() {
 void Session::release_held() {
   for (HeldMessage& held : held_.take_ready(std::chrono::steady_clock::now())) {
     send(std::move(held.message));
+  }
+}
+
+void Session::give_up_held(const Failure& failure) {
+  given_up_ = failure;
+  std::vector<UpstreamId> ids;
+  for (const HeldMessage& held : held_.take_all()) ids.push_back(held.message.id);
+  if (initialize_is_clients_ && !is_trying()) {
+    ids.push_back(initialize_id_);
+    withdraw_initialize(initialize_id_);
+  }
+  schedule();
+  for (const UpstreamId id : ids) {
+    Ending ending;
+    ending.failure = failure;
+    events_->session_ended(id, std::move(ending));
   }
 }
 

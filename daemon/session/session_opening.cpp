@@ -29,7 +29,7 @@ bool Session::wants_initialize() const {
 void Session::require() {
   if (ending_ || is_open() || is_trying()) return;
   if (state_ == State::waiting && (next_try_ || alive_)) {
-    const SteadyTime soon = std::max(last_try_ + impatient, std::chrono::steady_clock::now());
+    const SteadyTime soon = std::max({last_try_ + impatient, not_before_, std::chrono::steady_clock::now()});
     if (!next_try_ || soon < *next_try_) next_try_ = soon;
     schedule();
     return;
@@ -71,7 +71,6 @@ void Session::start_try() {
   last_try_ = std::chrono::steady_clock::now();
   state_ = lost_ ? State::reopening : State::opening;
   step_ = Step::initialize;
-  step_ids_.clear();
   Outgoing message;
   if (!initialize_is_clients_) initialize_id_ = ids_.next();
   message.id = initialize_id_;
@@ -173,16 +172,25 @@ void Session::refuse(const Failure& refusal) {
   if (was_clients) events_->session_ended(initialize, refused);
 }
 
-void Session::try_failed(Failure failure) {
+/// Ends the opening where it is. What it has sent is not waited for: the next try sends it anew.
+void Session::leave_step() {
   step_ = Step::none;
-  step_ids_.clear();
   step_timer_.clear();
+  for (const UpstreamId id : std::exchange(step_ids_, {})) upstream_.abandon(id);
+}
+
+void Session::try_failed(Failure failure) {
+  leave_step();
   state_ = State::waiting;
   alive_ = false;
   failure.delivered = Delivered::no;
   ++counts_.failed_tries;
   const bool first_of_kind = !last_failure_ || last_failure_->message != failure.message;
-  const auto delay = backoff_.next();
+  std::chrono::milliseconds delay = backoff_.next();
+  if (failure.retry_after) {
+    delay = std::max(delay, std::min(*failure.retry_after, Backoff::longest));
+    not_before_ = std::chrono::steady_clock::now() + delay;
+  }
   if (first_of_kind || backoff_.tries() == 1) {
     log_.peer(LogLevel::warning, "cannot open a session", "cannot open a session with {}: {}; trying again",
               upstream_.target(), log_text(failure));

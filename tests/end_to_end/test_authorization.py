@@ -49,6 +49,19 @@ class File(Tokens):
         self.echoed(client, id=2)
         self.assert_unseen(self.daemon, "first-token", "second-token")
 
+    def test_no_token_of_late_is_shown_when_the_upstream_names_it(self):
+        client = self.client()
+        self.echoed(client)
+        tokens = ["first-token", "second-token", "third-token", "fourth-token"]
+        for id, token in enumerate(tokens[1:]):
+            self.replace("t", token + "\n")
+            self.server.control("POST", "token", '{"token":"%s"}' % token)
+            self.echoed(client, id=id)
+        self.server.fault({"status": 500, "contentType": "text/plain", "body": "seen " + ", ".join(tokens)}, method="tools/call")
+        message = client.call("echo", {}, 9)["error"]["message"]
+        self.assertIn("seen ***, ***", message)
+        self.assert_unseen(self.daemon, *tokens)
+
     def test_sighup_reads_the_file(self):
         client = self.client()
         self.echoed(client)

@@ -230,6 +230,15 @@ class Kept(Case):
         self.assertEqual(client.fence(), [])
         self.assertEqual(daemon.status()["upstream"]["state"], "open")
 
+    def test_a_ping_that_is_refused_for_being_one_too_many_is_no_absence(self):
+        server, daemon = self.bridge("--keepalive", "200ms")
+        client = self.client()
+        client.fence()
+        server.fault({"status": 429, "headers": {"Retry-After": "1"}}, method="ping", times=-1)
+        server.log("ping", wait=3)
+        self.assertEqual(client.fence(), [])
+        self.assertNotIn("cannot be reached", daemon.stderr())
+
     def test_0_is_off(self):
         server, _ = self.bridge("--keepalive", "0")
         self.client().fence()

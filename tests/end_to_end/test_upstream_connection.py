@@ -64,6 +64,13 @@ class Broken(Case):
         eventually(lambda: self.proxy_.stats()["open"] <= 1, "the end of the idle connections")
         self.assertEqual(text_of(self.asker.call("echo", {"message": "again"})), "again")
 
+    def test_a_connection_reset_while_idle_is_replaced_unnoticed(self):
+        # No byte of the request leaves on it, so it can go on another.
+        for id in range(5):
+            self.proxy_.command("reset-all")
+            self.assertEqual(text_of(self.asker.call("echo", {"message": "again"}, id)), "again")
+        self.assertEqual(self.calls(), 5)
+
     def test_the_server_stream_comes_back_after_a_reset(self):
         self.server.streams(1)
         self.proxy_.command("reset-all")

@@ -1,6 +1,7 @@
 """A session that the upstream has forgotten is opened again, once for all, and nobody notices (section 7)."""
 
-from faults import FaultCase, call, main, text_of
+from faults import FaultCase, call, eventually, main, text_of
+from matrix.footprint import Footprint
 
 DROP_IDS_ONLY = '{"keepStreams":true}'
 
@@ -64,6 +65,23 @@ class Lost(FaultCase):
             {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"},
             {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"},
             {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "demo://ticker"}}])
+
+    def test_what_a_reopening_that_failed_has_sent_is_given_up(self):
+        server, daemon = self.bridge("--keepalive", "0", "--request-timeout", "2s")
+        client = self.client()
+        for id, uri in enumerate(("demo://ticker", "demo://readme")):
+            client.request("resources/subscribe", {"uri": uri}, id)
+        server.streams(1)
+        # Of the first reopening's subscriptions one hangs, the other finds the session lost again.
+        server.fault({"hang": True}, method="resources/subscribe")
+        server.fault({"status": 404, "body": "gone", "delayMs": 100}, method="resources/subscribe")
+        self.lose(server)
+        self.assertEqual(text_of(client.call("echo", {"message": "after"}, 9)), "after")
+        self.reopened(1)
+        self.assertEqual(len(server.log("resources/subscribe")), 6)
+        # Nothing is due any more, so nothing is awaited any more.
+        eventually(lambda: Footprint(daemon).next_timer() > 30, "a daemon at rest")
+        self.assertNotIn("did not reach the upstream", daemon.stderr())
 
     def test_a_server_that_keeps_losing_it_makes_no_loop(self):
         server, _ = self.bridge("--connect-wait", "3s")

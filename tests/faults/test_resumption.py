@@ -57,6 +57,23 @@ class Resumed(FaultCase):
 
 
 class NotResumed(FaultCase):
+    def test_one_whose_session_is_gone_meanwhile_is_unknown_and_the_session_is_opened_again(self):
+        for option in ("404", "400", "400-sse"):
+            with self.subTest(option):
+                server, daemon = self.bridge("--no-server-stream", "--keepalive", "0", upstream=(
+                    "--event-ids", "--answers", "sse", "--retry", "100", "--unknown-session", option))
+                client = self.client()
+                client.fence()
+                server.fault({"closeAfterEvents": 0}, method="tools/call")
+                client.send(call("slow", {"steps": 1000, "delayMs": 10}, 1))
+                server.log("tools/call", wait=2)
+                server.control("POST", "sessions/drop", "{}")
+                self.assert_error(client.line(), -32000, 1, "closed", "unknown")
+                # By the refusal alone: nobody asks for anything.
+                self.reopened(1)
+                self.assertEqual(len(server.log("tools/call")), 2)
+                daemon.stop()
+
     def test_without_event_ids_it_is_unknown_whether_it_was_carried_out(self):
         server, _ = self.bridge(upstream=("--answers", "sse"))
         client = self.client()

@@ -216,6 +216,14 @@ void CurlLoop::pause(CURL* handle, bool paused) {
   if (!paused) report_later();
 }
 
+void CurlLoop::end_idle_connections() {
+  for (auto& [descriptor, socket] : sockets_) {
+    if (!socket.is_idle() || transfers_.contains(socket.user)) continue;
+    shutdown(descriptor, SHUT_RDWR);
+    socket.shut_down = true;
+  }
+}
+
 void CurlLoop::mark_ready(CurlTransfer& transfer) {
   if (std::exchange(transfer.ready_, true)) return;
   ready_.push_back(&transfer);

@@ -54,6 +54,8 @@ class CurlLoop {
   void pause(CURL* handle, bool paused);
   /// When curl was entered last: for its callbacks, which come many at a time.
   SteadyTime entered() const { return entered_; }
+  /// Connections that no transfer uses now are not used again.
+  void end_idle_connections();
   /// From a curl callback: transfer_progressed() is due.
   void mark_ready(CurlTransfer& transfer);
 

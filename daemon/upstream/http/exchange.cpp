@@ -37,11 +37,11 @@ struct Exchange::Callbacks {
   }
 
   // curl would send a request again by itself when a reused connection turns out to be dead. Whether
-  // that may be is not curl's to decide.
+  // that may be is not curl's to decide, unless no byte of it has left.
   static int before_request(void* self, char*, char*, int, int) {
     auto& exchange = *static_cast<Exchange*>(self);
-    exchange.reached_ = true;
-    return ++exchange.requests_sent_ > 1 ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    const bool again = std::exchange(exchange.reached_, true);
+    return again && exchange.has_left() ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
   }
 };
 
@@ -53,6 +53,7 @@ Exchange::~Exchange() { release_handle(); }
 void Exchange::release_handle() {
   if (!handle_) return;
   if (std::exchange(running_, false)) context_.curl().remove(handle_.get(), *this);
+  context_.goaways().forget(handle_.get());
   // One that was sent elsewhere knows another URL than the rest.
   if (url_.empty()) {
     context_.give_back(std::move(handle_));
@@ -73,7 +74,7 @@ void Exchange::begin_post() {
   carried_session_ = !context_.session_id().empty();
   token_generation_ = context_.token_generation();
   CURL* const h = handle_.get();
-  use_redirected_url();
+  prepare_handle();
   curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());
@@ -83,13 +84,24 @@ void Exchange::begin_post() {
   set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &Callbacks::before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
-  requests_sent_ = 0;
   running_ = true;
   context_.counts().sent_bytes += message_.body.size();
   context_.curl().add(h, *this);
 }
 
-void Exchange::use_redirected_url() {
+/// Whether a byte of the request under way may have left.
+bool Exchange::has_left() const {
+  if (!reached_) return false;
+  if (context_.options().http2) return !context_.goaways().left_out(handle_.get());  // bytes are not counted there
+  long bytes = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &bytes);
+  return bytes > 0;
+}
+
+void Exchange::prepare_handle() {
+  if (context_.options().http2) context_.goaways().begin(handle_.get());
+  error_text_[0] = '\0';
+  curl_easy_setopt(handle_.get(), CURLOPT_ERRORBUFFER, error_text_.data());
   if (url_.empty()) return;
   curl_easy_setopt(handle_.get(), CURLOPT_CURLU, nullptr);
   curl_easy_setopt(handle_.get(), CURLOPT_URL, url_.c_str());
@@ -110,7 +122,7 @@ std::size_t Exchange::take_body(std::string_view bytes) {
   context_.counts().received_bytes += bytes.size();
   if (!std::exchange(body_begun_, true)) head_complete();
   const std::size_t limit = head_.is_success() ? context_.options().max_frame : max_error_body;
-  if (parser_) {
+  if (parser_ && head_.is_success()) {  // what refuses a resumption is no part of the stream
     parser_->feed(bytes, *this);
   } else if (body_.size() + bytes.size() <= limit) {
     body_.append(bytes);
@@ -190,6 +202,15 @@ void Exchange::transfer_progressed(bool done, int result) {
 
 void Exchange::transfer_done(int result) {
   context_.counts().connections += connections_opened(handle_.get());
+  static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
+  if (!resuming_) reached_ = has_left();
+  TransferProgress progress{reached_by(handle_.get(), reached_), error_text_.data()};
+  if (result == CURLE_OK && !head_.complete) {
+    result = CURLE_GOT_NOTHING;
+    progress.detail = "its head is not complete";
+  }
+  // A second attempt of curl's was stopped: the request was sent once.
+  if (result == CURLE_ABORTED_BY_CALLBACK) progress.detail = "the server closed it while it was being reused";
   release_handle();
   if (failed_in_callback_ && !settled_) {
     end(std::move(*failed_in_callback_));
@@ -199,8 +220,7 @@ void Exchange::transfer_done(int result) {
     if (settled_) {
       end(std::nullopt);
     } else if (!try_resume()) {
-      // A second attempt of curl's was stopped: the request was sent once.
-      end(failure_of_transfer(context_, result, reached_));
+      end(failure_of_transfer(context_, result, progress));
     }
     return;
   }
@@ -244,6 +264,10 @@ void Exchange::answer_complete() {
   if (elsewhere || (blank && (head_.status == 202 || head_.status == 204 || head_.status == 200))) {
     if (head_.status == 200 && head_.is_json() && !elsewhere) {
       end(std::nullopt);
+      return;
+    }
+    if (message_.opens_session) {
+      end(std::nullopt);  // there is no other stream yet
       return;
     }
     awaited_elsewhere_ = true;
@@ -291,7 +315,7 @@ void Exchange::begin_resume() {
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(parser_->last_event_id());
   CURL* const h = handle_.get();
-  use_redirected_url();
+  prepare_handle();
   set_get(h, headers_);
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 118L);
   set_receivers(h, &Callbacks::header, &Callbacks::body, this);
@@ -309,6 +333,7 @@ bool Exchange::follow_redirect() {
   if (to.empty()) return false;
   ++redirects_;
   url_ = to;
+  reached_ = false;  // who redirects has not acted
   body_.clear();
   head_ = ResponseHead{};
   body_begun_ = false;

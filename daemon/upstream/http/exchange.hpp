@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -76,7 +77,8 @@ class Exchange final : private CurlTransfer, private SseSink {
 
   void begin_post();
   void begin_resume();
-  void use_redirected_url();
+  void prepare_handle();
+  bool has_left() const;
   void release_handle();
   void head_complete();
   std::size_t take_body(std::string_view bytes);
@@ -109,7 +111,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   ByteBudget::Share share_;
   std::deque<std::string> messages_;
   std::optional<Failure> failed_in_callback_;
-  int requests_sent_ = 0;  ///< how often curl began to send it on a connection
+  std::array<char, 256> error_text_{};  ///< curl's CURL_ERROR_SIZE
   int redirects_ = 0;
   std::string url_;        ///< if redirected
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/sse_parser.hpp"
@@ -36,13 +37,23 @@ ErrorKind kind_of(CURLcode code) {
   }
 }
 
-std::string advice(ErrorKind kind, const HttpContext& context) {
+std::string advice(ErrorKind kind, bool timed_out, const HttpContext& context) {
+  if (timed_out) return {};
   switch (kind) {
     case ErrorKind::dns: return "; check the host name in MCP_SERVER_URL";
     case ErrorKind::tls:
       return context.options().ca_file.empty() ? "; for a private authority name its certificate with --ca-file" : "";
     default: return {};
   }
+}
+
+/// Whether the server has ended the handshake because it does not like who we are.
+bool refuses_certificate(std::string_view detail) {
+  if (detail.find("alert") == detail.npos) return false;
+  for (const std::string_view what : {"certificate", "unknown ca", "access denied", "handshake failure"}) {
+    if (detail.find(what) != detail.npos) return true;
+  }
+  return false;
 }
 
 /// The message in a body: the body itself, or the data of its first event with an error in it.
@@ -62,6 +73,20 @@ std::string first_message(const ResponseHead& head, const std::string& body) {
   return first.message;
 }
 
+/// The error object of a JSON-RPC error. That an answer which is about no request has no `id` at all
+/// is common among servers.
+std::string error_in(std::string message) {
+  const std::string bytes = message;
+  const auto parsed = parse_frame(std::move(message));
+  if (const auto* frame = std::get_if<Frame>(&parsed)) {
+    return frame->is_response() && frame->error.present() ? std::string(frame->text(frame->error)) : std::string();
+  }
+  if (std::get<FrameFault>(parsed).code != json_rpc::invalid_request) return {};
+  if (!find_member(bytes, "jsonrpc") || find_member(bytes, "id") || find_member(bytes, "method")) return {};
+  const auto error = find_member(bytes, "error");
+  return error && is_object(*error) ? std::string(*error) : std::string();
+}
+
 bool mentions(std::string text, std::string_view words) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -70,21 +95,58 @@ bool mentions(std::string text, std::string_view words) {
 
 }  // namespace
 
-Failure failure_of_transfer(const HttpContext& context, int curl_result, bool sent) {
+TransferProgress::Reached reached_by(CURL* handle, bool sent) {
+  using Reached = TransferProgress::Reached;
+  if (sent) return Reached::request;
+  curl_off_t resolved = 0;
+  long local_port = 0;
+  long proxy_answer = 0;
+  curl_easy_getinfo(handle, CURLINFO_NAMELOOKUP_TIME_T, &resolved);
+  curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT, &local_port);  // the connect time comes only after TLS
+  curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &proxy_answer);
+  if (local_port > 0 && (proxy_answer == 0 || proxy_answer == 200)) return Reached::peer;
+  return resolved > 0 ? Reached::address : Reached::nothing;
+}
+
+Failure failure_of_transfer(const HttpContext& context, int curl_result, const TransferProgress& progress) {
   const auto code = static_cast<CURLcode>(curl_result);
+  const bool timed_out = code == CURLE_OPERATION_TIMEDOUT;
+  bool sent = progress.reached == TransferProgress::Reached::request;
   Failure failure;
   failure.kind = kind_of(code);
   if (sent && (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns)) {
     failure.kind = ErrorKind::closed;
+  } else if (sent && refuses_certificate(progress.detail)) {
+    failure.kind = ErrorKind::tls;
+    sent = false;  // with TLS 1.3 the refusal comes behind the request, which nobody has read
+  } else if (!sent && failure.kind == ErrorKind::closed) {
+    failure.kind = ErrorKind::connect;
+  }
+  std::string reason(progress.detail.empty() ? curl_easy_strerror(code) : progress.detail);
+  if (timed_out && !sent) {
+    const auto limit = context.options().connect_timeout.count();
+    switch (progress.reached) {
+      case TransferProgress::Reached::nothing:
+        failure.kind = ErrorKind::dns;
+        reason = fmt::format("no answer of a name server within {} ms (--connect-timeout)", limit);
+        break;
+      case TransferProgress::Reached::address:
+        reason = fmt::format("no connection within {} ms (--connect-timeout)", limit);
+        break;
+      case TransferProgress::Reached::peer:
+        if (context.options().is_tls()) failure.kind = ErrorKind::tls;
+        reason = fmt::format("the {} was not complete within {} ms (--connect-timeout)",
+                             context.options().is_tls() ? "TLS handshake" : "connection", limit);
+        break;
+      case TransferProgress::Reached::request: break;
+    }
   }
   failure.delivered = sent ? Delivered::unknown : Delivered::no;
-  if (sent && failure.kind == ErrorKind::closed) {
-    failure.message = fmt::format("the connection to {} broke before the answer was complete: {}",
-                                  context.options().target, curl_easy_strerror(code));
-  } else {
-    failure.message = fmt::format("cannot reach {}: {}{}", context.options().target, curl_easy_strerror(code),
-                                  advice(failure.kind, context));
-  }
+  const bool broke = sent && failure.kind == ErrorKind::closed;
+  failure.message = fmt::format("{} {}{}: {}{}", broke ? "the connection to" : "cannot reach", context.options().target,
+                                broke ? " broke before the answer was complete" : "",
+                                printable(context.without_secrets(std::move(reason)), 300),
+                                broke ? std::string() : advice(failure.kind, timed_out, context));
   return failure;
 }
 
@@ -99,10 +161,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head, 
   failure.authorization_server = printable(context.without_secrets(head.authorization_server), 1000);
   std::string message = first_message(head, body);
   make_single_line(message);
-  auto parsed = parse_frame(std::move(message));
-  if (const auto* frame = std::get_if<Frame>(&parsed); frame != nullptr && frame->is_response() && frame->error.present()) {
-    failure.error_object = std::string(frame->text(frame->error));
-  }
+  failure.error_object = error_in(std::move(message));
   const std::string text = printable(context.without_secrets(body.substr(0, 4096)));
   failure.summary = fmt::format("HTTP {}", head.status);
   failure.message = text.empty() ? failure.summary : fmt::format("{}: {}", failure.summary, text);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "protocol/reply.hpp"
+#include "upstream/http/curl_loop.hpp"
 #include "upstream/http/response_head.hpp"
 #include "upstream/upstream.hpp"
 
@@ -11,8 +13,23 @@ namespace bridge {
 
 class HttpContext;
 
-/// A transfer that curl could not carry out. `sent`: the request may have left.
-Failure failure_of_transfer(const HttpContext& context, int curl_result, bool sent);
+/// How far a transfer had come when it failed.
+struct TransferProgress {
+  enum class Reached : std::uint8_t {
+    nothing,  ///< the name was being resolved
+    address,  ///< the connection was being made, also through a proxy
+    peer,     ///< the TLS handshake was under way
+    request,  ///< the request may have left
+  };
+  Reached reached = Reached::nothing;
+  std::string_view detail{};  ///< curl's own words; may be empty
+};
+
+/// Of a handle whose transfer is over. `sent`: curl began to send the request.
+TransferProgress::Reached reached_by(CURL* handle, bool sent);
+
+/// A transfer that curl could not carry out.
+Failure failure_of_transfer(const HttpContext& context, int curl_result, const TransferProgress& progress);
 
 /// An answer that is no success; `body` as it came.
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head, const std::string& body);

@@ -2,13 +2,26 @@
 
 #include <curl/curl.h>
 
-#include <algorithm>
 #include <utility>
+
+#include "auth/recent_secrets.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::size_t max_idle_handles = 16;
+
+/// curl's log, of which only what concerns HTTP/2 is read.
+int read_log(CURL* handle, curl_infotype type, char* data, std::size_t size, void* self) {
+  if (type != CURLINFO_TEXT) return 0;
+  std::optional<std::int64_t> connection;
+#if LIBCURL_VERSION_NUM >= 0x080200
+  curl_off_t number = -1;
+  if (curl_easy_getinfo(handle, CURLINFO_CONN_ID, &number) == CURLE_OK && number >= 0) connection = number;
+#endif
+  static_cast<GoawayWatch*>(self)->line(handle, std::string_view(data, size), connection);
+  return 0;
+}
 
 }  // namespace
 
@@ -78,13 +91,20 @@ CurlHandle HttpContext::take_handle() {
   curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
-  if (options_.http2) curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
+  if (options_.http2) {
+    curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, &read_log);
+    curl_easy_setopt(h, CURLOPT_DEBUGDATA, &goaways_);
+    curl_easy_setopt(h, CURLOPT_VERBOSE, 1L);
+  }
   set_way(h, options_);
   return handle;
 }
 
 void HttpContext::give_back(CurlHandle handle) {
-  if (handle && idle_handles_.size() < max_idle_handles) idle_handles_.push_back(std::move(handle));
+  if (!handle || idle_handles_.size() >= max_idle_handles) return;
+  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
+  idle_handles_.push_back(std::move(handle));
 }
 
 HeaderList HttpContext::common_headers() const {
@@ -133,7 +153,7 @@ void HttpContext::set_protocol_version(std::string version) {
 void HttpContext::set_token(const std::string& token) {
   if (token == token_) return;
   if (token_generation_ > 0) ++counts_.token_refreshes;
-  last_token_ = std::exchange(token_, token);
+  token_ = token;
   ++token_generation_;
   post_headers_.reset();
 }
@@ -160,20 +180,15 @@ void HttpContext::set_endpoint(const std::string& url) {
 }
 
 std::string HttpContext::without_secrets(std::string text) const {
-  const auto blot = [&text](const std::string& secret) {
-    if (secret.size() < 4) return;
-    for (std::size_t at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
-      text.replace(at, secret.size(), "***");
-    }
-  };
-  blot(token_);
-  blot(last_token_);
-  blot(session_id_);
+  std::vector<std::string> secrets;
+  if (tokens_ != nullptr) secrets = tokens_->secrets();
+  secrets.push_back(token_);
+  secrets.push_back(session_id_);
   for (const std::string& header : options_.headers) {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);
-    if (value != header.npos) blot(header.substr(value));
+    if (value != header.npos) secrets.push_back(header.substr(value));
   }
-  return text;
+  return blotted(std::move(text), std::move(secrets));
 }
 
 }  // namespace bridge

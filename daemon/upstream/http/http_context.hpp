@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "auth/token_source.hpp"
 #include "loop/byte_budget.hpp"
 #include "service/log.hpp"
 #include "upstream/http/curl_loop.hpp"
+#include "upstream/http/goaway_watch.hpp"
 #include "upstream/http/http_options.hpp"
 #include "upstream/upstream.hpp"
 
@@ -36,6 +38,9 @@ class HttpContext {
   /// A handle with everything set that all transfers need; comes from those given back, if any.
   CurlHandle take_handle();
   void give_back(CurlHandle handle);
+
+  /// What the server's ends of HTTP/2 connections have left out; fed only with --http2.
+  GoawayWatch& goaways() { return goaways_; }
 
   /// The headers of a POST in this session, or before there is one.
   const HeaderList& post_headers();
@@ -74,6 +79,8 @@ class HttpContext {
   UpstreamCounts& counts() { return counts_; }
   const UpstreamCounts& counts() const { return counts_; }
 
+  /// Whose secrets without_secrets() blots out too. `tokens` outlives this.
+  void know_secrets_of(const TokenSource& tokens) { tokens_ = &tokens; }
   /// `text` with every secret in it blotted out.
   std::string without_secrets(std::string text) const;
 
@@ -89,10 +96,11 @@ class HttpContext {
   ByteBudget& budget_;
   Log& log_;
   std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
+  GoawayWatch goaways_;
   std::vector<CurlHandle> idle_handles_;
   HeaderList post_headers_;
   std::string token_;
-  std::string last_token_;  ///< still to be blotted out of what the upstream says
+  const TokenSource* tokens_ = nullptr;
   int token_generation_ = 0;
   std::string session_id_;
   std::string protocol_version_;

@@ -16,6 +16,8 @@ struct HttpOptions {
   std::string no_proxy;
   std::vector<std::string> headers;  ///< `Name: value`
 
+  bool is_tls() const { return url.compare(0, 8, "https://") == 0; }
+
   std::string ca_file;
   std::string client_certificate;
   std::string client_key;

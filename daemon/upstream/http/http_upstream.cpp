@@ -58,7 +58,9 @@ HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions optio
       stream_(loop, turn, context_, *this),
       clock_(loop, turn, [this] { check_time(); }),
       short_clock_(loop, turn, [this] { check_time(); }),
-      soon_(loop, turn, [this] { report_soon(); }) {}
+      soon_(loop, turn, [this] { report_soon(); }) {
+  context_.know_secrets_of(*tokens_);
+}
 
 HttpUpstream::~HttpUpstream() = default;
 
@@ -162,7 +164,7 @@ void HttpUpstream::open_server_stream() {
 }
 
 void HttpUpstream::refresh_connections() {
-  context_.set_max_idle(std::chrono::seconds(1));
+  context_.curl().end_idle_connections();
   stream_.reopen();
 }
 
@@ -185,7 +187,10 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
   if (exchange == nullptr) return;
   ++depth_;
   learn_from(*exchange);
-  if (exchange->was_reached() && std::exchange(unreachable_, false)) events_->upstream_reachable();
+  if (exchange->was_reached()) {
+    stream_.hurry();
+    if (std::exchange(unreachable_, false)) events_->upstream_reachable();
+  }
   while ((exchange = find(id)) != nullptr) {
     auto message = exchange->next_message();
     if (!message) break;

@@ -60,6 +60,7 @@ void ResponseHead::line(std::string_view text) {
     if (space != text.npos) status = number<int>(trim(text.substr(space, 4))).value_or(0);
     return;
   }
+  if (text == "\r\n" || text == "\n") complete = true;
   const auto colon = text.find(':');
   if (colon == text.npos) return;
   const std::string_view name = text.substr(0, colon);

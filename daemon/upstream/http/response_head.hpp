@@ -10,6 +10,7 @@ namespace bridge {
 /// The few fields of an HTTP answer's head that the bridge reads. Pure.
 struct ResponseHead {
   int status = 0;
+  bool complete = false;     ///< its empty line has come: curl does not mind one that breaks off
   std::string content_type;  ///< in lower case, without parameters
   std::string session_id;
   std::string www_authenticate;

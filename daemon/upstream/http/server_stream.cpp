@@ -87,6 +87,11 @@ void HttpServerStream::close() {
   state_ = ServerStream::off;
 }
 
+void HttpServerStream::hurry() {
+  if (state_ != ServerStream::waiting || running_ || !std::exchange(unreachable_, false)) return;
+  timer_.set(std::max(std::chrono::steady_clock::now(), connected_at_ + between_openings));
+}
+
 void HttpServerStream::connect() {
   connected_at_ = std::chrono::steady_clock::now();
   had_data_ = false;
@@ -154,13 +159,17 @@ void HttpServerStream::transfer_progressed(bool done, int result) {
 
 void HttpServerStream::ended(int result) {
   context_.counts().connections += connections_opened(handle_.get());
+  curl_off_t begun = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_PRETRANSFER_TIME_T, &begun);
+  unreachable_ = result != CURLE_OK && begun == 0;
   release_handle();
   const bool opened = state_ == ServerStream::open;
-  if (!opened && result == CURLE_OK && head_.status >= 400 && head_.status < 500) {
+  const bool answered = result == CURLE_OK && head_.complete;
+  if (!opened && answered && head_.status >= 400 && head_.status < 500) {
     refused();
     return;
   }
-  if (!opened && result == CURLE_OK && head_.status == 200) {
+  if (!opened && answered && head_.status == 200) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
       context_.log().event(LogLevel::info, "no server stream", "the upstream answers the server stream with content type '{}': not used",

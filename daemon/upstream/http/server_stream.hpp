@@ -38,6 +38,8 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   /// Closes the connection and opens another, resuming.
   void reopen();
   void close();
+  /// Others reach the upstream: if the last try could not, the next one need not wait longer.
+  void hurry();
 
   ServerStream state() const { return state_; }
   std::optional<std::string> next_message();
@@ -71,6 +73,7 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   bool running_ = false;
   bool was_open_ = false;   ///< in this session
   bool said_none_ = false;
+  bool unreachable_ = false;  ///< the last try found no connection
   int failures_ = 0;        ///< in a row
   int token_generation_ = 0;
   std::uint64_t oversized_ = 0;

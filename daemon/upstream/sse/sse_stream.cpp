@@ -140,8 +140,7 @@ Failure SseStream::failure_of_end(int result) const {
     return failure_of(ErrorKind::closed, Delivered::unknown, "the upstream's event stream broke");
   }
   if (result != CURLE_OK) {
-    Failure failure = failure_of_transfer(context_, result, false);
-    return failure;
+    return failure_of_transfer(context_, result, {reached_by(handle_.get(), false)});
   }
   if (head_.status != 200) {
     Failure failure = failure_of_status(context_, head_, body_);

@@ -100,6 +100,10 @@ class Client:
     def readable(self):
         return bool(self.buffer) or bool(select.select([self.socket], [], [], 0)[0])
 
+    def wait_readable(self, deadline):
+        """Whether something comes within so many seconds."""
+        return bool(self.buffer) or bool(select.select([self.socket], [], [], deadline)[0])
+
     def rest(self, deadline=DEADLINE):
         """Everything up to the daemon's close."""
         end = time.monotonic() + deadline

@@ -1,6 +1,7 @@
-// Loaded into server-everything by NODE_OPTIONS=--require. It binds all interfaces and prints the
-// port that was asked for: here it binds loopback and says which port it got. What it does every
-// five seconds it does five times a second, so that a test need not wait.
+// Loaded into servers from npm by NODE_OPTIONS=--require. It binds all interfaces and prints the
+// port that was asked for: here it binds loopback and says which port it got; BIND_PORT wins over
+// what it asks for. What it does every five seconds it does five times a second, so that a test need
+// not wait.
 "use strict";
 const net = require("node:net");
 
@@ -8,7 +9,7 @@ const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (port, ...rest) {
   const callback = rest.find((argument) => typeof argument === "function");
   this.once("listening", () => console.log(`bound http://127.0.0.1:${this.address().port}/mcp`));
-  return listen.call(this, { port: Number(port), host: "127.0.0.1" }, callback);
+  return listen.call(this, { port: Number(process.env.BIND_PORT ?? port), host: "127.0.0.1" }, callback);
 };
 
 const interval = globalThis.setInterval;

@@ -75,8 +75,16 @@ Endpoint::SessionPointer Endpoint::session_of(const HttpRequest& request) const 
 }
 
 Answer Endpoint::unknown_session(const HttpRequest& request) const {
+  if (upstream_.options.unknown_session_as_events) {
+    auto answer = rpc_error(400, -32000, "Bad Request: Server not initialized");
+    answer.content_type = "text/event-stream";
+    answer.body = "event: message\ndata: " + answer.body + "\n\n";
+    return answer;
+  }
   if (upstream_.options.unknown_session_status == 400) {
-    return rpc_error(400, -32000, "Bad Request: No valid session ID provided");
+    // As server-everything says it: without any id.
+    return Answer::json(
+        R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})", 400);
   }
   if (request.header(kSessionHeader).empty()) {
     return rpc_error(400, -32000, "Bad Request: Mcp-Session-Id header is required");

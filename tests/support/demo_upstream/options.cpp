@@ -20,7 +20,7 @@ const char* const kHelp =
   --event-ids                 streams have event ids and can be resumed
   --retry MS                  the retry of --event-ids, 500
   --token SECRET              wants Authorization: Bearer SECRET
-  --unknown-session 404|400   what a request of an unknown session gets
+  --unknown-session 404|400|400-sse   what a request of an unknown session gets
   --protocol-version V        the newest it negotiates, 2025-11-25
   --page-size N               tools on a page of tools/list, 0 is all
   --keep-alive-timeout SEC    closes an idle connection after that long, 5
@@ -69,6 +69,8 @@ std::optional<Options> parse_options(int argc, char** argv, std::string& error) 
       {"--unknown-session",
        [&](auto text) {
          auto& status = options.unknown_session_status;
+         options.unknown_session_as_events = text == "400-sse";
+         if (options.unknown_session_as_events) return status = 400, true;
          return to_int(text, status) && (status == 404 || status == 400);
        }},
       {"--protocol-version",

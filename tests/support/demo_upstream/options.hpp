@@ -18,6 +18,7 @@ struct Options {
   StreamRules streams;
   std::string token;
   int unknown_session_status = 404;
+  bool unknown_session_as_events = false;  ///< the 400 as an event stream
   std::string protocol_version = "2025-11-25";
   int page_size = 0;
   int keep_alive_seconds = 5;

@@ -94,6 +94,7 @@ std::string obey(std::string_view line, Proxy& proxy, bool& quit) {
   if (name == "pass") return proxy.pass() ? "ok" : "error the port is taken";
   if (name == "close-all") return proxy.cut_all(Clock::now()), "ok";
   if (name == "reset-all") return proxy.reset_all(), "ok";
+  if (name == "hang-all") return proxy.hang_all(), "ok";
   if (name == "quit") return quit = true, "ok";
   return "error unknown command";
 }

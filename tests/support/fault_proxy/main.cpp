@@ -17,7 +17,7 @@ constexpr std::string_view kHelp =
 
 Passes TCP connections on to HOST:PORT and spoils them as it is told on the control port, a line
 a command: delay-ms, throttle, {cut,reset,hang}-after-{up,down} N [once], refuse on|off,
-accept-hang on|off, to HOST:PORT, close-all, reset-all, pass, stats, quit.
+accept-hang on|off, to HOST:PORT, close-all, reset-all, hang-all, pass, stats, quit.
 tests/support/README.md describes them.
 )";
 

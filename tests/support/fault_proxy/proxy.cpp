@@ -34,6 +34,12 @@ void Proxy::reset_all() {
   for (auto& connection : connections_) connection.reset();
 }
 
+void Proxy::hang_all() {
+  for (auto& connection : connections_) {
+    for (const auto direction : {Direction::kUp, Direction::kDown}) connection.pipe(direction).hold();
+  }
+}
+
 bool Proxy::pass() {
   rules_.delay = std::chrono::milliseconds(0);
   rules_.bytes_per_second = 0;

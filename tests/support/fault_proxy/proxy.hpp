@@ -34,6 +34,7 @@ class Proxy {
   void set_server(sockaddr_in server) { server_ = server; }
   void cut_all(Clock::time_point now);
   void reset_all();
+  void hang_all();  ///< those that are open: nothing passes until `pass`
   bool pass();
   std::string stats() const;
 

@@ -130,6 +130,7 @@ TEST_CASE("no secret is shown by half where the text is cut") {
 }
 
 TEST_CASE("a transfer that could not begin was not delivered, one that broke may have been") {
+  using Reached = TransferProgress::Reached;
   HttpOptions options;
   options.target = "http://a.example/mcp";
   TestContext test(options);
@@ -144,21 +145,54 @@ TEST_CASE("a transfer that could not begin was not delivered, one that broke may
       {CURLE_PEER_FAILED_VERIFICATION, ErrorKind::tls, ErrorKind::tls},
       {CURLE_SSL_CONNECT_ERROR, ErrorKind::tls, ErrorKind::tls},
       {CURLE_WEIRD_SERVER_REPLY, ErrorKind::malformed, ErrorKind::malformed},
-      {CURLE_RECV_ERROR, ErrorKind::closed, ErrorKind::closed},
-      {CURLE_GOT_NOTHING, ErrorKind::closed, ErrorKind::closed},
-      {CURLE_PARTIAL_FILE, ErrorKind::closed, ErrorKind::closed},
+      {CURLE_RECV_ERROR, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_GOT_NOTHING, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_PARTIAL_FILE, ErrorKind::connect, ErrorKind::closed},
   };
   for (const auto& row : table) {
     CAPTURE(curl_easy_strerror(row.code));
-    const Failure before = failure_of_transfer(test.context, row.code, false);
+    const Failure before = failure_of_transfer(test.context, row.code, {Reached::address});
     CHECK(before.kind == row.before);
     CHECK(before.delivered == Delivered::no);
     CHECK(before.status == 0);
     CHECK(before.message.find("http://a.example/mcp") != std::string::npos);
-    const Failure after = failure_of_transfer(test.context, row.code, true);
+    const Failure after = failure_of_transfer(test.context, row.code, {Reached::request});
     CHECK(after.kind == row.after);
     CHECK(after.delivered == Delivered::unknown);
   }
-  const Failure dns = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST, false);
+  const Failure dns = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST, {Reached::nothing});
   CHECK(dns.message.find("MCP_SERVER_URL") != std::string::npos);
+}
+
+TEST_CASE("what was not reached in time is told by how far it came") {
+  using Reached = TransferProgress::Reached;
+  HttpOptions options;
+  options.target = options.url = "https://a.example/mcp";
+  TestContext test(options);
+  const struct {
+    Reached reached;
+    ErrorKind kind;
+    const char* words;
+  } table[] = {
+      {Reached::nothing, ErrorKind::dns, "name server"},
+      {Reached::address, ErrorKind::connect, "no connection"},
+      {Reached::peer, ErrorKind::tls, "TLS handshake"},
+  };
+  for (const auto& row : table) {
+    CAPTURE(row.words);
+    const Failure failure = failure_of_transfer(test.context, CURLE_OPERATION_TIMEDOUT, {row.reached});
+    CHECK(failure.kind == row.kind);
+    CHECK(failure.delivered == Delivered::no);
+    CHECK(failure.message.find(row.words) != std::string::npos);
+    CHECK(failure.message.find("--connect-timeout") != std::string::npos);
+  }
+}
+
+TEST_CASE("a server that refuses our certificate has not read the request that went with the handshake") {
+  TestContext test;
+  const Failure failure = failure_of_transfer(
+      test.context, CURLE_RECV_ERROR,
+      {TransferProgress::Reached::request, "OpenSSL SSL_read: ssl/tls alert certificate required, errno 0"});
+  CHECK(failure.kind == ErrorKind::tls);
+  CHECK(failure.delivered == Delivered::no);
 }

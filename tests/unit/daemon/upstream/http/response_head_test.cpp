@@ -132,3 +132,13 @@ TEST_CASE("the server says how long it keeps an idle connection") {
     CHECK_FALSE(head_of({"HTTP/1.1 200", line}).keep_alive_timeout);
   }
 }
+
+TEST_CASE("a head is complete with its empty line, and not before") {
+  ResponseHead head;
+  for (const char* line : {"HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 OK\r\n", "Content-Type: application/json\r\n"}) {
+    head.line(line);
+  }
+  CHECK_FALSE(head.complete);
+  head.line("\r\n");
+  CHECK(head.complete);
+}

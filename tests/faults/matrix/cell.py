@@ -1,0 +1,151 @@
+"""One fault under one load: what every client got, what the upstream saw, and that all is as it was."""
+
+import collections
+import json
+
+from faults import FaultCase, call
+
+from .footprint import Footprint
+from .load import Burst, numbers_of
+from .outcome import Result
+from .ways import Ways
+
+SHORT = {"--connect-timeout": "1s", "--connect-wait": "2s", "--request-timeout": "2s", "--keepalive": "0"}
+CLIENTS = 4
+
+
+class Cell(Ways, FaultCase):
+    def setUp(self):
+        super().setUp()
+        self.burst = None
+        self.kept = collections.defaultdict(list)  # of a burst, what a client has read by the way
+
+    def run_cell(self, row, column):
+        self.row = row
+        self.server = self.upstream(*row.upstream)
+        url, options, how = self.build_way(row)
+        if row.strikes == "at start":
+            row.strike(self)
+        self.daemon = self.start_daemon(url, *self.short(row.daemon), *options, **how)
+        self.askers = [self.client() for _ in range(min(CLIENTS, column.requests))]
+        self.listener = self.client()
+        if row.strikes != "at start":
+            self.warm_up(column)
+        self.before = Footprint(self.daemon)
+        if column.burst and row.strikes != "at start":
+            self.burst = Burst(self.server)
+            self.kept[self.listener] += numbers_of(self.listener, 10)
+        if row.strikes == "before":
+            row.strike(self)
+        self.ask(column.requests)
+        if row.strikes == "sent":
+            self.seen_at_least_once(column.requests)
+            row.strike(self)
+        if row.heals == "waiting":
+            row.noticed(self)
+            self.heal()
+        self.check_answers()
+        if row.heals == "after":
+            self.heal()
+        if self.burst:
+            self.burst.finish()
+        self.recover()
+        self.check_upstream(column.requests)
+        if self.burst:
+            self.check_burst(self.burst)
+        self.before.check_back(self)
+
+    @staticmethod
+    def short(options):
+        given = dict(zip(options[::2], options[1::2]))
+        return [part for option in {**SHORT, **given}.items() for part in option]
+
+    # In order.
+
+    def warm_up(self, column):
+        """The load once in health: what is kept of it is not counted as left behind."""
+        for number, asker in enumerate(self.askers):
+            asker.send(*[call("echo", {"message": "well"}, f"well-{id}") for id in range(number, column.requests, CLIENTS)])
+        for number, asker in enumerate(self.askers):
+            self.collect(asker, len(range(number, column.requests, CLIENTS)))
+        if not self.askers:
+            self.client().fence()
+        self.daemon.status_when(lambda status: status["upstream"]["stream"] in ("open", "none"), "a server stream or none")
+        self.server.forget_log()
+
+    def ask(self, requests):
+        tool, arguments = self.row.tool
+        self.asked = collections.defaultdict(list)
+        for id in range(requests):
+            self.asked[self.askers[id % CLIENTS]].append(id)
+        for asker, ids in self.asked.items():
+            asker.send(*[call(tool, {**arguments, "message": f"m{id}"}, id) for id in ids])
+
+    def seen_at_least_once(self, requests):
+        if requests:
+            self.server.log("tools/call", wait=requests)
+
+    def heal(self):
+        self.struck_until = max([entry["n"] for entry in self.server.log()], default=0)
+        self.row.heal(self)
+
+    def check_answers(self):
+        for asker, ids in self.asked.items():
+            for id, answer in self.collect(asker, len(ids)).items():
+                self.assertIn(id, ids)
+                self.row.gets.check(self, answer, f"m{id}")
+
+    def recover(self):
+        """A client that comes now is served, and everything is as before."""
+        client = self.client()
+        Result().check(self, client.call("echo", {"message": "after"}, "after"), "after")
+        client.close()
+        self.daemon.status_when(lambda status: (status["upstream"]["state"], status["upstream"]["stream"],
+                                                status["upstream"]["reopened"]) ==
+                                ("open", self.row.stream, self.row.reopened), "the state after the fault")
+
+    def check_upstream(self, requests):
+        """Each call at most as often as the row says: one that is there twice in a session was refused in between."""
+        in_all, in_a_session = collections.Counter(), collections.Counter()
+        for entry in self.server.log("tools/call"):
+            message = json.loads(entry["body"])["params"]["arguments"]["message"]
+            if message in ("well", "after"):
+                continue
+            in_all[message] += 1
+            in_a_session[message, entry["sessionId"]] += 1
+        least, most = self.row.seen
+        for id in range(requests):
+            self.assertTrue(least <= in_all[f"m{id}"] <= most, f"m{id} was seen {in_all[f'm{id}']} times: {self.row.seen}")
+        self.assertLessEqual(max(in_a_session.values(), default=0), self.row.in_a_session)
+        self.assertEqual(len(self.server.log("initialize")),
+                         self.row.reopened + self.row.failed_tries + (self.row.strikes == "at start"))
+
+    def check_burst(self, burst):
+        """To everybody in order, nothing twice, and nothing missing if the stream stayed."""
+        emitted = burst.emitted
+        if self.row.stream == "open":
+            self.server.streams(1)
+            self.assertEqual(burst.emit("end"), 1)
+            for client in (self.listener, *self.askers):
+                numbers = self.kept[client] + numbers_of(client)
+                self.assertEqual(numbers, sorted(set(numbers)))
+                if self.row.keeps_stream:
+                    self.assertEqual(numbers, list(range(1, emitted + 1)))
+
+    def collect(self, client, count):
+        """As usual, but what comes between the answers is kept for check_burst."""
+        answers = {}
+        while len(answers) < count:
+            message = client.line()
+            if "method" in message:
+                if message["method"] == "notifications/message":
+                    self.kept[client].append(message["params"]["data"])
+                continue
+            self.assertNotIn(message["id"], answers, "answered twice")
+            answers[message["id"]] = message
+        return answers
+
+    def tearDown(self):
+        if self.burst:
+            self.burst.finish()
+        super().tearDown()

@@ -1,0 +1,73 @@
+"""What a daemon holds: descriptors, memory, timers, requests."""
+
+import os
+import re
+import time
+
+from harness import eventually
+from harness.binaries import is_sanitized
+
+IDLE_CONNECTIONS = 16
+FAR = 60.0  # seconds
+MEMORY_ALLOWANCE = 3 << 10  # KiB: what the allocator keeps of 64 connections
+
+
+def tcp_inodes(pid):
+    found = set()
+    for table in ("tcp", "tcp6"):
+        with open(f"/proc/{pid}/net/{table}", encoding="ascii") as file:
+            found.update(line.split()[9] for line in list(file)[1:])
+    return found
+
+
+class Footprint:
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.others = min(self._samples())
+        self.memory = daemon.status_field("RssAnon")
+
+    def _samples(self):
+        """The connection that asked for a status last may still be there: not in all of them."""
+        for _ in range(20):
+            yield self.descriptors()[0]
+            time.sleep(0.005)
+
+    def descriptors(self):
+        """(others than TCP connections, TCP connections)."""
+        inodes = tcp_inodes(self.daemon.pid)
+        folder, others, connections = f"/proc/{self.daemon.pid}/fd", 0, 0
+        for name in os.listdir(folder):
+            try:
+                inode = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, name)))
+            except FileNotFoundError:
+                continue
+            if inode and inode[1] in inodes:
+                connections += 1
+            else:
+                others += 1
+        return others, connections
+
+    def next_timer(self):
+        """Seconds to the next wake-up by a timer."""
+        folder, soonest = f"/proc/{self.daemon.pid}/fdinfo", FAR
+        for name in os.listdir(folder):
+            try:
+                with open(os.path.join(folder, name), encoding="ascii") as file:
+                    value = re.search(r"it_value: \((\d+), (\d+)\)", file.read())
+            except FileNotFoundError:
+                continue
+            if value and (value[1], value[2]) != ("0", "0"):
+                soonest = min(soonest, int(value[1]) + int(value[2]) / 1e9)
+        return soonest
+
+    def check_back(self, case):
+        daemon = self.daemon
+        daemon.status_when(lambda status: status["requests"]["inFlight"] == status["requests"]["queued"] ==
+                           status["requests"]["parked"] == 0, "nothing in flight, queued or parked")
+        eventually(lambda: self.descriptors()[0] == self.others,
+                   lambda: f"{self.others} descriptors that are no TCP: {self.descriptors()}")
+        eventually(lambda: self.descriptors()[1] <= IDLE_CONNECTIONS + 1,
+                   lambda: f"at most {IDLE_CONNECTIONS} idle connections and a stream: {self.descriptors()}")
+        eventually(lambda: self.next_timer() >= FAR / 2, lambda: f"no timer before long: {self.next_timer()} s")
+        if not is_sanitized(daemon.popen.args[0]):
+            case.assertLessEqual(daemon.status_field("RssAnon"), self.memory + MEMORY_ALLOWANCE, "KiB of memory")

@@ -1,0 +1,64 @@
+"""HTTP/2 behind nginx: one connection for many requests, and its announced end is no lost call (section 8)."""
+
+from faults import FaultCase, call, main_parallel, text_of
+from harness.certificates import Authority
+from harness.nginx import Nginx
+
+
+class Http2(FaultCase):
+    def behind_nginx(self, *options, keepalive_requests=1000, upstream=()):
+        authority = Authority(self.folder)
+        self.server = self.upstream(*upstream)
+        self.front = Nginx(self._name("nginx"), self.folder, self.marker, self.server.port,
+                           authority.sign("nginx"), keepalive_requests)
+        self.processes.append(self.front)
+        return self.start_daemon(self.front, "--ca-file", authority.path, *options)
+
+    def calls_at_once(self, client, count, first=0):
+        ids = range(first, first + count)
+        client.send(*[call("echo", {"message": f"m{id}"}, id) for id in ids])
+        answers = self.collect(client, count)
+        self.assertEqual({id: text_of(answer) for id, answer in answers.items()}, {id: f"m{id}" for id in ids})
+
+    def seen(self):
+        return sorted(body["params"]["arguments"]["message"] for body in self.server.bodies("tools/call"))
+
+    def test_many_requests_at_once_share_a_connection(self):
+        self.behind_nginx("--http2")
+        client = self.client()
+        client.fence()
+        self.server.streams(1)
+        self.server.forget_log()
+        self.calls_at_once(client, 64)
+        requests = self.front.requests()
+        self.assertEqual({protocol for _, protocol, _, _ in requests}, {"HTTP/2.0"})
+        self.assertEqual(len({connection for connection, _, _, _ in requests}), 1)
+        self.assertEqual(self.seen(), sorted(f"m{id}" for id in range(64)))
+
+    def test_a_connection_that_ends_after_ten_requests_loses_none(self):
+        self.behind_nginx("--http2", keepalive_requests=10)
+        client = self.client()
+        client.fence()
+        self.server.forget_log()
+        for id in range(100):
+            self.assertEqual(text_of(client.call("echo", {"message": f"m{id}"}, id)), f"m{id}")
+        self.assertEqual(self.seen(), sorted(f"m{id}" for id in range(100)))
+        self.assertGreaterEqual(len({connection for connection, _, _, _ in self.front.requests()}), 10)
+
+    def test_nor_does_one_that_ends_while_requests_are_on_their_way(self):
+        self.behind_nginx("--http2", keepalive_requests=10)
+        client = self.client()
+        client.fence()
+        self.server.forget_log()
+        for round in range(8):
+            self.calls_at_once(client, 32, first=32 * round)
+        self.assertEqual(self.seen(), sorted(f"m{id}" for id in range(256)))
+
+    def test_without_the_option_it_is_http_1_1(self):
+        self.behind_nginx()
+        self.client().fence()
+        self.assertEqual({protocol for _, protocol, _, _ in self.front.requests()}, {"HTTP/1.1"})
+
+
+if __name__ == "__main__":
+    main_parallel(2)

@@ -1,0 +1,146 @@
+"""How long what waits for the upstream, and no longer (section 7)."""
+
+import signal
+import time
+
+from faults import FaultCase, call, eventually, main_parallel, notification, request, text_of
+
+
+class Away(FaultCase):
+    def setUp(self):
+        super().setUp()
+        self.server = self.upstream()
+        self.proxy_ = self.proxy(self.server.port)
+
+    def open_session(self, *options):
+        daemon = self.start_daemon(self.proxy_, "--keepalive", "0", *options)
+        client = self.client()
+        client.fence()
+        self.server.streams(1)
+        return daemon, client
+
+    def go_away(self):
+        self.proxy_.command("refuse on")
+        self.proxy_.command("reset-all")
+
+    def test_a_request_held_for_another_try_is_answered_at_once_when_the_daemon_ends(self):
+        daemon, client = self.open_session("--grace", "20s")
+        self.go_away()
+        client.send(call("echo", {"message": "held"}, 1))
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
+        began = time.monotonic()
+        daemon.signal(signal.SIGTERM)
+        self.assert_error(client.line(), -32000, 1, "shutdown", "no")
+        self.assertEqual(daemon.wait(), 0)
+        self.assertLess(time.monotonic() - began, 10)
+
+    def test_a_request_told_to_come_again_is_answered_at_once_when_the_daemon_ends(self):
+        daemon, client = self.open_session("--grace", "20s")
+        self.server.fault({"status": 503, "headers": {"Retry-After": "8"}}, method="tools/call")
+        client.send(call("echo", {"message": "held"}, 1))
+        self.server.log("tools/call", wait=2)
+        daemon.signal(signal.SIGTERM)
+        self.assert_error(client.line(), -32000, 1, "shutdown", "no")
+        self.assertEqual(daemon.wait(), 0)
+
+    def test_who_waits_is_sent_within_100_ms_of_the_try_that_succeeds(self):
+        daemon, client = self.open_session()
+        self.go_away()
+        client.send(call("echo", {"message": "waited"}, 1))
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
+        self.server.forget_log()
+        accepted = self.proxy_.stats()["accepted"]
+        self.proxy_.command("refuse off")
+        tried = eventually(lambda: self.proxy_.stats()["accepted"] > accepted and time.monotonic() * 1000, "a try")
+        self.assertEqual(text_of(client.answer(1)), "waited")
+        self.assertLess(self.server.log("tools/call")[0]["atMs"] - tried, 100)
+
+    def test_a_session_that_was_lost_while_away_is_opened_again_at_once(self):
+        daemon, client = self.open_session("--connect-wait", "25s", "--log-level", "debug")
+        self.go_away()
+        client.send(call("echo", {"message": "waited"}, 1))
+        # Several tries in vain: the one after the next would be seconds away.
+        daemon.logged("the server stream ended (not opened)", 4)
+        self.server.control("POST", "sessions/drop", "{}")
+        self.server.forget_log()
+        self.proxy_.command("refuse off")
+        self.assertEqual(text_of(client.answer(1)), "waited")
+        refused = self.server.log()[0]["atMs"]
+        self.assertLess(self.server.log("initialize")[0]["atMs"] - refused, 300)
+
+    def test_a_new_request_makes_the_next_try_come_within_half_a_second(self):
+        # Many failed tries, so the next would be seconds away.
+        daemon, client = self.open_session("--connect-wait", "1s")
+        self.go_away()
+        for id in range(4):
+            self.assert_error(client.call("echo", {}, id), -32000, id, "connect", "no")
+        self.proxy_.command("refuse off")
+        began = time.monotonic()
+        self.assertEqual(text_of(client.call("echo", {"message": "back"}, 9)), "back")
+        self.assertLess(time.monotonic() - began, 1)
+        self.assertEqual(daemon.status()["upstream"]["state"], "open")
+
+    def test_the_server_stream_comes_back_with_the_first_request(self):
+        daemon, client = self.open_session("--log-level", "debug", "--connect-wait", "500ms")
+        self.go_away()
+        # By the fifth failure its next try is seconds away.
+        daemon.logged("the server stream ended (not opened)", 5)
+        self.proxy_.command("refuse off")
+        eventually(lambda: "result" in client.call("echo", {"message": "x"}, 1), "an answer")
+        called = self.server.log("tools/call")[-1]["atMs"]
+        self.server.streams(1)
+        self.assertLess(self.server.log(http_method="GET")[-1]["atMs"] - called, 1200)
+
+
+class Slowly(FaultCase):
+    def test_an_initialize_told_to_come_again_comes_no_sooner(self):
+        server = self.upstream()
+        server.fault({"status": 429, "headers": {"Retry-After": "2"}}, method="initialize")
+        self.start_daemon(server)
+        clients = [self.client() for _ in range(3)]
+        for id, client in enumerate(clients):
+            # Each of these would make the next try come sooner.
+            client.send(call("echo", {"message": "x"}, id))
+            server.log("initialize", wait=1)
+        for id, client in enumerate(clients):
+            self.assertEqual(text_of(client.answer(id)), "x")
+        first, second = server.log("initialize")
+        self.assertGreaterEqual(second["atMs"] - first["atMs"], 1900)
+
+    def test_a_notification_that_is_not_accepted_holds_its_client_up_for_30_seconds_and_nobody_else(self):
+        server, daemon = self.bridge()
+        client, other = self.client(), self.client()
+        client.fence()
+        server.fault({"hang": True}, method="notifications/roots/list_changed")
+        client.send(notification("notifications/roots/list_changed"), call("echo", {"message": "behind"}, 1))
+        noted = server.log("notifications/roots/list_changed", wait=1)[0]["atMs"]
+        self.assertEqual(other.fence(), [])
+        self.assertFalse(client.readable())
+        self.assertEqual(text_of(client.answer(1)) if client.wait_readable(40) else None, "behind")
+        behind = [entry for entry in server.log("tools/call") if "behind" in entry["body"]]
+        self.assertEqual(len(behind), 1)
+        self.assertGreater(behind[0]["atMs"] - noted, 29_000)
+        self.assertLess(behind[0]["atMs"] - noted, 36_000)
+        self.assertIn("did not accept the message in time", daemon.stderr())
+
+    def test_an_unanswered_ping_makes_the_connections_anew(self):
+        server = self.upstream("--keep-alive-timeout", "60")
+        proxy = self.proxy(server.port)
+        daemon = self.start_daemon(proxy, "--keepalive", "500ms")
+        client = self.client()
+        client.fence()
+        server.streams(1)
+        # Several idle connections, and on none of those that are there anything passes any more.
+        client.send(*[call("slow", {"steps": 1, "delayMs": 100}, id) for id in range(5)])
+        self.collect(client, 5)
+        proxy.command("hang-all")
+        daemon.logged("connections are made anew")
+        client.send(*[request("tools/list", None, id) for id in range(5)])
+        for answer in self.collect(client, 5).values():
+            self.assertIn("result", answer)
+        server.log(http_method="GET", wait=2)
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
+
+
+if __name__ == "__main__":
+    main_parallel(8)

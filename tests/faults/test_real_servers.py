@@ -1,0 +1,125 @@
+"""Servers from npm that restart, that close their streams by design, and that know no sessions."""
+
+import os
+import re
+
+from faults import FaultCase, call, eventually, main_parallel, request, text_of
+from harness.binaries import ROOT
+
+HERE = ROOT / "tests" / "end_to_end"
+MODULES = HERE / "node_modules" / "@modelcontextprotocol"
+EXAMPLES = MODULES / "sdk" / "dist" / "esm" / "examples" / "server"
+
+
+class Real(FaultCase):
+    def serve(self, script, *arguments, port=0):
+        # A missing peer is a failure, not a skip.
+        self.assertTrue(os.path.exists(script), f"npm ci in {HERE} first, or bash tests/run.sh")
+        process = self.run_process("server", [os.environ.get("MCP_E2E_NODE") or "node", script, *arguments],
+                                   environment={"PORT": str(port), "BIND_PORT": str(port),
+                                                "NODE_OPTIONS": f"--require {HERE}/real/loopback_and_hurry.cjs"})
+        eventually(lambda: b"bound " in process.stdout(), lambda: f"{script}: {process.stderr()}")
+        process.url = process.stdout().decode().split("bound ")[1].split()[0]
+        process.port = int(re.search(r":(\d+)/", process.url)[1])
+        return process
+
+    def printed(self, process):
+        return process.stdout().decode() + process.stderr()
+
+
+class Everything(Real):
+    SCRIPT = MODULES / "server-everything" / "dist" / "index.js"
+
+    def test_it_restarts_in_the_middle_and_clients_do_not_notice(self):
+        server = self.serve(self.SCRIPT, "streamableHttp")
+        daemon = self.start_daemon(server)
+        client = self.client()
+        uri = client.request("resources/list", None, 1)["result"]["resources"][0]["uri"]
+        self.assertEqual(client.request("resources/subscribe", {"uri": uri}, 2)["result"], {})
+        self.assertEqual(client.request("logging/setLevel", {"level": "debug"}, 3)["result"], {})
+        self.assertEqual(text_of(client.call("echo", {"message": "before"}, 4)), "Echo: before")
+        server.kill()
+        # Some ask while nobody is there, some when it is back and has forgotten the session.
+        client.send(*[call("echo", {"message": f"m{id}"}, id) for id in range(10, 20)])
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
+        again = self.serve(self.SCRIPT, "streamableHttp", port=server.port)
+        for id, answer in self.collect(client, 10).items():
+            self.assertIn("result", answer, answer)
+            self.assertEqual(text_of(answer), f"Echo: m{id}")
+        self.reopened(1)
+        self.assertEqual(self.printed(again).count("Session initialized with ID"), 1)
+        # The subscription is there again: its updates come.
+        listener = self.client()
+        listener.call("toggle-subscriber-updates", {}, 5)
+        updated = eventually(lambda: next((one for one in (listener.line() for _ in range(1))
+                                           if one.get("method") == "notifications/resources/updated"), None), "an update")
+        self.assertEqual(updated["params"]["uri"], uri)
+        listener.call("toggle-subscriber-updates", {}, 6)
+
+    def test_a_call_under_way_when_it_restarts_is_not_made_again(self):
+        server = self.serve(self.SCRIPT, "streamableHttp")
+        self.start_daemon(server)
+        client = self.client()
+        client.send(call("trigger-long-running-operation", {"duration": 60, "steps": 60}, 1, token="t"))
+        while client.line().get("method") != "notifications/progress":
+            pass
+        server.kill()
+        # Its stream had event ids: whether it can be continued only the next one knows.
+        self.serve(self.SCRIPT, "streamableHttp", port=server.port)
+        self.assert_error(client.answer(1), -32000, 1, None, "unknown")
+        self.assertEqual(text_of(client.call("echo", {"message": "after"}, 2)), "Echo: after")
+
+
+class Examples(Real):
+    def test_one_that_closes_its_streams_by_design_looks_like_one_that_does_not(self):
+        server = self.serve(EXAMPLES / "ssePollingExample.js")
+        daemon = self.start_daemon(server)
+        client = self.client()
+        self.assertEqual(text_of(client.call("long-task", {}, 1)), "Long task completed successfully!")
+        said = [one["params"]["data"].split(" ")[1] for one in client.others if one["method"] == "notifications/message"]
+        self.assertEqual(sorted(said, key=lambda text: int(text[:-1])), ["25%", "50%", "75%", "100%"])
+        self.assertEqual(self.printed(server).count("Starting long-task"), 1)
+        self.assertEqual(self.printed(server).count("Closing SSE stream"), 1)
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
+
+    def test_the_full_example(self):
+        server = self.serve(EXAMPLES / "simpleStreamableHttp.js")
+        daemon = self.start_daemon(server)
+        client = self.client()
+        self.assertEqual(text_of(client.call("greet", {"name": "you"}, 1)), "Hello, you!")
+        # Its notifications come by the server stream.
+        client.send(call("start-notification-stream", {"interval": 50, "count": 5}, 2))
+        client.answer(2)
+        said = [one["params"]["data"] for one in client.others]
+        self.assertEqual(len(said), 5, said)
+        self.assertEqual(self.printed(server).count("Session initialized with ID"), 1)
+        server.kill()
+        client.send(call("greet", {"name": "again"}, 3))
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
+        self.serve(EXAMPLES / "simpleStreamableHttp.js", port=server.port)
+        answer = client.answer(3)
+        self.assertIn("result", answer, answer)
+        self.assertEqual(text_of(answer), "Hello, again!")
+        self.reopened(1)
+
+
+class Stateless(Real):
+    def test_a_server_of_the_second_sdk_has_neither_session_nor_stream(self):
+        server = self.serve(HERE / "real" / "stateless_v2.mjs")
+        daemon = self.start_daemon(server)
+        first, second = self.client(), self.client()
+        for id in range(3):
+            for client in (first, second):
+                self.assertEqual(text_of(client.call("greet", {"name": f"n{id}"}, id)), f"Hello, n{id}!")
+        self.assertEqual(first.request("tools/list", None, 9)["result"]["tools"][0]["name"], "greet")
+        status = daemon.status_when(lambda status: status["upstream"]["stream"] == "none", "no stream")
+        self.assertEqual((status["upstream"]["state"], status["upstream"]["reopened"]), ("open", 0))
+        self.assertEqual(self.printed(server).count("call "), 6)
+        # An unknown method may be a 404 here, and is no lost session.
+        self.assert_error(first.request("no/such/method", None, 10), -32601, 10)
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
+        self.assertEqual(daemon.terminate(), 0)
+
+
+if __name__ == "__main__":
+    main_parallel(2)

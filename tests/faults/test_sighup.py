@@ -1,0 +1,97 @@
+"""SIGHUP: what can change is read again, session and clients stay (sections 8 and 15)."""
+
+import os
+import signal
+
+from faults import FaultCase, call, eventually, main_parallel, notification, text_of
+
+
+class Reloaded(FaultCase):
+    def start(self, text, *options):
+        self.server = self.upstream()
+        self.options = self.write("options", text)
+        self.daemon = self.start_daemon(self.server, "--options-file", self.options, *options)
+        self.asker = self.client()
+        self.asker.fence()
+        self.server.streams(1)
+        self.server.forget_log()
+
+    def reload(self, text):
+        """What the daemon says of it."""
+        before, reports = len(self.daemon.stderr()), self.reports()
+        self.write("options", text)
+        self.daemon.signal(signal.SIGHUP)
+        eventually(lambda: self.reports() > reports, "a report of SIGHUP")
+        return self.daemon.stderr()[before:]
+
+    def reports(self):
+        text = self.daemon.stderr()
+        return text.count("SIGHUP: token, headers") + text.count("SIGHUP: nothing was changed")
+
+    def nothing_was_disturbed(self):
+        self.assertEqual(self.asker.fence(), [])
+        self.server.emit(notification("notifications/message", {"level": "info", "data": "same stream"}))
+        self.assertEqual(self.asker.line()["params"]["data"], "same stream")
+        self.assertEqual([entry["method"] for entry in self.server.log() if entry["method"] != "tools/call"], [])
+
+    def sent_header(self):
+        self.asker.fence()
+        return self.server.log("tools/call")[-1]["headers"].get("x-version")
+
+    def test_headers_and_times_are_taken(self):
+        self.start("header = X-Version: 1\nrequest-timeout = 100s\n")
+        self.assertEqual(self.sent_header(), "1")
+        said = self.reload("header = X-Version: 2\nrequest-timeout = 300ms\n")
+        self.assertNotIn("warning", said)
+        self.assertEqual(self.sent_header(), "2")
+        self.nothing_was_disturbed()
+        self.server.fault({"hang": True}, method="tools/call")
+        self.assert_error(self.asker.call("echo", {}, 1), -32000, 1, "timeout", "unknown")
+
+    def test_a_request_under_way_is_not_disturbed(self):
+        self.start("header = X-Version: 1\n")
+        self.asker.send(call("slow", {"steps": 5, "delayMs": 100}, 1, token="t"))
+        self.assertEqual(self.asker.line()["method"], "notifications/progress")
+        self.reload("header = X-Version: 2\n")
+        self.assertEqual(text_of(self.asker.answer(1)), "done after 5 steps")
+        self.assertEqual(len(self.server.log("tools/call")), 1)
+        self.nothing_was_disturbed()
+
+    def test_an_invalid_file_changes_nothing(self):
+        self.start("header = X-Version: 1\n")
+        for text in ("no such option = 1\n", "header = X-Version\n", "request-timeout = soon\nheader = X-Version: 2\n",
+                     "header = X-Version: @/no/such/file\n"):
+            with self.subTest(text):
+                self.assertIn("error SIGHUP: nothing was changed", self.reload(text))
+                self.assertEqual(self.sent_header(), "1")
+        os.unlink(self.options)
+        self.daemon.signal(signal.SIGHUP)
+        self.daemon.logged("nothing was changed", 5)
+        self.assertEqual(self.sent_header(), "1")
+        self.nothing_was_disturbed()
+
+    def test_what_needs_a_restart_is_named_and_the_rest_is_taken(self):
+        self.start("header = X-Version: 1\nring = 10\n")
+        said = self.reload("header = X-Version: 2\nring = 20\nmax-clients = 3\n")
+        warned = [line for line in said.splitlines() if "warning" in line]
+        self.assertEqual(len(warned), 2, said)
+        self.assertIn("--max-clients", warned[0])
+        self.assertIn("--ring ", warned[1])
+        self.assertEqual(self.daemon.status()["ring"]["capacity"], 10)
+        self.assertEqual(self.sent_header(), "2")
+        self.nothing_was_disturbed()
+
+    def test_it_is_read_while_the_upstream_is_away_and_used_when_it_is_back(self):
+        self.start("header = X-Version: 1\n")
+        port = self.server.port
+        self.server.stop()
+        self.asker.send(call("echo", {"message": "waited"}, 1))
+        self.daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "away")
+        self.reload("header = X-Version: 2\n")
+        again = self.upstream("--port", str(port))
+        self.assertEqual(text_of(self.asker.answer(1)), "waited")
+        self.assertEqual(again.log("initialize")[0]["headers"]["x-version"], "2")
+
+
+if __name__ == "__main__":
+    main_parallel(3)
