@@ -49,7 +49,7 @@ class HiddenTyping {
   }
   ~HiddenTyping() {
     if (!hidden_) return;
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
     std::fputc('\n', stderr);
   }
   HiddenTyping(const HiddenTyping&) = delete;
@@ -92,8 +92,8 @@ std::optional<std::string> ask_for_input(const InputDefinition& input) {
     std::optional<std::string> answer;
     {
       const CaughtSignals signals;
+      const HiddenTyping hidden(input.password);  // before the question: who sees it may type
       std::fputs(question_of(input).c_str(), stderr);
-      const HiddenTyping hidden(input.password);
       answer = read_line();
     }
     if (!answer) return std::nullopt;
