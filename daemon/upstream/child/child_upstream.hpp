@@ -55,6 +55,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   };
 
   void child_message(std::string line) override;
+  void child_oversized_line(std::optional<UpstreamId> answered) override;
   void child_closed(std::string_view what) override;
   void watcher_reported(const WatcherReport& report) override;
   void watcher_gone() override;
