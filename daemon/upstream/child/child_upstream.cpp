@@ -18,7 +18,6 @@ ChildUpstream::ChildUpstream(asio::io_context& loop, Turn& turn, ChildOptions op
       budget_(budget),
       log_(log),
       command_(options_, environ),
-      watcher_(std::make_unique<Watcher>(loop, turn, command_, static_cast<WatcherEvents&>(*this))),
       queued_(budget),
       kept_(budget),
       clock_(loop, turn, [this] { check_time(); }),
