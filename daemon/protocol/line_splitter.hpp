@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -11,9 +12,12 @@ namespace bridge {
 ///
 /// A line ends with `\n`; a `\r` before it goes. Empty lines are not reported. A line of more than
 /// `max_line` bytes is reported once as oversized, as soon as that is certain, and the rest of it is
-/// discarded; so at most `max_line` + 1 bytes are ever held.
+/// discarded; so at most `max_line` + 1 bytes are ever held. A sink that wants to know what it was has
+/// `on_oversized_line_end(beginning, end)`: the first and last bytes of it, `ends_of_line` at most.
 class LineSplitter {
  public:
+  static constexpr std::size_t ends_of_line = 256;
+
   explicit LineSplitter(std::size_t max_line) : max_line_(max_line) {}
 
   /// Calls `sink.on_line(std::string)` and `sink.on_oversized_line()`, in order.
@@ -41,7 +45,10 @@ class LineSplitter {
  private:
   template <class Sink>
   void append(std::string_view part, Sink& sink) {
-    if (discarding_) return;
+    if (discarding_) {
+      keep_end(part);
+      return;
+    }
     // One byte more than the limit may still be the \r of a line that is just long enough.
     const std::size_t length = pending_.size() + part.size();
     const bool fits = length <= max_line_ || (length == max_line_ + 1 && last_of(part) == '\r');
@@ -50,8 +57,17 @@ class LineSplitter {
       return;
     }
     discarding_ = true;
+    beginning_.assign(pending_, 0, ends_of_line);
+    beginning_.append(part.substr(0, ends_of_line - beginning_.size()));
+    keep_end(pending_);
+    keep_end(part);
     std::string().swap(pending_);
     sink.on_oversized_line();
+  }
+
+  void keep_end(std::string_view part) {
+    end_.append(part.substr(part.size() - std::min(part.size(), ends_of_line)));
+    if (end_.size() > ends_of_line) end_.erase(0, end_.size() - ends_of_line);
   }
 
   char last_of(std::string_view part) const {
@@ -63,6 +79,9 @@ class LineSplitter {
   void end_line(Sink& sink) {
     if (discarding_) {
       discarding_ = false;
+      const std::string beginning = std::exchange(beginning_, {});
+      const std::string end = std::exchange(end_, {});
+      if constexpr (requires { sink.on_oversized_line_end(beginning, end); }) sink.on_oversized_line_end(beginning, end);
       return;
     }
     if (!pending_.empty() && pending_.back() == '\r') pending_.pop_back();
@@ -72,6 +91,8 @@ class LineSplitter {
 
   std::size_t max_line_;
   std::string pending_;
+  std::string beginning_;  ///< of the line that is being discarded
+  std::string end_;
   bool discarding_ = false;
 };
 

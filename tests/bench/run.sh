@@ -19,6 +19,8 @@ demo=$build/tests/support/demo-upstream
 if [[ ${1:-} == --callgrind ]]; then
   exec bash tests/bench/callgrind.sh "$daemon" "$bench" "$build"
 fi
+node_server=tests/end_to_end/real/echo_server.mjs
+[[ -d tests/end_to_end/node_modules ]] || echo "the part stdio wants the peers from npm: npm ci in tests/end_to_end" >&2
 echo "load before: $(cut -d' ' -f1-3 /proc/loadavg) on $(nproc) CPUs; the figures want an idle machine"
 exec "$bench/bridge-bench" "$daemon" "$build/client/mcp-nc" "$demo" "$bench/bench-upstream" "$bench/bare-relay" \
-  "$bench/pipe-relay" "$bench/bench-child" "${MCP_E2E_NODE:-node}" tests/bench/stdio/child.mjs "$@"
+  "$bench/pipe-relay" "$bench/bench-child" "${MCP_E2E_NODE:-node}" "$node_server" "$@"

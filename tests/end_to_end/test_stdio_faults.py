@@ -49,6 +49,24 @@ class Crashes(LocalServer):
         self.start_daemon(None, "--", "sh", "-c", TINY)
         self.assert_error(self.client().request("resources/read", {"uri": "crash"}), -32000, 1, "closed", "unknown")
 
+    def test_one_that_dies_between_initialize_and_initialized_is_initialized_again(self):
+        dies_once = 'case $line in *notifications/initialized*) [ -e died ] || { : > died; exit 4; } ;; esac'
+        self.start_daemon(None, "--", "sh", "-c", TINY.replace("  case $line in", f"  {dies_once}\n  case $line in"))
+        self.assertIn("result", self.client().call("echo"))
+        self.assertTrue(os.path.exists(self.path("died")))
+
+    def test_one_that_dies_while_its_session_is_being_restored_is_restored_again(self):
+        dies_when_armed = 'case $line in *logging/setLevel*) [ -e armed ] && { rm armed; exit 4; } ;; esac'
+        daemon = self.start_daemon(None, "--", "sh", "-c", TINY.replace("  case $line in", f"  {dies_when_armed}\n  case $line in"))
+        client = self.client()
+        client.request("logging/setLevel", {"level": "debug"})
+        self.write("armed", "")
+        self.assert_error(client.call("crash", {}, 2), -32000, 2, "closed", "unknown")
+        self.assertIn("result", client.call("echo", {}, 3))
+        self.assertFalse(os.path.exists(self.path("armed")))
+        daemon.logged("ended with exit code 4")
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
+
     def test_the_session_is_restored_and_everybody_is_told_what_may_have_changed(self):
         self.start_local()
         client = self.client()

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "protocol/frame.hpp"
+#include "upstream/child/oversized_answer.hpp"
 
 namespace bridge {
 namespace {
@@ -61,6 +62,11 @@ class ChildProcess::OutputLines {
     if (!*alive_) return;
     process_.context_.log.peer(LogLevel::warning, "oversized line", "a line of {} was over --max-frame ({} bytes) and was skipped",
                                process_.context_.name, process_.context_.max_frame);
+  }
+  void on_oversized_line_end(std::string_view beginning, std::string_view end) {
+    if (!*alive_) return;
+    const auto id = id_of_oversized_answer(beginning, end);
+    process_.context_.events.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id)) : std::nullopt);
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ class ChildProcessEvents {
  public:
   /// A line of its stdout that can be a message.
   virtual void child_message(std::string line) = 0;
+  /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is known.
+  virtual void child_oversized_line(std::optional<UpstreamId> answered) = 0;
   /// It has closed its stdin or its stdout: `what`. Nothing more comes from it.
   virtual void child_closed(std::string_view what) = 0;
 

@@ -39,7 +39,16 @@ std::string why_it_cannot_run(const WatcherReport& report, const ChildCommand& c
 
 }  // namespace
 
+void ChildUpstream::need_watcher() {
+  if (!watcher_) watcher_ = std::make_unique<Watcher>(loop_, turn_, command_, static_cast<WatcherEvents&>(*this));
+}
+
 void ChildUpstream::start() {
+  try {
+    need_watcher();
+  } catch (const std::system_error& error) {
+    throw StartError(exit_code::cannot_run, fmt::format("cannot run {}: {}", command_.name(), error.what()));
+  }
   if (options_.lazy) return;
   if (!begin_run()) throw StartError(exit_code::cannot_run, fmt::format("cannot run {}: no pipes for it", command_.name()));
   const auto report = watcher_->wait_for_report(start_patience_ms);
@@ -52,7 +61,7 @@ void ChildUpstream::start() {
 
 bool ChildUpstream::begin_run() {
   try {
-    if (!watcher_) watcher_ = std::make_unique<Watcher>(loop_, turn_, command_, static_cast<WatcherEvents&>(*this));
+    need_watcher();
     const ChildProcess::Context context{loop_, turn_, budget_, log_, *this, command_.name(), options_.max_frame, read_buffer_};
     process_ = std::make_unique<ChildProcess>(context, ++run_);
   } catch (const std::system_error& error) {

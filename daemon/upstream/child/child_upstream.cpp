@@ -1,6 +1,7 @@
 // Messages to a child and from it. Its runs are in child_runs.cpp.
 #include "upstream/child/child_upstream.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -17,7 +18,6 @@ ChildUpstream::ChildUpstream(asio::io_context& loop, Turn& turn, ChildOptions op
       budget_(budget),
       log_(log),
       command_(options_, environ),
-      watcher_(std::make_unique<Watcher>(loop, turn, command_, static_cast<WatcherEvents&>(*this))),
       queued_(budget),
       kept_(budget),
       clock_(loop, turn, [this] { check_time(); }),
@@ -123,6 +123,17 @@ void ChildUpstream::frame_written(QueuedFrame frame) {
 void ChildUpstream::child_message(std::string line) {
   heard_ = std::chrono::steady_clock::now();
   events_->upstream_message(std::nullopt, std::move(line));
+}
+
+void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {
+  heard_ = std::chrono::steady_clock::now();
+  const ChildRequest* request = answered ? requests_.find(*answered) : nullptr;
+  if (request == nullptr || request->message.kind != OutgoingKind::request) return;
+  take(*answered);
+  Ending ending;
+  ending.failure = failure_of(ErrorKind::too_large, Delivered::unknown,
+                              fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", options_.max_frame));
+  events_->upstream_ended(*answered, std::move(ending));
 }
 
 void ChildUpstream::watch_time(const ChildRequest& request) {

@@ -31,7 +31,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   ~ChildUpstream() override;
 
   void set_events(UpstreamEvents& events) override { events_ = &events; }
-  /// With --spawn start it waits until the child runs.
+  /// Forks the watcher, while there is little to copy; with --spawn start waits until the child runs.
   void start() override;
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing message) override;
@@ -55,11 +55,13 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   };
 
   void child_message(std::string line) override;
+  void child_oversized_line(std::optional<UpstreamId> answered) override;
   void child_closed(std::string_view what) override;
   void watcher_reported(const WatcherReport& report) override;
   void watcher_gone() override;
 
   // Runs: child_runs.cpp.
+  void need_watcher();
   bool begin_run();
   void ensure_run();
   void run_ended(const WatcherReport& report);

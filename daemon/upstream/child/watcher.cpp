@@ -1,6 +1,7 @@
 #include "upstream/child/watcher.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,9 +20,14 @@ Watcher::Watcher(asio::io_context& loop, Turn& turn, const ChildCommand& command
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     throw std::system_error(errno, std::generic_category(), "the watcher's socket");
   }
+  // A signal must not reach the copies of our handlers: they would report it to us.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   pid_ = fork();
   if (pid_ == 0) run_watcher(ends[1], command);
   const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(ends[1]);
   if (pid_ < 0) {
     close(ends[0]);

@@ -57,14 +57,12 @@ class WatcherProcess {
   bool set_up(int socket) {
     setpgid(0, 0);  // a ^C at the daemon's terminal, or a kill of its group, is not for us
     prctl(PR_SET_NAME, "mcp-watcher");
-    const int nothing = open("/dev/null", O_RDWR);
-    if (nothing < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return false;
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return false;
     if (socket != socket_place && dup2(socket, socket_place) < 0) return false;
+    const int nothing = open("/dev/null", O_RDWR);
+    if (nothing < 0) return false;
     for (int standard = 0; standard <= 2; ++standard) dup2(nothing, standard);
-    close_range(socket_place + 1, ~0u, 0);
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, nullptr);
+    closefrom(socket_place + 1);
     sigset_t child_signal;
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);
@@ -142,7 +140,7 @@ class WatcherProcess {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int standard = 0; standard <= 2; ++standard) dup2(streams[standard], standard);
     if (fault_pipe != socket_place) dup3(fault_pipe, socket_place, O_CLOEXEC);
-    close_range(socket_place + 1, ~0u, 0);
+    closefrom(socket_place + 1);
     struct sigaction usual{};
     usual.sa_handler = SIG_DFL;
     for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &usual, nullptr);

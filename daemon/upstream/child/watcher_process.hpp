@@ -12,7 +12,7 @@ class ChildCommand;
 ///
 /// Runs in a copy of the daemon's memory in which other threads may have held locks: only what is
 /// safe in a signal handler may be called here, nothing is allocated. `socket` and `command` are as
-/// the daemon had them at the fork.
+/// the daemon had them at the fork. REQUIRES: all signals are blocked.
 [[noreturn]] void run_watcher(int socket, const ChildCommand& command);
 
 }  // namespace bridge

@@ -90,9 +90,9 @@ void set_no_delay(int fd) {
 
 void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("send");
+    if (written < 0) fail("write");
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }

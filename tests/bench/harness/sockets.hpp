@@ -18,6 +18,7 @@ Descriptor listen_tcp(std::uint16_t& port);
 Descriptor listen_unix(const std::string& path);
 
 void set_no_delay(int fd);
+/// To a socket or a pipe. REQUIRES: SIGPIPE is ignored.
 void write_all(int fd, std::string_view bytes);
 
 }  // namespace bench

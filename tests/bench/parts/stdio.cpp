@@ -10,54 +10,75 @@ constexpr std::size_t warm_up = 300;
 
 using Command = std::vector<std::string>;
 
-double p50(Caller& caller, const std::string& request, std::size_t calls) {
-  return median_of(calls, [&] { caller.call_well(request); });
+const std::string& echo() {
+  static const std::string line = line_request(echo_message("hello from the benchmark"));
+  return line;
 }
 
-/// Rounds of both in turns; the ratio of their medians.
-void compare(Setting& setting, Caller& through, Caller& other, const std::string& what, double limit,
-             const std::string& other_name) {
-  const std::string line = line_request(echo_message("hello from the benchmark"));
-  p50(through, line, warm_up);
-  p50(other, line, warm_up);
-  Rounds ratio, through_us, other_us;
-  for (int round = 0; round < round_count; ++round) {
-    const double there = p50(other, line, calls_a_round);
-    const double here = p50(through, line, calls_a_round);
-    ratio.add(here / there);
-    through_us.add(here);
-    other_us.add(there);
-  }
-  setting.report.at_most(what, ratio.middle(), limit, "x");
-  setting.report.note("  " + other_name, other_us.middle(), "us");
-  setting.report.note("  through", through_us.middle(), "us");
+double p50(Caller& caller, std::size_t calls) {
+  return median_of(calls, [&] { caller.call_well(echo()); });
+}
+
+/// Of a connection without the daemon; the daemon does it by itself.
+void open_session(Caller& caller) {
+  caller.call_well(line_request(initialize_message()));
+  caller.send(line_request(initialized_message()));
 }
 
 Relay start_daemon_of(Setting& setting, const Command& command) {
   std::string socket = setting.folder.fresh("mcp.sock");
-  Command all{setting.programs.daemon, "--socket", socket, "--log-level", "warning", "--"};
+  Command all{setting.programs.daemon, "--socket", socket, "--log-level", "warning", "--connect-wait", "60s", "--"};
   all.insert(all.end(), command.begin(), command.end());
   return Relay(std::move(all), std::move(socket), setting.folder);
 }
 
-void against_relay(Setting& setting) {
-  const Command child{setting.programs.bench_child};
-  const Relay daemon = start_daemon_of(setting, child);
+Relay start_pipe_relay(Setting& setting, const Command& command) {
   std::string socket = setting.folder.fresh("pipe.sock");
-  const Relay bare({setting.programs.pipe_relay, socket, child[0]}, socket, setting.folder);
+  Command all{setting.programs.pipe_relay, socket};
+  all.insert(all.end(), command.begin(), command.end());
+  return Relay(std::move(all), std::move(socket), setting.folder);
+}
+
+/// Through the daemon, through the bare relay and over the pipes, in turns.
+struct Ratios {
+  Rounds to_relay, to_pipes, relay_to_pipes, through_us, relay_us, pipes_us;
+};
+
+Ratios measure(Setting& setting, const Command& command) {
+  const Relay daemon = start_daemon_of(setting, command);
+  const Relay bare = start_pipe_relay(setting, command);
+  const PipedChild child(command);
   Caller through = daemon.connect(), relayed = bare.connect();
-  compare(setting, through, relayed, "p50 of a call to a local server, pinned to one CPU: through/bare epoll relay", 1.5,
-          "a bare epoll relay");
+  Caller direct(Descriptor(dup(child.output())), Descriptor(dup(child.input())), Framing::line);
+  open_session(relayed);
+  open_session(direct);
+  for (Caller* caller : {&through, &relayed, &direct}) p50(*caller, warm_up);
+  Ratios ratios;
+  for (int round = 0; round < round_count; ++round) {
+    const double pipes = p50(direct, calls_a_round);
+    const double here = p50(through, calls_a_round);
+    const double relay = p50(relayed, calls_a_round);
+    ratios.to_relay.add(here / relay);
+    ratios.to_pipes.add(here / pipes);
+    ratios.relay_to_pipes.add(relay / pipes);
+    ratios.through_us.add(here);
+    ratios.relay_us.add(relay);
+    ratios.pipes_us.add(pipes);
+  }
+  return ratios;
+}
+
+void note_times(Setting& setting, const Ratios& ratios) {
+  setting.report.note("  through", ratios.through_us.middle(), "us");
+  setting.report.note("  a bare epoll relay", ratios.relay_us.middle(), "us");
+  setting.report.note("  its pipes directly", ratios.pipes_us.middle(), "us");
 }
 
 void against_pipes(Setting& setting, const std::string& where) {
-  const Command node{setting.programs.node, setting.programs.node_child};
-  const Relay daemon = start_daemon_of(setting, node);
-  const PipedChild child(node);
-  Caller through = daemon.connect();
-  Caller direct(Descriptor(dup(child.output())), Descriptor(dup(child.input())), Framing::line);
-  compare(setting, through, direct, "p50 of a call to a Node server, " + where + ": through/its pipes directly", 1.5,
-          "its pipes directly");
+  const Ratios ratios = measure(setting, {setting.programs.node, setting.programs.node_child});
+  setting.report.at_most("p50 of a call to a Node server, " + where + ": through/its pipes", ratios.to_pipes.middle(), 1.5, "x");
+  setting.report.note("  a bare epoll relay/its pipes", ratios.relay_to_pipes.middle(), "x");
+  note_times(setting, ratios);
 }
 
 }  // namespace
@@ -66,8 +87,11 @@ void measure_stdio(Setting& setting) {
   setting.report.title("A local server");
   against_pipes(setting, "free");
   const PinnedToOneCpu pinned;
-  against_relay(setting);
   against_pipes(setting, "pinned to one CPU");
+  const Ratios ratios = measure(setting, {setting.programs.bench_child});
+  setting.report.at_most("p50 of a call to a tiny server, pinned to one CPU: through/a bare epoll relay", ratios.to_relay.middle(),
+                         1.5, "x");
+  note_times(setting, ratios);
 }
 
 }  // namespace bench

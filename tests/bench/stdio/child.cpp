@@ -1,7 +1,6 @@
 // bench-child: a local MCP server that costs next to nothing: it answers whatever has an id, over
 // its stdin and stdout. The text of an echo is not looked at.
-#include <charconv>
-#include <cstdio>
+#include <csignal>
 #include <string>
 #include <string_view>
 
@@ -27,6 +26,7 @@ void answer(std::string_view line, std::string& out) {
 }  // namespace
 
 int main() {
+  std::signal(SIGPIPE, SIG_IGN);
   std::string input(1 << 16, '\0');
   std::string pending, out;
   for (;;) {

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -105,6 +106,7 @@ bool serve(Client& client) {
 }  // namespace
 
 int main() {
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     run();
   } catch (const std::exception& error) {

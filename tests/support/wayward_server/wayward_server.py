@@ -133,7 +133,8 @@ def handle(message):
         arguments = message["params"].get("arguments", {})
         if message["params"]["name"] == "raw":
             # These very bytes, with our id in them.
-            sys.stdout.write(arguments["text"].replace("$ID", str(id)) + "\n")
+            text = arguments["text"].replace("x" * 1000, "x" * 1000 * arguments.get("times", 1))
+            sys.stdout.write(text.replace("$ID", str(id)) + "\n")
             sys.stdout.flush()
             return
         if message["params"]["name"] == "progress":

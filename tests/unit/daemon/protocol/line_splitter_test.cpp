@@ -113,3 +113,27 @@ TEST_CASE("bytes that are no text pass unchanged") {
   const std::string_view stream("a\0b\xff\n", 5);
   CHECK(read_every_way(stream, 100) == Lines{std::string("line a\0b\xff", 9)});
 }
+
+TEST_CASE("of an oversized line the sink can have both ends, however it was chunked") {
+  struct Ends {
+    void on_line(const std::string&) {}
+    void on_oversized_line() {}
+    void on_oversized_line_end(std::string_view from, std::string_view to) {
+      beginning = from;
+      end = to;
+    }
+    std::string beginning, end;
+  };
+  const std::string line = "BEGIN" + std::string(2000, 'x') + "END";
+  for (const std::size_t chunk : {1u, 7u, 300u, 5000u}) {
+    CAPTURE(chunk);
+    Ends ends;
+    bridge::LineSplitter splitter(100);
+    const std::string text = line + "\n";
+    for (std::size_t at = 0; at < text.size(); at += chunk) splitter.feed(std::string_view(text).substr(at, chunk), ends);
+    CHECK(ends.beginning == line.substr(0, ends.beginning.size()));
+    CHECK(ends.beginning.size() >= 100);
+    CHECK(ends.end == line.substr(line.size() - bridge::LineSplitter::ends_of_line));
+    CHECK(splitter.pending_bytes() == 0);
+  }
+}
