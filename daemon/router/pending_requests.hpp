@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -19,7 +20,7 @@ struct PendingRequest {
   std::string method;
   std::string subject;             ///< the uri of a subscription, the params of logging/setLevel
   bool takes_slot = true;
-  std::string traceparent;         ///< for the log; looked for at debug level only
+  std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;
 };

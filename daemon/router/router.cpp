@@ -103,7 +103,7 @@ void Router::drop_client(Client& client) {
     if (pending->method == "initialize") {
       session_.withdraw_initialize(request);  // it goes on, for the session
       if (auto ended = end_pending(request)) {
-        log_ended(request, *ended, Outcome::left);
+        note_end(request, *ended, Outcome::left);
         after_pending(*ended);
       }
       continue;
@@ -116,7 +116,7 @@ void Router::drop_client(Client& client) {
     cancel_upstream(request, "the client has left");
     session_.abandon(request);
     if (auto ended = end_pending(request)) {
-      log_ended(request, *ended, Outcome::left);
+      note_end(request, *ended, Outcome::left);
       after_pending(*ended);
     }
   }
@@ -165,41 +165,6 @@ void Router::after_pending(const PendingRequest& ended) {
     }
   }
   if (shutting_down_ && pending_.size() == 0 && on_idle_) on_idle_();
-}
-
-// The line is for debugging: what concerns more than one client's affairs has its own.
-void Router::log_started(UpstreamId id, const PendingRequest& request) {
-  if (!log_.enabled(LogLevel::debug)) return;
-  log_.event(LogLevel::debug, "request started",
-             {.client = request.client, .request = request.client_request_id, .upstream = id, .method = request.method,
-              .traceparent = request.traceparent},
-             "a request goes to the upstream");
-}
-
-void Router::log_ended(UpstreamId id, const PendingRequest& request, Outcome outcome) {
-  statistics_.end(class_of(request.method), outcome);
-  if (!log_.enabled(LogLevel::debug)) return;
-  const auto duration = std::chrono::steady_clock::now() - request.received;
-  log_.event(LogLevel::debug, "request ended",
-             {.client = request.client, .request = request.client_request_id, .upstream = id, .method = request.method,
-              .traceparent = request.traceparent, .outcome = name_of(outcome),
-              .duration = std::chrono::duration_cast<std::chrono::microseconds>(duration)},
-             "a request has ended");
-}
-
-void Router::reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure) {
-  // An error object is the upstream's own, and only passed on.
-  const bool is_upstreams = !failure.error_object.empty();
-  statistics_.end(class_of(method), is_upstreams ? Outcome::error : Outcome::bridge_error);
-  if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
-  statistics_.failed(failure.kind, failure.message);
-  if (log_.enabled(LogLevel::debug)) {
-    log_.event(LogLevel::debug, "request ended",
-               {.client = client.id(), .request = raw_id, .method = method,
-                .outcome = name_of(is_upstreams ? Outcome::error : Outcome::bridge_error)},
-               "a request was answered with an error: {}", log_text(failure));
-  }
-  client.channel.send(error_reply(raw_id, failure));
 }
 
 void Router::cancel_upstream(UpstreamId id, std::string_view reason) {

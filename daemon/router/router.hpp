@@ -145,16 +145,20 @@ class Router final : public ClientEvents, public SessionEvents {
   void fail_waiting(Client& client, const Failure& failure);
   static Failure shutdown_failure(Delivered delivered);
   void cancel_upstream(UpstreamId id, std::string_view reason);
-  void reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure);
-  void log_started(UpstreamId id, const PendingRequest& request);
-  void log_ended(UpstreamId id, const PendingRequest& request, Outcome outcome);
-  void publish(std::string message, std::string_view method, std::string coalesce_key);
   std::optional<PendingRequest> end_pending(UpstreamId id);
   void after_pending(const PendingRequest& ended);
+
+  // How requests end, in the statistics and in the log: router_log.cpp.
+  void note_trace(PendingRequest& request, const Frame& frame);
+  static LogFields fields_of(UpstreamId id, const PendingRequest& request);
+  void log_started(UpstreamId id, const PendingRequest& request);
+  void note_end(UpstreamId id, const PendingRequest& request, Outcome outcome);
+  void reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure);
 
   // Frames from upstream: router_upstream.cpp.
   void upstream_answer(std::optional<UpstreamId> origin, Frame frame);
   void upstream_notification(std::optional<UpstreamId> origin, Frame frame);
+  void publish(std::string message, std::string_view method, std::string coalesce_key);
   void upstream_progress(Frame frame);
   void upstream_cancels(Frame frame);
   void remember_effect(const PendingRequest& request, const Frame& answer);

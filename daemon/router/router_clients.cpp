@@ -168,7 +168,7 @@ void Router::client_cancels(Client& client, Frame frame) {
     session_.abandon(id);
     const ClientId client_id = client.id();
     if (const auto ended = end_pending(id)) {
-      log_ended(id, *ended, Outcome::cancelled);
+      note_end(id, *ended, Outcome::cancelled);
       after_pending(*ended);
     }
     if (Client* still = find(client_id)) finish_if_done(*still);

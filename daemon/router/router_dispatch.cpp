@@ -7,7 +7,6 @@
 #include "protocol/reply.hpp"
 #include "router/methods.hpp"
 #include "router/router.hpp"
-#include "router/trace.hpp"
 #include "session/handshake.hpp"
 
 namespace bridge {
@@ -81,7 +80,7 @@ bool Router::start_initialize(Client& client) {
   pending.takes_slot = false;
   pending.received = waiting.since;
   pending.sent = std::chrono::steady_clock::now();
-  if (log_.enabled(LogLevel::debug)) pending.traceparent = traceparent_of(frame.text(frame.params));
+  note_trace(pending, frame);
   log_started(id, pending_.add(id, std::move(pending)));
   client.in_flight.push_back(id);
   std::string params(frame.text(frame.params));
@@ -134,7 +133,7 @@ bool Router::start_request(Client& client, std::size_t at) {
   pending.client_request_id = std::string(frame.text(frame.id));
   pending.progress_token = std::string(frame.text(frame.progress_token));
   pending.received = waiting.since;
-  if (log_.enabled(LogLevel::debug)) pending.traceparent = traceparent_of(frame.text(frame.params));
+  note_trace(pending, frame);
 
   Outgoing message;
   message.id = id;

@@ -37,7 +37,7 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
   session_.settle(id);
   remember_effect(*ended, frame);
   Client* const client = ended->client ? find(*ended->client) : nullptr;
-  log_ended(id, *ended, client == nullptr ? Outcome::left : frame.error.present() ? Outcome::error : Outcome::ok);
+  note_end(id, *ended, client == nullptr ? Outcome::left : frame.error.present() ? Outcome::error : Outcome::ok);
   if (client != nullptr) {
     std::string bytes = std::move(frame.bytes);
     splice(bytes, {frame.id, ended->client_request_id});
@@ -151,13 +151,11 @@ void Router::session_ended(UpstreamId id, Ending ending) {
     cancel_upstream(id, "timeout");
   }
   if (Client* client = ended->client ? find(*ended->client) : nullptr) {
-    log_.peer(LogLevel::info, "request failed",
-              {.client = client->id(), .request = ended->client_request_id, .upstream = id, .method = ended->method,
-               .traceparent = ended->traceparent},
-              "a request has failed: {}: {}", name_of(failure.kind), log_text(failure));
+    log_.peer(LogLevel::info, "request failed", fields_of(id, *ended), "a request has failed: {}: {}",
+              name_of(failure.kind), log_text(failure));
     reply_failure(*client, ended->method, ended->client_request_id, failure);
   } else {
-    log_ended(id, *ended, Outcome::left);
+    note_end(id, *ended, Outcome::left);
   }
   after_pending(*ended);
 }

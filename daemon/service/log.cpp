@@ -81,7 +81,7 @@ bool Log::admit(LogLevel level, std::string_view kind) {
   return true;
 }
 
-// Told as soon as anything is logged again after the window, or the daemon ends.
+// Told with the first line of a peer's after the window, of whatever kind, or when the daemon ends.
 void Log::report_suppressed(std::chrono::steady_clock::time_point now, bool all) {
   for (auto& [kind, past] : windows_) {
     if (past.suppressed == 0 || (!all && now - past.began < window)) continue;

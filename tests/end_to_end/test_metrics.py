@@ -291,6 +291,17 @@ class Exposition(Case):
         ids = [panel["id"] for panel in dashboard["panels"]]
         self.assertEqual(len(ids), len(set(ids)))
 
+    def test_promtool_takes_the_dashboards_questions(self):
+        # As recording rules, with what Grafana fills in.
+        dashboard = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+        rules = [{"record": f"panel_{panel['id']}_{target['refId']}", "expr": target["expr"].replace("$__rate_interval", "5m")}
+                 for panel in dashboard["panels"] for target in panel.get("targets", [])]
+        path = self.write("rules.yaml", json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+        verdict = promtool("check", "rules", "--lint=none", path)
+        if verdict is None:
+            raise unittest.SkipTest("promtool (Debian's prometheus) is not installed")
+        self.assertEqual(verdict, "")
+
     def test_the_rules_ask_for_what_there_is(self):
         rules = RULES.read_text(encoding="utf-8")
         alerts = re.split(r"\n\s+- alert: ", rules)[1:]

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 using namespace bridge;
 
 namespace {
@@ -46,7 +48,7 @@ TEST_CASE("a request whose client has left has no owner, in flight or answered")
   PendingRequests pending;
   PendingRequest orphan = of_client(10);
   orphan.client.reset();
-  pending.add(UpstreamId{1}, orphan);
+  pending.add(UpstreamId{1}, std::move(orphan));
   CHECK_FALSE(pending.owner(UpstreamId{1}));
   pending.take(UpstreamId{1});
   CHECK_FALSE(pending.owner(UpstreamId{1}));

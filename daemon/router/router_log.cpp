@@ -1,0 +1,56 @@
+// How a request ends in the statistics, and in the log when debugging.
+#include <memory>
+#include <utility>
+
+#include "protocol/reply.hpp"
+#include "router/router.hpp"
+#include "router/trace.hpp"
+
+namespace bridge {
+
+void Router::note_trace(PendingRequest& request, const Frame& frame) {
+  if (!log_.enabled(LogLevel::debug)) return;
+  request.traceparent = std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
+}
+
+LogFields Router::fields_of(UpstreamId id, const PendingRequest& request) {
+  LogFields fields;
+  fields.client = request.client;
+  fields.request = request.client_request_id;
+  fields.upstream = id;
+  fields.method = request.method;
+  if (request.traceparent) fields.traceparent = *request.traceparent;
+  return fields;
+}
+
+void Router::log_started(UpstreamId id, const PendingRequest& request) {
+  if (!log_.enabled(LogLevel::debug)) return;
+  log_.event(LogLevel::debug, "request started", fields_of(id, request), "a request goes to the upstream");
+}
+
+void Router::note_end(UpstreamId id, const PendingRequest& request, Outcome outcome) {
+  statistics_.end(class_of(request.method), outcome);
+  if (!log_.enabled(LogLevel::debug)) return;
+  const auto duration = std::chrono::steady_clock::now() - request.received;
+  LogFields fields = fields_of(id, request);
+  fields.outcome = name_of(outcome);
+  fields.duration = std::chrono::duration_cast<std::chrono::microseconds>(duration);
+  log_.event(LogLevel::debug, "request ended", fields, "a request has ended");
+}
+
+void Router::reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure) {
+  // An error object is the upstream's own, and only passed on.
+  const bool is_upstreams = !failure.error_object.empty();
+  statistics_.end(class_of(method), is_upstreams ? Outcome::error : Outcome::bridge_error);
+  if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
+  statistics_.failed(failure.kind, failure.message);
+  if (log_.enabled(LogLevel::debug)) {
+    log_.event(LogLevel::debug, "request ended",
+               {.client = client.id(), .request = raw_id, .method = method,
+                .outcome = name_of(is_upstreams ? Outcome::error : Outcome::bridge_error)},
+               "a request was answered with an error: {}", log_text(failure));
+  }
+  client.channel.send(error_reply(raw_id, failure));
+}
+
+}  // namespace bridge
