@@ -31,6 +31,7 @@ class Cell(Ways, FaultCase):
         self.listener = self.client()
         if row.strikes != "at start":
             self.warm_up(column)
+        self.others(len(self.askers) + 1)  # all are there, and nobody else
         self.before = Footprint(self.daemon)
         if column.burst and row.strikes != "at start":
             self.burst = Burst(self.server)
