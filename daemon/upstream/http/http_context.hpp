@@ -57,6 +57,8 @@ class HttpContext {
   void reconfigure(const HttpOptions& options);
   void forget_session();
   const std::string& session_id() const { return session_id_; }
+  /// Grows with each session that is forgotten: nothing is resumed across sessions.
+  int session_generation() const { return session_generation_; }
 
   /// For how long a connection may have been idle before a message that must not be repeated.
   static constexpr std::chrono::seconds usual_max_idle{4};
@@ -87,6 +89,7 @@ class HttpContext {
   const TokenSource* tokens_ = nullptr;
   int token_generation_ = 0;
   std::string session_id_;
+  int session_generation_ = 0;
   std::string protocol_version_;
   std::chrono::seconds max_idle_ = usual_max_idle;
 };
