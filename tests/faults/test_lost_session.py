@@ -83,6 +83,18 @@ class Lost(FaultCase):
         eventually(lambda: Footprint(daemon).next_timer() > 30, "a daemon at rest")
         self.assertNotIn("did not reach the upstream", daemon.stderr())
 
+    def test_who_waits_for_an_answer_on_another_stream_waits_no_longer(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        server.streams(1)
+        server.fault({"status": 202}, method="tools/call")
+        client.send(call("echo", {"message": "later"}, 1))
+        server.log("tools/call", wait=2)
+        self.lose(server, "{}")
+        self.reopened(1)
+        self.assert_error(client.answer(1), -32000, 1, "closed", "unknown")
+
     def test_a_server_that_keeps_losing_it_makes_no_loop(self):
         server, _ = self.bridge("--connect-wait", "3s")
         client = self.client()

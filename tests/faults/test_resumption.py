@@ -74,6 +74,22 @@ class NotResumed(FaultCase):
                 self.assertEqual(len(server.log("tools/call")), 2)
                 daemon.stop()
 
+    def test_one_that_waits_to_be_continued_ends_when_the_session_is_replaced(self):
+        # A new session knows nothing of the old one's events, and may stay silent for ever.
+        server, daemon = self.bridge("--keepalive", "0", upstream=("--event-ids", "--answers", "sse", "--retry", "8000"))
+        client = self.client()
+        client.fence()
+        server.streams(1)
+        server.fault({"closeAfterEvents": 1}, method="tools/call")
+        client.send(call("slow", {"steps": 1000, "delayMs": 10}, 1, token="t"))
+        self.assertEqual(client.line()["method"], "notifications/progress")
+        began = time.monotonic()
+        server.control("POST", "sessions/drop", '{"keepStreams":true}')
+        self.assertEqual(text_of(self.client().call("echo", {"message": "other"}, 2)), "other")
+        self.assert_error(client.answer(1), -32000, 1, "closed", "unknown")
+        self.assertLess(time.monotonic() - began, 6)
+        self.reopened(1)
+
     def test_without_event_ids_it_is_unknown_whether_it_was_carried_out(self):
         server, _ = self.bridge(upstream=("--answers", "sse"))
         client = self.client()

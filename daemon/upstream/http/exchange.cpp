@@ -72,6 +72,7 @@ void Exchange::begin_post() {
   handle_ = context_.take_handle();
   headers_ = context_.post_headers();
   carried_session_ = !context_.session_id().empty();
+  session_generation_ = context_.session_generation();
   token_generation_ = context_.token_generation();
   CURL* const h = handle_.get();
   prepare_handle();
@@ -294,6 +295,7 @@ void Exchange::answer_complete() {
 /// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
 bool Exchange::try_resume() {
   if (message_.kind != OutgoingKind::request || !parser_ || parser_->last_event_id().empty()) return false;
+  if (session_generation_ != context_.session_generation()) return false;
   auto delay = std::max(retry_, shortest_retry);
   for (int i = 0; i < std::min(resumptions_failed_, 6); ++i) delay *= 2;
   delay = std::min<std::chrono::milliseconds>(delay, std::max(retry_, std::chrono::milliseconds(30000)));
@@ -302,8 +304,19 @@ bool Exchange::try_resume() {
   return true;
 }
 
+void Exchange::session_forgotten() {
+  if (resume_at_ || awaited_elsewhere_) resume_at_ = std::chrono::steady_clock::now();
+}
+
 void Exchange::begin_resume() {
   resume_at_.reset();
+  if (session_generation_ != context_.session_generation()) {
+    Failure failure;
+    failure.kind = ErrorKind::closed;
+    failure.message = "the session was lost before the answer could be continued or came on another stream";
+    end(std::move(failure));
+    return;
+  }
   resuming_ = true;
   token_generation_ = context_.token_generation();
   auto parser = std::make_unique<SseParser>(context_.options().max_frame);
@@ -384,6 +397,7 @@ SteadyTime Exchange::deadline() const {
 void Exchange::check_time(SteadyTime now, SteadyTime& next) {
   if (ended_) return;
   if (resume_at_ && *resume_at_ <= now) begin_resume();
+  if (ended_) return;
   const SteadyTime due = deadline();
   if (due > now) {
     next = std::min(next, due);

@@ -45,6 +45,9 @@ class Exchange final : private CurlTransfer, private SseSink {
   void pause(bool paused);
   /// The answer has come.
   void settle();
+  /// Its session has been forgotten: what waits to be continued, or for its answer on
+  /// another stream, waits in vain. check_time() ends it.
+  void session_forgotten();
   /// Ends it with this failure.
   void fail(Failure failure);
 
@@ -103,6 +106,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   bool running_ = false;   ///< curl has it
   bool carried_session_ = false;
   int token_generation_ = 0;
+  int session_generation_ = 0;
 
   ResponseHead head_;
   bool body_begun_ = false;

@@ -69,6 +69,8 @@ class HttpContext {
   const std::string& post_url() const { return endpoint_.empty() ? options_.url : endpoint_; }
 
   const std::string& session_id() const { return session_id_; }
+  /// Grows with each session that is forgotten: nothing is resumed across sessions.
+  int session_generation() const { return session_generation_; }
 
   /// For how long a connection may have been idle before a message that must not be repeated.
   static constexpr std::chrono::seconds usual_max_idle{4};
@@ -103,6 +105,7 @@ class HttpContext {
   const TokenSource* tokens_ = nullptr;
   int token_generation_ = 0;
   std::string session_id_;
+  int session_generation_ = 0;
   std::string protocol_version_;
   std::string endpoint_;
   std::chrono::steady_clock::time_point heard_{};

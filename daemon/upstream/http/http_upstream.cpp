@@ -152,6 +152,10 @@ void HttpUpstream::use_protocol_version(std::string version) {
 
 void HttpUpstream::forget_session() {
   context_.forget_session();
+  for (const auto& [id, exchange] : exchanges_) {
+    exchange->session_forgotten();
+    watch_time(*exchange);
+  }
   stream_.close();
   reported_ = ServerStream::off;
 }

@@ -31,6 +31,7 @@ class Cell(Ways, FaultCase):
         self.listener = self.client()
         if row.strikes != "at start":
             self.warm_up(column)
+        self.others(len(self.askers) + 1)  # all are there, and nobody else
         self.before = Footprint(self.daemon)
         if column.burst and row.strikes != "at start":
             self.burst = Burst(self.server)
@@ -69,7 +70,9 @@ class Cell(Ways, FaultCase):
         for number, asker in enumerate(self.askers):
             self.collect(asker, len(range(number, column.requests, CLIENTS)))
         if not self.askers:
-            self.client().fence()
+            visitor = self.client()
+            visitor.fence()
+            visitor.close()
         self.daemon.status_when(lambda status: status["upstream"]["stream"] in ("open", "none"), "a server stream or none")
         self.server.forget_log()
 
