@@ -18,6 +18,13 @@ ListeningSocket take_socket(const SocketOptions& options) {
   return ListeningSocket::open(options);
 }
 
+FaceReports reports_of(const ControlMethods& control, const Session& session) {
+  FaceReports reports;
+  reports.status = [&control] { return control.status(); };
+  reports.is_ready = [&session] { return session.is_open() || !session.last_failure(); };
+  return reports;
+}
+
 /// With one client after the other the rest waits here, not in the accept queue, so that their
 /// control requests are answered.
 std::size_t connections_of(const Options& options) { return options.max_clients == 1 ? 256 : options.max_clients; }
@@ -36,7 +43,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       router_(loop_, turn_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(router_, session_, *upstream_, feed_),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
-      clients_(ConnectionContext{loop_, turn_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
+      clients_(ConnectionContext{loop_, turn_, client_ids_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
                take_socket(options_.socket), options_.peers, connections_of(options_)),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
       last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
@@ -44,13 +51,22 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
   session_.set_events(router_);
   router_.set_control(control_);
   feed_.add_readers(clients_);
-  turn_.on_finish([this] { clients_.flush(); });
+  if (options_.face.address) {
+    face_ = std::make_unique<HttpFace>(loop_, turn_, client_ids_, feed_, budget_, router_, log_, options_.face,
+                                       reports_of(control_, session_));
+    feed_.add_readers(*face_);
+  }
+  turn_.on_finish([this] {
+    clients_.flush();
+    if (face_) face_->flush();
+  });
   budget_.on_relief([this] { turn_.request_finish(); });
 }
 
 int Daemon::run() {
   wait_for_signal();
   clients_.start();
+  if (face_) face_->start();
   log_.info("mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(), options_.socket.path);
   warn_about_upstream(options_.upstream, log_);
   {
@@ -113,6 +129,7 @@ void Daemon::begin_shutdown(int signal) {
   log_.info("ending after signal {}: {} requests in flight have {} ms", signal, router_.in_flight(),
             options_.grace.count());
   clients_.stop_accepting();
+  if (face_) face_->stop_accepting();
   router_.begin_shutdown();
   if (!router_.has_requests_in_flight()) {
     end_shutdown();
@@ -131,6 +148,7 @@ void Daemon::end_shutdown() {
 void Daemon::leave() {
   clients_.flush();
   clients_.close_all();
+  if (face_) face_->close_all();
   if (const std::size_t untaken = feed_.ring().untaken()) {
     log_.warning("{} notifications were not taken by any client and are lost", untaken);
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "clients/http/http_face.hpp"
 #include "clients/unix_clients.hpp"
 #include "loop/byte_budget.hpp"
 #include "loop/turn.hpp"
@@ -49,12 +50,14 @@ class Daemon {
   ByteBudget budget_;
   NotificationFeed feed_;
   UpstreamIdSource ids_;
+  ClientIdSource client_ids_;
   std::unique_ptr<Upstream> upstream_;
   Session session_;
   Router router_;
   ControlMethods control_;
   asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
+  std::unique_ptr<HttpFace> face_;  ///< null without --http
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
   bool ending_ = false;

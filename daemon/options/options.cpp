@@ -81,6 +81,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_session_options(build, options, raw);
   add_client_options(build, options, raw);
   add_ring_options(build, options);
+  add_http_face_options(build, options);
   add_running_options(build, options, raw);
   app.footer(
       "MCP_SERVER_TOKEN is sent as the bearer token. Durations: a number with ms, s, m or h; sizes: a\n"
@@ -92,6 +93,7 @@ ParsedOptions parse_options(int argc, char** argv) {
     if (!raw.options_file.empty()) apply_file(app, raw.options_file);
     if (!version) {
       settle_client_options(options, raw);
+      settle_http_face_options(options);
       settle_session_options(options, raw);
       settle_upstream_options(options, raw);
     }

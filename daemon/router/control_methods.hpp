@@ -15,9 +15,10 @@ class ControlMethods final : public Router::Control {
   ControlMethods(const Router& router, const Session& session, const Upstream& upstream, NotificationFeed& feed);
 
   std::string answer(const Frame& request) override;
+  /// The result of `bridge/status`.
+  std::string status() const;
 
  private:
-  std::string status() const;
   std::string upstream_status() const;
   std::string ring_status() const;
   std::string clients_status() const;

@@ -161,7 +161,7 @@ void Router::after_pending(const PendingRequest& ended) {
 void Router::reply_failure(Client& client, std::string_view raw_id, const Failure& failure) {
   ++statistics_.errors;
   statistics_.failed(failure.kind, failure.message);
-  client.channel.send(error_reply(raw_id, failure));
+  client.channel.answer(raw_id, error_reply(raw_id, failure), AnswerOrder::in_order);
 }
 
 void Router::cancel_upstream(UpstreamId id, std::string_view reason) {
