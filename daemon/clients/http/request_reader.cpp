@@ -34,6 +34,10 @@ RequestReader::Event RequestReader::advance(std::string_view& bytes) {
 
 RequestReader::Event RequestReader::read_head(std::string_view& bytes) {
   // An empty line before a request is tolerated (RFC 9112, section 2.2).
+  if (line_ == "\r" && bytes.starts_with("\n")) {
+    line_.clear();
+    bytes.remove_prefix(1);
+  }
   while (line_.empty() && bytes.starts_with("\r\n")) bytes.remove_prefix(2);
   const std::size_t before = line_.size();
   const std::size_t room = max_head + 1 - std::min(before, max_head);
