@@ -43,10 +43,10 @@ RequestReader::Event RequestReader::read_head(std::string_view& bytes) {
   const std::size_t room = max_head + 1 - std::min(before, max_head);
   line_.append(bytes.substr(0, room));
   const auto end = line_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
+  // A client that ends its lines with LF alone would wait for ever.
+  if (line_.find("\n\n", before == 0 ? 0 : before - 1) < end) return failed({400, "a bare CR or LF"});
   if (end == line_.npos) {
     if (line_.size() > max_head) return failed({431, "the head is too large"});
-    // A client that ends its lines with LF alone would wait for ever.
-    if (line_.find("\n\n", before == 0 ? 0 : before - 1) != line_.npos) return failed({400, "a bare CR or LF"});
     bytes = {};
     return Event::more;
   }
