@@ -45,7 +45,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       router_(loop_, turn_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(router_, session_, *upstream_, feed_),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
-      clients_(ConnectionContext{loop_, turn_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
+      clients_(ConnectionContext{loop_, turn_, client_ids_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
                take_socket(options_.socket), options_.peers, connections_of(options_)),
       metrics_(router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
       supervisor_(loop_, turn_, take_supervision(), log_),
@@ -55,13 +55,26 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
   session_.set_events(router_);
   router_.set_control(control_);
   feed_.add_readers(clients_);
+  if (options_.face.address) {
+    FaceReports reports;
+    reports.status = [this] { return control_.status(); };
+    reports.metrics = [this] { return metrics_.text(); };
+    reports.is_ready = [this] { return session_.is_ready(); };
+    face_ = std::make_unique<HttpFace>(loop_, turn_, client_ids_, feed_, budget_, router_, log_, options_.face,
+                                       std::move(reports));
+    feed_.add_readers(*face_);
+    metrics_.add_clients("http", face_->counts());
+  }
   metrics_.add_clients("unix", clients_.counts());
   control_.set_metrics([this] { return metrics_.text(); });
   if (!options_.metrics_file.empty()) {
     metrics_file_ = std::make_unique<MetricsFile>(loop_, turn_, options_.metrics_file,
                                                   [this] { return metrics_.text(); }, log_);
   }
-  turn_.on_finish([this] { clients_.flush(); });
+  turn_.on_finish([this] {
+    clients_.flush();
+    if (face_) face_->flush();
+  });
   turn_.on_end([this] { tell_state(); });
   budget_.on_relief([this] { turn_.request_finish(); });
 }
@@ -70,6 +83,7 @@ int Daemon::run() {
   upstream_->start();
   wait_for_signal();
   clients_.start();
+  if (face_) face_->start();
   log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(),
              clients_.socket_name());
   warn_about_upstream(options_.upstream, log_);
@@ -146,6 +160,7 @@ void Daemon::begin_shutdown(int signal) {
   supervisor_.stopping(options_.grace + end_patience);
   supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();
+  if (face_) face_->stop_accepting();
   router_.begin_shutdown();
   if (!router_.has_requests_in_flight()) {
     end_shutdown();
@@ -171,6 +186,7 @@ void Daemon::tell_state() {
 void Daemon::leave() {
   clients_.flush();
   clients_.close_all();
+  if (face_) face_->close_all();
   if (const std::size_t untaken = feed_.ring().untaken()) {
     log_.event(LogLevel::warning, "notifications lost", "{} notifications were not taken by any client and are lost",
                untaken);

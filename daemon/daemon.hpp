@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "clients/http/http_face.hpp"
 #include "clients/unix_clients.hpp"
 #include "loop/byte_budget.hpp"
 #include "loop/turn.hpp"
@@ -55,12 +56,14 @@ class Daemon {
   ByteBudget budget_;
   NotificationFeed feed_;
   UpstreamIdSource ids_;
+  ClientIdSource client_ids_;
   std::unique_ptr<Upstream> upstream_;
   Session session_;
   Router router_;
   ControlMethods control_;
   asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
+  std::unique_ptr<HttpFace> face_;  ///< null without --http
   Metrics metrics_;
   std::unique_ptr<MetricsFile> metrics_file_;  ///< --metrics-file
   Supervisor supervisor_;

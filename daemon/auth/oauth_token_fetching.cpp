@@ -44,7 +44,7 @@ void OAuthToken::discovered(const Discovery::Result& result) {
          false);
     return;
   }
-  log_.debug("the authorization server of {} is {}", shown_url(resource_),
+  log_.event(LogLevel::debug, "authorization server", "the authorization server of {} is {}", shown_url(resource_),
              shown_url(server_->issuer));
   request_token();
 }
@@ -125,7 +125,7 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   token_ = grant.token;
   life_ = TokenLife::of(asked_, std::chrono::steady_clock::now(), grant.expires_in);
   recent_.add(grant.token);
-  log_.debug("a new token from {}{}", where,
+  log_.event(LogLevel::debug, "token", "a new token from {}{}", where,
              grant.expires_in ? fmt::format(", good for {} s", grant.expires_in->count()) : "");
   // A step that was asked for while an earlier fetch was under way is not made by its token.
   if (stepping_ && request_text_.scope != scope()) {

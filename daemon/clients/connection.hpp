@@ -29,6 +29,7 @@ class Connection;
 struct ConnectionContext {
   asio::io_context& loop;
   Turn& turn;
+  ClientIdSource& ids;
   NotificationFeed& feed;
   ByteBudget& budget;
   Log& log;

@@ -87,13 +87,13 @@ void UnixClients::admit(int descriptor) {
   }
   ++context_.counts.connected;
   ClientIdentity identity;
-  identity.id = static_cast<ClientId>(++last_client_);
+  identity.id = context_.ids.next();
   identity.kind = "unix";
   identity.pid = peer->pid;
   identity.uid = peer->uid;
   identity.connected = std::chrono::steady_clock::now();
   // A client that has not been seen yet must find the others' reading acknowledged.
-  acknowledge_read();
+  context_.feed.acknowledge_read();
   auto connection = std::make_unique<Connection>(context_, events_, descriptor, std::move(identity));
   Connection& client = *connection;
   connections_.emplace(client.identity().id, std::move(connection));

@@ -50,7 +50,6 @@ class UnixClients final : public NotificationReaders {
   std::unique_ptr<DescriptorWatch> listener_;
   DeadlineTimer accept_again_;
   DeadlineTimer budget_patience_;  ///< set while --max-buffered is exceeded
-  std::uint64_t last_client_ = 0;
   int accepts_this_turn_ = 1;
   bool out_of_descriptors_ = false;
   bool reading_paused_ = false;

@@ -43,6 +43,9 @@ void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw)
 void add_ring_options(OptionBuilder& build, Options& options);
 void settle_client_options(Options& options, const RawOptions& raw);
 
+void add_http_face_options(OptionBuilder& build, Options& options);
+void settle_http_face_options(Options& options);
+
 void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw);
 void settle_running_options(const Options& options);
 

@@ -98,6 +98,7 @@ void name_options(CLI::App& app, Options& options, RawOptions& raw) {
   add_session_options(build, options, raw);
   add_client_options(build, options, raw);
   add_ring_options(build, options);
+  add_http_face_options(build, options);
   add_running_options(build, options, raw);
   app.footer(
       "MCP_SERVER_TOKEN is sent as the bearer token. Durations: a number with ms, s, m or h; sizes: a\n"
@@ -131,6 +132,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     if (!raw.options_file.empty()) apply_file(app, raw.options_file);
     if (!raw.version) {
       settle_client_options(options, raw);
+      settle_http_face_options(options);
       settle_session_options(options, raw);
       if (argc < all_argc && raw.command.empty()) throw StartError(exit_code::usage, "there is no command behind --");
       settle_upstream_options(options, raw, result.given);

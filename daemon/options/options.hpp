@@ -6,6 +6,7 @@
 #include <string>
 
 #include "clients/connection.hpp"
+#include "clients/http/face_options.hpp"
 #include "clients/listening_socket.hpp"
 #include "clients/peer_credentials.hpp"
 #include "notifications/ring.hpp"
@@ -26,6 +27,7 @@ struct Options {
   SocketOptions socket;
   PeerPolicy peers;
   ClientLimits clients;
+  FaceOptions face;
   std::size_t max_clients = 256;
   std::size_t max_buffered = 256u << 20;
   std::chrono::milliseconds grace{5000};

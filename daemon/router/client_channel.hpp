@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "protocol/ids.hpp"
 
@@ -14,7 +16,7 @@ namespace bridge {
 /// Who is at the other end, as far as the carrier can tell.
 struct ClientIdentity {
   ClientId id{};
-  std::string kind;     ///< "unix"
+  std::string kind;     ///< "unix", "http"
   pid_t pid = 0;        ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
   std::chrono::steady_clock::time_point connected;
@@ -37,6 +39,11 @@ enum class RingFeed {
   none,   ///< is not fed
 };
 
+enum class AnswerOrder {
+  in_order,  ///< behind everything that arrived before it
+  ahead,     ///< ahead of everything that is not on its way yet
+};
+
 /// The router's side of one client: implemented by each carrier on the clients' side.
 ///
 /// Owned by the carrier; valid from ClientEvents::client_connected until client_left or finish().
@@ -48,6 +55,33 @@ class ClientChannel {
   virtual void send(std::string frame) = 0;
   /// Queues a frame ahead of everything that is not on its way yet.
   virtual void send_ahead(std::string frame) = 0;
+
+  // For a carrier that answers a request where it was asked. `request_id` is the raw id as the client
+  // wrote it. Where all goes one way, it is like any other frame.
+
+  /// The answer to its request; nothing about that request follows.
+  virtual void answer(std::string_view request_id, std::string frame, AnswerOrder order) {
+    static_cast<void>(request_id);
+    if (order == AnswerOrder::ahead) {
+      send_ahead(std::move(frame));
+    } else {
+      send(std::move(frame));
+    }
+  }
+  /// What belongs to its request before the answer: progress, a question of the upstream.
+  virtual void send_about(std::string_view request_id, std::string frame) {
+    static_cast<void>(request_id);
+    send(std::move(frame));
+  }
+  /// Its request was cancelled by itself: no answer comes.
+  virtual void no_answer(std::string_view request_id) { static_cast<void>(request_id); }
+  /// Whether a question of the upstream would reach it now; `request_id` is empty if the question
+  /// is about none of its requests.
+  virtual bool can_be_asked(std::string_view request_id) const {
+    static_cast<void>(request_id);
+    return true;
+  }
+
   virtual void set_feed(RingFeed feed) = 0;
   /// No more answers will come: closes as soon as all that is queued was written. The channel must
   /// not be used after this.
@@ -80,6 +114,8 @@ class ClientEvents {
   virtual void client_left(ClientId client) = 0;
   /// Its queue went over --client-buffer, or has drained again.
   virtual void client_congestion(ClientId client, bool congested) = 0;
+  /// It can be asked now, and could not before (ClientChannel::can_be_asked).
+  virtual void client_can_be_asked(ClientId client) = 0;
   /// Bytes of its frames that wait to be started.
   virtual std::size_t waiting_bytes(ClientId client) const = 0;
 

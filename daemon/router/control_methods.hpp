@@ -20,9 +20,10 @@ class ControlMethods final : public Router::Control {
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
 
   std::string answer(const Frame& request) override;
+  /// The result of `bridge/status`.
+  std::string status() const;
 
  private:
-  std::string status() const;
   std::string upstream_status() const;
   std::string ring_status() const;
   std::string clients_status() const;

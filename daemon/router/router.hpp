@@ -68,6 +68,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void client_half_closed(ClientId client) override;
   void client_left(ClientId client) override;
   void client_congestion(ClientId client, bool congested) override;
+  void client_can_be_asked(ClientId client) override;
   std::size_t waiting_bytes(ClientId client) const override;
 
   // Upstream's side.
@@ -165,7 +166,7 @@ class Router final : public ClientEvents, public SessionEvents {
 
   // The upstream's requests: router_server_requests.cpp.
   void upstream_request(std::optional<UpstreamId> origin, Frame frame);
-  bool can_answer(const Client& client, std::string_view method) const;
+  bool can_answer(const Client& client, std::string_view method, std::string_view about_request = {}) const;
   Client* choose_client(std::string_view method);
   void ask(Client& client, ServerRequest& request);
   void park(ServerRequest& request);

@@ -101,9 +101,9 @@ void Router::client_request(Client& client, Frame frame) {
     }
     // What follows an answer to bridge/notifications must be newer than it; the others hurry.
     if (frame.method == "bridge/notifications") {
-      client.channel.send(std::move(answer));
+      client.channel.answer(frame.text(frame.id), std::move(answer), AnswerOrder::in_order);
     } else {
-      client.channel.send_ahead(std::move(answer));
+      client.channel.answer(frame.text(frame.id), std::move(answer), AnswerOrder::ahead);
     }
     return;
   }
@@ -111,7 +111,8 @@ void Router::client_request(Client& client, Frame frame) {
   if (frame.method == "server/discover") {
     // A legacy server may not survive the question.
     statistics_.end(MethodClass::session, Outcome::error);
-    client.channel.send(error_reply(frame.text(frame.id), json_rpc::method_not_found, "Method not found"));
+    const std::string_view id = frame.text(frame.id);
+    client.channel.answer(id, error_reply(id, json_rpc::method_not_found, "Method not found"), AnswerOrder::in_order);
     return;
   }
   if (frame.method == "initialize") {
@@ -150,7 +151,8 @@ void Router::client_cancels(Client& client, Frame frame) {
     if (!waiting.is_request() || !same_id(waiting.text(waiting.id), wanted)) continue;
     if (waiting.method != "initialize") {
       statistics_.end(class_of(waiting.method), Outcome::cancelled);
-      take_waiting(client, i);
+      const WaitingFrame dropped = take_waiting(client, i);
+      client.channel.no_answer(dropped.frame.text(dropped.frame.id));
     }
     finish_if_done(client);
     return;
@@ -169,6 +171,7 @@ void Router::client_cancels(Client& client, Frame frame) {
     const ClientId client_id = client.id();
     if (const auto ended = end_pending(id)) {
       note_end(id, *ended, Outcome::cancelled);
+      client.channel.no_answer(ended->client_request_id);
       after_pending(*ended);
     }
     if (Client* still = find(client_id)) finish_if_done(*still);

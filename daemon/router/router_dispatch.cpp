@@ -62,8 +62,10 @@ bool Router::start_initialize(Client& client) {
     const Frame& frame = waiting.frame;
     const std::string asked = protocol_version_of(frame.text(frame.params));
     statistics_.end(MethodClass::session, Outcome::ok);
-    client.channel.send(
-        result_reply(frame.text(frame.id), initialize_result_for(session_.initialize_result(), asked)));
+    client.channel.answer(
+        frame.text(frame.id),
+        result_reply(frame.text(frame.id), initialize_result_for(session_.initialize_result(), asked)),
+        AnswerOrder::in_order);
     return true;
   }
   if (!session_.wants_initialize()) {
@@ -121,7 +123,8 @@ bool Router::start_request(Client& client, std::size_t at) {
     if (frame.method == "resources/unsubscribe" &&
         subscriptions_.still_wanted_without(pending.subject, client.id())) {
       statistics_.end(MethodClass::subscribe, Outcome::ok);
-      client.channel.send(result_reply(frame.text(frame.id), "{}"));
+      const std::string_view id = frame.text(frame.id);
+      client.channel.answer(id, result_reply(id, "{}"), AnswerOrder::in_order);
       return true;
     }
   } else if (frame.method == "logging/setLevel") {

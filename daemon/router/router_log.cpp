@@ -50,7 +50,7 @@ void Router::reply_failure(Client& client, std::string_view method, std::string_
                 .outcome = name_of(is_upstreams ? Outcome::error : Outcome::bridge_error)},
                "a request was answered with an error: {}", log_text(failure));
   }
-  client.channel.send(error_reply(raw_id, failure));
+  client.channel.answer(raw_id, error_reply(raw_id, failure), AnswerOrder::in_order);
 }
 
 }  // namespace bridge

@@ -32,12 +32,16 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
   if (origin) {
     const auto owner = pending_.owner(*origin);
     client = owner ? find(*owner) : nullptr;
-    if (client != nullptr && !can_answer(*client, frame.method)) client = nullptr;
+    const PendingRequest* pending = pending_.find(*origin);
+    const std::string_view about = pending != nullptr ? std::string_view(pending->client_request_id) : std::string_view();
+    if (client != nullptr && !can_answer(*client, frame.method, about)) client = nullptr;
   } else {
     client = choose_client(frame.method);
   }
   const bool nobody_connected = std::all_of(clients_.begin(), clients_.end(),
-                                            [](const auto& entry) { return entry.second->is_observer(); });
+                                            [](const auto& entry) {
+                                              return entry.second->is_observer() || !entry.second->channel.can_be_asked({});
+                                            });
   if (client == nullptr && (origin || !nobody_connected)) {
     log_.peer(LogLevel::info, "request of the upstream refused",
               "the upstream asks for {}: no connected client has declared it", printable(frame.method, 80));
@@ -69,8 +73,8 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
 }
 
 /// Whether this client has said that it answers such requests, and is ready to.
-bool Router::can_answer(const Client& client, std::string_view method) const {
-  if (client.half_closed || client.is_observer()) return false;
+bool Router::can_answer(const Client& client, std::string_view method, std::string_view about_request) const {
+  if (client.half_closed || client.is_observer() || !client.channel.can_be_asked(about_request)) return false;
   if (client.capabilities && !client.initialized) return false;
   std::string_view capabilities;
   if (client.capabilities) {
@@ -98,7 +102,12 @@ Client* Router::choose_client(std::string_view method) {
 
 void Router::ask(Client& client, ServerRequest& request) {
   request.asked = client.id();
-  client.channel.send(request.line);
+  const PendingRequest* about = request.origin ? pending_.find(*request.origin) : nullptr;
+  if (about != nullptr) {
+    client.channel.send_about(about->client_request_id, request.line);
+  } else {
+    client.channel.send(request.line);
+  }
 }
 
 void Router::park(ServerRequest& request) {
@@ -113,6 +122,10 @@ void Router::offer_parked(bool also_to_silent) {
     Client* client = choose_client(request.method);
     if (client != nullptr && (client->seen_ordinary_frame || also_to_silent)) ask(*client, request);
   });
+}
+
+void Router::client_can_be_asked(ClientId) {
+  if (server_requests_.parked() > 0) offer_parked(false);
 }
 
 void Router::expire_parked() {

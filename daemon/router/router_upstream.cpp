@@ -41,7 +41,7 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
   if (client != nullptr) {
     std::string bytes = std::move(frame.bytes);
     splice(bytes, {frame.id, ended->client_request_id});
-    client->channel.send(std::move(bytes));
+    client->channel.answer(ended->client_request_id, std::move(bytes), AnswerOrder::in_order);
     const auto done = std::chrono::steady_clock::now();
     statistics_.answered_in(class_of(ended->method), done - ended->received,
                             (ended->sent - ended->received) + (done - arrived));
@@ -74,7 +74,12 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
   if (!to_session) {
     const auto owner = pending_.owner(*origin);
     if (Client* client = owner ? find(*owner) : nullptr) {
-      client->channel.send(std::move(frame.bytes));
+      const PendingRequest* pending = pending_.find(*origin);
+      if (pending != nullptr) {
+        client->channel.send_about(pending->client_request_id, std::move(frame.bytes));
+      } else {
+        client->channel.send(std::move(frame.bytes));  // after the answer
+      }
       return;
     }
     // Its client has left. With --orphans finish the request goes on for the session.
@@ -108,7 +113,7 @@ void Router::upstream_progress(Frame frame) {
   }
   std::string bytes = std::move(frame.bytes);
   splice(bytes, {frame.progress_token, pending->progress_token});
-  client->channel.send(std::move(bytes));
+  client->channel.send_about(pending->client_request_id, std::move(bytes));
 }
 
 void Router::session_malformed(std::optional<UpstreamId> origin, std::string_view reason) {

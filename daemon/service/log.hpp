@@ -64,23 +64,6 @@ class Log {
     if (enabled(level)) write(level, kind, {}, fmt::format(text, std::forward<Args>(args)...));
   }
 
-  template <class... Args>
-  void debug(fmt::format_string<Args...> text, Args&&... args) {
-    event(LogLevel::debug, general, text, std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  void info(fmt::format_string<Args...> text, Args&&... args) {
-    event(LogLevel::info, general, text, std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  void warning(fmt::format_string<Args...> text, Args&&... args) {
-    event(LogLevel::warning, general, text, std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  void error(fmt::format_string<Args...> text, Args&&... args) {
-    event(LogLevel::error, general, text, std::forward<Args>(args)...);
-  }
-
   /// A line that a peer can cause as often as it likes; `kind` is a literal that names the cause.
   template <class... Args>
   void peer(LogLevel level, std::string_view kind, const LogFields& fields, fmt::format_string<Args...> text,
@@ -113,7 +96,6 @@ class Log {
     int lines = 0;
     std::uint64_t suppressed = 0;
   };
-  static constexpr std::string_view general = "daemon";
 
   bool admit(LogLevel level, std::string_view kind);
   void report_suppressed(std::chrono::steady_clock::time_point now, bool all);

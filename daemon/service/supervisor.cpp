@@ -54,7 +54,7 @@ Supervisor::Supervisor(asio::io_context& loop, Turn& turn, Supervision supervisi
   if (auto socket = NotifySocket::open(supervision.notify_socket)) {
     socket_.emplace(std::move(*socket));
   } else {
-    log_.warning("NOTIFY_SOCKET: '{}' is no socket that can be written to; the service manager is told nothing",
+    log_.event(LogLevel::warning, "notify socket", "NOTIFY_SOCKET: '{}' is no socket that can be written to; the service manager is told nothing",
                  printable(supervision.notify_socket));
     return;
   }

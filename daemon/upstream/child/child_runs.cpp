@@ -159,7 +159,7 @@ void ChildUpstream::child_closed(std::string_view what) {
 
 // The watcher is replaced with the next run; until then we are it.
 void ChildUpstream::watcher_gone() {
-  log_.error("the watcher process of {} was killed: {} is ended", command_.name(), command_.name());
+  log_.event(LogLevel::error, "watcher killed", "the watcher process of {} was killed: {} is ended", command_.name(), command_.name());
   watcher_.reset();
   if (!process_) return;
   if (process_->pid() > 0) kill(-process_->pid(), SIGKILL);
@@ -196,7 +196,7 @@ void ChildUpstream::end_step() {
       break;
     case EndStep::terminated:
       end_step_ = EndStep::killed;
-      log_.warning("{} ignores its end: it is killed", command_.name());
+      log_.event(LogLevel::warning, "child ignores its end", "{} ignores its end: it is killed", command_.name());
       if (watcher_) watcher_->signal(process_->run(), SIGKILL);
       doom_.set_after(after_kill);
       break;

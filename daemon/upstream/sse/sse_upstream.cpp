@@ -160,7 +160,7 @@ void SseUpstream::sse_stream_open(const std::string& endpoint) {
     mode_ = Mode::sse;
     found_by_fallback_ = true;
     first_ending_.reset();
-    log_.info("the upstream speaks the older transport HTTP+SSE");
+    log_.event(LogLevel::info, "older transport", "the upstream speaks the older transport HTTP+SSE");
   }
   http_.context().set_endpoint(endpoint);
   events_->upstream_reachable();

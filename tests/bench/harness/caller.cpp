@@ -32,6 +32,7 @@ bool AnswerReader::is_whole() {
     if (!extent) return false;
     extent_ = *extent;
   }
+  if (extent_.is_chunked) return std::string_view(buffer_.data(), used_).ends_with("\r\n0\r\n\r\n") || body() == "0\r\n\r\n";
   return used_ >= extent_.head + extent_.body;
 }
 

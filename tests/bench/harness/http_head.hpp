@@ -28,15 +28,17 @@ inline std::string_view header_value(std::string_view head, std::string_view nam
 struct HttpExtent {
   std::size_t head = 0;
   std::size_t body = 0;
+  bool is_chunked = false;  ///< then its end is found by its last chunk, which no message holds
 };
 
-/// Empty while the head is not complete. Chunked bodies are not for this benchmark.
+/// Empty while the head is not complete.
 inline std::optional<HttpExtent> http_extent(std::string_view bytes) {
   const std::size_t end = bytes.find("\r\n\r\n");
   if (end == bytes.npos) return {};
   HttpExtent extent{end + 4, 0};
   const std::string_view length = header_value(bytes.substr(0, end + 2), "Content-Length");
   std::from_chars(length.data(), length.data() + length.size(), extent.body);
+  extent.is_chunked = header_value(bytes.substr(0, end + 2), "Transfer-Encoding") == "chunked";
   return extent;
 }
 

@@ -18,11 +18,19 @@ bool progressed(Caller& caller) {
 
 double calls_per_second(std::vector<Caller>& callers, const std::string& request,
                         std::chrono::milliseconds duration) {
+  return calls_per_second(callers, std::vector<std::string>(callers.size(), request), duration);
+}
+
+double calls_per_second(std::vector<Caller>& callers, const std::vector<std::string>& requests,
+                        std::chrono::milliseconds duration) {
+  const auto request_of = [&](const Caller& caller) -> const std::string& {
+    return requests[static_cast<std::size_t>(&caller - callers.data())];
+  };
   const Descriptor poller(epoll_create1(EPOLL_CLOEXEC));
   for (Caller& caller : callers) {
     epoll_event event{EPOLLIN, {.ptr = &caller}};
     if (epoll_ctl(poller.get(), EPOLL_CTL_ADD, caller.descriptor(), &event) != 0) fail("epoll_ctl");
-    caller.send(request);
+    caller.send(request_of(caller));
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto end = begin + duration;
@@ -37,7 +45,7 @@ double calls_per_second(std::vector<Caller>& callers, const std::string& request
       if (!progressed(caller)) continue;
       ++answered;
       if (now < end) {
-        caller.send(request);
+        caller.send(request_of(caller));
       } else {
         --in_flight;
       }

@@ -1,0 +1,33 @@
+#include "clients/http/event_stream.hpp"
+
+#include "clients/http/sse_event.hpp"
+
+namespace bridge {
+
+EventStream::EventStream(FaceContext& context, HttpConnection& connection, Headers headers)
+    : context_(context), connection_(connection) {
+  HttpResponse response{200, "text/event-stream", {}, std::move(headers)};
+  // no-transform: a proxy that compresses would hold events back. X-Accel-Buffering: nginx would.
+  response.headers.emplace_back("Cache-Control", "no-cache, no-transform");
+  response.headers.emplace_back("X-Accel-Buffering", "no");
+  connection_.begin_stream(response);
+  context_.streams.insert(this);
+  comment("open");
+  context_.look_by(last_sent_ + context_.options.keepalive);
+}
+
+EventStream::~EventStream() { context_.streams.erase(this); }
+
+void EventStream::send(std::string_view event) {
+  const bool behind = connection_.unsent() > 0;
+  connection_.write_stream(event);
+  last_sent_ = std::chrono::steady_clock::now();
+  // What is unsent only because the turn has not ended says nothing of the reader.
+  overrun_ = behind && connection_.is_blocked() && connection_.unsent() > context_.options.stream_buffer;
+}
+
+void EventStream::comment(std::string_view text) { send(sse_comment(text)); }
+
+void EventStream::end() { connection_.end_stream(); }
+
+}  // namespace bridge

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clients/http/face_context.hpp"
+#include "clients/http/http_connection.hpp"
+
+namespace bridge {
+
+/// How soon a client may come back to a stream that has ended: `retry`.
+constexpr std::uint64_t stream_retry_ms = 500;
+
+/// A response of server-sent events that is under way on a connection. Its owner is the connection's
+/// responder and ends it before it goes; while it lives it gets keep-alive comments.
+class EventStream {
+ public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
+  /// Sends the head and the first comment at once.
+  EventStream(FaceContext& context, HttpConnection& connection, Headers headers);
+  ~EventStream();
+  EventStream(const EventStream&) = delete;
+  EventStream& operator=(const EventStream&) = delete;
+
+  void send(std::string_view event);
+  void comment(std::string_view text);
+  /// The stream's proper end; the connection may go on.
+  void end();
+  /// Ends the connection.
+  void drop() { connection_.drop(); }
+
+  HttpConnection& connection() { return connection_; }
+  /// A reader that is so far behind is dropped. A single event is admitted whatever its size.
+  bool is_overrun() const { return overrun_; }
+  SteadyTime last_sent() const { return last_sent_; }
+
+ private:
+  FaceContext& context_;
+  HttpConnection& connection_;
+  SteadyTime last_sent_;
+  bool overrun_ = false;
+};
+
+}  // namespace bridge

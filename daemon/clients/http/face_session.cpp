@@ -1,0 +1,150 @@
+#include "clients/http/face_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+
+namespace bridge {
+
+FaceSession::FaceSession(FaceContext& context, Kind kind, std::string name, std::string agent)
+    : context_(context),
+      kind_(kind),
+      name_(std::move(name)),
+      agent_(std::move(agent)),
+      store_(context.options.stream_buffer, context.budget),
+      share_(context.budget),
+      last_used_(std::chrono::steady_clock::now()),
+      stream_(context, store_,
+              kind == Kind::old_sse ? SessionStream::Style{false, "message"} : SessionStream::Style{true, {}},
+              [this] { load_changed(); }, [this] { stream_lost(); }) {
+  identity_.id = context.ids.next();
+  identity_.kind = "http";
+  identity_.connected = last_used_;
+}
+
+void FaceSession::start() {
+  known_ = true;
+  ++context_.counts.connected;
+  context_.events.client_connected(*this);
+}
+
+void FaceSession::end() {
+  if (std::exchange(known_, false)) context_.events.client_left(identity_.id);
+  set_over();
+}
+
+void FaceSession::set_over() {
+  if (std::exchange(over_, true)) return;
+  context_.over_sessions.push_back(name_);
+  context_.turn.request_finish();
+}
+
+void FaceSession::finish() {
+  known_ = false;
+  set_over();
+}
+
+PostExchange* FaceSession::exchange_for(std::string_view raw_id) const {
+  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                  [raw_id](const PostExchange* one) { return one->awaits(raw_id); });
+  return found == exchanges_.end() ? nullptr : *found;
+}
+
+PostExchange* FaceSession::exchange_of_stream(std::uint64_t number) {
+  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                  [number](const PostExchange* one) { return one->number() == number && !one->is_over(); });
+  return found == exchanges_.end() ? nullptr : *found;
+}
+
+bool FaceSession::awaits(std::string_view raw_id) const {
+  return exchange_for(raw_id) != nullptr ||
+         std::any_of(later_.begin(), later_.end(), [raw_id](const std::string& one) { return same_id(one, raw_id); });
+}
+
+void FaceSession::answer(std::string_view request_id, std::string frame, AnswerOrder order) {
+  context_.fan_out->publish_if_all(frame);
+  if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
+    // A session that was refused is none; the router learns of it once this answer is on its way.
+    if (find_member(frame, "error")) set_over();
+    opening_id_.clear();
+  }
+  if (PostExchange* exchange = exchange_for(request_id)) {
+    exchange->answer(request_id, std::move(frame));
+    return;
+  }
+  const std::size_t expected = std::erase_if(later_, [request_id](const std::string& one) { return same_id(one, request_id); });
+  if (expected > 0 && !context_.options.fans_out_all) context_.fan_out->publish(frame);
+  if (order == AnswerOrder::ahead) {
+    stream_.push_ahead(std::move(frame));
+  } else {
+    stream_.push(std::move(frame));
+  }
+}
+
+void FaceSession::send_later(std::string message) { stream_.push(std::move(message)); }
+
+void FaceSession::send_about(std::string_view request_id, std::string frame) {
+  context_.fan_out->publish_if_all(frame);
+  PostExchange* exchange = exchange_for(request_id);
+  if (exchange != nullptr && exchange->send(frame)) return;
+  // Before an answer that comes as one body nothing else can come; it may on the session's stream.
+  if (stream_.is_open() || exchange == nullptr) stream_.push(std::move(frame));
+}
+
+void FaceSession::no_answer(std::string_view request_id) {
+  if (PostExchange* exchange = exchange_for(request_id)) exchange->no_answer(request_id);
+  std::erase_if(later_, [request_id](const std::string& one) { return same_id(one, request_id); });
+}
+
+void FaceSession::send(std::string frame) {
+  context_.fan_out->publish_if_all(frame);
+  if (!stream_.is_open()) {
+    // A question about no request of its own: a stream of a POST carries it as well.
+    for (PostExchange* exchange : exchanges_) {
+      if (exchange->send(frame)) return;
+    }
+  }
+  stream_.push(std::move(frame));
+}
+
+void FaceSession::send_ahead(std::string frame) { stream_.push_ahead(std::move(frame)); }
+
+bool FaceSession::can_be_asked(std::string_view request_id) const {
+  if (stream_.is_open()) return true;
+  const PostExchange* asking = request_id.empty() ? nullptr : exchange_for(request_id);
+  if (asking != nullptr) return asking->can_send();
+  return std::any_of(exchanges_.begin(), exchanges_.end(), [](const PostExchange* one) { return one->can_send(); });
+}
+
+void FaceSession::opened() {
+  used();
+  if (known_) context_.events.client_can_be_asked(identity_.id);
+}
+
+std::optional<SteadyTime> FaceSession::idle_until() const {
+  if (stream_.is_open() || !exchanges_.empty() || over_) return std::nullopt;
+  return last_used_ + context_.options.session_idle;
+}
+
+void FaceSession::stream_lost() {
+  used();
+  if (kind_ == Kind::old_sse) {
+    end();
+  } else {
+    context_.look_by(last_used_ + context_.options.session_idle);
+  }
+}
+
+void FaceSession::load_changed() {
+  const std::size_t bytes = stream_.queued_bytes();
+  share_.set(bytes);
+  const std::size_t limit = context_.options.client_buffer;
+  const bool over = bytes > limit && stream_.queued() > 1;
+  const bool drained = bytes <= limit / 2;
+  if (congested_ ? !drained : !over) return;
+  congested_ = !congested_;
+  if (known_) context_.events.client_congestion(identity_.id, congested_);
+}
+
+}  // namespace bridge

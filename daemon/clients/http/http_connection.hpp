@@ -1,0 +1,146 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/http/byte_stream.hpp"
+#include "clients/http/request_reader.hpp"
+#include "clients/http/response.hpp"
+#include "loop/byte_budget.hpp"
+#include "loop/deadline_timer.hpp"
+#include "loop/descriptor_watch.hpp"
+
+namespace bridge {
+
+class HttpConnection;
+
+/// Who answers a request that is not answered at once. The connection does not own it.
+class HttpResponder {
+ public:
+  /// All that was written has gone to the kernel; more may be written.
+  virtual void connection_drained() = 0;
+  /// The caller is gone. The connection must not be used any more. `has_read_all`: all that was
+  /// written had reached it, as far as its kernel says.
+  virtual void connection_lost(bool has_read_all) = 0;
+  /// Whether a caller that sends nothing more is gone; else it is only done with sending.
+  virtual bool ends_with_input() const = 0;
+
+ protected:
+  ~HttpResponder() = default;
+};
+
+/// What is done with requests.
+class HttpRequests {
+ public:
+  /// The head is there: an answer refuses the request before its body is read.
+  virtual std::optional<HttpResponse> request_begins(const RequestHead& head) = 0;
+  /// The whole request is there. Answers with respond(), begin_stream(), or sets a responder that
+  /// will.
+  virtual void request(HttpConnection& connection, RequestHead head, std::string body) = 0;
+
+ protected:
+  ~HttpRequests() = default;
+};
+
+/// What all connections of a server share. Outlives them.
+struct HttpConnectionContext {
+  asio::io_context& loop;
+  Turn& turn;
+  ByteBudget& budget;
+  ClientCounts& counts;
+  HttpRequests& requests;
+  std::size_t max_body;
+  std::chrono::milliseconds stall;           ///< a peer that takes nothing for so long is given up
+  std::vector<HttpConnection*> dirty{};      ///< have something to do at the end of the turn
+  std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
+};
+
+/// One HTTP/1.1 connection: bytes to requests, one after the other, and answers to bytes.
+///
+/// Owned by HttpServer; the loop's thread only. A request has max_head_time to send its head; a body
+/// body_stall between two bytes. Memory: one request of at most max_body, 64 KiB that came too early,
+/// and what its responder writes, which that one bounds by looking at unsent().
+class HttpConnection {
+ public:
+  /// Takes ownership of `descriptor`, which must be non-blocking.
+  HttpConnection(HttpConnectionContext& context, int descriptor, std::unique_ptr<ByteStream> stream);
+
+  void start();
+  /// Writes what is ready.
+  void flush();
+  /// Asks for a flush() at the end of this turn.
+  void mark();
+  bool is_over() const { return phase_ == Phase::over; }
+
+  // For whoever answers the request under way.
+  void set_responder(HttpResponder* responder) { responder_ = responder; }
+  void respond(HttpResponse response);
+  void begin_stream(const HttpResponse& head);
+  void write_stream(std::string_view bytes);
+  void end_stream();
+  /// Resets it, without another word to the responder.
+  void drop();
+  std::size_t unsent() const { return out_bytes_; }
+  /// The kernel takes no more for now.
+  bool is_blocked() const { return blocked_; }
+  /// Whether all that was written has reached the peer's kernel.
+  bool peer_has_all();
+
+ private:
+  enum class Phase {
+    reading,    ///< a request, or waiting for one
+    answering,  ///< one is being answered; what comes is kept for later
+    closing,    ///< the last answer is being written
+    draining,   ///< it is written; the peer is still sending
+    over,
+  };
+
+  void on_ready(DescriptorWatch::Event event);
+  void read_ready();
+  void take_input(std::string_view bytes);
+  void process(std::string_view bytes);
+  void refuse(HttpResponse response);
+  void end_of_input();
+  void request_done();
+  void begin_draining();
+  void lose(bool has_read_all);
+  void wait();
+  void queue(std::string bytes);
+  bool write_some();
+  std::optional<SteadyTime> due() const;
+  void watch_time();
+  void expired();
+
+  HttpConnectionContext& context_;
+  DescriptorWatch watch_;
+  std::unique_ptr<ByteStream> stream_;
+  RequestReader reader_;
+  HttpResponder* responder_ = nullptr;
+  DeadlineTimer timer_;
+  ByteBudget::Share share_;
+  std::string early_;  ///< came before the request under way was answered
+  std::deque<std::string> out_;
+  std::size_t out_bytes_ = 0;
+  std::size_t out_offset_ = 0;  ///< of out_.front(), written already
+  std::size_t drained_bytes_ = 0;
+  SteadyTime since_;          ///< the phase, or the request's first byte
+  SteadyTime last_progress_;  ///< the last byte, in or out
+  Phase phase_ = Phase::reading;
+  bool keeps_ = true;         ///< another request may follow
+  bool is_head_method_ = false;
+  bool is_http_1_0_ = false;
+  bool chunked_ = false;
+  bool input_ended_ = false;
+  bool blocked_ = false;  ///< the socket takes no more for now
+  bool reset_ = false;
+  bool marked_ = false;
+  bool served_ = false;  ///< it has had an answer
+};
+
+}  // namespace bridge

@@ -1,0 +1,144 @@
+#include "clients/http/http_face.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "service/start_error.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view last_words = "the bridge is shutting down";
+
+}  // namespace
+
+HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, NotificationFeed& feed, ByteBudget& budget,
+                   ClientEvents& events, Log& log, FaceOptions options, FaceReports reports)
+    : context_{loop, turn, ids, feed, budget, events, log, std::move(options), {}},
+      fan_out_(context_),
+      reports_(std::move(reports)),
+      token_(context_.options.token_file),
+      patrol_(loop, turn, [this] { look_around(); }) {
+  const FaceOptions& face = context_.options;
+  if (!token_.fault().empty()) throw StartError(exit_code::configuration, token_.fault());
+  context_.fan_out = &fan_out_;
+  context_.look_by = [this](SteadyTime time) { patrol_.set_at_latest(time); };
+  sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};
+  auto tls = face.certificate.empty() ? nullptr : std::make_unique<TlsServer>(face.certificate, face.private_key);
+  ListeningPort port = ListeningPort::open(*face.address);
+  url_ = (tls ? "https://" : "http://") + port.authority;
+  server_ = std::make_unique<HttpServer>(HttpConnectionContext{loop, turn, budget, context_.counts, *this, face.max_frame, face.stall},
+                                         std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
+}
+
+HttpFace::~HttpFace() = default;
+
+void HttpFace::start() {
+  server_->start();
+  context_.log.event(LogLevel::info, "http face", "HTTP face on {}/mcp", url_);
+}
+
+void HttpFace::stop_accepting() { server_->stop_accepting(); }
+
+void HttpFace::flush() {
+  server_->flush();
+  tidy();
+}
+
+void HttpFace::tidy() {
+  for (const std::uint64_t number : std::exchange(context_.over_exchanges, {})) {
+    const auto found = postings_.find(number);
+    if (found == postings_.end()) continue;
+    Posting& posting = found->second;
+    if (posting.client != nullptr) posting.client->leave_exchange();
+    if (posting.session != nullptr) {
+      posting.session->remove_exchange(*posting.exchange);
+      posting.session->used();
+      if (const auto time = posting.session->idle_until()) context_.look_by(*time);
+    }
+    postings_.erase(found);
+  }
+  for (const ClientId id : std::exchange(context_.over_clients, {})) {
+    const auto found = lone_clients_.find(id);
+    if (found == lone_clients_.end()) continue;
+    for (auto& [number, posting] : postings_) {
+      if (posting.client == found->second.get()) posting.client = nullptr;
+    }
+    lone_clients_.erase(found);
+  }
+  for (const std::string& name : std::exchange(context_.over_sessions, {})) {
+    const auto found = sessions_.find(name);
+    if (found == sessions_.end()) continue;
+    FaceSession& session = *found->second;
+    session.end();
+    for (auto at = postings_.begin(); at != postings_.end();) {
+      if (at->second.session != &session) {
+        ++at;
+        continue;
+      }
+      at->second.exchange->close("the session has ended", error_response(404, -32001, "Session not found"));
+      at = postings_.erase(at);
+    }
+    session.stream().close("the session has ended");
+    sessions_.erase(found);
+  }
+}
+
+/// Everything that has its time: comments on quiet streams, callers that have waited too long,
+/// sessions nobody uses.
+void HttpFace::look_around() {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  std::optional<SteadyTime> next;
+  const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
+
+  for (auto& [number, posting] : postings_) {
+    for (const std::string& raw_id : posting.exchange->look(now)) {
+      const ClientId client = posting.session != nullptr ? posting.session->identity().id
+                              : posting.client != nullptr ? posting.client->identity().id
+                                                          : ClientId{};
+      // It has had its answer: the upstream need not go on.
+      context_.events.client_line(client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                                              raw_id + R"(,"reason":"timeout"}})");
+    }
+    if (const auto time = posting.exchange->due()) later(*time);
+  }
+
+  // With those that are due go those that soon would be: fewer wake-ups.
+  const auto interval = context_.options.keepalive;
+  const std::vector<EventStream*> streams(context_.streams.begin(), context_.streams.end());
+  for (EventStream* stream : streams) {
+    if (stream->last_sent() + interval / 2 <= now) stream->comment("keep-alive");
+    later(stream->last_sent() + interval);
+  }
+
+  for (auto& [name, session] : sessions_) {
+    const auto time = session->idle_until();
+    if (time && *time <= now) {
+      context_.log.event(LogLevel::debug, "http session idle", "an HTTP session was not used for {} ms and has ended", context_.options.session_idle.count());
+      session->end();
+    } else if (time) {
+      later(*time);
+    }
+  }
+  if (next) patrol_.set_at_latest(*next);
+}
+
+void HttpFace::ring_grew() {
+  fan_out_.ring_grew();
+  for (auto& [name, session] : sessions_) session->stream().pump();
+}
+
+void HttpFace::acknowledge_read() {
+  for (auto& [name, session] : sessions_) session->stream().acknowledge_read();
+}
+
+void HttpFace::close_all() {
+  fan_out_.close_all(last_words);
+  for (auto& [number, posting] : postings_) {
+    posting.exchange->close(last_words, error_response(503, -32000, last_words));
+  }
+  for (auto& [name, session] : sessions_) session->stream().close(last_words);
+  server_->close_all();
+}
+
+}  // namespace bridge

@@ -1,0 +1,109 @@
+#include "clients/http/http_server.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr int accepts_per_turn = 64;
+
+void tune(int descriptor) {
+  const int on = 1;
+  // A peer that has vanished without a word is noticed after about a minute and a half.
+  const int idle = 30, interval = 15, probes = 4;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+void turn_away(int descriptor, bool in_the_clear) {
+  static constexpr std::string_view answer =
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  if (in_the_clear) {
+    [[maybe_unused]] const ssize_t ignored = send(descriptor, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(descriptor, SHUT_WR);
+  }
+  close(descriptor);
+}
+
+}  // namespace
+
+HttpServer::HttpServer(HttpConnectionContext context, ListeningPort port, std::unique_ptr<TlsServer> tls,
+                       std::size_t max_connections, Log& log)
+    : context_(std::move(context)),
+      log_(log),
+      port_(std::move(port)),
+      tls_(std::move(tls)),
+      max_connections_(max_connections),
+      accept_again_(context_.loop, context_.turn, [this] { accept_ready(); }) {}
+
+HttpServer::~HttpServer() {
+  if (port_.descriptor >= 0) close(port_.descriptor);
+}
+
+void HttpServer::start() {
+  listener_ = std::make_unique<DescriptorWatch>(context_.loop, context_.turn, std::exchange(port_.descriptor, -1),
+                                                [this](DescriptorWatch::Event) { accept_ready(); });
+  listener_->want(DescriptorWatch::Event::readable);
+}
+
+void HttpServer::stop_accepting() { listener_.reset(); }
+
+void HttpServer::close_all() {
+  flush();
+  context_.dirty.clear();
+  connections_.clear();
+}
+
+void HttpServer::accept_ready() {
+  for (int accepts = 0; accepts < accepts_per_turn && listener_; ++accepts) {
+    const int descriptor = accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor >= 0) {
+      admit(descriptor);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      log_.peer(LogLevel::error, "http accepting paused",
+                "cannot accept an HTTP connection: {} (raise LimitNOFILE or ulimit -n)", std::strerror(errno));
+      accept_again_.set_after(std::chrono::seconds(1));
+      return;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      break;
+    }
+  }
+  if (listener_) listener_->want(DescriptorWatch::Event::readable);
+}
+
+void HttpServer::admit(int descriptor) {
+  if (connections_.size() >= max_connections_) {
+    log_.peer(LogLevel::warning, "http connections", "over {} HTTP connections: one more was turned away", max_connections_);
+    turn_away(descriptor, tls_ == nullptr);
+    return;
+  }
+  tune(descriptor);
+  auto stream = tls_ ? tls_->accept(descriptor) : make_plain_stream(descriptor);
+  auto connection = std::make_unique<HttpConnection>(context_, descriptor, std::move(stream));
+  HttpConnection& added = *connection;
+  connections_.emplace(&added, std::move(connection));
+  added.start();
+}
+
+void HttpServer::flush() {
+  while (!context_.dirty.empty()) {
+    for (HttpConnection* connection : std::exchange(context_.dirty, {})) {
+      connection->flush();
+      if (!connection->is_over()) continue;
+      std::erase(context_.dirty, connection);
+      connections_.erase(connection);
+    }
+  }
+}
+
+}  // namespace bridge

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "clients/http/http_connection.hpp"
+#include "clients/http/listening_port.hpp"
+#include "clients/http/tls_server.hpp"
+#include "service/log.hpp"
+
+namespace bridge {
+
+/// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
+/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`; one more is
+/// answered 503 (closed, with TLS). The loop's thread only.
+class HttpServer {
+ public:
+  /// `tls` may be null: in the clear.
+  HttpServer(HttpConnectionContext context, ListeningPort port, std::unique_ptr<TlsServer> tls,
+             std::size_t max_connections, Log& log);
+  ~HttpServer();
+
+  void start();
+  void stop_accepting();
+  /// Writes what is ready for each, and drops those that are over.
+  void flush();
+  void close_all();
+  std::size_t connections() const { return connections_.size(); }
+
+ private:
+  void accept_ready();
+  void admit(int descriptor);
+
+  HttpConnectionContext context_;
+  Log& log_;
+  ListeningPort port_;
+  std::unique_ptr<TlsServer> tls_;
+  std::size_t max_connections_;
+  std::unordered_map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
+  std::unique_ptr<DescriptorWatch> listener_;
+  DeadlineTimer accept_again_;
+};
+
+}  // namespace bridge

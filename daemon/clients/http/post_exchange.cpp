@@ -1,0 +1,183 @@
+#include "clients/http/post_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "clients/http/answer_array.hpp"
+#include "clients/http/sse_event.hpp"
+#include "protocol/json_text.hpp"
+#include "protocol/reply.hpp"
+
+namespace bridge {
+
+PostExchange::PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store, std::uint64_t number,
+                           Asked asked, Unsent unsent)
+    : context_(context),
+      connection_(&connection),
+      store_(store),
+      number_(number),
+      asked_(std::move(asked)),
+      unsent_(std::move(unsent)),
+      share_(context.budget),
+      began_(std::chrono::steady_clock::now()) {
+  connection.set_responder(this);
+}
+
+PostExchange::~PostExchange() {
+  if (connection_ != nullptr && !over_) connection_->drop();
+}
+
+void PostExchange::begin() {
+  if (asked_.form == AnswerForm::stream) {
+    begin_stream();
+  } else if (const auto time = due()) {
+    context_.look_by(*time);
+  }
+}
+
+void PostExchange::begin_stream() {
+  is_stream_ = true;
+  stream_ = std::make_unique<EventStream>(context_, *connection_, std::move(asked_.headers));
+  if (store_ != nullptr) {
+    const std::string id = to_text(store_->next_id(number_));
+    stream_->send(asked_.primes ? sse_priming(id, stream_retry_ms) : sse_retry(id, stream_retry_ms));
+  }
+  for (const std::string& answer : std::exchange(asked_.answers, {})) emit(answer);
+  share_.set(0);
+}
+
+bool PostExchange::awaits(std::string_view raw_id) const {
+  return std::any_of(asked_.raw_ids.begin(), asked_.raw_ids.end(),
+                     [raw_id](const std::string& one) { return same_id(one, raw_id); });
+}
+
+void PostExchange::forget(std::string_view raw_id) {
+  const auto found = std::find_if(asked_.raw_ids.begin(), asked_.raw_ids.end(),
+                                  [raw_id](const std::string& one) { return same_id(one, raw_id); });
+  if (found != asked_.raw_ids.end()) asked_.raw_ids.erase(found);
+}
+
+void PostExchange::answer(std::string_view raw_id, std::string message) {
+  forget(raw_id);
+  if (is_stream_) {
+    emit(message);
+  } else if (connection_ == nullptr) {
+    unsent_(std::move(message));
+  } else {
+    share_.add(message.size());
+    asked_.answers.push_back(std::move(message));
+  }
+  settle();
+}
+
+void PostExchange::no_answer(std::string_view raw_id) {
+  forget(raw_id);
+  settle();
+}
+
+bool PostExchange::can_send() const { return !over_ && (is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr)); }
+
+bool PostExchange::send(const std::string& message) {
+  if (!can_send()) return false;
+  if (!is_stream_) begin_stream();
+  emit(message);
+  return true;
+}
+
+/// On the stream, and into the store; while nobody carries the stream only there.
+void PostExchange::emit(const std::string& message) {
+  const EventId id = store_ != nullptr ? store_->next_id(number_) : EventId{};
+  if (stream_) {
+    stream_->send(sse_event(store_ != nullptr ? to_text(id) : std::string(), {}, message));
+    if (stream_->is_overrun()) {
+      context_.log.peer(LogLevel::warning, "stream dropped", "the stream of a POST was dropped: it is not read (--http-stream-buffer)");
+      stream_->drop();
+      connection_lost(false);
+    }
+  }
+  if (store_ != nullptr) store_->keep(id, message);
+}
+
+/// Ends it with its last answer.
+void PostExchange::settle() {
+  if (!asked_.raw_ids.empty() || over_) return;
+  over();
+  if (stream_) {
+    stream_->end();
+    stream_.reset();
+  } else if (connection_ != nullptr) {
+    // All of its requests may have been cancelled: then there is nothing to say.
+    HttpResponse response = asked_.answers.empty() ? HttpResponse{202, {}, {}, {}}
+                                                   : json_response(200, answer_body(asked_.answers, asked_.is_batch));
+    response.headers = std::move(asked_.headers);
+    connection_->respond(std::move(response));
+  }
+  connection_ = nullptr;
+}
+
+void PostExchange::resume(HttpConnection& connection, EventStream::Headers headers, EventId last) {
+  if (stream_) stream_->end();
+  stream_.reset();
+  connection_ = &connection;
+  is_stream_ = true;
+  stream_ = std::make_unique<EventStream>(context_, connection, std::move(headers));
+  connection.set_responder(this);
+  store_->each_after(last, [this](const EventStore::Event& event) {
+    stream_->send(sse_event(to_text(event.id), {}, event.message));
+  });
+}
+
+std::optional<SteadyTime> PostExchange::due() const {
+  if (over_ || is_stream_ || connection_ == nullptr) return std::nullopt;
+  const bool may_stream = asked_.form == AnswerForm::either;
+  return began_ + (may_stream ? std::min(context_.options.timeout, context_.options.keepalive) : context_.options.timeout);
+}
+
+std::vector<std::string> PostExchange::look(SteadyTime now) {
+  const auto time = due();
+  if (!time || *time > now) return {};
+  if (began_ + context_.options.timeout > now) {
+    begin_stream();  // so that nobody on the way takes the silence for an end
+    return {};
+  }
+  // What was answered is said, the rest is an error: an array of requests gets one array.
+  for (const std::string& raw_id : asked_.raw_ids) {
+    asked_.answers.push_back(error_reply(
+        raw_id, failure_of(ErrorKind::timeout, Delivered::unknown, "no answer in time (--http-timeout)")));
+  }
+  HttpResponse response = json_response(504, answer_body(asked_.answers, asked_.is_batch));
+  response.headers = std::move(asked_.headers);
+  over();
+  std::exchange(connection_, nullptr)->respond(std::move(response));
+  return std::exchange(asked_.raw_ids, {});
+}
+
+void PostExchange::connection_lost(bool) {
+  connection_ = nullptr;
+  stream_.reset();
+  if (is_stream_) return;
+  for (std::string& answer : std::exchange(asked_.answers, {})) unsent_(std::move(answer));
+  share_.set(0);
+}
+
+void PostExchange::over() {
+  over_ = true;
+  context_.over_exchanges.push_back(number_);
+  context_.turn.request_finish();
+}
+
+void PostExchange::close(std::string_view last_comment, const HttpResponse& refusal) {
+  if (over_) return;
+  over();
+  if (connection_ == nullptr) return;
+  if (stream_) {
+    stream_->comment(last_comment);
+    stream_->end();
+    stream_.reset();
+  } else {
+    connection_->respond(refusal);
+  }
+  connection_ = nullptr;
+}
+
+}  // namespace bridge

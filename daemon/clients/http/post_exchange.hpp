@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clients/http/accept.hpp"
+#include "clients/http/event_store.hpp"
+#include "clients/http/event_stream.hpp"
+
+namespace bridge {
+
+/// A POST whose requests are being answered: by one JSON body, or by an event stream that ends with
+/// the last answer. Answers are found by their ids, in whatever order they come.
+///
+/// Owned by the face until is_over(). A caller that has gone does not end it: what was a stream goes
+/// on into the store, to be resumed; what was to be a body is left to `unsent_` (the session's
+/// stream).
+class PostExchange final : public HttpResponder {
+ public:
+  struct Asked {
+    std::vector<std::string> raw_ids;
+    std::vector<std::string> answers{};  ///< what is answered already: faults of an array's elements
+    bool is_batch = false;
+    AnswerForm form = AnswerForm::json;
+    bool primes = false;  ///< its client knows events without data
+    EventStream::Headers headers{};
+  };
+  /// An answer, or what belongs to a request, that can no longer go with this POST.
+  using Unsent = std::function<void(std::string message)>;
+
+  /// `store` is null where nothing can be resumed; `number` names its stream.
+  PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store, std::uint64_t number, Asked asked,
+               Unsent unsent);
+  ~PostExchange();
+
+  /// Sends what can be sent before an answer.
+  void begin();
+
+  bool awaits(std::string_view raw_id) const;
+  /// REQUIRES: awaits(raw_id), for both.
+  void answer(std::string_view raw_id, std::string message);
+  void no_answer(std::string_view raw_id);
+  /// What comes before an answer; false if it cannot be sent here.
+  bool send(const std::string& message);
+  /// Whether send() would do.
+  bool can_send() const;
+
+  /// A connection that resumes its stream after `last`.
+  void resume(HttpConnection& connection, EventStream::Headers headers, EventId last);
+  /// Looks at the time: a body that is late is a stream from now on, if the caller takes one, or 504.
+  /// Returns the ids nobody waits for any more.
+  std::vector<std::string> look(SteadyTime now);
+  /// When to look at it; nothing if it has all the time.
+  std::optional<SteadyTime> due() const;
+  /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
+  void close(std::string_view last_comment, const HttpResponse& refusal);
+
+  bool is_over() const { return over_; }
+  std::uint64_t number() const { return number_; }
+
+  void connection_drained() override {}
+  void connection_lost(bool has_read_all) override;
+  bool ends_with_input() const override { return store_ != nullptr || stream_ != nullptr; }
+
+ private:
+  void begin_stream();
+  void emit(const std::string& message);
+  void forget(std::string_view raw_id);
+  void over();
+  void settle();
+
+  FaceContext& context_;
+  HttpConnection* connection_;  ///< null: the caller has gone
+  EventStore* store_;
+  std::uint64_t number_;
+  Asked asked_;
+  Unsent unsent_;
+  std::unique_ptr<EventStream> stream_;
+  ByteBudget::Share share_;  ///< of the answers that wait for the last one
+  SteadyTime began_;
+  bool is_stream_ = false;  ///< it began as one, or has become one
+  bool over_ = false;
+};
+
+}  // namespace bridge

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+/// An HTTP answer with its whole body.
+struct HttpResponse {
+  int status = 200;
+  std::string content_type;  ///< empty: none, and no body
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+std::string_view reason_of(int status);
+
+enum class ResponseFraming {
+  length,       ///< Content-Length; the body follows
+  chunked,      ///< a stream
+  until_close,  ///< a stream to an HTTP/1.0 client
+};
+
+/// Status line, headers and the empty line. Values must hold no line breaks.
+std::string response_head(const HttpResponse& response, ResponseFraming framing, bool keeps_connection);
+
+/// One chunk of a chunked body. An empty one would be its end: last_chunk.
+std::string chunk_of(std::string_view bytes);
+inline constexpr std::string_view last_chunk = "0\r\n\r\n";
+
+HttpResponse json_response(int status, std::string body);
+HttpResponse text_response(int status, std::string body);
+/// A JSON-RPC error without an id, for what failed before there was a message.
+HttpResponse error_response(int status, int code, std::string_view message);
+
+}  // namespace bridge

@@ -1,0 +1,185 @@
+#include "clients/http/session_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "clients/http/sse_event.hpp"
+
+namespace bridge {
+namespace {
+
+/// With the connection; the rest stays where it is until that is on its way.
+constexpr std::size_t window = 64u << 10;
+
+Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
+
+}  // namespace
+
+SessionStream::SessionStream(FaceContext& context, EventStore& store, Style style, std::function<void()> changed,
+                             std::function<void()> lost)
+    : context_(context), store_(store), style_(style), changed_(std::move(changed)), lost_(std::move(lost)) {}
+
+SessionStream::~SessionStream() {
+  if (!stream_) return;
+  leave_ring(stream_->connection().peer_has_all());
+  stream_->drop();
+}
+
+void SessionStream::open(HttpConnection& connection, EventStream::Headers headers, std::optional<EventId> last,
+                         bool primes, std::string_view first_event) {
+  if (stream_) {
+    leave_ring(stream_->connection().peer_has_all());
+    stream_->end();
+    stream_.reset();
+  }
+  // A client that has not been seen yet must find the others' reading acknowledged.
+  context_.feed.acknowledge_read();
+  stream_ = std::make_unique<EventStream>(context_, connection, std::move(headers));
+  connection.set_responder(this);
+  const bool resumed = last && last->stream == number && store_.reaches_back_to(*last);
+  if (style_.has_ids) {
+    const std::string id = resumed ? std::string() : to_text(store_.next_id(number));
+    stream_->send(primes && !resumed ? sse_priming(id, stream_retry_ms) : sse_retry(id, stream_retry_ms));
+  }
+  if (!first_event.empty()) stream_->send(first_event);
+  join(resumed);
+  if (resumed) replay(*last);
+  pump();
+}
+
+void SessionStream::join(bool resumed) {
+  if (feed_ == RingFeed::none) return;
+  reader_ = context_.feed.ring().join(Ring::Clock::now());
+  in_ring_ = true;
+  if (!resumed || sent_from_ring_ == Sequence{}) return;
+  // What had been sent comes from the store; what has come since then is for it, whoever took it.
+  const Sequence next = following(sent_from_ring_);
+  reader_.joined = std::min(reader_.joined, next);
+  reader_.next = std::max(reader_.next, next);
+}
+
+void SessionStream::replay(EventId last) {
+  const Ring& ring = context_.feed.ring();
+  store_.each_after(last, [&](const EventStore::Event& event) {
+    if (!event.message.empty()) {
+      send(event.id, event.message);
+      return;
+    }
+    ring.each_after(static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
+      if (entry.sequence == event.sequence) send(event.id, std::string_view(entry.line).substr(0, entry.line.size() - 1));
+      return false;
+    });
+  });
+}
+
+void SessionStream::send(EventId id, std::string_view message) {
+  stream_->send(sse_event(style_.has_ids ? to_text(id) : std::string(), style_.event_type, message));
+}
+
+void SessionStream::push(std::string message) {
+  queued_bytes_ += message.size();
+  queue_.push_back({std::move(message), context_.feed.ring().newest()});
+  changed_();
+  pump();
+}
+
+void SessionStream::push_ahead(std::string message) {
+  queued_bytes_ += message.size();
+  queue_.push_front({std::move(message), Sequence{}});
+  changed_();
+  pump();
+}
+
+/// Sends what is next; false if there is nothing.
+bool SessionStream::send_next() {
+  Ring& ring = context_.feed.ring();
+  const Sequence until = queue_.empty() ? ring.newest() : queue_.front().behind;
+  if (const RingEntry* entry = in_ring_ ? ring.next_for(reader_, until, lost_entries_) : nullptr) {
+    const EventId id = store_.next_id(number);
+    if (style_.has_ids) store_.keep(id, entry->sequence);
+    send(id, std::string_view(entry->line).substr(0, entry->line.size() - 1));
+    sent_from_ring_ = std::max(sent_from_ring_, entry->sequence);
+    Ring::advance(reader_, *entry);
+    return true;
+  }
+  if (queue_.empty()) return false;
+  std::string message = std::move(queue_.front().message);
+  queue_.pop_front();
+  queued_bytes_ -= message.size();
+  const EventId id = store_.next_id(number);
+  send(id, message);
+  if (style_.has_ids) store_.keep(id, std::move(message));
+  return true;
+}
+
+void SessionStream::pump() {
+  if (!stream_) return;
+  // Once more is written, what was written before cannot be asked for.
+  acknowledge_read();
+  const std::size_t before = queue_.size();
+  while (stream_->connection().unsent() < window && send_next()) {
+  }
+  if (lost_entries_ > 0) {
+    context_.counts.lost_notifications += lost_entries_;
+    context_.log.peer(LogLevel::warning, "client behind the ring",
+                      "an HTTP session: {} notifications were pushed out before it read them",
+                      std::exchange(lost_entries_, 0));
+  }
+  if (queue_.size() != before) changed_();
+  drop_if_overrun();
+}
+
+// The ring's entries are not copied and cost nothing while they wait; messages do.
+void SessionStream::drop_if_overrun() {
+  const bool behind = stream_->connection().is_blocked() && queue_.size() > 1;
+  if (!stream_->is_overrun() && !(behind && queued_bytes_ > context_.options.stream_buffer)) return;
+  context_.log.peer(LogLevel::warning, "stream dropped", "an HTTP session's stream was dropped: it is not read (--http-stream-buffer)");
+  ++context_.counts.stalled;
+  stream_->drop();
+  connection_lost(false);
+}
+
+void SessionStream::set_feed(RingFeed feed) {
+  if (feed_ == feed) return;
+  const bool takes_now = feed == RingFeed::takes;
+  feed_ = feed;
+  if (feed == RingFeed::none) {
+    in_ring_ = false;
+  } else if (stream_ && !in_ring_) {
+    join(false);
+  }
+  if (takes_now && in_ring_) context_.feed.ring().take(reader_);
+  changed_();
+}
+
+void SessionStream::acknowledge_read() {
+  if (!stream_ || !in_ring_ || reader_.acknowledged == reader_.next) return;
+  if (!stream_->connection().peer_has_all()) return;
+  reader_.acknowledged = reader_.next;
+  if (feed_ == RingFeed::takes) context_.feed.ring().take(reader_);
+}
+
+void SessionStream::leave_ring(bool has_read_all) {
+  if (!std::exchange(in_ring_, false)) return;
+  if (has_read_all) reader_.acknowledged = reader_.next;
+  if (feed_ != RingFeed::takes) return;
+  context_.feed.ring().take(reader_);
+  if (reader_.acknowledged != reader_.next) context_.feed.ring().give_back(reader_);
+}
+
+void SessionStream::connection_lost(bool has_read_all) {
+  leave_ring(has_read_all);
+  stream_.reset();
+  lost_();
+}
+
+void SessionStream::close(std::string_view last_comment) {
+  if (!stream_) return;
+  acknowledge_read();
+  if (!last_comment.empty()) stream_->comment(last_comment);
+  stream_->end();
+  leave_ring(stream_->connection().peer_has_all());
+  stream_.reset();
+}
+
+}  // namespace bridge

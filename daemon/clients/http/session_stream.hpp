@@ -1,0 +1,86 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "clients/http/event_store.hpp"
+#include "clients/http/event_stream.hpp"
+#include "notifications/ring.hpp"
+
+namespace bridge {
+
+/// A session's own stream: what is about none of the requests under way, and the session's
+/// notifications from the ring, in the order of their arrival. While no connection carries it,
+/// messages wait and the ring is not read.
+///
+/// From the ring it is fed by a cursor, without copies; at most 64 KiB of it are with the connection.
+/// A notification counts as taken when the caller's kernel has acknowledged its bytes (SIOCOUTQ):
+/// that it was read by the process cannot be seen over TCP. Owned by its FaceSession.
+class SessionStream final : public HttpResponder {
+ public:
+  /// The number of this stream in event ids.
+  static constexpr std::uint64_t number = 0;
+
+  struct Style {
+    bool has_ids = true;
+    std::string_view event_type;  ///< empty: none is written
+  };
+
+  SessionStream(FaceContext& context, EventStore& store, Style style, std::function<void()> changed,
+                std::function<void()> lost);
+  ~SessionStream();
+
+  /// A connection carries it from now on, in place of the one that did. `last` is where its client
+  /// had got to; `primes` whether it knows events without data.
+  void open(HttpConnection& connection, EventStream::Headers headers, std::optional<EventId> last, bool primes,
+            std::string_view first_event = {});
+  bool is_open() const { return stream_ != nullptr; }
+  /// Ends the connection's response.
+  void close(std::string_view last_comment);
+
+  void push(std::string message);
+  void push_ahead(std::string message);
+  void set_feed(RingFeed feed);
+  /// Writes what is ready, as far as the connection takes it.
+  void pump();
+  void acknowledge_read();
+
+  std::size_t queued_bytes() const { return queued_bytes_; }
+  std::size_t queued() const { return queue_.size(); }
+
+  void connection_drained() override { pump(); }
+  void connection_lost(bool has_read_all) override;
+  bool ends_with_input() const override { return true; }
+
+ private:
+  struct Queued {
+    std::string message;
+    Sequence behind;  ///< goes after the ring's entries up to this one
+  };
+
+  void join(bool resumed);
+  void leave_ring(bool has_read_all);
+  void replay(EventId last);
+  bool send_next();
+  void send(EventId id, std::string_view message);
+  void drop_if_overrun();
+
+  FaceContext& context_;
+  EventStore& store_;
+  Style style_;
+  std::function<void()> changed_;  ///< its queue has grown or shrunk
+  std::function<void()> lost_;     ///< no connection carries it any more
+  std::unique_ptr<EventStream> stream_;
+  std::deque<Queued> queue_;
+  std::size_t queued_bytes_ = 0;
+  RingReader reader_;
+  RingFeed feed_ = RingFeed::takes;
+  bool in_ring_ = false;
+  Sequence sent_from_ring_{};  ///< the newest entry that was sent on it
+  std::uint64_t lost_entries_ = 0;
+};
+
+}  // namespace bridge

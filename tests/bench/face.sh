@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# The HTTP face beside `supergateway --stateful` and `mcp-proxy`, each in front of the same stdio
+# server: calls answered a second, and anonymous memory.
+#
+#   bash tests/bench/face.sh [CLIENTS]        default 16
+#
+# On demand, not in CI: it wants an idle machine and the npm registry. Measured in turns, five rounds;
+# the median of the rounds' ratios counts. Exit 1 if a figure is over its limit (5 times the calls, a
+# tenth of the memory), 2 if something could not be measured.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+readonly clients=${1:-16} rounds=5 milliseconds=2000
+readonly supergateway=4.0.0 mcp_proxy=6.7.19
+build=build/bench
+peers=$PWD/build/bench-peers
+folder=$(mktemp -d)
+running=()
+trap 'for one in "${running[@]}"; do kill -- "-$one" 2>/dev/null || true; done; rm -rf "$folder"' EXIT
+
+cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DMCP_BRIDGE_TESTS=ON -DMCP_BRIDGE_BENCH=ON >"$build.log" 2>&1 ||
+  { cat "$build.log" >&2; exit 2; }
+cmake --build "$build" -j "$(nproc)" --target mcp-bridged bench-child face-load >"$build.log" 2>&1 ||
+  { tail -40 "$build.log" >&2; exit 2; }
+node=${MCP_E2E_NODE:-node}
+mkdir -p "$peers"
+[[ -d $peers/node_modules/supergateway && -d $peers/node_modules/mcp-proxy ]] ||
+  npm install --prefix "$peers" --no-audit --no-fund --loglevel=error "supergateway@$supergateway" "mcp-proxy@$mcp_proxy" </dev/null
+child=$PWD/$build/tests/bench/bench-child
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+# start NAME COMMAND…: in a process group of its own; its pid is in $pid.
+start() {
+  local name=$1
+  shift
+  setsid "$@" >"$folder/$name.log" 2>&1 </dev/null &
+  pid=$!
+  running+=("$pid")
+}
+bin_of() { # bin_of PACKAGE: the script that its package.json names
+  "$node" -p "const p = require('$peers/node_modules/$1/package.json'); require('path').join('$peers/node_modules/$1', typeof p.bin === 'string' ? p.bin : p.bin['$1'])"
+}
+
+declare -A ports pids calls
+ports[bridge]=$(free_port)
+start bridge "$build/daemon/mcp-bridged" --socket "$folder/s" --log-level warning --http "127.0.0.1:${ports[bridge]}" -- "$child"
+pids[bridge]=$pid
+ports[supergateway]=$(free_port)
+start supergateway "$node" "$(bin_of supergateway)" --stdio "$child" --outputTransport streamableHttp --stateful \
+  --port "${ports[supergateway]}" --logLevel none
+pids[supergateway]=$pid
+ports[mcp-proxy]=$(free_port)
+start mcp-proxy "$node" "$(bin_of mcp-proxy)" --host 127.0.0.1 --port "${ports[mcp-proxy]}" --server stream -- "$child"
+pids[mcp-proxy]=$pid
+
+load() { "$build/tests/bench/face-load" "${ports[$1]}" /mcp "$clients" "$2"; }
+for name in bridge supergateway mcp-proxy; do
+  for ((i = 0; i < 200; ++i)); do
+    load "$name" 1 >/dev/null 2>"$folder/why" && break
+    kill -0 "${pids[$name]}" 2>/dev/null || { cat "$folder/$name.log" >&2; exit 2; }
+    sleep 0.1
+  done
+  ((i < 200)) || { echo "$name does not answer: $(cat "$folder/why")" >&2; exit 2; }
+done
+
+echo "load before: $(cut -d' ' -f1-3 /proc/loadavg) on $(nproc) CPUs; $clients clients; the figures want an idle machine"
+for ((round = 0; round < rounds; ++round)); do
+  for name in bridge supergateway mcp-proxy; do
+    calls[$name]+="$(load "$name" "$milliseconds") "
+  done
+done
+
+median() { tr ' ' '\n' | sed '/^$/d' | sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+anonymous() { awk '/^RssAnon/ {print $2}' "/proc/${pids[$1]}/status"; }
+over=0
+verdict() { awk -v a="$1" -v op="$2" -v b="$3" 'BEGIN {exit !(op == ">=" ? a >= b : a <= b)}' && echo ok || { echo 'NOT OK'; return 1; }; }
+for name in supergateway mcp-proxy; do
+  ratio=$(paste <(tr ' ' '\n' <<<"${calls[bridge]}") <(tr ' ' '\n' <<<"${calls[$name]}") | awk 'NF == 2 {print $1 / $2}' | tr '\n' ' ' | median)
+  printf 'calls a second, beside %-13s %6.2f times   at least 5     %s\n' "$name:" "$ratio" "$(verdict "$ratio" '>=' 5)" || true
+  verdict "$ratio" '>=' 5 >/dev/null || over=1
+  part=$(awk -v a="$(anonymous bridge)" -v b="$(anonymous "$name")" 'BEGIN {print a / b}')
+  printf 'RssAnon, beside %-20s %6.3f times   at most 0.1    %s\n' "$name:" "$part" "$(verdict "$part" '<=' 0.1)" || true
+  verdict "$part" '<=' 0.1 >/dev/null || over=1
+done
+for name in bridge supergateway mcp-proxy; do
+  printf '  note: %-13s %8s calls a second, %7s KiB RssAnon\n' "$name" "$(median <<<"${calls[$name]}")" "$(anonymous "$name")"
+done
+exit $over

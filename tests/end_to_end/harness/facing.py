@@ -1,0 +1,30 @@
+"""A daemon with an HTTP face before a demo upstream."""
+
+from .case import Case
+from .face import Face
+
+
+class Facing(Case):
+    def setUp(self):
+        super().setUp()
+        self.faces = []
+
+    def face(self, *options, upstream=(), token=None, ca_file=None, address="127.0.0.1:0"):
+        """The upstream and the face; the daemon is `default_daemon`."""
+        server = self.upstream(*upstream)
+        return server, self.face_before(server, *options, token=token, ca_file=ca_file, address=address)
+
+    def face_before(self, server, *options, token=None, ca_file=None, address="127.0.0.1:0", **how):
+        daemon = self.start_daemon(server, "--http", address, *options, **how)
+        face = Face.of(daemon, token=token, ca_file=ca_file)
+        self.faces.append(face)
+        return face
+
+    def tearDown(self):
+        for face in self.faces:
+            face.close()
+        super().tearDown()
+
+    def clients_of_kind(self, kind, count):
+        return self.default_daemon.status_when(
+            lambda status: sum(client["kind"] == kind for client in status["clients"]) == count, f"{count} {kind} clients")

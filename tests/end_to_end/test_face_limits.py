@@ -1,0 +1,200 @@
+"""Many callers of the HTTP face at once, slow ones among them, and its bounds."""
+
+import json
+import resource
+import threading
+
+from harness import call, eventually, initialize, main, notification, request, text_of
+from harness.face import BOTH, JSON, STREAM
+from harness.facing import Facing
+
+
+class Many(Facing):
+    def test_200_sessions_at_once_each_with_its_own_answers(self):
+        server, face = self.face()
+        problems = []
+
+        def one(n):
+            try:
+                session = face.session()
+                stream = face.stream(session)
+                for k in range(3):
+                    answer = face.call("echo", {"message": f"{n}/{k}"}, k, session, accept=BOTH if k else JSON)
+                    if text_of(answer.json()) != f"{n}/{k}":
+                        problems.append((n, k, answer.body))
+                stream.close()
+                if face.request("DELETE", "/mcp", session=session).status != 204:
+                    problems.append((n, "delete"))
+            except Exception as error:
+                problems.append((n, repr(error)))
+
+        threads = [threading.Thread(target=one, args=(n,)) for n in range(200)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(problems, [])
+        self.assertEqual(server.state()["initializes"], 1)
+        self.clients_of_kind("http", 0)
+
+    def test_64_streams_of_which_one_never_reads(self):
+        server, face = self.face("--handshake", "eager", "--http-stream-buffer", "64K")
+        server.streams(1)
+        sessions = [face.session() for _ in range(32)]
+        streams = [face.stream(name) for name in sessions] + [face.stream(path="/mcp/stream") for _ in range(31)]
+        never = face.stream(path="/mcp/stream", receive_buffer=4096)
+        never.comment()
+        # Together more than the kernel and the buffer hold for the one that does not read.
+        for n in range(100):
+            server.emit(notification("notifications/message", {"level": "info", "data": f"{n} " + "x" * 60_000}))
+            for index, stream in enumerate(streams):
+                self.assertEqual(stream.message()["params"]["data"].split()[0], str(n), index)
+        self.default_daemon.logged("a subscriber of /mcp/stream was dropped")
+        self.assertEqual(text_of(face.call("echo", {"message": "still there"}).json()), "still there")
+
+    def test_a_stream_that_is_not_read_costs_no_memory_for_notifications(self):
+        server, face = self.face("--handshake", "eager", "--ring-bytes", "1M")
+        server.streams(1)
+        idle = [face.stream(face.session(), receive_buffer=4096) for _ in range(20)]
+        for stream in idle:
+            stream.comment()
+        server.emit('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"$N%s"}}' % ("x" * 1000), 30000)
+        self.newest(30000)
+        status = self.default_daemon.status()
+        self.assertLessEqual(max(one["queuedBytes"] for one in status["clients"]), 1 << 20)
+        self.default_daemon.logged("notifications were pushed out before it read them")
+        self.assertEqual(face.get("/healthz").status, 200)
+
+    def test_a_late_answer_that_is_not_read_costs_its_sessions_buffer_and_nothing_else(self):
+        _, face = self.face("--http-stream-buffer", "64K")
+        session, other = face.session(), face.session()
+        stream = face.stream(session, receive_buffer=4096)
+        stream.comment()
+        for n in range(12):
+            face.call("big", {"bytes": 1 << 20}, n, session, headers={"Prefer": "respond-async"})
+        self.default_daemon.logged("an HTTP session's stream was dropped")
+        self.assertEqual(text_of(face.call("echo", {"message": "x"}, session=other).json()), "x")
+        # What it had not been sent is not lost.
+        back = face.stream(session)
+        got = back.message()["id"]
+        while got != 11:
+            got = back.message()["id"]
+
+    def test_requests_are_served_beside_as_many_streams_as_there_may_be(self):
+        _, face = self.face("--http-max-streams", "40")
+        streams = [face.stream(path="/mcp/stream") for _ in range(40)]
+        self.assertEqual({stream.status for stream in streams}, {200})
+        refused = face.get("/mcp/stream", accept=STREAM)
+        self.assertEqual((refused.status, refused.headers["Retry-After"]), (503, "5"))
+        self.assertEqual(face.get("/sse", accept=STREAM).status, 503)
+        session = face.session()
+        self.assertEqual(face.get("/mcp", session=session, accept=STREAM).status, 503)
+        self.assertEqual(face.ask("ping", session=session).status, 200)
+        streams[0].close()
+        eventually(lambda: face.stream(session).status == 200, "room for a stream")
+
+    def test_sessions_are_bounded(self):
+        _, face = self.face("--http-max-sessions", "3")
+        names = [face.session() for _ in range(3)]
+        full = face.post(initialize())
+        self.assertEqual((full.status, full.headers["Retry-After"]), (503, "5"))
+        # What needs no session is served.
+        self.assertEqual(face.ask("ping").status, 200)
+        face.request("DELETE", "/mcp", session=names[0])
+        self.assertTrue(face.session())
+
+    def test_connections_are_bounded_and_the_next_is_told_at_once(self):
+        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
+        most = 1 + 1 + 64
+        kept = []
+        for _ in range(most):
+            connection = face.connect()
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 200 "))
+            kept.append(connection)
+        one_more = face.connect()
+        self.assertTrue(one_more.recv(100).startswith(b"HTTP/1.1 503 "))
+        kept.pop().close()
+        eventually(lambda: face.get("/healthz").status == 200, "room for a connection")
+
+    def test_with_all_buffers_full_bodies_are_refused_before_they_are_read(self):
+        _, face = self.face("--max-buffered", "256K", "--client-stall", "30s")
+        session = face.session()
+        accepted = face.call("big", {"bytes": 400_000}, 0, session, headers={"Prefer": "respond-async"})
+        self.assertEqual(accepted.status, 202)
+        eventually(lambda: face.get("/status").json()["requests"]["inFlight"] == 0, "the answer")
+        refused = face.ask("ping", session=session)
+        self.assertEqual(refused.status, 503)
+        self.assert_error(refused.json(), -32000)
+        self.assertEqual(face.get("/healthz").status, 200)
+        # Somebody reads, and there is room again.
+        stream = face.stream(session)
+        self.assertEqual(stream.message()["id"], 0)
+        stream.close()
+        eventually(lambda: face.ask("ping", session=session).status == 200, "room in the buffers")
+
+    def test_neither_descriptors_nor_clients_are_left_behind(self):
+        server, face = self.face()
+        face.session()
+        before = self.default_daemon.fds()
+        for n in range(30):
+            session = face.session()
+            stream = face.stream(session)
+            broken = face.post_stream(call("slow", {"steps": 2, "delayMs": 1}, n, "t"), session)
+            broken.close()
+            stream.close()
+            face.request("DELETE", "/mcp", session=session)
+            face.ask("ping")
+        self.clients_of_kind("http", 1)
+        eventually(lambda: self.default_daemon.fds() <= before + 16, lambda: f"{before} descriptors, not {self.default_daemon.fds()}")
+        server.state(activeCalls=0)
+
+    def test_a_caller_that_reads_its_answer_slowly_gets_all_of_it(self):
+        _, face = self.face()
+        body = call("big", {"bytes": 7 << 20}).encode()
+        connection = face.connect(receive_buffer=4096)
+        connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                           b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.assertEqual(face.ask("ping").status, 200)
+        answer = b"".join(iter(lambda: connection.recv(1 << 20), b""))
+        self.assertEqual(len(json.loads(answer.partition(b"\r\n\r\n")[2])["result"]["content"][0]["text"]), 7 << 20)
+
+
+class Mixed(Facing):
+    def test_the_socket_and_the_face_share_the_session(self):
+        server, face = self.face()
+        client = self.client()
+        client.send(initialize(0))
+        client.answer(0)
+        session = face.session()
+        stream = face.stream(session)
+        self.assertEqual(text_of(face.call("echo", {"message": "http"}, 5, session).json()), "http")
+        self.assertEqual(text_of(client.call("echo", {"message": "unix"}, 5)), "unix")
+        server.emit(notification("notifications/message", {"level": "info", "data": "both"}))
+        self.assertEqual(client.line()["params"]["data"], "both")
+        self.assertEqual(stream.message()["params"]["data"], "both")
+        self.assertEqual(server.state()["initializes"], 1)
+        kinds = sorted(one["kind"] for one in self.default_daemon.status()["clients"])
+        self.assertEqual(kinds, ["http", "unix", "unix"])
+
+    def test_an_idle_face_wakes_up_for_nothing(self):
+        _, face = self.face()
+        face.session()
+        kept = face.connect()
+        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        kept.recv(4096)
+        stream = face.stream(path="/mcp/stream")
+        stream.comment()
+
+        def switches():
+            return self.default_daemon.status_field("voluntary_ctxt_switches")
+
+        before = switches()
+        # Half a second of another process's time, not of waiting for the daemon.
+        self.run_tool(["sleep", "0.5"])
+        self.assertLessEqual(switches() - before, 2)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    main()

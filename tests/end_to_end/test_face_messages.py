@@ -1,0 +1,276 @@
+"""Messages posted to the HTTP face, and the forms their answers take."""
+
+import json
+
+from harness import call, initialize, main, notification, request, text_of
+from harness.face import BOTH, JSON, STREAM
+from harness.facing import Facing
+
+
+class Forms(Facing):
+    def test_a_caller_of_json_gets_the_matching_answer_alone(self):
+        _, face = self.face(upstream=("--answers", "sse"))
+        answer = face.call("slow", {"steps": 3, "delayMs": 1}, id="x", token="t")
+        self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, JSON))
+        self.assertEqual(answer.json()["id"], "x")
+        self.assertEqual(text_of(answer.json()), "done after 3 steps")
+
+    def test_no_accept_and_any_accept_mean_json(self):
+        _, face = self.face()
+        for accept in (None, "*/*", "text/html"):
+            with self.subTest(accept=accept):
+                self.assertEqual(face.ask("ping", accept=accept).headers["Content-Type"], JSON)
+
+    def test_a_caller_that_prefers_a_stream_gets_everything_on_it(self):
+        _, face = self.face()
+        for accept in (STREAM, STREAM + ", " + JSON):
+            with self.subTest(accept=accept):
+                answer = face.call("slow", {"steps": 2, "delayMs": 1}, id=7, token="t", accept=accept)
+                self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, STREAM))
+                self.assertIn("no-cache", answer.headers["Cache-Control"])
+                self.assertEqual(answer.headers["X-Accel-Buffering"], "no")
+                progress, last = answer.messages()[:-1], answer.messages()[-1]
+                self.assertEqual([one["params"]["progress"] for one in progress], [1, 2])
+                self.assertEqual([one["params"]["progressToken"] for one in progress], ["t", "t"])
+                self.assertEqual(last["id"], 7)
+
+    def test_a_caller_of_both_gets_a_stream_only_if_something_is_streamed(self):
+        _, face = self.face()
+        plain = face.call("slow", {"steps": 2, "delayMs": 1}, accept=BOTH)
+        self.assertEqual(plain.headers["Content-Type"], JSON)
+        streamed = face.call("slow", {"steps": 2, "delayMs": 1}, token=5, accept=BOTH)
+        self.assertEqual(streamed.headers["Content-Type"], STREAM)
+        self.assertEqual(len(streamed.messages()), 3)
+
+    def test_an_array_of_requests_is_answered_by_one_array(self):
+        _, face = self.face()
+        answer = face.post([json.loads(call("echo", {"message": "a"}, 1)), json.loads(notification("notifications/x")),
+                            json.loads(call("echo", {"message": "b"}, "1")), 5])
+        self.assertEqual(answer.status, 200)
+        answers = {json.dumps(one["id"]): one for one in answer.json()}
+        self.assertEqual(set(answers), {"1", '"1"', "null"})
+        self.assertEqual(text_of(answers["1"]), "a")
+        self.assertEqual(text_of(answers['"1"']), "b")
+        self.assert_error(answers["null"], -32600)
+
+    def test_an_array_on_a_stream_is_answered_by_single_messages(self):
+        _, face = self.face()
+        answer = face.post([json.loads(request("ping", id=n)) for n in (1, 2, 3)], accept=STREAM)
+        self.assertEqual(sorted(one["id"] for one in answer.messages()), [1, 2, 3])
+
+    def test_notifications_and_answers_are_accepted(self):
+        server, face = self.face()
+        session = face.session()
+        self.assertEqual(face.post(notification("notifications/roots/list_changed"), session).status, 202)
+        self.assertEqual(face.post('{"jsonrpc":"2.0","id":5,"result":{}}', session).status, 202)
+        self.assertEqual(face.post('[{"jsonrpc":"2.0","method":"notifications/a"}]', session).status, 202)
+        self.assertEqual(server.bodies("notifications/a", wait=1), [{"jsonrpc": "2.0", "method": "notifications/a"}])
+
+    def test_bytes_come_back_as_they_went(self):
+        _, face = self.face()
+        arguments = '{"n":1e400,"d":0.10,"e":"\\u0041\\/","k":1,"k":2}'
+        body = '{"jsonrpc":"2.0",\n "id" : "\\u0069",\r\n"method":"tools/call","params":{"name":"mirror","arguments":%s}}' % arguments
+        answer = face.post(body)
+        self.assertIn(arguments.encode(), answer.body)
+        self.assertIn(b'"id":"\\u0069"', answer.body)
+
+    def test_an_error_of_the_upstream_is_an_answer(self):
+        _, face = self.face()
+        answer = face.ask("no/such/method")
+        self.assertEqual(answer.status, 200)
+        self.assert_error(answer.json(), -32601, id=1)
+
+    def test_a_half_closed_caller_still_gets_its_answer(self):
+        _, face = self.face()
+        body = call("echo", {"message": "shell"}).encode()
+        answer = face.raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                          % (len(body), body), half_close=True)
+        self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK\r\n"), answer)
+        self.assertIn(b"shell", answer)
+
+    def test_requests_follow_one_another_on_a_connection_also_before_they_are_answered(self):
+        _, face = self.face()
+        pieces = b""
+        for n in range(20):
+            body = call("echo", {"message": f"n{n}"}, n).encode()
+            last = b"Connection: close\r\n" if n == 19 else b""
+            pieces += (b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s"
+                       % (last, len(body), body))
+        answer = face.raw(pieces).decode()
+        self.assertEqual(answer.count("HTTP/1.1 200 OK"), 20)
+        places = [answer.index(f'"n{n}"') for n in range(20)]
+        self.assertEqual(places, sorted(places))
+
+    def test_a_chunked_body_and_one_that_waits_for_100_are_read(self):
+        _, face = self.face()
+        body = call("echo", {"message": "in pieces"}).encode()
+        chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:11], body[11:]))
+        answer = face.raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                          b"Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n")
+        self.assertTrue(answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"), answer)
+        self.assertIn(b"in pieces", answer)
+
+    def test_a_http_1_0_caller_gets_its_stream_without_chunks(self):
+        _, face = self.face()
+        body = request("ping").encode()
+        answer = face.raw(b"POST /mcp HTTP/1.0\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nHost: localhost\r\n"
+                          b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        head, _, rest = answer.partition(b"\r\n\r\n")
+        self.assertNotIn(b"chunked", head)
+        self.assertTrue(rest.startswith(b": open\n\n"), rest)
+        self.assertIn(b'"result":{}', rest)
+
+
+class Sessions(Facing):
+    def test_a_session_is_opened_used_and_ended(self):
+        server, face = self.face()
+        session = face.session()
+        self.assertRegex(session, "^[0-9a-f]{32}$")
+        self.assertEqual(text_of(face.call("echo", {"message": "in"}, session=session).json()), "in")
+        self.clients_of_kind("http", 1)
+        self.assertEqual(face.request("DELETE", "/mcp", session=session).status, 204)
+        self.clients_of_kind("http", 0)
+        self.assertEqual(face.ask("ping", session=session).status, 404)
+        self.assertEqual(face.request("DELETE", "/mcp", session=session).status, 404)
+        self.assertEqual(server.state()["initializes"], 1)
+
+    def test_sessions_share_the_upstreams(self):
+        server, face = self.face()
+        names = {face.session() for _ in range(5)}
+        self.assertEqual(len(names), 5)
+        self.assertEqual(server.state()["initializes"], 1)
+        with_older = face.post(initialize(0, version="2025-03-26"))
+        self.assertEqual(with_older.json()["result"]["protocolVersion"], "2025-03-26")
+
+    def test_equal_ids_of_two_sessions_do_not_meet(self):
+        _, face = self.face()
+        one, two = face.session(), face.session()
+        slow = face.post_stream(call("slow", {"steps": 3, "delayMs": 30}, 1, "t"), one)
+        self.assertEqual(text_of(face.call("echo", {"message": "two"}, 1, two).json()), "two")
+        self.assertEqual(text_of(slow.rest()[-1]), "done after 3 steps")
+
+    def test_a_second_request_of_an_id_in_flight_is_refused(self):
+        _, face = self.face()
+        session = face.session()
+        slow = face.post_stream(call("slow", {"steps": 1000, "delayMs": 1000}, 1), session)
+        self.in_flight(1)
+        again = face.ask("ping", id=1, session=session)
+        self.assertEqual(again.status, 400)
+        self.assert_error(again.json(), -32600)
+        self.assertEqual(face.post(notification("notifications/cancelled", {"requestId": 1}), session).status, 202)
+        self.assertEqual(slow.rest(), [])
+
+    def test_a_cancelled_json_call_ends_without_an_answer(self):
+        server, face = self.face()
+        session = face.session()
+        connection = face.connect()
+        body = call("slow", {"steps": 1000, "delayMs": 1000}, 1).encode()
+        connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: %s\r\n"
+                           b"Content-Length: %d\r\n\r\n%s" % (session.encode(), len(body), body))
+        self.in_flight(1)
+        face.post(notification("notifications/cancelled", {"requestId": 1}), session)
+        self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 202 "))
+        server.state(activeCalls=0)
+
+    def test_a_refused_initialize_leaves_no_session(self):
+        server, face = self.face()
+        server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no"}}}', method="initialize")
+        answer = face.post(initialize(3))
+        self.assert_error(answer.json(), -32602, id=3)
+        self.clients_of_kind("http", 0)
+        self.assertTrue(face.session())
+
+    def test_control_methods_are_answered_as_everywhere(self):
+        _, face = self.face()
+        session = face.session()
+        status = face.ask("bridge/status", session=session).json()["result"]
+        self.assertEqual([client["kind"] for client in status["clients"]], ["http"])
+        plain = face.get("/status").json()
+        self.assertEqual(set(plain), set(status))
+
+    def test_a_caller_that_waits_too_long_gets_504_and_the_upstream_is_told(self):
+        server, face = self.face("--http-timeout", "300ms")
+        session = face.session()
+        for form, name in ((JSON, session), (BOTH, session), (JSON, None)):
+            with self.subTest(accept=form, session=bool(name)):
+                answer = face.call("slow", {"steps": 1000, "delayMs": 1000}, id="late", session=name, accept=form)
+                self.assertEqual(answer.status, 504)
+                self.assert_error(answer.json(), -32000, id="late", kind="timeout", delivered="unknown")
+        server.log("notifications/cancelled", wait=3)
+        self.in_flight(0)
+        self.clients_of_kind("http", 1)
+
+    def test_a_quiet_call_becomes_a_stream_where_the_caller_takes_one(self):
+        _, face = self.face("--sse-keepalive", "50ms")
+        answer = face.call("slow", {"steps": 1, "delayMs": 400}, accept=BOTH)
+        self.assertEqual(answer.headers["Content-Type"], STREAM)
+        self.assertIn(b": keep-alive", answer.body)
+        self.assertEqual(text_of(answer.messages()[-1]), "done after 1 steps")
+
+    def test_an_upstream_that_is_away_is_an_error_in_the_answer_and_not_ready(self):
+        _, face = self.face_away()
+        self.assertEqual(face.get("/readyz").status, 200)
+        answer = face.ask("ping")
+        self.assertEqual(answer.status, 200)
+        self.assert_error(answer.json(), -32000, id=1, kind="connect", delivered="no")
+        self.assertEqual(face.get("/readyz").status, 503)
+        self.assertEqual(face.get("/healthz").status, 200)
+
+    def face_away(self):
+        server = self.upstream()
+        server.stop()
+        return server, self.face_before(server, "--connect-wait", "100ms")
+
+
+class Questions(Facing):
+    """Requests of the upstream."""
+
+    everything = {"sampling": {}, "elicitation": {}, "roots": {}}
+
+    def test_a_question_of_a_call_comes_on_its_stream_and_is_answered_by_a_post(self):
+        server, face = self.face()
+        session = face.session(self.everything)
+        stream = face.post_stream(call("ask", {"question": "Who?"}, 4), session, accept=BOTH)
+        question = stream.message()
+        self.assertEqual(question["method"], "elicitation/create")
+        reply = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"answer": "Ada"}}}
+        self.assertEqual(face.post(reply, session).status, 202)
+        self.assertIn("Ada", text_of(stream.message()))
+        self.assertIsNone(stream.event())
+        self.assertEqual(len(server.answers(wait=1)), 1)
+
+    def test_a_caller_that_cannot_be_asked_is_not(self):
+        _, face = self.face()
+        session = face.session(self.everything)
+        answer = face.call("ask", {"question": "Who?"}, session=session, accept=JSON)
+        self.assertTrue(answer.json()["result"]["isError"])
+        self.assertIn("-32601", text_of(answer.json()))
+
+    def test_a_question_of_a_json_call_comes_on_the_sessions_stream(self):
+        _, face = self.face()
+        session = face.session(self.everything)
+        stream = face.stream(session)
+        connection = face.connect()
+        body = call("sample", {"prompt": "x"}, 1).encode()
+        connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: %s\r\n"
+                           b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (session.encode(), len(body), body))
+        question = stream.message()
+        self.assertEqual(question["method"], "sampling/createMessage")
+        face.post({"jsonrpc": "2.0", "id": question["id"], "result": {"model": "m", "role": "assistant",
+                                                                    "content": {"type": "text", "text": "sampled"}}}, session)
+        self.assertIn(b"sampled", b"".join(iter(lambda: connection.recv(4096), b"")))
+
+    def test_a_question_of_the_session_waits_for_the_next_stream(self):
+        server, face = self.face("--handshake", "eager")
+        session = face.session(self.everything)
+        server.ask(request("roots/list", id="srv"))
+        self.default_daemon.status_when(lambda status: status["requests"]["parked"] == 1, "a parked request")
+        stream = face.stream(session)
+        question = stream.message()
+        self.assertEqual(question["method"], "roots/list")
+        face.post({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}}, session)
+        self.assertEqual(json.loads(server.answers(wait=1)[0]["body"])["id"], "srv")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""tests/verify-http.sh, which checks a deployed face from outside."""
+
+from harness import main, notification
+from harness.binaries import ROOT
+from harness.facing import Facing
+
+
+class VerifyHttp(Facing):
+    def verify(self, *arguments, code=0):
+        out, err = self.run_tool(["bash", ROOT / "tests" / "verify-http.sh", *arguments], code)
+        return out + err
+
+    def test_a_face_that_is_well_passes_and_keeps_its_notifications(self):
+        server, face = self.face("--handshake", "eager")
+        server.emit(notification("notifications/message", {"level": "info", "data": "kept"}))
+        self.untaken(1)
+        report = self.verify(face.url)
+        self.assertNotIn("NOT OK", report)
+        self.assertIn("all is well", report)
+        self.assertIn("skipped", report)
+        self.assertEqual(self.default_daemon.status()["ring"]["untaken"], 1)
+        self.clients_of_kind("http", 0)
+
+    def test_with_a_token_refusals_are_checked_as_well(self):
+        _, face = self.face("--http-token-file", self.write("token", "secret\n"))
+        report = self.verify(face.url + "/mcp", "secret")
+        self.assertEqual(report.count("refused: 401"), 2, report)
+        self.assertNotIn("secret", report)
+
+    def test_a_wrong_token_is_found(self):
+        _, face = self.face("--http-token-file", self.write("token", "secret\n"))
+        self.assertIn("NOT OK  a session is opened: 401", self.verify(face.url, "other", code=1))
+
+    def test_a_face_that_admits_every_page_is_found(self):
+        _, face = self.face("--http-allow-origin", "*")
+        self.assertIn("NOT OK  a foreign web page (Origin): refused: 200", self.verify(face.url, code=1))
+
+    def test_an_upstream_that_is_away_is_found(self):
+        server = self.upstream()
+        server.stop()
+        face = self.face_before(server, "--connect-wait", "50ms", "--handshake", "eager")
+        self.default_daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
+        self.assertIn("NOT OK  the upstream can be reached (/readyz): 503", self.verify(face.url, code=1))
+
+    def test_nobody_there_and_wrong_usage(self):
+        self.assertIn("nothing answers", self.verify("http://127.0.0.1:1", code=1))
+        self.assertIn("URL [TOKEN]", self.verify(code=2))
+
+
+if __name__ == "__main__":
+    main()
