@@ -48,7 +48,7 @@ class Statuses(Facing):
             (413, -32600, *kind, "-H", "Transfer-Encoding: chunked", "-d", "@" + large, "/mcp"),
             (415, -32000, "-d", ping, "/mcp"),
             (415, -32000, "-H", "Content-Type: text/plain", "-d", ping, "/mcp"),
-            (501, None, "/metrics"),
+            (200, None, "/metrics"),
             (200, None, "/healthz"),
             (200, None, "/readyz"),
             (200, None, "-I", "/healthz"),

@@ -52,7 +52,8 @@ class Crashes(LocalServer):
     def test_one_that_dies_between_initialize_and_initialized_is_initialized_again(self):
         dies_once = 'case $line in *notifications/initialized*) [ -e died ] || { : > died; exit 4; } ;; esac'
         self.start_daemon(None, "--", "sh", "-c", TINY.replace("  case $line in", f"  {dies_once}\n  case $line in"))
-        self.assertIn("result", self.client().call("echo"))
+        # What only reads: a call may have been written already when it dies.
+        self.assertIn("result", self.client().request("tools/list"))
         self.assertTrue(os.path.exists(self.path("died")))
 
     def test_one_that_dies_while_its_session_is_being_restored_is_restored_again(self):

@@ -154,6 +154,7 @@ bool ChildProcess::read_output() {
     output_.reset();
     return false;
   }
+  context_.counts.received_bytes += static_cast<std::size_t>(length);
   const auto alive = alive_;
   output_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), OutputLines(*this));
   if (!*alive) return false;

@@ -12,6 +12,7 @@
 #include "protocol/line_splitter.hpp"
 #include "service/log.hpp"
 #include "upstream/child/frame_queue.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
 
@@ -43,6 +44,7 @@ class ChildProcess {
     ChildProcessEvents& events;
     const std::string& name;
     std::size_t max_frame;
+    UpstreamCounts& counts;
     std::array<char, 64u << 10>& read_buffer;  ///< empty between two reads
   };
 

@@ -62,7 +62,7 @@ void ChildUpstream::start() {
 bool ChildUpstream::begin_run() {
   try {
     need_watcher();
-    const ChildProcess::Context context{loop_, turn_, budget_, log_, *this, command_.name(), options_.max_frame, read_buffer_};
+    const ChildProcess::Context context{loop_, turn_, budget_, log_, *this, command_.name(), options_.max_frame, counts_, read_buffer_};
     process_ = std::make_unique<ChildProcess>(context, ++run_);
   } catch (const std::system_error& error) {
     log_.peer(LogLevel::error, "no child", "cannot run {}: {}", command_.name(), error.what());
@@ -84,6 +84,7 @@ void ChildUpstream::watcher_reported(const WatcherReport& report) {
   switch (report.kind) {
     case WatcherReport::Kind::started:
       process_->set_pid(report.value);
+      if (run_ > 1) ++counts_.child_restarts;
       log_.peer(LogLevel::info, "child started", "{} runs, pid {}", command_.name(), report.value);
       break;
     case WatcherReport::Kind::ended: run_ended(report); break;

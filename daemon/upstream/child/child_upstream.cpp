@@ -107,6 +107,7 @@ void ChildUpstream::flush() {
 }
 
 void ChildUpstream::frame_written(QueuedFrame frame) {
+  counts_.sent_bytes += frame.body.size() + 1;
   ChildRequest* request = requests_.find(frame.id);
   if (request == nullptr) return;
   if (request->message.kind != OutgoingKind::request) {

@@ -46,6 +46,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return "stdio"; }
   std::string_view target() const override { return command_.name(); }
+  UpstreamCounts counts() const override { return counts_; }
 
  private:
   /// An end that must not be told from within send().
@@ -93,6 +94,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   SteadyTime run_began_{};
   Backoff backoff_;
 
+  UpstreamCounts counts_;
   ChildRequests requests_;
   ByteBudget::Share queued_;
   ByteBudget::Share kept_;  ///< requests that are written and may be sent again

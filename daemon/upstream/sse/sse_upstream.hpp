@@ -35,6 +35,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return mode_ == Mode::sse ? "sse" : "http"; }
   std::string_view target() const override { return http_.target(); }
+  UpstreamCounts counts() const override { return http_.counts(); }
 
  private:
   enum class Mode {
