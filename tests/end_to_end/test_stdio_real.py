@@ -61,8 +61,10 @@ class Everything(RealServers):
         client.call("echo", {"message": "before"})
         server = self.server_pid()
         os.kill(server, signal.SIGKILL)
-        self.assert_gone(server)
-        self.assertIn("after", client.call("echo", {"message": "after"}, 2)["result"]["content"][0]["text"])
+        daemon.logged("was ended by signal 9")  # its threads may hold its stdin a little longer than it
+        answered = client.call("echo", {"message": "after"}, 2)
+        self.assertIn("result", answered)
+        self.assertIn("after", answered["result"]["content"][0]["text"])
         self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
 
     def test_it_ends_with_the_daemon(self):
