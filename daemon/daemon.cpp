@@ -117,6 +117,7 @@ void Daemon::reload() {
   upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);
+  if (face_) face_->reload();
   log_.set_level(parsed.options.log_level);
   options_.grace = parsed.options.grace;
   log_.info("SIGHUP: token, headers and options were read again");

@@ -97,12 +97,7 @@ std::optional<HttpResponse> HttpFace::check_post(const RequestHead& head) {
   if (!is_json_type(head.header("content-type"))) {
     return error_response(415, json_rpc::bridge_error, "Unsupported Media Type: Content-Type must be application/json");
   }
-  if (context_.budget.over()) {
-    HttpResponse response = error_response(503, json_rpc::bridge_error, "overloaded: too much is buffered (--max-buffered)");
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-  }
-  return std::nullopt;
+  return context_.budget.over() ? std::optional(overloaded_response()) : std::nullopt;
 }
 
 HttpResponse HttpFace::preflight(const RequestHead& head) const {

@@ -73,6 +73,7 @@ void FaceSession::answer(std::string_view request_id, std::string frame, AnswerO
     return;
   }
   const std::size_t expected = std::erase_if(later_, [request_id](const std::string& one) { return same_id(one, request_id); });
+  if (expected > 0) used();
   if (expected > 0 && !context_.options.fans_out_all) context_.fan_out->publish(frame);
   if (order == AnswerOrder::ahead) {
     stream_.push_ahead(std::move(frame));
@@ -122,7 +123,7 @@ void FaceSession::opened() {
 }
 
 std::optional<SteadyTime> FaceSession::idle_until() const {
-  if (stream_.is_open() || !exchanges_.empty() || over_) return std::nullopt;
+  if (stream_.is_open() || !exchanges_.empty() || !later_.empty() || over_) return std::nullopt;
   return last_used_ + context_.options.session_idle;
 }
 
@@ -138,6 +139,8 @@ void FaceSession::stream_lost() {
 void FaceSession::load_changed() {
   const std::size_t bytes = stream_.queued_bytes();
   share_.set(bytes);
+  // What nobody fetches must not fill everybody's buffers for as long as the session lives.
+  if (bytes > 0 && context_.budget.over()) context_.look_by(std::chrono::steady_clock::now() + context_.options.stall);
   const std::size_t limit = context_.options.client_buffer;
   const bool over = bytes > limit && stream_.queued() > 1;
   const bool drained = bytes <= limit / 2;

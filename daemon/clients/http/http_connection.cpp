@@ -18,6 +18,9 @@ constexpr std::size_t pieces_per_write = 64;
 constexpr std::size_t max_early = 64u << 10;
 constexpr std::chrono::seconds max_head_time{10};
 constexpr std::chrono::seconds body_stall{30};
+constexpr std::chrono::minutes max_request_time{5};
+/// With all buffers full, a body that has grown beyond this is not read to its end.
+constexpr std::size_t always_read_body = 64u << 10;
 /// Longer than what proxies keep a connection for, so that it is they who close (no race of a POST
 /// with our FIN).
 constexpr std::chrono::seconds idle_time{75};
@@ -111,7 +114,10 @@ void HttpConnection::process(std::string_view bytes) {
   while (phase_ == Phase::reading) {
     if (reader_.is_idle()) since_ = last_progress_;
     const RequestReader::Event event = reader_.advance(bytes);
-    if (event == RequestReader::Event::more) break;
+    if (event == RequestReader::Event::more) {
+      if (context_.budget.over() && reader_.pending_bytes() > always_read_body) refuse(overloaded_response());
+      break;
+    }
     if (event == RequestReader::Event::fault) {
       const HttpFault fault = reader_.fault();
       refuse(error_response(fault.status, json_rpc::invalid_request, fault.reason));
@@ -299,7 +305,8 @@ std::optional<SteadyTime> HttpConnection::due() const {
     case Phase::reading:
       // One that never says a word is like one that stops in a head.
       if (reader_.is_idle()) return served_ ? since_ + idle_time : since_ + max_head_time;
-      return reader_.has_head() ? last_progress_ + body_stall : since_ + max_head_time;
+      if (!reader_.has_head()) return since_ + max_head_time;
+      return std::min<SteadyTime>(last_progress_ + body_stall, since_ + max_request_time);
     case Phase::draining: return since_ + drain_time;
     default: return std::nullopt;
   }

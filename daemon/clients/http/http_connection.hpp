@@ -62,8 +62,8 @@ struct HttpConnectionContext {
 
 /// One HTTP/1.1 connection: bytes to requests, one after the other, and answers to bytes.
 ///
-/// Owned by HttpServer; the loop's thread only. A request has max_head_time to send its head; a body
-/// body_stall between two bytes. Memory: one request of at most max_body, 64 KiB that came too early,
+/// Owned by HttpServer; the loop's thread only. A request has 10 s to send its head, 5 minutes for all of
+/// it, and 30 s between two bytes. Memory: one request of at most max_body, 64 KiB that came too early,
 /// and what its responder writes, which that one bounds by looking at unsent().
 class HttpConnection {
  public:

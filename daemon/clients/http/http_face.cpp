@@ -38,6 +38,16 @@ void HttpFace::start() {
   context_.log.info("HTTP face on {}/mcp", url_);
 }
 
+void HttpFace::reload() {
+  const FaceOptions& face = context_.options;
+  if (face.certificate.empty()) return;
+  try {
+    server_->set_tls(std::make_unique<TlsServer>(face.certificate, face.private_key));
+  } catch (const StartError& error) {
+    context_.log.error("SIGHUP: the certificate stays as it was: {}", error.what());
+  }
+}
+
 void HttpFace::stop_accepting() { server_->stop_accepting(); }
 
 void HttpFace::flush() {
@@ -120,7 +130,23 @@ void HttpFace::look_around() {
       later(*time);
     }
   }
+  if (const auto time = make_room(now)) later(*time);
   if (next) patrol_.set_at_latest(*next);
+}
+
+/// With all buffers full the session that leaves most lying ends. Returns when to look again.
+std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
+  if (!context_.budget.over()) return std::nullopt;
+  FaceSession* largest = nullptr;
+  for (auto& [name, session] : sessions_) {
+    const bool lies = session->queued_bytes() > 0 && !session->stream().is_open() && !session->is_over();
+    if (lies && (largest == nullptr || session->queued_bytes() > largest->queued_bytes())) largest = session.get();
+  }
+  if (largest == nullptr) return std::nullopt;
+  context_.log.peer(LogLevel::warning, "http session ended", "an HTTP session has ended: {} bytes of answers were not fetched, and --max-buffered is used up",
+                    largest->queued_bytes());
+  largest->end();
+  return now + std::chrono::milliseconds(1);  // what it held is given back at the end of this turn
 }
 
 void HttpFace::ring_grew() {

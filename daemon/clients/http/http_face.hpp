@@ -36,6 +36,8 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   ~HttpFace();
 
   void start();
+  /// SIGHUP: takes the certificate anew, if it is well.
+  void reload();
   void stop_accepting();
   /// Writes what is ready, and drops what is over.
   void flush();
@@ -86,6 +88,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
 
   void tidy();
   void look_around();
+  std::optional<SteadyTime> make_room(SteadyTime now);
 
   FaceContext context_;
   FanOut fan_out_;

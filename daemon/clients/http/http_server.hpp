@@ -23,6 +23,8 @@ class HttpServer {
   ~HttpServer();
 
   void start();
+  /// For the connections from now on.
+  void set_tls(std::unique_ptr<TlsServer> tls) { tls_ = std::move(tls); }
   void stop_accepting();
   /// Writes what is ready for each, and drops those that are over.
   void flush();

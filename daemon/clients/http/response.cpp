@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/reply.hpp"
 
 namespace bridge {
@@ -56,6 +57,12 @@ HttpResponse text_response(int status, std::string body) {
 
 HttpResponse error_response(int status, int code, std::string_view message) {
   return json_response(status, error_reply("null", code, message));
+}
+
+HttpResponse overloaded_response() {
+  HttpResponse response = error_response(503, json_rpc::bridge_error, "overloaded: too much is buffered (--max-buffered)");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
 }
 
 }  // namespace bridge

@@ -34,5 +34,7 @@ HttpResponse json_response(int status, std::string body);
 HttpResponse text_response(int status, std::string body);
 /// A JSON-RPC error without an id, for what failed before there was a message.
 HttpResponse error_response(int status, int code, std::string_view message);
+/// 503 for now: --max-buffered is used up.
+HttpResponse overloaded_response();
 
 }  // namespace bridge
