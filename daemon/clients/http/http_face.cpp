@@ -12,8 +12,9 @@ constexpr std::string_view last_words = "the bridge is shutting down";
 
 }  // namespace
 
-HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, NotificationFeed& feed, ByteBudget& budget,
-                   ClientEvents& events, Log& log, FaceOptions options, FaceReports reports)
+HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, NotificationFeed& feed,
+                   ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
+                   FaceReports reports)
     : context_{loop, turn, ids, feed, budget, events, log, std::move(options)},
       fan_out_(context_),
       reports_(std::move(reports)),
@@ -24,11 +25,14 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
   context_.fan_out = &fan_out_;
   context_.look_by = [this](SteadyTime time) { patrol_.set_at_latest(time); };
   sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};
-  auto tls = face.certificate.empty() ? nullptr : std::make_unique<TlsServer>(face.certificate, face.private_key);
+  auto tls = face.certificate.empty()
+                 ? nullptr
+                 : std::make_unique<TlsServer>(face.certificate, face.private_key);
   ListeningPort port = ListeningPort::open(*face.address);
   url_ = (tls ? "https://" : "http://") + port.authority;
-  server_ = std::make_unique<HttpServer>(HttpConnectionContext{loop, turn, budget, *this, face.max_frame, face.stall},
-                                         std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
+  server_ = std::make_unique<HttpServer>(
+      HttpConnectionContext{loop, turn, budget, *this, face.max_frame, face.stall}, std::move(port),
+      std::move(tls), face.max_sessions + face.max_streams + 64, log);
 }
 
 HttpFace::~HttpFace() = default;
@@ -48,7 +52,9 @@ void HttpFace::reload() {
   }
 }
 
-void HttpFace::stop_accepting() { server_->stop_accepting(); }
+void HttpFace::stop_accepting() {
+  server_->stop_accepting();
+}
 
 void HttpFace::flush() {
   server_->flush();
@@ -86,7 +92,8 @@ void HttpFace::tidy() {
         ++at;
         continue;
       }
-      at->second.exchange->close("the session has ended", error_response(404, -32001, "Session not found"));
+      at->second.exchange->close("the session has ended",
+                                 error_response(404, -32001, "Session not found"));
       at = postings_.erase(at);
     }
     session.stream().close("the session has ended");
@@ -103,12 +110,13 @@ void HttpFace::look_around() {
 
   for (auto& [number, posting] : postings_) {
     for (const std::string& raw_id : posting.exchange->look(now)) {
-      const ClientId client = posting.session != nullptr ? posting.session->identity().id
+      const ClientId client = posting.session != nullptr  ? posting.session->identity().id
                               : posting.client != nullptr ? posting.client->identity().id
                                                           : ClientId{};
       // It has had its answer: the upstream need not go on.
-      context_.events.client_line(client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
-                                              raw_id + R"(,"reason":"timeout"}})");
+      context_.events.client_line(
+          client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                      raw_id + R"(,"reason":"timeout"}})");
     }
     if (const auto time = posting.exchange->due()) later(*time);
   }
@@ -124,7 +132,8 @@ void HttpFace::look_around() {
   for (auto& [name, session] : sessions_) {
     const auto time = session->idle_until();
     if (time && *time <= now) {
-      context_.log.debug("an HTTP session was not used for {} ms and has ended", context_.options.session_idle.count());
+      context_.log.debug("an HTTP session was not used for {} ms and has ended",
+                         context_.options.session_idle.count());
       session->end();
     } else if (time) {
       later(*time);
@@ -139,11 +148,15 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
   FaceSession* largest = nullptr;
   for (auto& [name, session] : sessions_) {
-    const bool lies = session->queued_bytes() > 0 && !session->stream().is_open() && !session->is_over();
-    if (lies && (largest == nullptr || session->queued_bytes() > largest->queued_bytes())) largest = session.get();
+    const bool lies =
+        session->queued_bytes() > 0 && !session->stream().is_open() && !session->is_over();
+    if (lies && (largest == nullptr || session->queued_bytes() > largest->queued_bytes()))
+      largest = session.get();
   }
   if (largest == nullptr) return std::nullopt;
-  context_.log.peer(LogLevel::warning, "http session ended", "an HTTP session has ended: {} bytes of answers were not fetched, and --max-buffered is used up",
+  context_.log.peer(LogLevel::warning, "http session ended",
+                    "an HTTP session has ended: {} bytes of answers were not fetched, and "
+                    "--max-buffered is used up",
                     largest->queued_bytes());
   largest->end();
   return now + std::chrono::milliseconds(1);  // what it held is given back at the end of this turn

@@ -13,8 +13,8 @@
 namespace bridge {
 
 /// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
-/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`; one more is
-/// answered 503 (closed, with TLS). The loop's thread only.
+/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`; one more
+/// is answered 503 (closed, with TLS). The loop's thread only.
 class HttpServer {
  public:
   /// `tls` may be null: in the clear.

@@ -24,7 +24,8 @@ enum class ResponseFraming {
 };
 
 /// Status line, headers and the empty line. Values must hold no line breaks.
-std::string response_head(const HttpResponse& response, ResponseFraming framing, bool keeps_connection);
+std::string response_head(const HttpResponse& response, ResponseFraming framing,
+                          bool keeps_connection);
 
 /// One chunk of a chunked body. An empty one would be its end: last_chunk.
 std::string chunk_of(std::string_view bytes);
