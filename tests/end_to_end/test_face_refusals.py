@@ -1,6 +1,7 @@
 """What the HTTP face does not do, and for whom: every status, hostile requests, tokens, sites, TLS, starts that fail."""
 
 import json
+import os
 import signal
 import socket
 import ssl
@@ -241,9 +242,11 @@ class Tls(Facing):
         self.assertEqual(Face(face.url, ca_file=certificate).get("/healthz").status, 200)
         with self.assertRaises(ssl.SSLError):
             face.get("/healthz")
+        os.rename(certificate, self.path("good.pem"))
         self.write("cert.pem", "no PEM")
         self.default_daemon.signal(signal.SIGHUP)
-        self.default_daemon.logged("the certificate stays as it was")
+        self.default_daemon.logged("nothing was changed: --http-cert")
+        self.assertEqual(Face(face.url, ca_file=self.path("good.pem")).get("/healthz").status, 200)
 
     def test_a_caller_without_tls_is_closed(self):
         certificate, key = self.certificate()

@@ -55,7 +55,8 @@ struct HttpConnectionContext {
   ByteBudget& budget;
   HttpRequests& requests;
   std::size_t max_body;
-  std::chrono::milliseconds stall;           ///< a peer that takes nothing for so long is given up
+  std::chrono::milliseconds stall;  ///< a peer that takes nothing for so long is given up
+  DateHeader date{};
   std::vector<HttpConnection*> dirty{};      ///< have something to do at the end of the turn
   std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
 };

@@ -27,7 +27,8 @@ void HttpConnection::queue(std::string bytes) {
 
 void HttpConnection::respond(HttpResponse response) {
   const bool has_body = !is_head_method_ && response.status != 204 && !response.body.empty();
-  std::string head = response_head(response, ResponseFraming::length, keeps_);
+  std::string head = response_head(response, ResponseFraming::length, keeps_,
+                                   context_.date.at(std::time(nullptr)));
   if (has_body && response.body.size() < small_body) {
     head += response.body;
     queue(std::move(head));
@@ -41,8 +42,8 @@ void HttpConnection::respond(HttpResponse response) {
 void HttpConnection::begin_stream(const HttpResponse& head) {
   chunked_ = !is_http_1_0_;
   if (!chunked_) keeps_ = false;
-  queue(response_head(head, chunked_ ? ResponseFraming::chunked : ResponseFraming::until_close,
-                      keeps_));
+  const auto framing = chunked_ ? ResponseFraming::chunked : ResponseFraming::until_close;
+  queue(response_head(head, framing, keeps_, context_.date.at(std::time(nullptr))));
 }
 
 void HttpConnection::write_stream(std::string_view bytes) {

@@ -21,7 +21,6 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
       token_(context_.options.token_file),
       patrol_(loop, turn, [this] { look_around(); }) {
   const FaceOptions& face = context_.options;
-  if (!token_.fault().empty()) throw StartError(exit_code::configuration, token_.fault());
   context_.fan_out = &fan_out_;
   context_.look_by = [this](SteadyTime time) { patrol_.set_at_latest(time); };
   sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};

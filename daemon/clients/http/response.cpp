@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
 
 #include "protocol/error_codes.hpp"
@@ -53,7 +54,7 @@ std::string_view reason_of(int status) {
 }
 
 std::string response_head(const HttpResponse& response, ResponseFraming framing,
-                          bool keeps_connection) {
+                          bool keeps_connection, std::string_view date) {
   std::string head = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
   const auto add = [&head](std::string_view name, std::string_view value) {
     fmt::format_to(std::back_inserter(head), "{}: {}\r\n", name, value);
@@ -63,9 +64,27 @@ std::string response_head(const HttpResponse& response, ResponseFraming framing,
   if (framing == ResponseFraming::length && response.status != 204)
     add("Content-Length", fmt::format("{}", response.body.size()));
   for (const auto& [name, value] : response.headers) add(name, value);
+  if (!date.empty()) add("Date", date);
   if (!keeps_connection) add("Connection", "close");
   head += "\r\n";
   return head;
+}
+
+const std::string& DateHeader::at(std::time_t now) {
+  if (now == made_) return text_;
+  made_ = now;
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  // Not by strftime: its names follow the locale.
+  constexpr std::array<std::string_view, 7> days = {"Sun", "Mon", "Tue", "Wed",
+                                                    "Thu", "Fri", "Sat"};
+  constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  text_ = fmt::format("{}, {:02} {} {} {:02}:{:02}:{:02} GMT",
+                      days[static_cast<std::size_t>(parts.tm_wday)], parts.tm_mday,
+                      months[static_cast<std::size_t>(parts.tm_mon)], parts.tm_year + 1900,
+                      parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return text_;
 }
 
 std::string chunk_of(std::string_view bytes) {

@@ -134,6 +134,12 @@ TEST_CASE("a response says how its body ends") {
   CHECK(chunk_of("0123456789abcdef") == "10\r\n0123456789abcdef\r\n");
 }
 
+TEST_CASE("the date is written as HTTP has it") {
+  DateHeader date;
+  CHECK(date.at(784111777) == "Sun, 06 Nov 1994 08:49:37 GMT");
+  CHECK(date.at(784111778) == "Sun, 06 Nov 1994 08:49:38 GMT");
+}
+
 TEST_CASE("session ids are long, of hexadecimal digits, and never the same") {
   std::set<std::string> names;
   for (int i = 0; i < 1000; ++i) names.insert(make_session_name());
@@ -201,9 +207,12 @@ TEST_CASE("what can be reached from outside needs TLS and a token") {
   CHECK(mentions(refused({"--http", "0.0.0.0:0", "--http-cert", "c", "--http-key", "k"}),
                  "--http-token-file"));
   CHECK(refused({"--http", "0.0.0.0:0", "--http-insecure"}).code == 0);
-  CHECK(refused({"--http", "0.0.0.0:0", "--http-cert", "c", "--http-key", "k", "--http-token-file",
-                 token})
-            .code == 0);
+  // With both it is allowed; then the files are looked at.
+  const Refused no_files = refused({"--http", "0.0.0.0:0", "--http-cert", "/none", "--http-key",
+                                    "/none", "--http-token-file", token});
+  CHECK(no_files.code == 78);
+  CHECK(mentions(no_files, "--http-cert"));
+  CHECK(refused({"--http", ":0", "--http-token-file", "/none"}).code == 78);
   CHECK(mentions(refused({"--http", ":0", "--http-cert", "c"}), "go together"));
   CHECK(refused({"--http", "nonsense"}).code == 64);
   CHECK(refused({"--http-fanout", "some"}).code == 64);
