@@ -145,6 +145,7 @@ void Daemon::take_options_again() {
   upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);
+  if (face_) face_->reload();
   log_.reconfigure(parsed.options.log);
   warn_about_log(parsed.options.log, log_);
   options_.grace = parsed.options.grace;

@@ -1,5 +1,7 @@
 #include "options/option_groups.hpp"
 
+#include "clients/http/bearer_token.hpp"
+#include "clients/http/tls_server.hpp"
 #include "options/option_builder.hpp"
 #include "service/start_error.hpp"
 
@@ -42,6 +44,12 @@ void settle_http_face_options(Options& options) {
   face.stall = options.clients.stall;
   const std::string fault = fault_of(face);
   if (!fault.empty()) throw StartError(exit_code::usage, fault);
+  // What its files hold is looked at now, so that --check and SIGHUP find what is wrong with them.
+  if (face.address) {
+    const BearerToken token(face.token_file);
+    if (!token.fault().empty()) throw StartError(exit_code::configuration, token.fault());
+    if (!face.certificate.empty()) TlsServer(face.certificate, face.private_key);
+  }
   using std::chrono::milliseconds;
   for (const auto& [name, value] : {std::pair{"--http-timeout", face.timeout}, {"--sse-keepalive", face.keepalive},
                                     {"--http-session-idle", face.session_idle}}) {

@@ -1,7 +1,10 @@
 """What the HTTP face does not do, and for whom: every status, hostile requests, tokens, sites, TLS, starts that fail."""
 
 import json
+import os
+import signal
 import socket
+import ssl
 import subprocess
 
 from harness import eventually, main, request
@@ -228,6 +231,22 @@ class Tls(Facing):
         for one in streams:
             self.assertEqual(one.message()["params"]["data"]["n"], 1)
         self.default_daemon.status_when(lambda status: status["ring"]["untaken"] == 0, "all taken")
+
+    def test_a_new_certificate_is_taken_on_sighup_and_a_bad_one_is_not(self):
+        certificate, key = self.certificate()
+        _, face = self.face("--http-cert", certificate, "--http-key", key, ca_file=certificate)
+        self.assertEqual(face.get("/healthz").status, 200)
+        self.certificate()
+        self.default_daemon.signal(signal.SIGHUP)
+        self.default_daemon.logged("were read again")
+        self.assertEqual(Face(face.url, ca_file=certificate).get("/healthz").status, 200)
+        with self.assertRaises(ssl.SSLError):
+            face.get("/healthz")
+        os.rename(certificate, self.path("good.pem"))
+        self.write("cert.pem", "no PEM")
+        self.default_daemon.signal(signal.SIGHUP)
+        self.default_daemon.logged("nothing was changed: --http-cert")
+        self.assertEqual(Face(face.url, ca_file=self.path("good.pem")).get("/healthz").status, 200)
 
     def test_a_caller_without_tls_is_closed(self):
         certificate, key = self.certificate()

@@ -20,7 +20,8 @@ class Transcript {
   void feed(std::string_view chunk) {
     for (;;) {
       const auto event = reader_.advance(chunk);
-      MUST(reader_.pending_bytes() <= RequestReader::max_head + 1 + limit_ + RequestReader::max_line + 1);
+      MUST(reader_.pending_bytes() <=
+           RequestReader::max_head + 1 + limit_ + RequestReader::max_line + 1);
       if (event == RequestReader::Event::more) {
         MUST(chunk.empty());
         return;

@@ -13,7 +13,8 @@ std::string type_of(std::string_view range) {
   range = range.substr(0, range.find(';'));
   std::string type;
   for (const char c : range) {
-    if (c != ' ' && c != '\t') type.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    if (c != ' ' && c != '\t')
+      type.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
   }
   return type;
 }
@@ -22,7 +23,8 @@ std::string type_of(std::string_view range) {
 double quality_of(std::string_view range) {
   for (auto at = range.find(';'); at != range.npos; at = range.find(';', at + 1)) {
     std::string parameter(range.substr(at + 1));
-    parameter.erase(std::remove_if(parameter.begin(), parameter.end(), [](char c) { return c == ' ' || c == '\t'; }),
+    parameter.erase(std::remove_if(parameter.begin(), parameter.end(),
+                                   [](char c) { return c == ' ' || c == '\t'; }),
                     parameter.end());
     if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) continue;
     char* end = nullptr;
@@ -72,7 +74,8 @@ bool accepts_stream(std::string_view accept) {
 
 bool is_json_type(std::string_view content_type) {
   const std::string type = type_of(content_type);
-  return type == "application/json" || (type.starts_with("application/") && type.ends_with("+json"));
+  return type == "application/json" ||
+         (type.starts_with("application/") && type.ends_with("+json"));
 }
 
 }  // namespace bridge

@@ -11,8 +11,8 @@ enum class AnswerForm {
   either,  ///< JSON, unless something has to be streamed
 };
 
-/// From the value of `Accept`: `text/event-stream` without JSON, or ranked before it (by `q`, then by
-/// the order), is `stream`; JSON ranked first is `either`; all else is JSON.
+/// From the value of `Accept`: `text/event-stream` without JSON, or ranked before it (by `q`, then
+/// by the order), is `stream`; JSON ranked first is `either`; all else is JSON.
 AnswerForm answer_form(std::string_view accept);
 
 /// Whether an event stream may be sent to this `Accept`: also for `*/*`, `text/*` or none at all.

@@ -39,6 +39,8 @@ class PlainStream final : public ByteStream {
 
 }  // namespace
 
-std::unique_ptr<ByteStream> make_plain_stream(int descriptor) { return std::make_unique<PlainStream>(descriptor); }
+std::unique_ptr<ByteStream> make_plain_stream(int descriptor) {
+  return std::make_unique<PlainStream>(descriptor);
+}
 
 }  // namespace bridge

@@ -15,8 +15,9 @@ namespace bridge {
 
 /// What was sent on the streams of one session, so that a broken one can be resumed.
 ///
-/// Pure. Bounded by bytes, the oldest out first, whether they were received or not; with the budget of
-/// all queues exhausted nothing is kept. What came from the ring is kept as its sequence number only.
+/// Pure. Bounded by bytes, the oldest out first, whether they were received or not; with the budget
+/// of all queues exhausted nothing is kept. What came from the ring is kept as its sequence number
+/// only.
 class EventStore {
  public:
   struct Event {
@@ -25,7 +26,8 @@ class EventStore {
     Sequence sequence{};
   };
 
-  EventStore(std::size_t limit, ByteBudget& budget) : limit_(limit), budget_(budget), share_(budget) {}
+  EventStore(std::size_t limit, ByteBudget& budget)
+      : limit_(limit), budget_(budget), share_(budget) {}
 
   /// The id for a new event on that stream, which is not kept by itself.
   EventId next_id(std::uint64_t stream) { return {stream, ++last_}; }

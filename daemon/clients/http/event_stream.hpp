@@ -13,8 +13,8 @@ namespace bridge {
 /// How soon a client may come back to a stream that has ended: `retry`.
 constexpr std::uint64_t stream_retry_ms = 500;
 
-/// A response of server-sent events that is under way on a connection. Its owner is the connection's
-/// responder and ends it before it goes; while it lives it gets keep-alive comments.
+/// A response of server-sent events that is under way on a connection. Its owner is the
+/// connection's responder and ends it before it goes; while it lives it gets keep-alive comments.
 class EventStream {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;

@@ -8,7 +8,9 @@
 
 namespace bridge {
 
-bool FaceAddress::is_loopback() const { return is_loopback_name(host); }
+bool FaceAddress::is_loopback() const {
+  return is_loopback_name(host);
+}
 
 std::optional<FaceAddress> parse_face_address(std::string_view text) {
   FaceAddress address;
@@ -38,11 +40,16 @@ std::string fault_of(const FaceOptions& options) {
   const bool no_tls = options.certificate.empty();
   const bool no_token = options.token_file.empty();
   if (!no_tls && !no_token) return {};
-  return fmt::format("--http: {} can be reached from outside and has no {}; give {}, bind 127.0.0.1, or say --http-insecure",
-                     options.address->host, no_tls && no_token ? "TLS and no token" : no_tls ? "TLS" : "token",
-                     no_tls && no_token ? "--http-cert, --http-key and --http-token-file"
-                     : no_tls           ? "--http-cert and --http-key"
-                                        : "--http-token-file");
+  return fmt::format(
+      "--http: {} can be reached from outside and has no {}; give {}, bind 127.0.0.1, or say "
+      "--http-insecure",
+      options.address->host,
+      no_tls && no_token ? "TLS and no token"
+      : no_tls           ? "TLS"
+                         : "token",
+      no_tls && no_token ? "--http-cert, --http-key and --http-token-file"
+      : no_tls           ? "--http-cert and --http-key"
+                         : "--http-token-file");
 }
 
 }  // namespace bridge

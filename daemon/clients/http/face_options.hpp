@@ -30,17 +30,19 @@ struct FaceOptions {
   bool insecure = false;  ///< a non-loopback address without TLS or without a token
   std::vector<std::string> allow_origins;
   std::vector<std::string> allow_hosts;
-  bool answers_later = false;  ///< --http-async
-  bool fans_out_all = false;   ///< --http-fanout all
-  std::chrono::milliseconds timeout{60000};       ///< a caller that wants JSON waits so long
+  bool answers_later = false;                ///< --http-async
+  bool fans_out_all = false;                 ///< --http-fanout all
+  std::chrono::milliseconds timeout{60000};  ///< a caller that wants JSON waits so long
   std::chrono::milliseconds session_idle{1800000};
-  std::chrono::milliseconds keepalive{15000};     ///< between comments on a stream
+  std::chrono::milliseconds keepalive{15000};  ///< between comments on a stream
   std::size_t max_sessions = 1000;
   std::size_t max_streams = 256;
-  std::size_t stream_buffer = 1u << 20;  ///< unsent bytes of a stream, and bytes kept for resumption
-  std::size_t max_frame = 8u << 20;      ///< of a body
+  std::size_t stream_buffer =
+      1u << 20;                      ///< unsent bytes of a stream, and bytes kept for resumption
+  std::size_t max_frame = 8u << 20;  ///< of a body
   std::size_t client_buffer = 16u << 20;
-  std::chrono::milliseconds stall{30000};  ///< a connection that takes nothing for so long is closed
+  std::chrono::milliseconds stall{
+      30000};  ///< a connection that takes nothing for so long is closed
 };
 
 /// What speaks against it, as one line; empty: nothing.

@@ -10,7 +10,9 @@
 namespace bridge {
 namespace {
 
-HttpResponse accepted() { return {202, {}, {}, {}}; }
+HttpResponse accepted() {
+  return {202, {}, {}, {}};
+}
 
 HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
   HttpResponse response = json_response(202, accepted_body(raw_ids));
@@ -26,9 +28,11 @@ bool HttpFace::answers_later(const RequestHead& head, const PostedMessages& post
   return context_.options.answers_later || head.header_has("prefer", "respond-async");
 }
 
-std::optional<HttpResponse> HttpFace::post(HttpConnection& connection, const RequestHead& head, std::string body) {
+std::optional<HttpResponse> HttpFace::post(HttpConnection& connection, const RequestHead& head,
+                                           std::string body) {
   auto read = read_posted(std::move(body));
-  if (const auto* fault = std::get_if<FrameFault>(&read)) return error_response(400, fault->code, fault->reason);
+  if (const auto* fault = std::get_if<FrameFault>(&read))
+    return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
   const std::string name = head.header("mcp-session-id");
   FaceSession* session = nullptr;
@@ -40,7 +44,8 @@ std::optional<HttpResponse> HttpFace::post(HttpConnection& connection, const Req
   } else if (posted.initializes) {
     session = add_session(FaceSession::Kind::streamable, head);
     if (session == nullptr) {
-      HttpResponse full = error_response(503, json_rpc::bridge_error, "too many sessions (--http-max-sessions)");
+      HttpResponse full =
+          error_response(503, json_rpc::bridge_error, "too many sessions (--http-max-sessions)");
       full.headers.emplace_back("Retry-After", "5");
       return full;
     }
@@ -50,8 +55,9 @@ std::optional<HttpResponse> HttpFace::post(HttpConnection& connection, const Req
   return post_in_session(connection, *session, head, std::move(posted), name.empty());
 }
 
-PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* session, const RequestHead& head,
-                                     const PostedMessages& posted, EventStream::Headers headers) {
+PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* session,
+                                     const RequestHead& head, const PostedMessages& posted,
+                                     EventStream::Headers headers) {
   PostExchange::Asked asked;
   asked.raw_ids = posted.request_ids;
   asked.answers = posted.faults;
@@ -61,8 +67,8 @@ PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* se
   asked.headers = std::move(headers);
   const std::uint64_t number = ++last_exchange_;
   auto exchange = std::make_unique<PostExchange>(
-      context_, connection, session != nullptr ? &session->store() : nullptr, number, std::move(asked),
-      [session](std::string message) {
+      context_, connection, session != nullptr ? &session->store() : nullptr, number,
+      std::move(asked), [session](std::string message) {
         if (session != nullptr) session->send_later(std::move(message));
       });
   PostExchange& added = *exchange;
@@ -71,15 +77,20 @@ PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* se
   return added;
 }
 
-std::optional<HttpResponse> HttpFace::post_in_session(HttpConnection& connection, FaceSession& session,
-                                                      const RequestHead& head, PostedMessages posted, bool is_new) {
+std::optional<HttpResponse> HttpFace::post_in_session(HttpConnection& connection,
+                                                      FaceSession& session, const RequestHead& head,
+                                                      PostedMessages posted, bool is_new) {
   const bool is_taken = std::any_of(posted.request_ids.begin(), posted.request_ids.end(),
                                     [&](const std::string& id) { return session.awaits(id); });
-  if (is_taken) return error_response(400, json_rpc::invalid_request, "Invalid Request: a request of this id is in flight");
+  if (is_taken)
+    return error_response(400, json_rpc::invalid_request,
+                          "Invalid Request: a request of this id is in flight");
   std::optional<HttpResponse> response;
   if (posted.request_ids.empty()) {
     // An array with nothing in it but faults is answered by them.
-    response = posted.faults.empty() || !posted.messages.empty() ? accepted() : json_response(400, answer_body(posted.faults, true));
+    response = posted.faults.empty() || !posted.messages.empty()
+                   ? accepted()
+                   : json_response(400, answer_body(posted.faults, true));
   } else if (answers_later(head, posted)) {
     response = accepted_for_later(posted.request_ids);
     for (const std::string& id : posted.request_ids) session.expect_later(id);
@@ -91,22 +102,27 @@ std::optional<HttpResponse> HttpFace::post_in_session(HttpConnection& connection
   }
   // Every answer from here on finds who waits for it.
   const ClientId client = session.identity().id;
-  for (std::string& message : posted.messages) context_.events.client_line(client, std::move(message));
+  for (std::string& message : posted.messages)
+    context_.events.client_line(client, std::move(message));
   return response;
 }
 
-std::optional<HttpResponse> HttpFace::post_alone(HttpConnection& connection, const RequestHead& head, PostedMessages posted) {
+std::optional<HttpResponse> HttpFace::post_alone(HttpConnection& connection,
+                                                 const RequestHead& head, PostedMessages posted) {
   const bool later = answers_later(head, posted);
   std::optional<HttpResponse> response;
   PostExchange* exchange = nullptr;
   if (posted.request_ids.empty()) {
-    response = posted.faults.empty() || !posted.messages.empty() ? accepted() : json_response(400, answer_body(posted.faults, true));
+    response = posted.faults.empty() || !posted.messages.empty()
+                   ? accepted()
+                   : json_response(400, answer_body(posted.faults, true));
   } else if (later) {
     response = accepted_for_later(posted.request_ids);
   } else {
     exchange = &add_exchange(connection, nullptr, head, posted, cors_headers(head));
   }
-  auto client = std::make_unique<LoneClient>(context_, exchange, printable(head.header("user-agent"), 80));
+  auto client =
+      std::make_unique<LoneClient>(context_, exchange, printable(head.header("user-agent"), 80));
   LoneClient& added = *client;
   const ClientId id = added.identity().id;
   lone_clients_.emplace(id, std::move(client));
@@ -128,11 +144,13 @@ HttpResponse HttpFace::post_old_sse(const RequestHead& head, std::string body) {
     return error_response(404, json_rpc::http_error, "Session not found");
   }
   auto read = read_posted(std::move(body));
-  if (const auto* fault = std::get_if<FrameFault>(&read)) return error_response(400, fault->code, fault->reason);
+  if (const auto* fault = std::get_if<FrameFault>(&read))
+    return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
   for (std::string& fault : posted.faults) session->send_later(std::move(fault));
   const ClientId client = session->identity().id;
-  for (std::string& message : posted.messages) context_.events.client_line(client, std::move(message));
+  for (std::string& message : posted.messages)
+    context_.events.client_line(client, std::move(message));
   return text_response(202, "Accepted");
 }
 

@@ -31,7 +31,8 @@ constexpr std::array<Route, 10> routes = {{
 }};
 
 const Route* route_of(const std::string& path) {
-  const auto found = std::find_if(routes.begin(), routes.end(), [&](const Route& one) { return one.path == path; });
+  const auto found = std::find_if(routes.begin(), routes.end(),
+                                  [&](const Route& one) { return one.path == path; });
   return found == routes.end() ? nullptr : &*found;
 }
 
@@ -51,7 +52,8 @@ EventStream::Headers HttpFace::cors_headers(const RequestHead& head) const {
   const std::string origin = head.header("origin");
   if (origin.empty() || !sites_.is_listed(origin)) return {};
   return {{"Access-Control-Allow-Origin", origin},
-          {"Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After, Preference-Applied"},
+          {"Access-Control-Expose-Headers",
+           "Mcp-Session-Id, WWW-Authenticate, Retry-After, Preference-Applied"},
           {"Vary", "Origin"}};
 }
 
@@ -67,19 +69,24 @@ std::optional<HttpResponse> HttpFace::refusal(const RequestHead& head) {
   if (route != nullptr && route->is_open && allows(*route, head.method)) return std::nullopt;
   const std::string host = head.header("host");
   if (!sites_.admits_host(host)) {
-    return error_response(403, json_rpc::bridge_error, "Forbidden: this Host is not served here (--http-allow-host)");
+    return error_response(403, json_rpc::bridge_error,
+                          "Forbidden: this Host is not served here (--http-allow-host)");
   }
   if (!sites_.admits_origin(head.header("origin"), host)) {
-    return error_response(403, json_rpc::bridge_error, "Forbidden: this Origin is not admitted (--http-allow-origin)");
+    return error_response(403, json_rpc::bridge_error,
+                          "Forbidden: this Origin is not admitted (--http-allow-origin)");
   }
   // A browser asks before it may show its token.
   const bool is_preflight = head.method == "OPTIONS" && route != nullptr;
-  if (!is_preflight && !token_.admits(head.header("authorization"), std::chrono::steady_clock::now())) {
-    HttpResponse response = error_response(401, json_rpc::http_error, "Unauthorized: a bearer token is needed");
+  if (!is_preflight &&
+      !token_.admits(head.header("authorization"), std::chrono::steady_clock::now())) {
+    HttpResponse response =
+        error_response(401, json_rpc::http_error, "Unauthorized: a bearer token is needed");
     response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"mcp-session-bridge\"");
     return response;
   }
-  if (route == nullptr) return error_response(404, json_rpc::bridge_error, "Not Found: there is nothing at this path");
+  if (route == nullptr)
+    return error_response(404, json_rpc::bridge_error, "Not Found: there is nothing at this path");
   if (!allows(*route, head.method)) {
     HttpResponse response = error_response(405, json_rpc::bridge_error, "Method Not Allowed");
     response.headers.emplace_back("Allow", std::string(route->methods));
@@ -88,21 +95,18 @@ std::optional<HttpResponse> HttpFace::refusal(const RequestHead& head) {
   const std::string version = head.header("mcp-protocol-version");
   if (!version.empty() && !is_known_legacy_version(version)) {
     return error_response(400, json_rpc::bridge_error,
-                          "Bad Request: unsupported MCP-Protocol-Version (2024-11-05, 2025-03-26, 2025-06-18 and 2025-11-25 are)");
+                          "Bad Request: unsupported MCP-Protocol-Version (2024-11-05, 2025-03-26, "
+                          "2025-06-18 and 2025-11-25 are)");
   }
   return head.method == "POST" ? check_post(head) : std::nullopt;
 }
 
 std::optional<HttpResponse> HttpFace::check_post(const RequestHead& head) {
   if (!is_json_type(head.header("content-type"))) {
-    return error_response(415, json_rpc::bridge_error, "Unsupported Media Type: Content-Type must be application/json");
+    return error_response(415, json_rpc::bridge_error,
+                          "Unsupported Media Type: Content-Type must be application/json");
   }
-  if (context_.budget.over()) {
-    HttpResponse response = error_response(503, json_rpc::bridge_error, "overloaded: too much is buffered (--max-buffered)");
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-  }
-  return std::nullopt;
+  return context_.budget.over() ? std::optional(overloaded_response()) : std::nullopt;
 }
 
 HttpResponse HttpFace::preflight(const RequestHead& head) const {
@@ -112,14 +116,17 @@ HttpResponse HttpFace::preflight(const RequestHead& head) const {
   if (!sites_.is_listed(head.header("origin"))) return response;
   response.headers.emplace_back("Access-Control-Allow-Methods", methods);
   response.headers.emplace_back("Access-Control-Allow-Headers",
-                                "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, Prefer");
+                                "Authorization, Content-Type, Accept, Mcp-Session-Id, "
+                                "MCP-Protocol-Version, Last-Event-ID, Prefer");
   response.headers.emplace_back("Access-Control-Max-Age", "600");
   return response;
 }
 
 HttpResponse HttpFace::report(const RequestHead& head) const {
   if (head.path == "/healthz") return text_response(200, "ok\n");
-  if (head.path == "/readyz") return reports_.is_ready() ? text_response(200, "ready\n") : text_response(503, "the upstream cannot be reached\n");
+  if (head.path == "/readyz")
+    return reports_.is_ready() ? text_response(200, "ready\n")
+                               : text_response(503, "the upstream cannot be reached\n");
   if (head.path == "/status") return json_response(200, reports_.status());
   if (head.path == "/openapi.json") return json_response(200, open_api_document());
   if (!reports_.metrics) return text_response(501, "metrics are not there\n");

@@ -15,9 +15,11 @@ FaceSession::FaceSession(FaceContext& context, Kind kind, std::string name, std:
       store_(context.options.stream_buffer, context.budget),
       share_(context.budget),
       last_used_(std::chrono::steady_clock::now()),
-      stream_(context, store_,
-              kind == Kind::old_sse ? SessionStream::Style{false, "message"} : SessionStream::Style{true, {}},
-              [this] { load_changed(); }, [this] { stream_lost(); }) {
+      stream_(
+          context, store_,
+          kind == Kind::old_sse ? SessionStream::Style{false, "message"}
+                                : SessionStream::Style{true, {}},
+          [this] { load_changed(); }, [this] { stream_lost(); }) {
   identity_.id = context.ids.next();
   identity_.kind = "http";
   identity_.connected = last_used_;
@@ -46,20 +48,23 @@ void FaceSession::finish() {
 }
 
 PostExchange* FaceSession::exchange_for(std::string_view raw_id) const {
-  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
-                                  [raw_id](const PostExchange* one) { return one->awaits(raw_id); });
+  const auto found =
+      std::find_if(exchanges_.begin(), exchanges_.end(),
+                   [raw_id](const PostExchange* one) { return one->awaits(raw_id); });
   return found == exchanges_.end() ? nullptr : *found;
 }
 
 PostExchange* FaceSession::exchange_of_stream(std::uint64_t number) {
-  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
-                                  [number](const PostExchange* one) { return one->number() == number && !one->is_over(); });
+  const auto found = std::find_if(
+      exchanges_.begin(), exchanges_.end(),
+      [number](const PostExchange* one) { return one->number() == number && !one->is_over(); });
   return found == exchanges_.end() ? nullptr : *found;
 }
 
 bool FaceSession::awaits(std::string_view raw_id) const {
   return exchange_for(raw_id) != nullptr ||
-         std::any_of(later_.begin(), later_.end(), [raw_id](const std::string& one) { return same_id(one, raw_id); });
+         std::any_of(later_.begin(), later_.end(),
+                     [raw_id](const std::string& one) { return same_id(one, raw_id); });
 }
 
 void FaceSession::answer(std::string_view request_id, std::string frame, AnswerOrder order) {
@@ -73,7 +78,9 @@ void FaceSession::answer(std::string_view request_id, std::string frame, AnswerO
     exchange->answer(request_id, std::move(frame));
     return;
   }
-  const std::size_t expected = std::erase_if(later_, [request_id](const std::string& one) { return same_id(one, request_id); });
+  const std::size_t expected = std::erase_if(
+      later_, [request_id](const std::string& one) { return same_id(one, request_id); });
+  if (expected > 0) used();
   if (expected > 0 && !context_.options.fans_out_all) context_.fan_out->publish(frame);
   if (order == AnswerOrder::ahead) {
     stream_.push_ahead(std::move(frame));
@@ -82,7 +89,9 @@ void FaceSession::answer(std::string_view request_id, std::string frame, AnswerO
   }
 }
 
-void FaceSession::send_later(std::string message) { stream_.push(std::move(message)); }
+void FaceSession::send_later(std::string message) {
+  stream_.push(std::move(message));
+}
 
 void FaceSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_if_all(frame);
@@ -108,13 +117,16 @@ void FaceSession::send(std::string frame) {
   stream_.push(std::move(frame));
 }
 
-void FaceSession::send_ahead(std::string frame) { stream_.push_ahead(std::move(frame)); }
+void FaceSession::send_ahead(std::string frame) {
+  stream_.push_ahead(std::move(frame));
+}
 
 bool FaceSession::can_be_asked(std::string_view request_id) const {
   if (stream_.is_open()) return true;
   const PostExchange* asking = request_id.empty() ? nullptr : exchange_for(request_id);
   if (asking != nullptr) return asking->can_send();
-  return std::any_of(exchanges_.begin(), exchanges_.end(), [](const PostExchange* one) { return one->can_send(); });
+  return std::any_of(exchanges_.begin(), exchanges_.end(),
+                     [](const PostExchange* one) { return one->can_send(); });
 }
 
 void FaceSession::opened() {
@@ -123,7 +135,7 @@ void FaceSession::opened() {
 }
 
 std::optional<SteadyTime> FaceSession::idle_until() const {
-  if (stream_.is_open() || !exchanges_.empty() || over_) return std::nullopt;
+  if (stream_.is_open() || !exchanges_.empty() || !later_.empty() || over_) return std::nullopt;
   return last_used_ + context_.options.session_idle;
 }
 
@@ -139,6 +151,9 @@ void FaceSession::stream_lost() {
 void FaceSession::load_changed() {
   const std::size_t bytes = stream_.queued_bytes();
   share_.set(bytes);
+  // What nobody fetches must not fill everybody's buffers for as long as the session lives.
+  if (bytes > 0 && context_.budget.over())
+    context_.look_by(std::chrono::steady_clock::now() + context_.options.stall);
   const std::size_t limit = context_.options.client_buffer;
   const bool over = bytes > limit && stream_.queued() > 1;
   const bool drained = bytes <= limit / 2;

@@ -12,9 +12,9 @@
 namespace bridge {
 
 /// One downstream session of the face, as the router sees it: a client like any other. Its messages
-/// go each to exactly one place: an answer to the POST that asked, or to the session's stream if that
-/// POST was answered 202 or has broken; what belongs to a request likewise, or nowhere if its caller
-/// takes no stream; everything else to the session's stream.
+/// go each to exactly one place: an answer to the POST that asked, or to the session's stream if
+/// that POST was answered 202 or has broken; what belongs to a request likewise, or nowhere if its
+/// caller takes no stream; everything else to the session's stream.
 ///
 /// Owned by the face, known to the router from start() to end(). Memory: the queue of its stream
 /// (over --client-buffer the router pauses), and --http-stream-buffer for resumption.

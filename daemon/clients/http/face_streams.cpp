@@ -10,7 +10,9 @@
 namespace bridge {
 namespace {
 
-HttpResponse session_not_found() { return error_response(404, json_rpc::http_error, "Session not found"); }
+HttpResponse session_not_found() {
+  return error_response(404, json_rpc::http_error, "Session not found");
+}
 
 HttpResponse full(std::string_view what) {
   HttpResponse response = error_response(503, json_rpc::bridge_error, what);
@@ -19,7 +21,8 @@ HttpResponse full(std::string_view what) {
 }
 
 HttpResponse no_stream_wanted() {
-  return error_response(406, json_rpc::bridge_error, "Not Acceptable: Accept must allow text/event-stream");
+  return error_response(406, json_rpc::bridge_error,
+                        "Not Acceptable: Accept must allow text/event-stream");
 }
 
 }  // namespace
@@ -34,7 +37,8 @@ FaceSession* HttpFace::find_session(const std::string& name) {
 /// Null if there are too many.
 FaceSession* HttpFace::add_session(FaceSession::Kind kind, const RequestHead& head) {
   if (sessions_.size() >= context_.options.max_sessions) return nullptr;
-  auto session = std::make_unique<FaceSession>(context_, kind, make_session_name(), printable(head.header("user-agent"), 80));
+  auto session = std::make_unique<FaceSession>(context_, kind, make_session_name(),
+                                               printable(head.header("user-agent"), 80));
   FaceSession& added = *session;
   sessions_.emplace(added.name(), std::move(session));
   context_.look_by(std::chrono::steady_clock::now() + context_.options.session_idle);
@@ -43,21 +47,28 @@ FaceSession* HttpFace::add_session(FaceSession::Kind kind, const RequestHead& he
 }
 
 std::size_t HttpFace::streams() const {
-  return fan_out_.size() + static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
-           return entry.second->stream().is_open();
-         }));
+  return fan_out_.size() + static_cast<std::size_t>(std::count_if(
+                               sessions_.begin(), sessions_.end(),
+                               [](const auto& entry) { return entry.second->stream().is_open(); }));
 }
 
-std::optional<HttpResponse> HttpFace::open_stream(HttpConnection& connection, const RequestHead& head) {
+std::optional<HttpResponse> HttpFace::open_stream(HttpConnection& connection,
+                                                  const RequestHead& head) {
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
   const std::string name = head.header("mcp-session-id");
-  if (name.empty()) return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
+  if (name.empty())
+    return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
   FaceSession* session = find_session(name);
-  if (session == nullptr || session->kind() != FaceSession::Kind::streamable) return session_not_found();
+  if (session == nullptr || session->kind() != FaceSession::Kind::streamable)
+    return session_not_found();
   const auto last = parse_event_id(head.header("last-event-id"));
-  if (last && last->stream != SessionStream::number && resume_exchange(connection, *session, *last, head)) return std::nullopt;
+  if (last && last->stream != SessionStream::number &&
+      resume_exchange(connection, *session, *last, head))
+    return std::nullopt;
   // One that comes back has lost the connection, whatever it looks like from here.
-  if (session->stream().is_open() && !last) return error_response(409, json_rpc::bridge_error, "Conflict: this session has a stream already");
+  if (session->stream().is_open() && !last)
+    return error_response(409, json_rpc::bridge_error,
+                          "Conflict: this session has a stream already");
   if (!session->stream().is_open() && streams() >= context_.options.max_streams) {
     return full("too many streams are open (--http-max-streams)");
   }
@@ -68,7 +79,8 @@ std::optional<HttpResponse> HttpFace::open_stream(HttpConnection& connection, co
 }
 
 /// The stream of a POST goes on here, or is told to its end.
-bool HttpFace::resume_exchange(HttpConnection& connection, FaceSession& session, EventId last, const RequestHead& head) {
+bool HttpFace::resume_exchange(HttpConnection& connection, FaceSession& session, EventId last,
+                               const RequestHead& head) {
   if (!session.store().reaches_back_to(last)) return false;
   if (PostExchange* exchange = session.exchange_of_stream(last.stream)) {
     exchange->resume(connection, cors_headers(head), last);
@@ -82,16 +94,20 @@ bool HttpFace::resume_exchange(HttpConnection& connection, FaceSession& session,
   return true;
 }
 
-std::optional<HttpResponse> HttpFace::open_fan_out(HttpConnection& connection, const RequestHead& head) {
+std::optional<HttpResponse> HttpFace::open_fan_out(HttpConnection& connection,
+                                                   const RequestHead& head) {
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
-  if (streams() >= context_.options.max_streams) return full("too many streams are open (--http-max-streams)");
+  if (streams() >= context_.options.max_streams)
+    return full("too many streams are open (--http-max-streams)");
   fan_out_.subscribe(connection, cors_headers(head), head.header("last-event-id"));
   return std::nullopt;
 }
 
-std::optional<HttpResponse> HttpFace::open_old_sse(HttpConnection& connection, const RequestHead& head) {
+std::optional<HttpResponse> HttpFace::open_old_sse(HttpConnection& connection,
+                                                   const RequestHead& head) {
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
-  if (streams() >= context_.options.max_streams) return full("too many streams are open (--http-max-streams)");
+  if (streams() >= context_.options.max_streams)
+    return full("too many streams are open (--http-max-streams)");
   FaceSession* session = add_session(FaceSession::Kind::old_sse, head);
   if (session == nullptr) return full("too many sessions (--http-max-sessions)");
   session->stream().open(connection, cors_headers(head), std::nullopt, false,
@@ -102,7 +118,8 @@ std::optional<HttpResponse> HttpFace::open_old_sse(HttpConnection& connection, c
 
 HttpResponse HttpFace::end_session(const RequestHead& head) {
   const std::string name = head.header("mcp-session-id");
-  if (name.empty()) return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
+  if (name.empty())
+    return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");
   FaceSession* session = find_session(name);
   if (session == nullptr) return session_not_found();
   session->end();

@@ -39,7 +39,8 @@ FanOut::FanOut(FaceContext& context)
 
 FanOut::~FanOut() = default;
 
-void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers, std::string_view last_event_id) {
+void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers,
+                       std::string_view last_event_id) {
   if (!std::exchange(used_, true)) seen_ = context_.feed.ring().newest();
   auto subscriber = std::make_unique<Subscriber>(*this, connection, std::move(headers));
   EventStream& stream = subscriber->stream();
@@ -52,10 +53,12 @@ void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers,
         stream.send(sse_event(to_text(event.id), {}, event.message));
         return;
       }
-      context_.feed.ring().each_after(static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
-        if (entry.sequence == event.sequence) stream.send(sse_event(to_text(event.id), {}, line_of(entry)));
-        return false;
-      });
+      context_.feed.ring().each_after(
+          static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
+            if (entry.sequence == event.sequence)
+              stream.send(sse_event(to_text(event.id), {}, line_of(entry)));
+            return false;
+          });
     });
   } else {
     stream.send(sse_retry(to_text(store_.next_id(0)), stream_retry_ms));
@@ -93,13 +96,17 @@ void FanOut::send_to_all(EventId id, std::string_view message) {
     if (subscriber->stream().is_overrun()) overrun.push_back(key);
   }
   for (Subscriber* one : overrun) {
-    context_.log.peer(LogLevel::warning, "stream dropped", "a subscriber of /mcp/stream was dropped: it does not read (--http-stream-buffer)");
+    context_.log.peer(
+        LogLevel::warning, "stream dropped",
+        "a subscriber of /mcp/stream was dropped: it does not read (--http-stream-buffer)");
     one->stream().drop();
     remove(*one);
   }
 }
 
-void FanOut::remove(Subscriber& subscriber) { subscribers_.erase(&subscriber); }
+void FanOut::remove(Subscriber& subscriber) {
+  subscribers_.erase(&subscriber);
+}
 
 void FanOut::close_all(std::string_view last_comment) {
   for (auto& [key, subscriber] : subscribers_) {

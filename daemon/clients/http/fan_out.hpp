@@ -13,15 +13,16 @@ namespace bridge {
 
 /// `GET /mcp/stream`: every session notification, and what callers get later than with their POST
 /// (with --http-fanout all: everything they get), to every subscriber. They take nothing from the
-/// ring. A subscriber is never waited for: with more than --http-stream-buffer unsent it is dropped.
-/// Owned by the face; the loop's thread only.
+/// ring. A subscriber is never waited for: with more than --http-stream-buffer unsent it is
+/// dropped. Owned by the face; the loop's thread only.
 class FanOut {
  public:
   explicit FanOut(FaceContext& context);
   ~FanOut();
 
   /// `last_event_id` may be empty, or one that a former subscription ended with.
-  void subscribe(HttpConnection& connection, EventStream::Headers headers, std::string_view last_event_id);
+  void subscribe(HttpConnection& connection, EventStream::Headers headers,
+                 std::string_view last_event_id);
   /// A message that is not in the ring.
   void publish(const std::string& message);
   /// A message that only those see who asked for everything.

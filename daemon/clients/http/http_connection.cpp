@@ -1,7 +1,5 @@
 #include "clients/http/http_connection.hpp"
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -14,10 +12,12 @@ namespace bridge {
 namespace {
 
 constexpr int reads_per_turn = 4;
-constexpr std::size_t pieces_per_write = 64;
 constexpr std::size_t max_early = 64u << 10;
 constexpr std::chrono::seconds max_head_time{10};
 constexpr std::chrono::seconds body_stall{30};
+constexpr std::chrono::minutes max_request_time{5};
+/// With all buffers full, a body that has grown beyond this is not read to its end.
+constexpr std::size_t always_read_body = 64u << 10;
 /// Longer than what proxies keep a connection for, so that it is they who close (no race of a POST
 /// with our FIN).
 constexpr std::chrono::seconds idle_time{75};
@@ -27,9 +27,11 @@ constexpr std::size_t max_drained = 64u << 20;
 
 }  // namespace
 
-HttpConnection::HttpConnection(HttpConnectionContext& context, int descriptor, std::unique_ptr<ByteStream> stream)
+HttpConnection::HttpConnection(HttpConnectionContext& context, int descriptor,
+                               std::unique_ptr<ByteStream> stream)
     : context_(context),
-      watch_(context.loop, context.turn, descriptor, [this](DescriptorWatch::Event event) { on_ready(event); }),
+      watch_(context.loop, context.turn, descriptor,
+             [this](DescriptorWatch::Event event) { on_ready(event); }),
       stream_(std::move(stream)),
       reader_(context.max_body),
       timer_(context.loop, context.turn, [this] { expired(); }),
@@ -45,7 +47,9 @@ void HttpConnection::start() {
 void HttpConnection::on_ready(DescriptorWatch::Event event) {
   if (phase_ == Phase::over) return;
   switch (event) {
-    case DescriptorWatch::Event::readable: read_ready(); break;
+    case DescriptorWatch::Event::readable:
+      read_ready();
+      break;
     case DescriptorWatch::Event::hung_up:
       reset_ = true;
       lose(false);
@@ -61,7 +65,8 @@ void HttpConnection::on_ready(DescriptorWatch::Event event) {
 void HttpConnection::wait() {
   if (phase_ == Phase::over) return;
   const bool full = phase_ == Phase::answering && early_.size() >= max_early;
-  watch_.want(full || input_ended_ ? DescriptorWatch::Event::hung_up : DescriptorWatch::Event::readable);
+  watch_.want(full || input_ended_ ? DescriptorWatch::Event::hung_up
+                                   : DescriptorWatch::Event::readable);
 }
 
 void HttpConnection::read_ready() {
@@ -81,7 +86,8 @@ void HttpConnection::read_ready() {
       reset_ = true;
       lose(false);
     } else {
-      if (result.state == ByteStream::State::wants_write) watch_.want(DescriptorWatch::Event::writable);
+      if (result.state == ByteStream::State::wants_write)
+        watch_.want(DescriptorWatch::Event::writable);
       break;
     }
   }
@@ -97,13 +103,16 @@ void HttpConnection::take_input(std::string_view bytes) {
         process(bytes);
       }
       break;
-    case Phase::answering: early_.append(bytes); break;
+    case Phase::answering:
+      early_.append(bytes);
+      break;
     case Phase::closing:
     case Phase::draining:
       drained_bytes_ += bytes.size();
       if (drained_bytes_ > max_drained) lose(false);
       break;
-    case Phase::over: break;
+    case Phase::over:
+      break;
   }
   share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
 }
@@ -112,7 +121,11 @@ void HttpConnection::process(std::string_view bytes) {
   while (phase_ == Phase::reading) {
     if (reader_.is_idle()) since_ = last_progress_;
     const RequestReader::Event event = reader_.advance(bytes);
-    if (event == RequestReader::Event::more) break;
+    if (event == RequestReader::Event::more) {
+      if (context_.budget.over() && reader_.pending_bytes() > always_read_body)
+        refuse(overloaded_response());
+      break;
+    }
     if (event == RequestReader::Event::fault) {
       const HttpFault fault = reader_.fault();
       refuse(error_response(fault.status, json_rpc::invalid_request, fault.reason));
@@ -156,16 +169,11 @@ void HttpConnection::refuse(HttpResponse response) {
 void HttpConnection::end_of_input() {
   input_ended_ = true;
   keeps_ = false;
-  const bool answer_comes = phase_ == Phase::closing ||
-                            (phase_ == Phase::answering && (responder_ == nullptr || !responder_->ends_with_input()));
+  const bool answer_comes =
+      phase_ == Phase::closing ||
+      (phase_ == Phase::answering && (responder_ == nullptr || !responder_->ends_with_input()));
   if (answer_comes) return;
   lose(out_bytes_ == 0 && peer_has_all());
-}
-
-bool HttpConnection::peer_has_all() {
-  if (reset_ || out_bytes_ > 0) return false;
-  int unread = 0;
-  return ioctl(watch_.descriptor(), SIOCOUTQ, &unread) == 0 && unread == 0;
 }
 
 void HttpConnection::lose(bool has_read_all) {
@@ -173,7 +181,8 @@ void HttpConnection::lose(bool has_read_all) {
   phase_ = Phase::over;
   timer_.clear();
   mark();
-  if (HttpResponder* responder = std::exchange(responder_, nullptr)) responder->connection_lost(has_read_all);
+  if (HttpResponder* responder = std::exchange(responder_, nullptr))
+    responder->connection_lost(has_read_all);
 }
 
 void HttpConnection::drop() {
@@ -184,114 +193,9 @@ void HttpConnection::drop() {
   lose(false);
 }
 
-void HttpConnection::queue(std::string bytes) {
-  if (phase_ == Phase::over || bytes.empty()) return;
-  if (out_bytes_ == 0) last_progress_ = std::chrono::steady_clock::now();
-  out_bytes_ += bytes.size();
-  out_.push_back(std::move(bytes));
-  mark();
-}
-
-void HttpConnection::respond(HttpResponse response) {
-  const bool has_body = !is_head_method_ && response.status != 204 && !response.body.empty();
-  std::string head = response_head(response, ResponseFraming::length, keeps_);
-  if (has_body && response.body.size() < 4096) {
-    head += response.body;
-    queue(std::move(head));
-  } else {
-    queue(std::move(head));
-    if (has_body) queue(std::move(response.body));
-  }
-  request_done();
-}
-
-void HttpConnection::begin_stream(const HttpResponse& head) {
-  chunked_ = !is_http_1_0_;
-  if (!chunked_) keeps_ = false;
-  queue(response_head(head, chunked_ ? ResponseFraming::chunked : ResponseFraming::until_close, keeps_));
-}
-
-void HttpConnection::write_stream(std::string_view bytes) {
-  if (!is_head_method_ && !bytes.empty()) queue(chunked_ ? chunk_of(bytes) : std::string(bytes));
-}
-
-void HttpConnection::end_stream() {
-  if (chunked_ && !is_head_method_) queue(std::string(last_chunk));
-  request_done();
-}
-
-void HttpConnection::request_done() {
-  responder_ = nullptr;
-  if (phase_ != Phase::answering) return;
-  served_ = true;
-  since_ = std::chrono::steady_clock::now();
-  phase_ = keeps_ ? Phase::reading : Phase::closing;
-  mark();  // what came early is looked at then
-}
-
 void HttpConnection::mark() {
   if (!std::exchange(marked_, true)) context_.dirty.push_back(this);
   context_.turn.request_finish();
-}
-
-/// One write; false if nothing more can be done now.
-bool HttpConnection::write_some() {
-  std::array<iovec, pieces_per_write> pieces{};
-  const std::size_t count = std::min(out_.size(), pieces.size());
-  for (std::size_t i = 0; i < count; ++i) pieces[i] = {out_[i].data(), out_[i].size()};
-  pieces[0] = {out_.front().data() + out_offset_, out_.front().size() - out_offset_};
-  const ByteStream::Result result = stream_->write(pieces.data(), count);
-  if (result.state == ByteStream::State::broken) {
-    reset_ = true;
-    lose(false);
-    return false;
-  }
-  if (result.state != ByteStream::State::done) {
-    blocked_ = result.state == ByteStream::State::wants_write;
-    watch_.want(blocked_ ? DescriptorWatch::Event::writable : DescriptorWatch::Event::readable);
-    return false;
-  }
-  last_progress_ = std::chrono::steady_clock::now();
-  context_.counts.sent_bytes += result.bytes;
-  out_bytes_ -= result.bytes;
-  std::size_t left = result.bytes + out_offset_;
-  while (!out_.empty() && left >= out_.front().size()) {
-    left -= out_.front().size();
-    out_.pop_front();
-  }
-  out_offset_ = left;
-  return true;
-}
-
-void HttpConnection::flush() {
-  marked_ = false;
-  if (phase_ == Phase::over || blocked_) return;
-  for (;;) {
-    while (!out_.empty()) {
-      if (!write_some()) break;
-    }
-    if (phase_ == Phase::over || !out_.empty()) break;
-    if (responder_ != nullptr) responder_->connection_drained();
-    if (phase_ == Phase::over || out_.empty()) break;
-  }
-  if (phase_ == Phase::over) return;
-  if (phase_ == Phase::closing && out_.empty()) begin_draining();
-  if (phase_ == Phase::reading && !early_.empty()) process(std::exchange(early_, {}));
-  if (phase_ != Phase::over) wait();
-  share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
-  watch_time();
-}
-
-// Closing with unread input would reset the connection, and the peer would lose the answer.
-void HttpConnection::begin_draining() {
-  if (input_ended_) {
-    lose(true);
-    return;
-  }
-  phase_ = Phase::draining;
-  since_ = std::chrono::steady_clock::now();
-  stream_->finish();
-  shutdown(watch_.descriptor(), SHUT_WR);
 }
 
 /// When something must have happened.
@@ -301,9 +205,12 @@ std::optional<SteadyTime> HttpConnection::due() const {
     case Phase::reading:
       // One that never says a word is like one that stops in a head.
       if (reader_.is_idle()) return served_ ? since_ + idle_time : since_ + max_head_time;
-      return reader_.has_head() ? last_progress_ + body_stall : since_ + max_head_time;
-    case Phase::draining: return since_ + drain_time;
-    default: return std::nullopt;
+      if (!reader_.has_head()) return since_ + max_head_time;
+      return std::min<SteadyTime>(last_progress_ + body_stall, since_ + max_request_time);
+    case Phase::draining:
+      return since_ + drain_time;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -56,20 +56,22 @@ struct HttpConnectionContext {
   ClientCounts& counts;
   HttpRequests& requests;
   std::size_t max_body;
-  std::chrono::milliseconds stall;           ///< a peer that takes nothing for so long is given up
+  std::chrono::milliseconds stall;  ///< a peer that takes nothing for so long is given up
+  DateHeader date{};
   std::vector<HttpConnection*> dirty{};      ///< have something to do at the end of the turn
   std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
 };
 
 /// One HTTP/1.1 connection: bytes to requests, one after the other, and answers to bytes.
 ///
-/// Owned by HttpServer; the loop's thread only. A request has max_head_time to send its head; a body
-/// body_stall between two bytes. Memory: one request of at most max_body, 64 KiB that came too early,
-/// and what its responder writes, which that one bounds by looking at unsent().
+/// Owned by HttpServer; the loop's thread only. A request has 10 s to send its head, 5 minutes for
+/// all of it, and 30 s between two bytes. Memory: one request of at most max_body, 64 KiB that came
+/// too early, and what its responder writes, which that one bounds by looking at unsent().
 class HttpConnection {
  public:
   /// Takes ownership of `descriptor`, which must be non-blocking.
-  HttpConnection(HttpConnectionContext& context, int descriptor, std::unique_ptr<ByteStream> stream);
+  HttpConnection(HttpConnectionContext& context, int descriptor,
+                 std::unique_ptr<ByteStream> stream);
 
   void start();
   /// Writes what is ready.
@@ -132,7 +134,7 @@ class HttpConnection {
   SteadyTime since_;          ///< the phase, or the request's first byte
   SteadyTime last_progress_;  ///< the last byte, in or out
   Phase phase_ = Phase::reading;
-  bool keeps_ = true;         ///< another request may follow
+  bool keeps_ = true;  ///< another request may follow
   bool is_head_method_ = false;
   bool is_http_1_0_ = false;
   bool chunked_ = false;

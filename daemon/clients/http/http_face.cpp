@@ -12,23 +12,26 @@ constexpr std::string_view last_words = "the bridge is shutting down";
 
 }  // namespace
 
-HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, NotificationFeed& feed, ByteBudget& budget,
-                   ClientEvents& events, Log& log, FaceOptions options, FaceReports reports)
+HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, NotificationFeed& feed,
+                   ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
+                   FaceReports reports)
     : context_{loop, turn, ids, feed, budget, events, log, std::move(options), {}},
       fan_out_(context_),
       reports_(std::move(reports)),
       token_(context_.options.token_file),
       patrol_(loop, turn, [this] { look_around(); }) {
   const FaceOptions& face = context_.options;
-  if (!token_.fault().empty()) throw StartError(exit_code::configuration, token_.fault());
   context_.fan_out = &fan_out_;
   context_.look_by = [this](SteadyTime time) { patrol_.set_at_latest(time); };
   sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};
-  auto tls = face.certificate.empty() ? nullptr : std::make_unique<TlsServer>(face.certificate, face.private_key);
+  auto tls = face.certificate.empty()
+                 ? nullptr
+                 : std::make_unique<TlsServer>(face.certificate, face.private_key);
   ListeningPort port = ListeningPort::open(*face.address);
   url_ = (tls ? "https://" : "http://") + port.authority;
-  server_ = std::make_unique<HttpServer>(HttpConnectionContext{loop, turn, budget, context_.counts, *this, face.max_frame, face.stall},
-                                         std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
+  server_ = std::make_unique<HttpServer>(
+      HttpConnectionContext{loop, turn, budget, context_.counts, *this, face.max_frame, face.stall}, std::move(port),
+      std::move(tls), face.max_sessions + face.max_streams + 64, log);
 }
 
 HttpFace::~HttpFace() = default;
@@ -38,7 +41,19 @@ void HttpFace::start() {
   context_.log.event(LogLevel::info, "http face", "HTTP face on {}/mcp", url_);
 }
 
-void HttpFace::stop_accepting() { server_->stop_accepting(); }
+void HttpFace::reload() {
+  const FaceOptions& face = context_.options;
+  if (face.certificate.empty()) return;
+  try {
+    server_->set_tls(std::make_unique<TlsServer>(face.certificate, face.private_key));
+  } catch (const StartError& error) {
+    context_.log.event(LogLevel::error, "reload", "SIGHUP: the certificate stays as it was: {}", error.what());
+  }
+}
+
+void HttpFace::stop_accepting() {
+  server_->stop_accepting();
+}
 
 void HttpFace::flush() {
   server_->flush();
@@ -76,7 +91,8 @@ void HttpFace::tidy() {
         ++at;
         continue;
       }
-      at->second.exchange->close("the session has ended", error_response(404, -32001, "Session not found"));
+      at->second.exchange->close("the session has ended",
+                                 error_response(404, -32001, "Session not found"));
       at = postings_.erase(at);
     }
     session.stream().close("the session has ended");
@@ -93,12 +109,13 @@ void HttpFace::look_around() {
 
   for (auto& [number, posting] : postings_) {
     for (const std::string& raw_id : posting.exchange->look(now)) {
-      const ClientId client = posting.session != nullptr ? posting.session->identity().id
+      const ClientId client = posting.session != nullptr  ? posting.session->identity().id
                               : posting.client != nullptr ? posting.client->identity().id
                                                           : ClientId{};
       // It has had its answer: the upstream need not go on.
-      context_.events.client_line(client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
-                                              raw_id + R"(,"reason":"timeout"}})");
+      context_.events.client_line(
+          client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                      raw_id + R"(,"reason":"timeout"}})");
     }
     if (const auto time = posting.exchange->due()) later(*time);
   }
@@ -114,13 +131,35 @@ void HttpFace::look_around() {
   for (auto& [name, session] : sessions_) {
     const auto time = session->idle_until();
     if (time && *time <= now) {
-      context_.log.event(LogLevel::debug, "http session idle", "an HTTP session was not used for {} ms and has ended", context_.options.session_idle.count());
+      context_.log.event(LogLevel::debug, "http session idle",
+                         "an HTTP session was not used for {} ms and has ended",
+                         context_.options.session_idle.count());
       session->end();
     } else if (time) {
       later(*time);
     }
   }
+  if (const auto time = make_room(now)) later(*time);
   if (next) patrol_.set_at_latest(*next);
+}
+
+/// With all buffers full the session that leaves most lying ends. Returns when to look again.
+std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
+  if (!context_.budget.over()) return std::nullopt;
+  FaceSession* largest = nullptr;
+  for (auto& [name, session] : sessions_) {
+    const bool lies =
+        session->queued_bytes() > 0 && !session->stream().is_open() && !session->is_over();
+    if (lies && (largest == nullptr || session->queued_bytes() > largest->queued_bytes()))
+      largest = session.get();
+  }
+  if (largest == nullptr) return std::nullopt;
+  context_.log.peer(LogLevel::warning, "http session ended",
+                    "an HTTP session has ended: {} bytes of answers were not fetched, and "
+                    "--max-buffered is used up",
+                    largest->queued_bytes());
+  largest->end();
+  return now + std::chrono::milliseconds(1);  // what it held is given back at the end of this turn
 }
 
 void HttpFace::ring_grew() {

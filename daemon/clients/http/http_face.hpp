@@ -22,8 +22,8 @@ struct FaceReports {
   std::function<bool()> is_ready;
 };
 
-/// The same session as a remote MCP server (product section 10): Streamable HTTP on /mcp, HTTP+SSE of
-/// 2024-11-05 on /sse, a fan-out of notifications, and what an operator looks at.
+/// The same session as a remote MCP server (product section 10): Streamable HTTP on /mcp, HTTP+SSE
+/// of 2024-11-05 on /sse, a fan-out of notifications, and what an operator looks at.
 ///
 /// It turns requests into clients' lines and answers into responses; what a message is about is the
 /// router's. Owned by the daemon; the loop's thread only. Bounds: --http-max-sessions,
@@ -31,11 +31,14 @@ struct FaceReports {
 class HttpFace final : public HttpRequests, public NotificationReaders {
  public:
   /// Takes the port; throws StartError (73, and 78 for its files). REQUIRES: options.address.
-  HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, NotificationFeed& feed, ByteBudget& budget,
-           ClientEvents& events, Log& log, FaceOptions options, FaceReports reports);
+  HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, NotificationFeed& feed,
+           ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
+           FaceReports reports);
   ~HttpFace();
 
   void start();
+  /// SIGHUP: takes the certificate anew, if it is well.
+  void reload();
   void stop_accepting();
   /// Writes what is ready, and drops what is over.
   void flush();
@@ -69,24 +72,30 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   FaceSession* find_session(const std::string& name);
   FaceSession* add_session(FaceSession::Kind kind, const RequestHead& head);
   std::optional<HttpResponse> open_stream(HttpConnection& connection, const RequestHead& head);
-  bool resume_exchange(HttpConnection& connection, FaceSession& session, EventId last, const RequestHead& head);
+  bool resume_exchange(HttpConnection& connection, FaceSession& session, EventId last,
+                       const RequestHead& head);
   std::optional<HttpResponse> open_fan_out(HttpConnection& connection, const RequestHead& head);
   std::optional<HttpResponse> open_old_sse(HttpConnection& connection, const RequestHead& head);
   HttpResponse end_session(const RequestHead& head);
   std::size_t streams() const;
 
   // Messages: face_posts.cpp.
-  std::optional<HttpResponse> post(HttpConnection& connection, const RequestHead& head, std::string body);
+  std::optional<HttpResponse> post(HttpConnection& connection, const RequestHead& head,
+                                   std::string body);
   HttpResponse post_old_sse(const RequestHead& head, std::string body);
-  std::optional<HttpResponse> post_in_session(HttpConnection& connection, FaceSession& session, const RequestHead& head,
-                                              PostedMessages posted, bool is_new);
-  std::optional<HttpResponse> post_alone(HttpConnection& connection, const RequestHead& head, PostedMessages posted);
-  PostExchange& add_exchange(HttpConnection& connection, FaceSession* session, const RequestHead& head,
-                             const PostedMessages& posted, EventStream::Headers headers);
+  std::optional<HttpResponse> post_in_session(HttpConnection& connection, FaceSession& session,
+                                              const RequestHead& head, PostedMessages posted,
+                                              bool is_new);
+  std::optional<HttpResponse> post_alone(HttpConnection& connection, const RequestHead& head,
+                                         PostedMessages posted);
+  PostExchange& add_exchange(HttpConnection& connection, FaceSession* session,
+                             const RequestHead& head, const PostedMessages& posted,
+                             EventStream::Headers headers);
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
 
   void tidy();
   void look_around();
+  std::optional<SteadyTime> make_room(SteadyTime now);
 
   FaceContext context_;
   FanOut fan_out_;

@@ -27,9 +27,11 @@ void tune(int descriptor) {
 
 void turn_away(int descriptor, bool in_the_clear) {
   static constexpr std::string_view answer =
-      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: "
+      "close\r\n\r\n";
   if (in_the_clear) {
-    [[maybe_unused]] const ssize_t ignored = send(descriptor, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    [[maybe_unused]] const ssize_t ignored =
+        send(descriptor, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     shutdown(descriptor, SHUT_WR);
   }
   close(descriptor);
@@ -37,8 +39,8 @@ void turn_away(int descriptor, bool in_the_clear) {
 
 }  // namespace
 
-HttpServer::HttpServer(HttpConnectionContext context, ListeningPort port, std::unique_ptr<TlsServer> tls,
-                       std::size_t max_connections, Log& log)
+HttpServer::HttpServer(HttpConnectionContext context, ListeningPort port,
+                       std::unique_ptr<TlsServer> tls, std::size_t max_connections, Log& log)
     : context_(std::move(context)),
       log_(log),
       port_(std::move(port)),
@@ -51,12 +53,15 @@ HttpServer::~HttpServer() {
 }
 
 void HttpServer::start() {
-  listener_ = std::make_unique<DescriptorWatch>(context_.loop, context_.turn, std::exchange(port_.descriptor, -1),
+  listener_ = std::make_unique<DescriptorWatch>(context_.loop, context_.turn,
+                                                std::exchange(port_.descriptor, -1),
                                                 [this](DescriptorWatch::Event) { accept_ready(); });
   listener_->want(DescriptorWatch::Event::readable);
 }
 
-void HttpServer::stop_accepting() { listener_.reset(); }
+void HttpServer::stop_accepting() {
+  listener_.reset();
+}
 
 void HttpServer::close_all() {
   flush();
@@ -66,12 +71,14 @@ void HttpServer::close_all() {
 
 void HttpServer::accept_ready() {
   for (int accepts = 0; accepts < accepts_per_turn && listener_; ++accepts) {
-    const int descriptor = accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int descriptor =
+        accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (descriptor >= 0) {
       admit(descriptor);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       log_.peer(LogLevel::error, "http accepting paused",
-                "cannot accept an HTTP connection: {} (raise LimitNOFILE or ulimit -n)", std::strerror(errno));
+                "cannot accept an HTTP connection: {} (raise LimitNOFILE or ulimit -n)",
+                std::strerror(errno));
       accept_again_.set_after(std::chrono::seconds(1));
       return;
     } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -83,7 +90,8 @@ void HttpServer::accept_ready() {
 
 void HttpServer::admit(int descriptor) {
   if (connections_.size() >= max_connections_) {
-    log_.peer(LogLevel::warning, "http connections", "over {} HTTP connections: one more was turned away", max_connections_);
+    log_.peer(LogLevel::warning, "http connections",
+              "over {} HTTP connections: one more was turned away", max_connections_);
     turn_away(descriptor, tls_ == nullptr);
     return;
   }

@@ -13,8 +13,8 @@
 namespace bridge {
 
 /// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
-/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`; one more is
-/// answered 503 (closed, with TLS). The loop's thread only.
+/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`; one more
+/// is answered 503 (closed, with TLS). The loop's thread only.
 class HttpServer {
  public:
   /// `tls` may be null: in the clear.
@@ -23,6 +23,8 @@ class HttpServer {
   ~HttpServer();
 
   void start();
+  /// For the connections from now on.
+  void set_tls(std::unique_ptr<TlsServer> tls) { tls_ = std::move(tls); }
   void stop_accepting();
   /// Writes what is ready for each, and drops those that are over.
   void flush();

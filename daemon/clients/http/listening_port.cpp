@@ -19,7 +19,8 @@ namespace bridge {
 namespace {
 
 [[noreturn]] void refuse_port(const FaceAddress& address, const char* why) {
-  throw StartError(exit_code::cannot_bind, fmt::format("--http: {} port {}: {}", printable(address.host), address.port, why));
+  throw StartError(exit_code::cannot_bind, fmt::format("--http: {} port {}: {}",
+                                                       printable(address.host), address.port, why));
 }
 
 std::string authority_of(int descriptor) {
@@ -52,10 +53,12 @@ ListeningPort ListeningPort::open(const FaceAddress& address) {
   if (descriptor < 0) refuse_port(address, std::strerror(errno));
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0 || listen(descriptor, SOMAXCONN) != 0) {
+  if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0 ||
+      listen(descriptor, SOMAXCONN) != 0) {
     const int error = errno;
     close(descriptor);
-    refuse_port(address, error == EADDRINUSE ? "it is taken by another process" : std::strerror(error));
+    refuse_port(address,
+                error == EADDRINUSE ? "it is taken by another process" : std::strerror(error));
   }
   return {descriptor, authority_of(descriptor)};
 }

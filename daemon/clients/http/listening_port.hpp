@@ -6,8 +6,8 @@
 
 namespace bridge {
 
-/// A listening TCP socket, non-blocking, with the longest backlog the kernel allows; the port is its
-/// own alone (no SO_REUSEPORT). Throws StartError (73) if it cannot be had.
+/// A listening TCP socket, non-blocking, with the longest backlog the kernel allows; the port is
+/// its own alone (no SO_REUSEPORT). Throws StartError (73) if it cannot be had.
 struct ListeningPort {
   int descriptor;
   std::string authority;  ///< `127.0.0.1:8080`, with the port it really has

@@ -8,8 +8,9 @@
 
 namespace bridge {
 
-/// The client that a POST without a session is, for as long as its requests are in flight. It is fed no
-/// notifications and asked nothing: it could not answer. A caller that goes away does not end it.
+/// The client that a POST without a session is, for as long as its requests are in flight. It is
+/// fed no notifications and asked nothing: it could not answer. A caller that goes away does not
+/// end it.
 class LoneClient final : public ClientChannel {
  public:
   /// `exchange` is null for an asynchronous POST: the answers go to the subscribers of /mcp/stream.
@@ -33,7 +34,8 @@ class LoneClient final : public ClientChannel {
     } else {
       context_.fan_out->publish_if_all(frame);
     }
-    if (exchange_ != nullptr && exchange_->awaits(request_id)) exchange_->answer(request_id, std::move(frame));
+    if (exchange_ != nullptr && exchange_->awaits(request_id))
+      exchange_->answer(request_id, std::move(frame));
   }
   void send_about(std::string_view request_id, std::string frame) override {
     context_.fan_out->publish_if_all(frame);

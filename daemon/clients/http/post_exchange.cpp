@@ -10,8 +10,8 @@
 
 namespace bridge {
 
-PostExchange::PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store, std::uint64_t number,
-                           Asked asked, Unsent unsent)
+PostExchange::PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store,
+                           std::uint64_t number, Asked asked, Unsent unsent)
     : context_(context),
       connection_(&connection),
       store_(store),
@@ -40,7 +40,8 @@ void PostExchange::begin_stream() {
   stream_ = std::make_unique<EventStream>(context_, *connection_, std::move(asked_.headers));
   if (store_ != nullptr) {
     const std::string id = to_text(store_->next_id(number_));
-    stream_->send(asked_.primes ? sse_priming(id, stream_retry_ms) : sse_retry(id, stream_retry_ms));
+    stream_->send(asked_.primes ? sse_priming(id, stream_retry_ms)
+                                : sse_retry(id, stream_retry_ms));
   }
   for (const std::string& answer : std::exchange(asked_.answers, {})) emit(answer);
   share_.set(0);
@@ -52,8 +53,9 @@ bool PostExchange::awaits(std::string_view raw_id) const {
 }
 
 void PostExchange::forget(std::string_view raw_id) {
-  const auto found = std::find_if(asked_.raw_ids.begin(), asked_.raw_ids.end(),
-                                  [raw_id](const std::string& one) { return same_id(one, raw_id); });
+  const auto found =
+      std::find_if(asked_.raw_ids.begin(), asked_.raw_ids.end(),
+                   [raw_id](const std::string& one) { return same_id(one, raw_id); });
   if (found != asked_.raw_ids.end()) asked_.raw_ids.erase(found);
 }
 
@@ -75,7 +77,9 @@ void PostExchange::no_answer(std::string_view raw_id) {
   settle();
 }
 
-bool PostExchange::can_send() const { return !over_ && (is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr)); }
+bool PostExchange::can_send() const {
+  return !over_ && (is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr));
+}
 
 bool PostExchange::send(const std::string& message) {
   if (!can_send()) return false;
@@ -90,7 +94,8 @@ void PostExchange::emit(const std::string& message) {
   if (stream_) {
     stream_->send(sse_event(store_ != nullptr ? to_text(id) : std::string(), {}, message));
     if (stream_->is_overrun()) {
-      context_.log.peer(LogLevel::warning, "stream dropped", "the stream of a POST was dropped: it is not read (--http-stream-buffer)");
+      context_.log.peer(LogLevel::warning, "stream dropped",
+                        "the stream of a POST was dropped: it is not read (--http-stream-buffer)");
       stream_->drop();
       connection_lost(false);
     }
@@ -107,8 +112,9 @@ void PostExchange::settle() {
     stream_.reset();
   } else if (connection_ != nullptr) {
     // All of its requests may have been cancelled: then there is nothing to say.
-    HttpResponse response = asked_.answers.empty() ? HttpResponse{202, {}, {}, {}}
-                                                   : json_response(200, answer_body(asked_.answers, asked_.is_batch));
+    HttpResponse response = asked_.answers.empty()
+                                ? HttpResponse{202, {}, {}, {}}
+                                : json_response(200, answer_body(asked_.answers, asked_.is_batch));
     response.headers = std::move(asked_.headers);
     connection_->respond(std::move(response));
   }
@@ -130,7 +136,8 @@ void PostExchange::resume(HttpConnection& connection, EventStream::Headers heade
 std::optional<SteadyTime> PostExchange::due() const {
   if (over_ || is_stream_ || connection_ == nullptr) return std::nullopt;
   const bool may_stream = asked_.form == AnswerForm::either;
-  return began_ + (may_stream ? std::min(context_.options.timeout, context_.options.keepalive) : context_.options.timeout);
+  return began_ + (may_stream ? std::min(context_.options.timeout, context_.options.keepalive)
+                              : context_.options.timeout);
 }
 
 std::vector<std::string> PostExchange::look(SteadyTime now) {
@@ -142,8 +149,8 @@ std::vector<std::string> PostExchange::look(SteadyTime now) {
   }
   // What was answered is said, the rest is an error: an array of requests gets one array.
   for (const std::string& raw_id : asked_.raw_ids) {
-    asked_.answers.push_back(error_reply(
-        raw_id, failure_of(ErrorKind::timeout, Delivered::unknown, "no answer in time (--http-timeout)")));
+    asked_.answers.push_back(error_reply(raw_id, failure_of(ErrorKind::timeout, Delivered::unknown,
+                                                            "no answer in time (--http-timeout)")));
   }
   HttpResponse response = json_response(504, answer_body(asked_.answers, asked_.is_batch));
   response.headers = std::move(asked_.headers);

@@ -15,14 +15,15 @@ namespace bridge {
 /// A POST whose requests are being answered: by one JSON body, or by an event stream that ends with
 /// the last answer. Answers are found by their ids, in whatever order they come.
 ///
-/// Owned by the face until is_over(). A caller that has gone does not end it: what was a stream goes
-/// on into the store, to be resumed; what was to be a body is left to `unsent_` (the session's
+/// Owned by the face until is_over(). A caller that has gone does not end it: what was a stream
+/// goes on into the store, to be resumed; what was to be a body is left to `unsent_` (the session's
 /// stream).
 class PostExchange final : public HttpResponder {
  public:
   struct Asked {
     std::vector<std::string> raw_ids;
-    std::vector<std::string> answers{};  ///< what is answered already: faults of an array's elements
+    std::vector<std::string>
+        answers{};  ///< what is answered already: faults of an array's elements
     bool is_batch = false;
     AnswerForm form = AnswerForm::json;
     bool primes = false;  ///< its client knows events without data
@@ -32,8 +33,8 @@ class PostExchange final : public HttpResponder {
   using Unsent = std::function<void(std::string message)>;
 
   /// `store` is null where nothing can be resumed; `number` names its stream.
-  PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store, std::uint64_t number, Asked asked,
-               Unsent unsent);
+  PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store,
+               std::uint64_t number, Asked asked, Unsent unsent);
   ~PostExchange();
 
   /// Sends what can be sent before an answer.
@@ -50,8 +51,8 @@ class PostExchange final : public HttpResponder {
 
   /// A connection that resumes its stream after `last`.
   void resume(HttpConnection& connection, EventStream::Headers headers, EventId last);
-  /// Looks at the time: a body that is late is a stream from now on, if the caller takes one, or 504.
-  /// Returns the ids nobody waits for any more.
+  /// Looks at the time: a body that is late is a stream from now on, if the caller takes one, or
+  /// 504. Returns the ids nobody waits for any more.
   std::vector<std::string> look(SteadyTime now);
   /// When to look at it; nothing if it has all the time.
   std::optional<SteadyTime> due() const;

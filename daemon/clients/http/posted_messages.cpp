@@ -22,10 +22,12 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std
     std::string id(frame.text(frame.id));
     const bool is_used = std::any_of(posted.request_ids.begin(), posted.request_ids.end(),
                                      [&id](const std::string& one) { return same_id(one, id); });
-    if (is_used) return FrameFault{json_rpc::invalid_request, "Invalid Request: two requests of the same id"};
+    if (is_used)
+      return FrameFault{json_rpc::invalid_request, "Invalid Request: two requests of the same id"};
     const bool initializes = frame.method == "initialize";
     if (initializes && posted.is_batch) {
-      return FrameFault{json_rpc::invalid_request, "Invalid Request: initialize must not be in an array"};
+      return FrameFault{json_rpc::invalid_request,
+                        "Invalid Request: initialize must not be in an array"};
     }
     posted.initializes = initializes;
     posted.request_ids.push_back(std::move(id));
@@ -49,11 +51,13 @@ std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
   if (const auto* fault = std::get_if<FrameFault>(&elements)) return *fault;
   const auto& all = std::get<0>(elements);
   if (all.size() > PostedMessages::max_messages) {
-    return FrameFault{json_rpc::invalid_request, "Invalid Request: more than 1000 messages in an array"};
+    return FrameFault{json_rpc::invalid_request,
+                      "Invalid Request: more than 1000 messages in an array"};
   }
   for (const std::string_view element : all) {
     const auto outcome = add_message(posted, std::string(element));
-    if (const auto* fault = std::get_if<FrameFault>(&outcome)) posted.faults.push_back(error_reply("null", fault->code, fault->reason));
+    if (const auto* fault = std::get_if<FrameFault>(&outcome))
+      posted.faults.push_back(error_reply("null", fault->code, fault->reason));
   }
   return posted;
 }

@@ -12,15 +12,15 @@ namespace bridge {
 struct PostedMessages {
   static constexpr std::size_t max_messages = 1000;
 
-  std::vector<std::string> messages;      ///< in their order, each one line
-  std::vector<std::string> request_ids;   ///< of the requests among them, raw
-  std::vector<std::string> faults;        ///< answers to what is no message in an array
+  std::vector<std::string> messages;     ///< in their order, each one line
+  std::vector<std::string> request_ids;  ///< of the requests among them, raw
+  std::vector<std::string> faults;       ///< answers to what is no message in an array
   bool is_batch = false;
-  bool initializes = false;               ///< it is an `initialize`, alone
+  bool initializes = false;  ///< it is an `initialize`, alone
 };
 
-/// Reads a body: one JSON-RPC message, or an array of at most max_messages of them. A fault of the whole
-/// body is one of JSON, of a single message, or two requests of the same id.
+/// Reads a body: one JSON-RPC message, or an array of at most max_messages of them. A fault of the
+/// whole body is one of JSON, of a single message, or two requests of the same id.
 std::variant<PostedMessages, FrameFault> read_posted(std::string body);
 
 }  // namespace bridge

@@ -10,14 +10,17 @@ constexpr std::size_t max_headers = 100;
 
 bool is_token_character(char c) {
   constexpr std::string_view others = "!#$%&'*+-.^_`|~";
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || others.find(c) != others.npos;
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         others.find(c) != others.npos;
 }
 
 bool is_http_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_character);
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 bool equal_ignoring_case(std::string_view left, std::string_view right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
@@ -39,7 +42,8 @@ int hex_digit(char c) {
 std::string decoded(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
+    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
+                           hex_digit(text[i + 2]) >= 0;
     if (is_escape) {
       result.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
       i += 2;
@@ -60,9 +64,11 @@ HttpFault parse_request_line(std::string_view line, RequestHead& head) {
   const std::string_view version = line.substr(second + 1);
   if (!is_http_token(method)) return {400, "no request line"};
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-    return version.starts_with("HTTP/") ? HttpFault{505, "HTTP/1.1 only"} : HttpFault{400, "no request line"};
+    return version.starts_with("HTTP/") ? HttpFault{505, "HTTP/1.1 only"}
+                                        : HttpFault{400, "no request line"};
   }
-  const bool visible = std::all_of(target.begin(), target.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+  const bool visible =
+      std::all_of(target.begin(), target.end(), [](char c) { return c > 0x20 && c < 0x7F; });
   if (target.empty() || !visible) return {400, "a bad target"};
   // A proxy may write the whole address; Host says the same.
   if (const auto scheme = target.find("://"); target.front() != '/' && scheme != target.npos) {
@@ -110,8 +116,8 @@ std::string RequestHead::header(std::string_view name) const {
 }
 
 std::size_t RequestHead::count(std::string_view name) const {
-  return static_cast<std::size_t>(
-      std::count_if(headers.begin(), headers.end(), [name](const HttpHeader& one) { return one.name == name; }));
+  return static_cast<std::size_t>(std::count_if(
+      headers.begin(), headers.end(), [name](const HttpHeader& one) { return one.name == name; }));
 }
 
 bool RequestHead::header_has(std::string_view name, std::string_view word) const {
@@ -120,7 +126,8 @@ bool RequestHead::header_has(std::string_view name, std::string_view word) const
   while (!rest.empty()) {
     const auto comma = rest.find(',');
     const std::string_view element = rest.substr(0, comma);
-    if (equal_ignoring_case(without_blanks(element.substr(0, element.find(';'))), word)) return true;
+    if (equal_ignoring_case(without_blanks(element.substr(0, element.find(';'))), word))
+      return true;
     rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 1);
   }
   return false;
@@ -152,14 +159,16 @@ std::variant<RequestHead, HttpFault> parse_request_head(std::string_view text) {
     const auto end = text.find("\r\n");
     const std::string_view line = text.substr(0, end);
     if (line.find_first_of("\r\n") != line.npos) return HttpFault{400, "a bare CR or LF"};
-    const HttpFault fault = is_first ? parse_request_line(line, head) : parse_header_line(line, head);
+    const HttpFault fault =
+        is_first ? parse_request_line(line, head) : parse_header_line(line, head);
     if (fault.status != 0) return fault;
     is_first = false;
     if (end == text.npos) break;
     text.remove_prefix(end + 2);
   }
   const std::size_t hosts = head.count("host");
-  if (hosts > 1 || (hosts == 0 && !head.is_http_1_0)) return HttpFault{400, "exactly one Host is needed"};
+  if (hosts > 1 || (hosts == 0 && !head.is_http_1_0))
+    return HttpFault{400, "exactly one Host is needed"};
   return head;
 }
 
@@ -169,7 +178,8 @@ std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head) {
   if (head.count("transfer-encoding") > 0) {
     if (lengths > 0) return HttpFault{400, "both Content-Length and Transfer-Encoding"};
     if (head.is_http_1_0) return HttpFault{400, "Transfer-Encoding in HTTP/1.0"};
-    if (!equal_ignoring_case(head.header("transfer-encoding"), "chunked")) return HttpFault{501, "only chunked is understood"};
+    if (!equal_ignoring_case(head.header("transfer-encoding"), "chunked"))
+      return HttpFault{501, "only chunked is understood"};
     framing.is_chunked = true;
     return framing;
   }
@@ -179,7 +189,8 @@ std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head) {
   const char* end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, framing.length);
   if (error == std::errc::result_out_of_range) return HttpFault{413, "the body is too large"};
-  if (value.empty() || error != std::errc() || stop != end) return HttpFault{400, "a bad Content-Length"};
+  if (value.empty() || error != std::errc() || stop != end)
+    return HttpFault{400, "a bad Content-Length"};
   return framing;
 }
 

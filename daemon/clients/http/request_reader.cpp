@@ -24,11 +24,16 @@ RequestReader::Event RequestReader::failed(HttpFault fault) {
 
 RequestReader::Event RequestReader::advance(std::string_view& bytes) {
   switch (step_) {
-    case Step::head: return read_head(bytes);
-    case Step::body_of_length: return read_length(bytes);
-    case Step::complete: return Event::complete;
-    case Step::fault: return Event::fault;
-    default: return read_chunks(bytes);
+    case Step::head:
+      return read_head(bytes);
+    case Step::body_of_length:
+      return read_length(bytes);
+    case Step::complete:
+      return Event::complete;
+    case Step::fault:
+      return Event::fault;
+    default:
+      return read_chunks(bytes);
   }
 }
 
@@ -44,7 +49,8 @@ RequestReader::Event RequestReader::read_head(std::string_view& bytes) {
   line_.append(bytes.substr(0, room));
   const auto end = line_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
   // A client that ends its lines with LF alone would wait for ever.
-  if (line_.find("\n\n", before == 0 ? 0 : before - 1) < end) return failed({400, "a bare CR or LF"});
+  if (line_.find("\n\n", before == 0 ? 0 : before - 1) < end)
+    return failed({400, "a bare CR or LF"});
   if (end == line_.npos) {
     if (line_.size() > max_head) return failed({431, "the head is too large"});
     bytes = {};
@@ -128,7 +134,8 @@ RequestReader::Event RequestReader::chunk_size_line() {
   std::size_t size = 0;
   const char* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, size, 16);
-  if (digits.empty() || (error != std::errc() && error != std::errc::result_out_of_range) || stop != end) {
+  if (digits.empty() || (error != std::errc() && error != std::errc::result_out_of_range) ||
+      stop != end) {
     return failed({400, "a bad chunk size"});
   }
   if (error == std::errc::result_out_of_range || size > max_body_ - body_.size()) {

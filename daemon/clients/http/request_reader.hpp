@@ -10,8 +10,9 @@ namespace bridge {
 
 /// Cuts a connection's bytes into HTTP/1 requests, however they were chunked.
 ///
-/// Pure. Bounded: the head by max_head, the body by `max_body`, chunk sizes and trailers by max_line.
-/// After `fault` the connection is of no further use: where its next request would begin is not known.
+/// Pure. Bounded: the head by max_head, the body by `max_body`, chunk sizes and trailers by
+/// max_line. After `fault` the connection is of no further use: where its next request would begin
+/// is not known.
 class RequestReader {
  public:
   static constexpr std::size_t max_head = 32u << 10;
@@ -43,7 +44,16 @@ class RequestReader {
   std::size_t pending_bytes() const { return line_.size() + body_.size(); }
 
  private:
-  enum class Step { head, body_of_length, chunk_size, chunk_data, chunk_end, trailer, complete, fault };
+  enum class Step {
+    head,
+    body_of_length,
+    chunk_size,
+    chunk_data,
+    chunk_end,
+    trailer,
+    complete,
+    fault
+  };
 
   Event failed(HttpFault fault);
   Event read_head(std::string_view& bytes);

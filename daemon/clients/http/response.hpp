@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,8 +24,20 @@ enum class ResponseFraming {
   until_close,  ///< a stream to an HTTP/1.0 client
 };
 
-/// Status line, headers and the empty line. Values must hold no line breaks.
-std::string response_head(const HttpResponse& response, ResponseFraming framing, bool keeps_connection);
+/// `Date` of now, made once a second (RFC 9110, section 6.6.1). For one thread.
+class DateHeader {
+ public:
+  const std::string& at(std::time_t now);
+
+ private:
+  std::time_t made_ = 0;
+  std::string text_;
+};
+
+/// Status line, headers and the empty line. Values must hold no line breaks; an empty `date` is
+/// left out.
+std::string response_head(const HttpResponse& response, ResponseFraming framing,
+                          bool keeps_connection, std::string_view date = {});
 
 /// One chunk of a chunked body. An empty one would be its end: last_chunk.
 std::string chunk_of(std::string_view bytes);
@@ -34,5 +47,7 @@ HttpResponse json_response(int status, std::string body);
 HttpResponse text_response(int status, std::string body);
 /// A JSON-RPC error without an id, for what failed before there was a message.
 HttpResponse error_response(int status, int code, std::string_view message);
+/// 503 for now: --max-buffered is used up.
+HttpResponse overloaded_response();
 
 }  // namespace bridge

@@ -11,13 +11,19 @@ namespace {
 /// With the connection; the rest stays where it is until that is on its way.
 constexpr std::size_t window = 64u << 10;
 
-Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
+Sequence following(Sequence sequence) {
+  return static_cast<Sequence>(value_of(sequence) + 1);
+}
 
 }  // namespace
 
-SessionStream::SessionStream(FaceContext& context, EventStore& store, Style style, std::function<void()> changed,
-                             std::function<void()> lost)
-    : context_(context), store_(store), style_(style), changed_(std::move(changed)), lost_(std::move(lost)) {}
+SessionStream::SessionStream(FaceContext& context, EventStore& store, Style style,
+                             std::function<void()> changed, std::function<void()> lost)
+    : context_(context),
+      store_(store),
+      style_(style),
+      changed_(std::move(changed)),
+      lost_(std::move(lost)) {}
 
 SessionStream::~SessionStream() {
   if (!stream_) return;
@@ -25,8 +31,8 @@ SessionStream::~SessionStream() {
   stream_->drop();
 }
 
-void SessionStream::open(HttpConnection& connection, EventStream::Headers headers, std::optional<EventId> last,
-                         bool primes, std::string_view first_event) {
+void SessionStream::open(HttpConnection& connection, EventStream::Headers headers,
+                         std::optional<EventId> last, bool primes, std::string_view first_event) {
   if (stream_) {
     leave_ring(stream_->connection().peer_has_all());
     stream_->end();
@@ -39,7 +45,8 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
   const bool resumed = last && last->stream == number && store_.reaches_back_to(*last);
   if (style_.has_ids) {
     const std::string id = resumed ? std::string() : to_text(store_.next_id(number));
-    stream_->send(primes && !resumed ? sse_priming(id, stream_retry_ms) : sse_retry(id, stream_retry_ms));
+    stream_->send(primes && !resumed ? sse_priming(id, stream_retry_ms)
+                                     : sse_retry(id, stream_retry_ms));
   }
   if (!first_event.empty()) stream_->send(first_event);
   join(resumed);
@@ -65,15 +72,18 @@ void SessionStream::replay(EventId last) {
       send(event.id, event.message);
       return;
     }
-    ring.each_after(static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
-      if (entry.sequence == event.sequence) send(event.id, std::string_view(entry.line).substr(0, entry.line.size() - 1));
-      return false;
-    });
+    ring.each_after(
+        static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
+          if (entry.sequence == event.sequence)
+            send(event.id, std::string_view(entry.line).substr(0, entry.line.size() - 1));
+          return false;
+        });
   });
 }
 
 void SessionStream::send(EventId id, std::string_view message) {
-  stream_->send(sse_event(style_.has_ids ? to_text(id) : std::string(), style_.event_type, message));
+  stream_->send(
+      sse_event(style_.has_ids ? to_text(id) : std::string(), style_.event_type, message));
 }
 
 void SessionStream::push(std::string message) {
@@ -133,7 +143,8 @@ void SessionStream::pump() {
 void SessionStream::drop_if_overrun() {
   const bool behind = stream_->connection().is_blocked() && queue_.size() > 1;
   if (!stream_->is_overrun() && !(behind && queued_bytes_ > context_.options.stream_buffer)) return;
-  context_.log.peer(LogLevel::warning, "stream dropped", "an HTTP session's stream was dropped: it is not read (--http-stream-buffer)");
+  context_.log.peer(LogLevel::warning, "stream dropped",
+                    "an HTTP session's stream was dropped: it is not read (--http-stream-buffer)");
   ++context_.counts.stalled;
   stream_->drop();
   connection_lost(false);

@@ -16,9 +16,9 @@ namespace bridge {
 /// notifications from the ring, in the order of their arrival. While no connection carries it,
 /// messages wait and the ring is not read.
 ///
-/// From the ring it is fed by a cursor, without copies; at most 64 KiB of it are with the connection.
-/// A notification counts as taken when the caller's kernel has acknowledged its bytes (SIOCOUTQ):
-/// that it was read by the process cannot be seen over TCP. Owned by its FaceSession.
+/// From the ring it is fed by a cursor, without copies; at most 64 KiB of it are with the
+/// connection. A notification counts as taken when the caller's kernel has acknowledged its bytes
+/// (SIOCOUTQ): that it was read by the process cannot be seen over TCP. Owned by its FaceSession.
 class SessionStream final : public HttpResponder {
  public:
   /// The number of this stream in event ids.
@@ -35,8 +35,8 @@ class SessionStream final : public HttpResponder {
 
   /// A connection carries it from now on, in place of the one that did. `last` is where its client
   /// had got to; `primes` whether it knows events without data.
-  void open(HttpConnection& connection, EventStream::Headers headers, std::optional<EventId> last, bool primes,
-            std::string_view first_event = {});
+  void open(HttpConnection& connection, EventStream::Headers headers, std::optional<EventId> last,
+            bool primes, std::string_view first_event = {});
   bool is_open() const { return stream_ != nullptr; }
   /// Ends the connection's response.
   void close(std::string_view last_comment);

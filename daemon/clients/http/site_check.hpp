@@ -9,14 +9,14 @@
 namespace bridge {
 
 /// Which sites may speak to the face: the guard against a web page that reaches it through its
-/// visitor's browser, by a name of its own that resolves to this machine (MCP, "Security Warning" of
-/// the Streamable HTTP transport).
+/// visitor's browser, by a name of its own that resolves to this machine (MCP, "Security Warning"
+/// of the Streamable HTTP transport).
 ///
 /// Host: on a loopback address only loopback names; else any address as a number, since only a name
 /// can be made to point elsewhere. Origin: none, or the same as Host. Everything else by name, `*`
 /// for all.
 struct SiteCheck {
-  bool is_loopback = true;  ///< what the face is bound to
+  bool is_loopback = true;           ///< what the face is bound to
   std::vector<std::string> hosts;    ///< --http-allow-host, without a port
   std::vector<std::string> origins;  ///< --http-allow-origin
 

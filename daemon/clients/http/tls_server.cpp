@@ -27,7 +27,8 @@ class TlsStream final : public ByteStream {
   Result read(char* buffer, std::size_t size) override {
     if (ssl_ == nullptr || broken_) return {State::broken, 0};
     ERR_clear_error();
-    const int length = SSL_read(ssl_, buffer, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
+    const int length =
+        SSL_read(ssl_, buffer, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
     return result_of(length);
   }
 
@@ -48,7 +49,9 @@ class TlsStream final : public ByteStream {
     return {State::done, written};
   }
 
-  bool has_pending() const override { return ssl_ != nullptr && !broken_ && SSL_has_pending(ssl_) == 1; }
+  bool has_pending() const override {
+    return ssl_ != nullptr && !broken_ && SSL_has_pending(ssl_) == 1;
+  }
 
   void finish() override {
     if (ssl_ == nullptr || broken_ || SSL_in_init(ssl_) != 0) return;
@@ -60,10 +63,15 @@ class TlsStream final : public ByteStream {
   Result result_of(int length) {
     if (length > 0) return {State::done, static_cast<std::size_t>(length)};
     switch (SSL_get_error(ssl_, length)) {
-      case SSL_ERROR_WANT_READ: return {State::wants_read, 0};
-      case SSL_ERROR_WANT_WRITE: return {State::wants_write, 0};
-      case SSL_ERROR_ZERO_RETURN: return {State::ended, 0};
-      default: broken_ = true; return {State::broken, 0};
+      case SSL_ERROR_WANT_READ:
+        return {State::wants_read, 0};
+      case SSL_ERROR_WANT_WRITE:
+        return {State::wants_write, 0};
+      case SSL_ERROR_ZERO_RETURN:
+        return {State::ended, 0};
+      default:
+        broken_ = true;
+        return {State::broken, 0};
     }
   }
 
@@ -71,11 +79,11 @@ class TlsStream final : public ByteStream {
   bool broken_ = false;
 };
 
-int choose_http_1_1(SSL*, const unsigned char** chosen, unsigned char* chosen_length, const unsigned char* offered,
-                    unsigned offered_length, void*) {
+int choose_http_1_1(SSL*, const unsigned char** chosen, unsigned char* chosen_length,
+                    const unsigned char* offered, unsigned offered_length, void*) {
   static constexpr unsigned char ours[] = "\x08http/1.1";
-  const int outcome = SSL_select_next_proto(const_cast<unsigned char**>(chosen), chosen_length, ours, sizeof ours - 1,
-                                            offered, offered_length);
+  const int outcome = SSL_select_next_proto(const_cast<unsigned char**>(chosen), chosen_length,
+                                            ours, sizeof ours - 1, offered, offered_length);
   return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
@@ -84,7 +92,8 @@ int choose_http_1_1(SSL*, const unsigned char** chosen, unsigned char* chosen_le
   const char* reason = ERR_reason_error_string(error);
   ERR_clear_error();
   throw StartError(exit_code::configuration,
-                   fmt::format("{}: {}: {}", option, printable(path), reason != nullptr ? reason : "cannot be used"));
+                   fmt::format("{}: {}: {}", option, printable(path),
+                               reason != nullptr ? reason : "cannot be used"));
 }
 
 }  // namespace
@@ -103,11 +112,15 @@ TlsServer::TlsServer(const std::string& certificate, const std::string& private_
   if (ssl == nullptr) throw StartError(exit_code::configuration, "TLS cannot be used");
   SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION);
   SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  // Partial writes from a buffer that may have moved: the rest of a queue is offered again as it is.
-  SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  // Partial writes from a buffer that may have moved: the rest of a queue is offered again as it
+  // is.
+  SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                            SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_alpn_select_cb(ssl, choose_http_1_1, nullptr);
-  if (SSL_CTX_use_certificate_chain_file(ssl, certificate.c_str()) != 1) refuse_tls("--http-cert", certificate);
-  if (SSL_CTX_use_PrivateKey_file(ssl, private_key.c_str(), SSL_FILETYPE_PEM) != 1) refuse_tls("--http-key", private_key);
+  if (SSL_CTX_use_certificate_chain_file(ssl, certificate.c_str()) != 1)
+    refuse_tls("--http-cert", certificate);
+  if (SSL_CTX_use_PrivateKey_file(ssl, private_key.c_str(), SSL_FILETYPE_PEM) != 1)
+    refuse_tls("--http-key", private_key);
   if (SSL_CTX_check_private_key(ssl) != 1) refuse_tls("--http-key", private_key);
 }
 

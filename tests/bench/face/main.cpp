@@ -1,6 +1,6 @@
 // usage: face-load PORT PATH CLIENTS MILLISECONDS
-// A closed loop of `tools/call` over Streamable HTTP, a session and a kept connection for each client.
-// Prints the calls answered a second.
+// A closed loop of `tools/call` over Streamable HTTP, a session and a kept connection for each
+// client. Prints the calls answered a second.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

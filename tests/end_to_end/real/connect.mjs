@@ -1,6 +1,7 @@
-// A client of the SDK whose server is `mcp-nc`: node SCRIPT MCP_NC SOCKET
+// A client of the SDK whose server is `mcp-nc`, or the HTTP face: node SCRIPT MCP_NC SOCKET, or URL
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
@@ -10,6 +11,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 
 const [command, socket] = process.argv.slice(2);
+const isUrl = command.startsWith("http");
 
 export const everything = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
 
@@ -29,7 +31,9 @@ export async function connect({ capabilities = everything, answers = {}, name = 
       });
     }
   }
-  await client.connect(new StdioClientTransport({ command, args: ["-s", socket], stderr: "inherit" }));
+  await client.connect(
+    isUrl ? new StreamableHTTPClientTransport(new URL(command)) : new StdioClientTransport({ command, args: ["-s", socket], stderr: "inherit" }),
+  );
   return { client, seen };
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "../../options_helpers.hpp"
 #include "clients/http/answer_array.hpp"
 #include "clients/http/bearer_token.hpp"
 #include "clients/http/event_store.hpp"
@@ -10,7 +11,6 @@
 #include "clients/http/response.hpp"
 #include "clients/http/session_name.hpp"
 #include "clients/http/sse_event.hpp"
-#include "../../options_helpers.hpp"
 #include "protocol/json_scanner.hpp"
 
 namespace bridge {
@@ -85,14 +85,16 @@ int refused_with(std::string body) {
 
 TEST_CASE("a body is one message, made one line") {
   const PostedMessages one = posted("{\"jsonrpc\":\"2.0\",\r\n\"id\":1,\"method\":\"ping\"}");
-  CHECK(one.messages == std::vector<std::string>{"{\"jsonrpc\":\"2.0\",  \"id\":1,\"method\":\"ping\"}"});
+  CHECK(one.messages ==
+        std::vector<std::string>{"{\"jsonrpc\":\"2.0\",  \"id\":1,\"method\":\"ping\"}"});
   CHECK(one.request_ids == std::vector<std::string>{"1"});
   CHECK_FALSE(one.is_batch);
   CHECK(posted(R"({"id":0,"method":"initialize"})").initializes);
 }
 
 TEST_CASE("an array is its messages, with the faults of what is none") {
-  const PostedMessages three = posted(R"([{"id":1,"method":"a"},{"method":"b"},5,{"id":"x","method":"c"}])");
+  const PostedMessages three =
+      posted(R"([{"id":1,"method":"a"},{"method":"b"},5,{"id":"x","method":"c"}])");
   CHECK(three.is_batch);
   CHECK(three.messages.size() == 3);
   CHECK(three.request_ids == std::vector<std::string>{"1", "\"x\""});
@@ -125,9 +127,17 @@ TEST_CASE("a response says how its body ends") {
   CHECK(response_head(response, ResponseFraming::length, true) ==
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nX: y\r\n\r\n");
   CHECK(response_head({200, "text/event-stream", {}, {}}, ResponseFraming::chunked, false) ==
-        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n");
-  CHECK(response_head({204, {}, {}, {}}, ResponseFraming::length, true) == "HTTP/1.1 204 No Content\r\n\r\n");
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: "
+        "chunked\r\nConnection: close\r\n\r\n");
+  CHECK(response_head({204, {}, {}, {}}, ResponseFraming::length, true) ==
+        "HTTP/1.1 204 No Content\r\n\r\n");
   CHECK(chunk_of("0123456789abcdef") == "10\r\n0123456789abcdef\r\n");
+}
+
+TEST_CASE("the date is written as HTTP has it") {
+  DateHeader date;
+  CHECK(date.at(784111777) == "Sun, 06 Nov 1994 08:49:37 GMT");
+  CHECK(date.at(784111778) == "Sun, 06 Nov 1994 08:49:38 GMT");
 }
 
 TEST_CASE("session ids are long, of hexadecimal digits, and never the same") {
@@ -145,7 +155,8 @@ TEST_CASE("only the file's token admits, and a new one takes its place") {
   auto now = std::chrono::steady_clock::time_point{} + std::chrono::hours(1);
   CHECK(token.admits("Bearer secret-1", now));
   CHECK(token.admits("bearer  secret-1", now));
-  for (const char* other : {"", "Bearer", "Bearer ", "secret-1", "Basic secret-1", "Bearer secret-2", "Bearer secret-11", "Bearer secret-"}) {
+  for (const char* other : {"", "Bearer", "Bearer ", "secret-1", "Basic secret-1",
+                            "Bearer secret-2", "Bearer secret-11", "Bearer secret-"}) {
     CHECK_FALSE_MESSAGE(token.admits(other, now), other);
   }
   std::ofstream(file.path(), std::ios::binary) << "other-2\n";
@@ -177,7 +188,8 @@ TEST_CASE("an address may leave out its host") {
   CHECK(text_of("8080") == "127.0.0.1 8080");
   CHECK(text_of("[::1]:80") == "::1 80");
   CHECK(text_of("bridge.example:1") == "bridge.example 1");
-  for (const char* wrong : {"", ":", "host", "host:", "::1:80", "a b:1", "host:65536", "host:-1", "http://a:1", "[]:1"}) {
+  for (const char* wrong : {"", ":", "host", "host:", "::1:80", "a b:1", "host:65536", "host:-1",
+                            "http://a:1", "[]:1"}) {
     CHECK_MESSAGE(text_of(wrong) == "none", wrong);
   }
 }
@@ -192,9 +204,15 @@ TEST_CASE("what can be reached from outside needs TLS and a token") {
   CHECK(refused({"--http", "[::]:0"}).code == 64);
   CHECK(refused({"--http", "bridge.example:0"}).code == 64);
   CHECK(mentions(refused({"--http", "0.0.0.0:0", "--http-token-file", token}), "--http-cert"));
-  CHECK(mentions(refused({"--http", "0.0.0.0:0", "--http-cert", "c", "--http-key", "k"}), "--http-token-file"));
+  CHECK(mentions(refused({"--http", "0.0.0.0:0", "--http-cert", "c", "--http-key", "k"}),
+                 "--http-token-file"));
   CHECK(refused({"--http", "0.0.0.0:0", "--http-insecure"}).code == 0);
-  CHECK(refused({"--http", "0.0.0.0:0", "--http-cert", "c", "--http-key", "k", "--http-token-file", token}).code == 0);
+  // With both it is allowed; then the files are looked at.
+  const Refused no_files = refused({"--http", "0.0.0.0:0", "--http-cert", "/none", "--http-key",
+                                    "/none", "--http-token-file", token});
+  CHECK(no_files.code == 78);
+  CHECK(mentions(no_files, "--http-cert"));
+  CHECK(refused({"--http", ":0", "--http-token-file", "/none"}).code == 78);
   CHECK(mentions(refused({"--http", ":0", "--http-cert", "c"}), "go together"));
   CHECK(refused({"--http", "nonsense"}).code == 64);
   CHECK(refused({"--http-fanout", "some"}).code == 64);
@@ -204,7 +222,8 @@ TEST_CASE("what can be reached from outside needs TLS and a token") {
 TEST_CASE("the face is off, and takes its limits from the clients'") {
   const Options off = options_of({});
   CHECK_FALSE(off.face.address);
-  const Options on = options_of({"--max-frame", "1K", "--http-fanout", "all", "--http-async"}, {{"MCP_BRIDGE_HTTP", ":8080"}});
+  const Options on = options_of({"--max-frame", "1K", "--http-fanout", "all", "--http-async"},
+                                {{"MCP_BRIDGE_HTTP", ":8080"}});
   REQUIRE(on.face.address);
   CHECK(on.face.address->port == 8080);
   CHECK(on.face.max_frame == 1024);

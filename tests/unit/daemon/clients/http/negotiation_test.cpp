@@ -41,10 +41,12 @@ TEST_CASE("JSON is told from other types") {
 
 TEST_CASE("on loopback only loopback names are served") {
   const SiteCheck check{true, {}, {}};
-  for (const char* host : {"localhost", "LOCALHOST:8080", "127.0.0.1", "127.1.2.3:1", "[::1]:80", "[::1]"}) {
+  for (const char* host :
+       {"localhost", "LOCALHOST:8080", "127.0.0.1", "127.1.2.3:1", "[::1]:80", "[::1]"}) {
     CHECK_MESSAGE(check.admits_host(host), host);
   }
-  for (const char* host : {"evil.example", "evil.example:8080", "localhost.evil.example", "10.0.0.1", "", "127.0.0.1.evil.example"}) {
+  for (const char* host : {"evil.example", "evil.example:8080", "localhost.evil.example",
+                           "10.0.0.1", "", "127.0.0.1.evil.example"}) {
     CHECK_FALSE_MESSAGE(check.admits_host(host), host);
   }
 }

@@ -35,14 +35,16 @@ TEST_CASE("a whole address as the target is its path") {
 }
 
 TEST_CASE("names of headers are found in any case, values of equal ones are joined") {
-  const RequestHead head = head_of("GET / HTTP/1.1\r\nHOST: a\r\nAccept:  text/event-stream \r\naccept: */*");
+  const RequestHead head =
+      head_of("GET / HTTP/1.1\r\nHOST: a\r\nAccept:  text/event-stream \r\naccept: */*");
   CHECK(head.header("accept") == "text/event-stream, */*");
   CHECK(head.count("accept") == 2);
   CHECK(head.header("none").empty());
 }
 
 TEST_CASE("a word in a list is found in any case, with parameters") {
-  const RequestHead head = head_of("GET / HTTP/1.1\r\nHost: a\r\nPrefer: wait=10, Respond-Async;x=1");
+  const RequestHead head =
+      head_of("GET / HTTP/1.1\r\nHost: a\r\nPrefer: wait=10, Respond-Async;x=1");
   CHECK(head.header_has("prefer", "respond-async"));
   CHECK_FALSE(head.header_has("prefer", "respond"));
 }

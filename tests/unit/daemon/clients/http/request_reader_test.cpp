@@ -41,7 +41,8 @@ const std::string post = "POST /mcp HTTP/1.1\r\nHost: a\r\n";
 const std::string chunked = post + "Transfer-Encoding: chunked\r\n\r\n";
 
 TEST_CASE("requests follow one another on a connection") {
-  CHECK(read_as(post + "Content-Length: 2\r\n\r\n{}" + "\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n") == "POST /mcp [{}] GET /x [] ");
+  CHECK(read_as(post + "Content-Length: 2\r\n\r\n{}" + "\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n") ==
+        "POST /mcp [{}] GET /x [] ");
   CHECK(read_as(post + "Content-Length: 3\r\n\r\n{}") == "POST /mcp …");
 }
 
@@ -67,7 +68,8 @@ TEST_CASE("a body over the limit is refused, whichever way its length is told") 
 }
 
 TEST_CASE("heads, chunk lines and trailers are bounded") {
-  CHECK(read_as("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(RequestReader::max_head, 'x')) == "431");
+  CHECK(read_as("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(RequestReader::max_head, 'x')) ==
+        "431");
   CHECK(read_as(chunked + "1;" + std::string(RequestReader::max_line, 'x')) == "POST /mcp 400");
   std::string trailer = chunked + "0\r\n";
   for (int i = 0; i < 100; ++i) trailer += "T: " + std::string(100, 't') + "\r\n";
