@@ -20,7 +20,7 @@ def hang_after_accept(cell):
     cell.drop_connections()
 
 
-Matrix = tests_of([
+ROWS = [
     Row("refused", lambda cell: cell.refuse(), Error("connect", "no", "cannot reach"), seen=(0, 0), keeps_stream=False,
         heal=lambda cell: cell.proxy_.command("refuse off")),
     Row("refused_for_a_moment", lambda cell: cell.refuse(), Result(), heals="waiting", noticed=away, keeps_stream=False,
@@ -37,8 +37,8 @@ Matrix = tests_of([
         keeps_stream=False, heal=lambda cell: cell.proxy_.command("accept-hang off")),
     Row("hanging_after_accept", hang_after_accept, Error("timeout", "unknown"), seen=(0, 1), keeps_stream=False,
         heal=lambda cell: cell.proxy_.command("accept-hang off")),
-])
-del tests_of
+]
+Matrix = tests_of(ROWS)
 
 if __name__ == "__main__":
-    main_parallel()
+    main_parallel(6)
