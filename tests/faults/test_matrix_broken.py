@@ -57,4 +57,4 @@ ROWS = [
 Matrix = tests_of(ROWS)
 
 if __name__ == "__main__":
-    main_parallel(6)
+    main_parallel(8)
