@@ -33,7 +33,11 @@ Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upst
       options_(std::move(options)),
       timer_(loop, turn, [this] { timer_fired(); }),
       step_timer_(loop, turn, [this] {
-        if (step_ == Step::server_stream) send_initialized();
+        if (step_ == Step::server_stream) {
+          send_initialized();
+        } else if (step_ == Step::initialize) {
+          initialize_unanswered();
+        }
       }),
       keepalive_timer_(loop, turn, [this] { keepalive_fired(); }) {}
 

@@ -142,6 +142,7 @@ class Session final : public UpstreamEvents {
   std::string params_of_own_initialize() const;
   void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
   void initialize_ended(Ending ending);
+  void initialize_unanswered();
   void open_stream();
   void send_initialized();
   void restore();
@@ -195,6 +196,7 @@ class Session final : public UpstreamEvents {
   std::string initialize_body_;  ///< of the try under way
   std::string initialize_params_;
   bool initialize_is_clients_ = false;
+  int unanswered_tries_ = 0;  ///< in a row
   std::vector<UpstreamId> step_ids_;  ///< own messages whose end the step waits for
   UpstreamId ping_id_{};
   UpstreamId confirm_id_{};

@@ -10,6 +10,10 @@ namespace {
 
 /// How long the opening waits for the server stream; it goes on without it.
 constexpr std::chrono::seconds server_stream_patience{1};
+/// An `initialize` may take so many times --connect-wait, twice as long at each further try: a server
+/// may be slow to start, but the connection may also be dead without anybody saying so.
+constexpr int initialize_patience = 6;
+constexpr int max_doublings = 4;
 /// A frame that comes while the next try is far away brings it this near to the last one.
 constexpr std::chrono::milliseconds impatient{500};
 
@@ -80,10 +84,23 @@ void Session::start_try() {
                                         : own_request(initialize_id_, "initialize", initialize_params_);
   upstream_.forget_session();
   send(std::move(message));
+  const auto wait = std::max<std::chrono::milliseconds>(options_.connect_wait, std::chrono::seconds(1));
+  step_timer_.set_after(wait * (initialize_patience << std::min(unanswered_tries_, max_doublings)));
+}
+
+/// Nothing has come of it, not even an end: asked again on another connection, as it only reads.
+void Session::initialize_unanswered() {
+  ++unanswered_tries_;
+  upstream_.abandon(initialize_id_);
+  Failure failure;
+  failure.kind = ErrorKind::timeout;
+  failure.message = "the upstream does not answer initialize";
+  try_failed(std::move(failure));
 }
 
 void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
   upstream_.settle(initialize_id_);
+  step_timer_.clear();
   const bool is_clients = initialize_is_clients_;
   initialize_is_clients_ = false;
   if (!frame.result.present()) {
@@ -120,6 +137,7 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
 }
 
 void Session::initialize_ended(Ending ending) {
+  step_timer_.clear();
   Failure failure;
   if (ending.failure) {
     failure = std::move(*ending.failure);
@@ -259,6 +277,7 @@ void Session::step_ended(UpstreamId id) {
 void Session::become_open() {
   ++number_;
   ++counts_.opened;
+  unanswered_tries_ = 0;
   step_ = Step::none;
   state_ = State::open;
   alive_ = true;

@@ -23,7 +23,7 @@ def later(seconds):
 PATIENT = ("--connect-wait", "20s")
 AGAIN = {"seen": (1, 4), "in_a_session": 4, "heals": "waiting", "noticed": declined_once, "daemon": PATIENT}
 
-Matrix = tests_of([
+ROWS = [
     Row("hanging_after_the_request", answering({"hang": True}), Error("timeout", "unknown", "--request-timeout"), heal=well),
     Row("hanging_in_the_middle_of_a_header", answering({"headerHang": True}), Error("timeout", "unknown"), heal=well),
     Row("a_byte_a_second", answering({"trickleMs": 1000}), Error("timeout", "unknown"), heal=well,
@@ -37,8 +37,8 @@ Matrix = tests_of([
     Row("503_with_a_short_retry_after", answering({"status": 503, **later(1)}), Result(), heal=well, **AGAIN),
     Row("503_with_a_long_retry_after", answering({"status": 503, **later(3600)}),
         Error("http", "no", status=503, retryAfterMs=3_600_000), heal=well),
-])
-del tests_of
+]
+Matrix = tests_of(ROWS)
 
 if __name__ == "__main__":
     main_parallel(6)

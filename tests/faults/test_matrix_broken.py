@@ -38,7 +38,7 @@ LONG = {"tool": ("slow", {"steps": 3000, "delayMs": 10}), "strikes": "sent"}
 IDS = ("--event-ids", "--answers", "sse", "--retry", "100")
 ENDS_EARLY = {"closeAfterEvents": 0, "end": "cut"}
 
-Matrix = tests_of([
+ROWS = [
     Row("closed_before_the_answer", answering({"closeBeforeAnswer": True}), BROKEN, heal=well),
     Row("reset_before_the_answer", answering({"resetBeforeAnswer": True}), BROKEN, heal=well),
     Row("a_reused_connection_that_dies_before_the_first_byte", command("cut-after-down 0"), BROKEN,
@@ -53,8 +53,8 @@ Matrix = tests_of([
     Row("a_resumption_that_replays_nothing_new",
         resuming(ENDS_EARLY, {"sse": [{"data": "{}"}, {"data": "{}"}], "thenAnswer": True}), Result(), heal=well,
         upstream=IDS),
-])
-del tests_of
+]
+Matrix = tests_of(ROWS)
 
 if __name__ == "__main__":
-    main_parallel(6)
+    main_parallel(8)

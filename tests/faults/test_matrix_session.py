@@ -30,7 +30,7 @@ def well(cell):
 LOST = {"reopened": 1, "seen": (1, 2), "keeps_stream": False}
 STREAMLESS = {"keeps_stream": False}
 
-Matrix = tests_of([
+ROWS = [
     Row("a_session_lost_with_404", losing(), Result(), **LOST),
     Row("a_session_lost_with_400", losing(), Result(), upstream=("--unknown-session", "400"), **LOST),
     Row("a_session_lost_with_400_as_events", losing(), Result(), upstream=("--unknown-session", "400-sse"), **LOST),
@@ -46,8 +46,8 @@ Matrix = tests_of([
         **STREAMLESS),
     Row("a_stream_given_up", without_stream({"status": 500}), Result(), stream="none", daemon=("--stream-retries", "2"),
         **STREAMLESS),
-])
-del tests_of
+]
+Matrix = tests_of(ROWS)
 
 if __name__ == "__main__":
     main_parallel(6)

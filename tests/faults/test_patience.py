@@ -3,7 +3,7 @@
 import signal
 import time
 
-from faults import FaultCase, call, eventually, main_parallel, notification, request, text_of
+from faults import FaultCase, call, eventually, initialize, main_parallel, notification, request, text_of
 
 
 class Away(FaultCase):
@@ -67,6 +67,27 @@ class Away(FaultCase):
         self.assertEqual(text_of(client.answer(1)), "waited")
         refused = self.server.log()[0]["atMs"]
         self.assertLess(self.server.log("initialize")[0]["atMs"] - refused, 300)
+
+    def test_an_initialize_on_a_connection_that_is_dead_does_not_hold_up_everybody_for_ever(self):
+        self.proxy_.command("accept-hang on")
+        self.start_daemon(self.proxy_, "--connect-wait", "1s")
+        client = self.client()
+        self.assert_error(client.call("echo", {}, 1), -32000, 1, "timeout", "no")
+        # New connections are well; the one with the initialize stays as it is, and nobody says so.
+        self.proxy_.command("hang-all")
+        self.proxy_.command("accept-hang off")
+        eventually(lambda: "result" in client.call("echo", {"message": "x"}, 2), "an answer")
+        self.assertEqual(len(self.server.log("initialize")), 1)
+
+    def test_a_clients_initialize_that_waits_is_answered_at_once_when_the_daemon_ends(self):
+        self.proxy_.command("refuse on")
+        daemon = self.start_daemon(self.proxy_, "--grace", "20s")
+        client = self.client()
+        client.send(initialize("mine"))
+        daemon.status_when(lambda status: status["upstream"]["state"] == "waiting", "a failed try")
+        daemon.signal(signal.SIGTERM)
+        self.assert_error(client.line(), -32000, "mine", "shutdown", "no")
+        self.assertEqual(daemon.wait(), 0)
 
     def test_a_new_request_makes_the_next_try_come_within_half_a_second(self):
         # Many failed tries, so the next would be seconds away.

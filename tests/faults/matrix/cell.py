@@ -15,6 +15,8 @@ CLIENTS = 4
 
 
 class Cell(Ways, FaultCase):
+    program = None
+
     def setUp(self):
         super().setUp()
         self.burst = None
@@ -26,7 +28,7 @@ class Cell(Ways, FaultCase):
         url, options, how = self.build_way(row)
         if row.strikes == "at start":
             row.strike(self)
-        self.daemon = self.start_daemon(url, *self.short(row.daemon), *options, **how)
+        self.daemon = self.start_daemon(url, *self.short(row.daemon), *options, program=self.program, **how)
         self.askers = [self.client() for _ in range(min(CLIENTS, column.requests))]
         self.listener = self.client()
         if row.strikes != "at start":

@@ -9,7 +9,7 @@ from harness.binaries import is_sanitized
 
 IDLE_CONNECTIONS = 16
 FAR = 60.0  # seconds
-MEMORY_ALLOWANCE = 3 << 10  # KiB: what the allocator keeps of 64 connections
+MEMORY_ALLOWANCE = 1536  # KiB: what the allocator keeps of 64 connections
 
 
 def unix_inodes(pid):

@@ -4,8 +4,8 @@ from .cell import Cell
 from .columns import COLUMNS
 
 
-def tests_of(rows, columns=COLUMNS):
-    """A test case with a test of each cell, named by its row and column."""
+def tests_of(rows, columns=COLUMNS, program=None):
+    """A test case with a test of each cell, named by its row and column. `program`: another daemon than the usual one."""
 
     def test_of(row, column):
         def test(self):
@@ -15,4 +15,4 @@ def tests_of(rows, columns=COLUMNS):
 
     tests = {f"test_{row.name}_{column.name}": test_of(row, column) for row in rows for column in columns}
     assert len(tests) == len(rows) * len(columns), "two rows of one name"
-    return type("Matrix", (Cell,), tests)
+    return type("Matrix", (Cell,), {**tests, "program": program})

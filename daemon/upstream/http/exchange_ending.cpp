@@ -1,0 +1,194 @@
+// What came of an exchange: an answer, a stream to be continued, another place to ask, or a failure.
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+#include "upstream/http/exchange.hpp"
+#include "upstream/http/failures.hpp"
+
+namespace bridge {
+namespace {
+
+/// How long a notification may take before the next frame of its client goes.
+constexpr std::chrono::seconds notification_time{30};
+constexpr int max_redirects = 5;
+/// A server that asks for no delay at all is not asked in a loop.
+constexpr std::chrono::milliseconds shortest_retry{100};
+
+}  // namespace
+
+void Exchange::transfer_done(int result) {
+  context_.counts().connections += connections_opened(handle_.get());
+  static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
+  if (!resuming_) reached_ = has_left();
+  TransferProgress progress{reached_by(handle_.get(), reached_), error_text_.data()};
+  if (result == CURLE_OK && !head_.complete) {
+    result = CURLE_GOT_NOTHING;
+    progress.detail = "its head is not complete";
+  }
+  // A second attempt of curl's was stopped: the request was sent once.
+  if (result == CURLE_ABORTED_BY_CALLBACK) progress.detail = "the server closed it while it was being reused";
+  release_handle();
+  if (failed_in_callback_ && !settled_) {
+    end(std::move(*failed_in_callback_));
+    return;
+  }
+  if (result != CURLE_OK) {
+    if (settled_) {
+      end(std::nullopt);
+    } else if (!try_resume()) {
+      end(failure_of_transfer(context_, result, progress));
+    }
+    return;
+  }
+  if (follow_redirect()) return;
+  if (head_.is_success()) {
+    answer_complete();
+    return;
+  }
+  const bool unauthorized = head_.status == 401 || head_.status == 403;
+  if (resuming_ && unauthorized && !std::exchange(reauthorized_, true) && owner_.exchange_unauthorized(*this) &&
+      try_resume()) {
+    return;
+  }
+  if (resuming_ && (head_.status >= 500 || head_.status == 429 || head_.status == 409) && try_resume()) return;
+  Failure failure = failure_of_status(context_, head_, body_);
+  verdict_ = session_verdict(head_, failure, carried_session_);
+  if (verdict_ == SessionVerdict::lost) failure.delivered = Delivered::no;
+  if (answer_begun_) {
+    failure.kind = ErrorKind::closed;  // it was a resumption that was refused
+    const std::string_view broke = "the answer's stream broke and cannot be resumed: ";
+    failure.message.insert(0, broke);
+    failure.summary.insert(0, broke);
+    failure.status = 0;
+    failure.delivered = Delivered::unknown;
+    failure.retry_after.reset();
+    failure.error_object.clear();
+  }
+  end(std::move(failure));
+}
+
+/// A success: what did its body hold?
+void Exchange::answer_complete() {
+  const bool is_request = message_.kind == OutgoingKind::request;
+  const bool elsewhere = context_.answers_elsewhere();
+  if (is_request && !settled_ && !elsewhere && try_resume()) return;
+  if (!is_request || (elsewhere ? settled_ : head_.is_event_stream())) {
+    end(std::nullopt);
+    return;
+  }
+  const bool blank = body_.find_first_not_of(" \t\r\n") == body_.npos;
+  if (elsewhere || (blank && (head_.status == 202 || head_.status == 204 || head_.status == 200))) {
+    if (head_.status == 200 && head_.is_json() && !elsewhere) {
+      end(std::nullopt);
+      return;
+    }
+    if (message_.opens_session) {
+      end(std::nullopt);  // there is no other stream yet
+      return;
+    }
+    awaited_elsewhere_ = true;
+    answer_begun_ = true;
+    body_ = std::string();
+    if (!message_.may_repeat) message_.body = std::string();
+    share_.set(message_.body.size());
+    return;
+  }
+  if (!head_.is_json()) {
+    Failure failure;
+    failure.kind = ErrorKind::malformed;
+    failure.message = fmt::format("the upstream answered with content type '{}', not JSON and not an event stream",
+                                  printable(head_.content_type, 80));
+    end(std::move(failure));
+    return;
+  }
+  something_came_ = true;
+  make_single_line(body_);
+  messages_.push_back(std::move(body_));
+  end(std::nullopt);
+}
+
+/// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
+bool Exchange::try_resume() {
+  if (message_.kind != OutgoingKind::request || !parser_ || parser_->last_event_id().empty()) return false;
+  if (session_generation_ != context_.session_generation()) return false;
+  auto delay = std::max(retry_, shortest_retry);
+  for (int i = 0; i < std::min(resumptions_failed_, 6); ++i) delay *= 2;
+  delay = std::min<std::chrono::milliseconds>(delay, std::max(retry_, std::chrono::milliseconds(30000)));
+  ++resumptions_failed_;
+  resume_at_ = std::chrono::steady_clock::now() + delay;
+  return true;
+}
+
+void Exchange::session_forgotten() {
+  if (resume_at_ || awaited_elsewhere_) resume_at_ = std::chrono::steady_clock::now();
+}
+
+/// 307 and 308 keep the method; only the same origin gets the token (RFC 9110, section 15.4).
+bool Exchange::follow_redirect() {
+  if (resuming_ || (head_.status != 307 && head_.status != 308) || head_.location.empty() || redirects_ >= max_redirects) {
+    return false;
+  }
+  const std::string& from = url_.empty() ? context_.post_url() : url_;
+  const std::string to = same_origin_url(from, head_.location);
+  if (to.empty()) return false;
+  ++redirects_;
+  url_ = to;
+  reached_ = false;  // who redirects has not acted
+  body_.clear();
+  head_ = ResponseHead{};
+  body_begun_ = false;
+  begin_post();
+  return true;
+}
+
+Ending Exchange::take_ending() {
+  Ending ending;
+  ending.failure = std::move(failure_);
+  ending.session = verdict_;
+  ending.something_came = something_came_;
+  if (ending.failure && (!answer_begun_ || (awaited_elsewhere_ && message_.may_repeat))) ending.unanswered = std::move(message_);
+  return ending;
+}
+
+SteadyTime Exchange::deadline() const {
+  if (settled_) return drain_until_.value_or(SteadyTime::max());
+  const HttpOptions& options = context_.options();
+  SteadyTime due = SteadyTime::max();
+  if (message_.kind != OutgoingKind::request) due = started_ + notification_time;
+  const SteadyTime heard = awaited_elsewhere_ ? std::max(last_byte_, context_.heard()) : last_byte_;
+  if (options.request_timeout.count() > 0) due = std::min(due, heard + options.request_timeout);
+  if (options.request_max.count() > 0) due = std::min(due, started_ + options.request_max);
+  if (resume_at_) due = std::min(due, *resume_at_);
+  return due;
+}
+
+void Exchange::check_time(SteadyTime now, SteadyTime& next) {
+  if (ended_) return;
+  if (resume_at_ && *resume_at_ <= now) begin_resume();
+  if (ended_) return;
+  const SteadyTime due = deadline();
+  if (due > now) {
+    next = std::min(next, due);
+    return;
+  }
+  if (settled_) {
+    end(std::nullopt);
+    return;
+  }
+  Failure failure;
+  failure.kind = ErrorKind::timeout;
+  failure.delivered = reached_ ? Delivered::unknown : Delivered::no;
+  failure.message =
+      message_.kind != OutgoingKind::request ? "the upstream did not accept the message in time"
+      : now - started_ >= context_.options().request_max && context_.options().request_max.count() > 0
+          ? "the answer took longer than --request-max"
+          : "the upstream sent nothing for longer than --request-timeout";
+  const bool begun = std::exchange(answer_begun_, true);  // it is not to be sent again
+  end(std::move(failure));
+  answer_begun_ = begun || reached_;
+}
+
+}  // namespace bridge
