@@ -57,7 +57,11 @@ void ChildUpstream::send(Outgoing message) {
   queue.push(message.id, std::move(message.body));
   queued_.set(queue.bytes());
   const UpstreamId id = message.id;
-  watch_time(requests_.add(id, {std::move(message), process_->run(), false, std::chrono::steady_clock::now()}));
+  ChildRequest request;
+  request.message = std::move(message);
+  request.run = process_->run();
+  request.started = std::chrono::steady_clock::now();
+  watch_time(requests_.add(id, std::move(request)));
 }
 
 void ChildUpstream::refuse(Outgoing message, Failure failure, SessionVerdict verdict) {
@@ -115,10 +119,15 @@ void ChildUpstream::frame_written(QueuedFrame frame) {
     events_->upstream_ended(frame.id, {});
     return;
   }
-  request->written = true;
-  if (!request->message.may_repeat) return;
-  request->message.body = std::move(frame.body);
-  kept_.add(request->message.body.size());
+  keep(*request, std::move(frame));
+}
+
+/// Until it is answered: if the child dies it may have to be sent again.
+void ChildUpstream::keep(ChildRequest& request, QueuedFrame frame) {
+  request.written = true;
+  request.begin = frame.begin;
+  request.message.body = std::move(frame.body);
+  kept_.add(request.message.body.size());
 }
 
 void ChildUpstream::child_message(std::string line) {
