@@ -47,7 +47,7 @@ void ChildUpstream::send(Outgoing message) {
     return;
   }
   FrameQueue& queue = process_->queue();
-  if (queue.bytes() > 0 && queue.bytes() + message.body.size() > max_queued) {
+  if (queue.bytes() > 0 && queue.cost() + message.body.size() > max_queued) {
     refuse(std::move(message),
            failure_of(ErrorKind::overloaded, Delivered::no,
                       fmt::format("{} does not read its stdin: over {} bytes wait for it", command_.name(), max_queued)),
@@ -55,7 +55,7 @@ void ChildUpstream::send(Outgoing message) {
     return;
   }
   queue.push(message.id, std::move(message.body));
-  queued_.set(queue.bytes());
+  queued_.set(queue.cost());
   const UpstreamId id = message.id;
   ChildRequest request;
   request.message = std::move(message);
@@ -101,7 +101,7 @@ void ChildUpstream::open_server_stream() {
 void ChildUpstream::flush() {
   if (process_) {
     process_->write(written_);
-    if (process_) queued_.set(process_->queue().bytes());
+    if (process_) queued_.set(process_->queue().cost());
     for (QueuedFrame& frame : written_) frame_written(std::move(frame));
     written_.clear();
     if (process_) process_->resume_reading();

@@ -21,6 +21,8 @@ struct QueuedFrame {
 /// leaves the bound to its owner.
 class FrameQueue {
  public:
+  static constexpr std::size_t cost_of_frame = 512;
+
   enum class State {
     empty,    ///< all is written
     blocked,  ///< the pipe is full
@@ -38,6 +40,8 @@ class FrameQueue {
   std::vector<QueuedFrame> take_all(bool& first_begun);
 
   std::size_t bytes() const { return bytes_; }
+  /// What it costs in memory, with what is noted of each frame elsewhere.
+  std::size_t cost() const { return bytes_ + frames_.size() * cost_of_frame; }
   /// Bytes written so far: where in the stream the next one goes.
   std::uint64_t position() const { return position_; }
 
