@@ -1,4 +1,5 @@
 // Asking on the terminal for an input of a config file.
+#include <poll.h>
 #include <signal.h>
 #include <termios.h>
 #include <unistd.h>
@@ -19,23 +20,40 @@ constexpr std::array<int, 4> ending_signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT}
 
 volatile sig_atomic_t caught = 0;
 
-/// While it lives a signal only interrupts reading; it takes effect when the terminal is as before.
+/// While it lives a signal only interrupts waiting; it takes effect when the terminal is as before.
 class CaughtSignals {
  public:
   CaughtSignals() {
     struct sigaction catching{};
     catching.sa_handler = [](int signal) { caught = signal; };
-    for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &catching, &before_[i]);
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (std::size_t i = 0; i < ending_signals.size(); ++i) {
+      sigaction(ending_signals[i], &catching, &before_[i]);
+      sigaddset(&ending, ending_signals[i]);
+    }
+    sigprocmask(SIG_BLOCK, &ending, &mask_before_);
   }
   ~CaughtSignals() {
+    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &before_[i], nullptr);
     if (caught != 0) raise(caught);
+  }
+  /// False if a signal came, at any time.
+  bool wait_for_input() const {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    while (caught == 0) {
+      if (ppoll(&input, 1, nullptr, &mask_before_) > 0) return true;
+      if (errno != EINTR) return false;
+    }
+    return false;
   }
   CaughtSignals(const CaughtSignals&) = delete;
   CaughtSignals& operator=(const CaughtSignals&) = delete;
 
  private:
   std::array<struct sigaction, ending_signals.size()> before_{};
+  sigset_t mask_before_{};
 };
 
 /// The terminal does not show what is typed.
@@ -60,12 +78,10 @@ class HiddenTyping {
   bool hidden_;
 };
 
-std::optional<std::string> read_line() {
+std::optional<std::string> read_line(const CaughtSignals& signals) {
   std::string line;
   for (char c = '\0'; line.size() < longest_answer;) {
-    const ssize_t length = read(STDIN_FILENO, &c, 1);
-    if (length < 0 && errno == EINTR && caught == 0) continue;
-    if (length <= 0) return std::nullopt;
+    if (!signals.wait_for_input() || read(STDIN_FILENO, &c, 1) <= 0) return std::nullopt;
     if (c == '\n') return line;
     line += c;
   }
@@ -94,7 +110,7 @@ std::optional<std::string> ask_for_input(const InputDefinition& input) {
       const CaughtSignals signals;
       const HiddenTyping hidden(input.password);  // before the question: who sees it may type
       std::fputs(question_of(input).c_str(), stderr);
-      answer = read_line();
+      answer = read_line(signals);
     }
     if (!answer) return std::nullopt;
     if (answer->empty() && input.otherwise) return input.otherwise;

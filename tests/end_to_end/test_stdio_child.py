@@ -3,9 +3,13 @@
 import json
 import os
 import signal
+import time
 
-from harness import call, eventually, main, notification, request, text_of
-from harness.local_server import LocalServer, runs
+from harness import Client, call, eventually, main, notification, request, text_of
+from harness.binaries import is_sanitized, release_binary
+from harness.local_server import LocalServer, children, runs
+
+PROGRAM = release_binary("MCP_BRIDGED")
 
 
 class Messages(LocalServer):
@@ -113,6 +117,43 @@ class Messages(LocalServer):
         self.assertEqual(daemon.status()["upstream"]["state"], "open")
         client.send(notification("notifications/whatever"))
         self.assertTrue(daemon.running())
+
+
+    def test_a_client_that_reads_nothing_holds_up_nobody_for_long_and_memory_is_bounded(self):
+        daemon = self.start_local(options=["--max-buffered", "4M", "--client-buffer", "1M", "--client-stall", "1s"], program=PROGRAM)
+        self.tool("echo", {"message": "warm"})
+        stuck = Client(daemon.socket_path, receive_buffer=4096)
+        self.clients.append(stuck)
+        stuck.send(*[call("big", {"bytes": 1_000_000}, n) for n in range(60)])
+        daemon.status_when(lambda status: status["requests"]["total"] >= 61, "all requests")
+        self.assertEqual(self.tool("echo", {"message": "served"}), "served")
+        daemon.logged("disconnected")
+        if not is_sanitized(PROGRAM):
+            self.assertLess(daemon.status_field("VmHWM"), 40 * 1024)
+
+    def test_idle_nothing_is_woken(self):
+        daemon = self.start_local(options=["--keepalive", "0"], program=PROGRAM)
+        self.tool("echo", {"message": "x"})
+        watcher, = children(daemon.pid)
+
+        def switches():
+            return [voluntary_switches(pid) for pid in (daemon.pid, watcher)]
+
+        self.others(0)
+        eventually(lambda: stays(switches, 1.0), "rest")
+        # Time has to pass here: it is the absence of work that is measured.
+        self.assertTrue(stays(switches, 3.0))
+
+
+def voluntary_switches(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt_switches"))
+
+
+def stays(measure, seconds):
+    before = measure()
+    time.sleep(seconds)
+    return measure() == before
 
 
 class Starting(LocalServer):

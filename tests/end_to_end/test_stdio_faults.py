@@ -68,6 +68,20 @@ class Crashes(LocalServer):
         daemon.logged("ended with exit code 4")
         self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
 
+    def test_a_request_that_it_has_not_read_before_it_dies_is_sent_again(self):
+        self.start_local()
+        first = self.child_pid()
+        client = self.client()
+        client.send(call("stop-reading", {}, 1))
+        self.assertEqual(client.line()["params"]["data"], "deaf")
+        client.send(call("echo", {"message": "unread"}, 2), call("echo", {"message": "x" * 300_000}, 3), call("echo", {"message": "unwritten"}, 4))
+        self.in_flight(4)
+        os.kill(first, signal.SIGKILL)
+        self.assert_error(client.answer(1), -32000, 1, "closed", "unknown")
+        self.assertEqual(client.answer(2)["result"]["content"][0]["text"], "unread")
+        self.assertEqual(len(client.answer(3)["result"]["content"][0]["text"]), 300_000)
+        self.assertEqual(client.answer(4)["result"]["content"][0]["text"], "unwritten")
+
     def test_the_session_is_restored_and_everybody_is_told_what_may_have_changed(self):
         self.start_local()
         client = self.client()

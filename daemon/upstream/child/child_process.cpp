@@ -1,6 +1,7 @@
 #include "upstream/child/child_process.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,12 @@ struct Pipe {
   int read_end = -1;
   int write_end = -1;
 };
+
+/// Bytes that nobody has read; the writing end knows it too.
+std::uint64_t unread_in(int pipe) {
+  int count = 0;
+  return ioctl(pipe, FIONREAD, &count) == 0 && count > 0 ? static_cast<std::uint64_t>(count) : 0;
+}
 
 Pipe make_pipe() {
   int ends[2];
@@ -143,7 +150,14 @@ void ChildProcess::write(std::vector<QueuedFrame>& written) {
   }
 }
 
-void ChildProcess::close_input() { input_.reset(); }
+void ChildProcess::close_input() {
+  if (input_) unread_at_close_ = unread_in(input_->descriptor());
+  input_.reset();
+}
+
+std::uint64_t ChildProcess::first_unread() const {
+  return queue_.position() - (input_ ? unread_in(input_->descriptor()) : unread_at_close_);
+}
 
 /// False when there is nothing more to read, now or for ever. May destroy this.
 bool ChildProcess::read_output() {

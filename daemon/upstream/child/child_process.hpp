@@ -65,7 +65,9 @@ class ChildProcess {
   /// Writes what there is room for; `written` gets the frames that are written whole.
   void write(std::vector<QueuedFrame>& written);
   void close_input();
-  bool takes_input() const { return input_ != nullptr; }
+  /// From this position of the stream of frames on nobody has read, and once the child is dead nobody
+  /// will.
+  std::uint64_t first_unread() const;
 
   /// Reads what is still in the pipes after its end.
   void drain();
@@ -93,6 +95,7 @@ class ChildProcess {
   LineSplitter output_lines_;
   LineSplitter error_lines_;
   ByteBudget::Share share_;
+  std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when our end was closed
   bool blocked_ = false;  ///< its stdin is full
   bool paused_ = false;   ///< the budget is
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

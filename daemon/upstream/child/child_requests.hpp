@@ -14,10 +14,11 @@ namespace bridge {
 
 /// A message that the child was given or is to be given, and of which nothing was said yet.
 struct ChildRequest {
-  Outgoing message;       ///< its body is empty while it waits in the queue, or if it is not kept
-  std::uint32_t run = 0;  ///< of the child
-  bool written = false;   ///< whole
-  SteadyTime started;
+  Outgoing message;         ///< its body is empty while it waits in the queue
+  std::uint32_t run = 0;    ///< of the child
+  bool written = false;     ///< some of it
+  std::uint64_t begin = 0;  ///< then: where in the stream to the child
+  SteadyTime started{};
 };
 
 /// The messages under way to a child, and when the first of them has waited too long. Pure.

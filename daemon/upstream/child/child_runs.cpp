@@ -117,33 +117,37 @@ void ChildUpstream::finish_run(const Failure& why) {
   if (std::chrono::steady_clock::now() - run_began_ >= good_life) backoff_.reset();
   log_.peer(LogLevel::warning, "child ended", "{} (pid {})", why.message, pid);
 
-  // What was not written yet is still whole.
+  // What was not written yet is still whole, and of the rest it is known what nobody has read.
+  const std::uint64_t first_unread = dead->first_unread();
   bool first_begun = false;
   for (QueuedFrame& frame : dead->queue().take_all(first_begun)) {
     ChildRequest* request = requests_.find(frame.id);
     if (request == nullptr) continue;
-    request->message.body = std::move(frame.body);
-    request->written = std::exchange(first_begun, false);
-    if (request->written) kept_.add(request->message.body.size());
+    if (std::exchange(first_begun, false)) {
+      keep(*request, std::move(frame));
+    } else {
+      request->message.body = std::move(frame.body);
+    }
   }
   const std::vector<UpstreamId> ids = requests_.of_run(dead->run());
   events_->upstream_lost_session();  // may have it run again
   for (const UpstreamId id : ids) {
     const ChildRequest* request = requests_.find(id);
-    if (request != nullptr && request->run == dead->run()) tell_end_of(id, why);
+    if (request != nullptr && request->run == dead->run()) tell_end_of(id, why, first_unread);
   }
   if (!process_ && !options_.lazy && !restart_.is_set()) restart_.set_after(backoff_.next());
 }
 
-void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why) {
+void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t first_unread) {
   ChildRequest request = *take(id);
   const OutgoingKind kind = request.message.kind;
   Ending ending;
   ending.failure = why;
-  if (!request.written) ending.failure->delivered = Delivered::no;
+  const bool unread = !request.written || request.begin >= first_unread;
+  if (unread) ending.failure->delivered = Delivered::no;
   if (request.message.opens_session) {
     ending.unanswered = std::move(request.message);
-  } else if (!request.written && kind != OutgoingKind::answer) {
+  } else if (unread && kind != OutgoingKind::answer) {
     ending.session = SessionVerdict::lost;
     ending.unanswered = std::move(request.message);
   } else if (request.message.may_repeat) {

@@ -47,7 +47,7 @@ void ChildUpstream::send(Outgoing message) {
     return;
   }
   FrameQueue& queue = process_->queue();
-  if (queue.bytes() > 0 && queue.bytes() + message.body.size() > max_queued) {
+  if (queue.bytes() > 0 && queue.cost() + message.body.size() > max_queued) {
     refuse(std::move(message),
            failure_of(ErrorKind::overloaded, Delivered::no,
                       fmt::format("{} does not read its stdin: over {} bytes wait for it", command_.name(), max_queued)),
@@ -55,9 +55,13 @@ void ChildUpstream::send(Outgoing message) {
     return;
   }
   queue.push(message.id, std::move(message.body));
-  queued_.set(queue.bytes());
+  queued_.set(queue.cost());
   const UpstreamId id = message.id;
-  watch_time(requests_.add(id, {std::move(message), process_->run(), false, std::chrono::steady_clock::now()}));
+  ChildRequest request;
+  request.message = std::move(message);
+  request.run = process_->run();
+  request.started = std::chrono::steady_clock::now();
+  watch_time(requests_.add(id, std::move(request)));
 }
 
 void ChildUpstream::refuse(Outgoing message, Failure failure, SessionVerdict verdict) {
@@ -97,7 +101,7 @@ void ChildUpstream::open_server_stream() {
 void ChildUpstream::flush() {
   if (process_) {
     process_->write(written_);
-    if (process_) queued_.set(process_->queue().bytes());
+    if (process_) queued_.set(process_->queue().cost());
     for (QueuedFrame& frame : written_) frame_written(std::move(frame));
     written_.clear();
     if (process_) process_->resume_reading();
@@ -115,10 +119,15 @@ void ChildUpstream::frame_written(QueuedFrame frame) {
     events_->upstream_ended(frame.id, {});
     return;
   }
-  request->written = true;
-  if (!request->message.may_repeat) return;
-  request->message.body = std::move(frame.body);
-  kept_.add(request->message.body.size());
+  keep(*request, std::move(frame));
+}
+
+/// Until it is answered: if the child dies it may have to be sent again.
+void ChildUpstream::keep(ChildRequest& request, QueuedFrame frame) {
+  request.written = true;
+  request.begin = frame.begin;
+  request.message.body = std::move(frame.body);
+  kept_.add(request.message.body.size());
 }
 
 void ChildUpstream::child_message(std::string line) {

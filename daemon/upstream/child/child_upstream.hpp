@@ -21,8 +21,8 @@ namespace bridge {
 /// is told when it was written (a notification, an answer) or when the child can answer it no more.
 ///
 /// Memory: the frames that the child has not taken yet, at most max_queued (a frame is admitted to an
-/// empty queue whatever its size; over it messages end as `overloaded`); the requests that only read,
-/// until they are answered; one line from the child.
+/// empty queue whatever its size; over it messages end as `overloaded`); requests until they are
+/// answered; one line from the child.
 class ChildUpstream final : public Upstream, private ChildProcessEvents, private WatcherEvents {
  public:
   static constexpr std::size_t max_queued = 16u << 20;
@@ -67,7 +67,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void ensure_run();
   void run_ended(const WatcherReport& report);
   void finish_run(const Failure& why);
-  void tell_end_of(UpstreamId id, const Failure& why);
+  void tell_end_of(UpstreamId id, const Failure& why, std::uint64_t first_unread);
   void end_step();
 
   // Messages: child_upstream.cpp.
@@ -75,6 +75,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void refuse(Outgoing message, Failure failure, SessionVerdict verdict);
   void flush();
   void frame_written(QueuedFrame frame);
+  void keep(ChildRequest& request, QueuedFrame frame);
   void check_time();
   void watch_time(const ChildRequest& request);
   void expire(UpstreamId id);
@@ -97,7 +98,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   UpstreamCounts counts_;
   ChildRequests requests_;
   ByteBudget::Share queued_;
-  ByteBudget::Share kept_;  ///< requests that are written and may be sent again
+  ByteBudget::Share kept_;  ///< requests that are written
   std::vector<Refusal> refusals_;
   std::vector<QueuedFrame> written_;
   bool stream_opened_ = false;  ///< to be told

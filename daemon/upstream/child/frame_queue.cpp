@@ -17,7 +17,7 @@ constexpr std::size_t frames_in_a_write = 64;
 
 void FrameQueue::push(UpstreamId id, std::string body) {
   bytes_ += body.size() + 1;
-  frames_.push_back({id, std::move(body)});
+  frames_.push_back({id, std::move(body), 0});
 }
 
 FrameQueue::State FrameQueue::write_to(int descriptor, std::vector<QueuedFrame>& written) {
@@ -47,7 +47,9 @@ FrameQueue::State FrameQueue::write_to(int descriptor, std::vector<QueuedFrame>&
 void FrameQueue::advance(std::size_t count, std::vector<QueuedFrame>& written) {
   bytes_ -= count;
   progress_ += count;
+  position_ += count;
   while (!frames_.empty() && progress_ > frames_.front().body.size()) {
+    frames_.front().begin = position_ - progress_;
     progress_ -= frames_.front().body.size() + 1;
     written.push_back(std::move(frames_.front()));
     frames_.pop_front();
@@ -65,6 +67,7 @@ bool FrameQueue::remove(UpstreamId id) {
 
 std::vector<QueuedFrame> FrameQueue::take_all(bool& first_begun) {
   first_begun = progress_ > 0;
+  if (first_begun) frames_.front().begin = position_ - progress_;
   std::vector<QueuedFrame> all;
   all.reserve(frames_.size());
   std::move(frames_.begin(), frames_.end(), std::back_inserter(all));

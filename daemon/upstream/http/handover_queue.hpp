@@ -53,9 +53,11 @@ class HandoverQueue {
     waiting_.erase(found);
   }
 
-  void clear() {
-    waiting_.clear();
+  void clear() { take_all(); }
+
+  std::deque<Outgoing> take_all() {
     share_.set(0);
+    return std::exchange(waiting_, {});
   }
 
  private:

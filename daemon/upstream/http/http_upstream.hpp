@@ -36,7 +36,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
 
   // For HTTP+SSE, which sends its messages through this.
   HttpContext& context() { return context_; }
-  /// Ends all messages under way; those that may be repeated are given back. Not from within a call
+  /// Ends all messages of a session that is lost; those that may be repeated are given back. Not from within a call
   /// of one of its events.
   void end_all(const Failure& failure);
   /// `ready` is called, at once or from the loop, when there is a token or it is known why there is

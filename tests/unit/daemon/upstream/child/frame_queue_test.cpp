@@ -47,6 +47,9 @@ TEST_CASE("frames are written as lines, in order") {
   REQUIRE(written.size() == 3);
   CHECK(written[2].id == id(3));
   CHECK(written[2].body == "three");
+  CHECK(written[0].begin == 0);
+  CHECK(written[2].begin == 5);
+  CHECK(queue.position() == 11);
   CHECK(queue.bytes() == 0);
 }
 
@@ -80,6 +83,8 @@ TEST_CASE("a full pipe leaves the rest for later, to the byte") {
   CHECK(seen == big + "\ntwo\n");
   REQUIRE(written.size() == 2);
   CHECK(written[0].body == big);
+  CHECK(written[0].begin == 0);
+  CHECK(written[1].begin == big.size() + 1);
 }
 
 TEST_CASE("a frame can be taken out until its first byte is written") {
