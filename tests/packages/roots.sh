@@ -12,6 +12,10 @@ readonly mirror scratch
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
+# A command that fails where none may says where.
+set -E
+trap 'printf "FAILED: %s, line %s\n" "${BASH_SOURCE[0]}" "$LINENO" >&2' ERR
+
 [ "$(id -u)" -eq 0 ] || { echo "this test installs packages in a root of its own: run it as root" >&2; exit 1; }
 
 # needs PROGRAM PACKAGE …: installs what is missing on this machine.
