@@ -12,7 +12,7 @@ readonly node_least=20 node_version=20.20.0
 say() { printf '\n== %s\n' "$*"; }
 
 libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
-           libcli11-dev prometheus-cpp-dev doctest-dev libssl-dev zlib1g-dev libbrotli-dev)
+           libcli11-dev prometheus-cpp-dev doctest-dev libssl-dev zlib1g-dev libbrotli-dev python3-yaml)
 
 # One package a line, for what is not there.
 missing_packages() {

@@ -1,9 +1,10 @@
 """kubernetes.yaml for podman, which knows no native sidecars: the sidecar becomes a container like the agent,
-and the groups of fsGroup are given by hand. Everything else is as it stands.
+the group of fsGroup is given by hand, and the secret's text is written as Base64. Everything else is as it stands.
 
     as_podman_pod.py FILE URL
 """
 
+import base64
 import sys
 
 import yaml
@@ -21,6 +22,9 @@ def main(path, url):
             if variable["name"] == "MCP_SERVER_URL":
                 variable["value"] = url
     pod["containers"] = sidecars + pod["containers"]
+    for secret in (document for document in documents if document["kind"] == "Secret"):
+        text = secret.pop("stringData")
+        secret["data"] = {name: base64.b64encode(value.encode()).decode() for name, value in text.items()}
     group = pod["securityContext"].pop("fsGroup")
     pod["securityContext"]["supplementalGroups"] = [group]
     yaml.safe_dump_all(documents, sys.stdout)

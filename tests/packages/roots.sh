@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Debian in folders, for the tests that install or boot one. Sourced; needs root and the network.
 #
 # MCP_TEST_ROOTS (default build/roots) holds one folder a suite and kind, made once and never written to
@@ -5,12 +6,15 @@
 
 roots=${MCP_TEST_ROOTS:-$PWD/build/roots}
 readonly roots
-mirror=${MCP_TEST_MIRROR:-http://deb.debian.org/debian}
 scratch=$(mktemp -d)
-readonly mirror scratch
+readonly scratch
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+
+# A command that fails where none may says where.
+set -E
+trap 'printf "FAILED: %s, line %s\n" "${BASH_SOURCE[0]}" "$LINENO" >&2' ERR
 
 [ "$(id -u)" -eq 0 ] || { echo "this test installs packages in a root of its own: run it as root" >&2; exit 1; }
 
@@ -36,7 +40,7 @@ make_root() {
     say "making $base"
     rm -rf "$base"
     mkdir -p "$roots"
-    debootstrap --variant=minbase "$suite" "$base" "$mirror" >"$scratch/debootstrap" </dev/null ||
+    debootstrap --variant=minbase "$suite" "$base" >"$scratch/debootstrap" </dev/null ||
       { tail -20 "$scratch/debootstrap" >&2; fail "debootstrap $suite"; }
     touch "$base/.complete"
   fi
@@ -109,6 +113,7 @@ build_package() {
   mount_at "$root/src" --bind -o ro "$PWD"
   mkdir -p "$roots/ccache/$suite"
   mount_at "$root/ccache" --bind "$roots/ccache/$suite"
+  # shellcheck disable=SC2016  # expanded by the shell inside
   CCACHE_DIR=/ccache LC_ALL=C.UTF-8 chroot "$root" sh -ec '
     cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
       -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "-DCPACK_PACKAGE_CONTACT=mcp-session-bridge <root@$(uname -n)>"

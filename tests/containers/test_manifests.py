@@ -1,0 +1,85 @@
+"""compose.yaml, kubernetes.yaml and the Dockerfile, as far as they can be judged without an engine. run.sh
+beside this runs them."""
+
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
+from harness import Case, main  # noqa: E402
+from harness.binaries import ROOT, binary  # noqa: E402
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+DOCKER = ROOT / "docker"
+
+
+@unittest.skipUnless(yaml, "there is no yaml for Python")
+class Manifests(Case):
+    def setUp(self):
+        super().setUp()
+        self.compose = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
+        self.secret, self.deployment = yaml.safe_load_all((DOCKER / "kubernetes.yaml").read_text(encoding="utf-8"))
+        self.pod = self.deployment["spec"]["template"]["spec"]
+        self.sidecar, = self.pod["initContainers"]
+
+    def test_the_sidecar_is_one_and_its_life_does_not_hang_on_the_upstream(self):
+        self.assertEqual(self.sidecar["restartPolicy"], "Always")
+        for probe in ("startupProbe", "livenessProbe"):
+            self.assertNotIn("--ready", self.sidecar[probe]["exec"]["command"])
+        self.assertIn("--ready", self.sidecar["readinessProbe"]["exec"]["command"])
+
+    def test_every_container_is_confined(self):
+        self.assertTrue(self.pod["securityContext"]["runAsNonRoot"])
+        for container in [self.sidecar, *self.pod["containers"]]:
+            context = container["securityContext"]
+            self.assertTrue(context["readOnlyRootFilesystem"], container["name"])
+            self.assertFalse(context["allowPrivilegeEscalation"], container["name"])
+            self.assertEqual(context["capabilities"]["drop"], ["ALL"])
+            self.assertIn("memory", container["resources"]["limits"])
+        bridge = self.compose["services"]["bridge"]
+        self.assertEqual((bridge["read_only"], bridge["cap_drop"]), (True, ["ALL"]))
+
+    def test_the_group_that_may_connect_is_one_and_the_same(self):
+        variables = {one["name"]: one["value"] for one in self.sidecar["env"]}
+        self.assertEqual(variables["MCP_BRIDGE_SOCKET_GROUP"], str(self.pod["securityContext"]["fsGroup"]))
+        services = self.compose["services"]
+        group = services["bridge"]["environment"]["MCP_BRIDGE_SOCKET_GROUP"]
+        self.assertEqual([services[name]["group_add"] for name in ("bridge", "agent")], [[group], [group]])
+
+    def test_every_volume_that_is_mounted_is_there(self):
+        names = {volume["name"] for volume in self.pod["volumes"]}
+        for container in [self.sidecar, *self.pod["containers"]]:
+            self.assertLessEqual({mount["name"] for mount in container["volumeMounts"]}, names)
+
+    def test_the_daemon_knows_every_variable_that_is_set(self):
+        variables = {one["name"]: one["value"] for one in self.sidecar["env"]}
+        variables["MCP_BRIDGE_TOKEN_FILE"] = self.write("token", self.secret["stringData"]["token"])
+        daemon = self.start_daemon(None, "--check", socket=None, ready=False, environment=variables)
+        self.assertEqual(daemon.wait(), 0, daemon.stderr())
+        help = self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]
+        of_compose = self.compose["services"]["bridge"]["environment"]
+        for name in set(variables) | set(of_compose) - {"MCP_SERVER_TOKEN"}:
+            self.assertIn(name, help)
+
+    def test_the_health_check_needs_no_shell_and_no_upstream(self):
+        text = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
+        command = json.loads(re.search(r"^HEALTHCHECK .*CMD (\[.*\])$", text, re.M).group(1))
+        self.assertEqual(command[0], "mcp-nc")
+        self.assertNotIn("--ready", command)
+        self.assertTrue(re.search(r"^USER \d+:\d+$", text, re.M))
+        self.bridge()
+        self.run_nc(*command[1:])
+        self.default_daemon.stop()
+        self.start_daemon("http://127.0.0.1:9/mcp", "--connect-wait", "100ms")
+        self.run_nc("request", "tools/list", code=4)
+        self.run_nc(*command[1:])
+
+
+if __name__ == "__main__":
+    main()
