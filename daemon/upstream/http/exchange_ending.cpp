@@ -85,7 +85,7 @@ void Exchange::answer_complete() {
       end(std::nullopt);
       return;
     }
-    if (message_.opens_session) {
+    if (message_.opens_session && !elsewhere) {
       end(std::nullopt);  // there is no other stream yet
       return;
     }
