@@ -146,9 +146,9 @@ class Many(Facing):
         _, face = self.face("--max-buffered", "256K", "--client-stall", "100ms")
         lazy, other = face.session(), face.session()
         face.call("big", {"bytes": 400_000}, 0, lazy, headers={"Prefer": "respond-async"})
+        self.default_daemon.logged("answers were not fetched")
         eventually(lambda: face.ask("ping", session=other).status == 200, "room in the buffers")
         self.assertEqual(face.ask("ping", session=lazy).status, 404)
-        self.default_daemon.logged("answers were not fetched")
 
     def test_many_bodies_that_never_end_do_not_fill_the_memory(self):
         _, face = self.face("--max-buffered", "1M")
