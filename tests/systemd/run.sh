@@ -28,7 +28,7 @@ cmake --preset release -DMCP_BRIDGE_TESTS=ON >/dev/null
 cmake --build --preset release --target demo-upstream >/dev/null
 
 build_package "$tested_suite"
-make_root "$tested_suite" systemd systemd systemd-sysv dbus python3-minimal
+make_root "$tested_suite" systemd systemd systemd-sysv dbus python3
 overlay machine "$roots/$tested_suite-systemd"
 root=$scratch/machine/root
 cp "$scratch/$tested_suite.deb" "$root/root/bridge.deb"
