@@ -68,6 +68,8 @@ class Secrets(Case):
             client.close()
         self.clients.clear()
         self.others(0)
+        server.emit({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": NOTIFIED}}, 30)
+        daemon.logged("left the ring")
         return sent
 
     def assert_nothing_secret(self, server, daemon):

@@ -172,11 +172,21 @@ void CurlLoop::act(int descriptor, int events) {
   entered_ = std::chrono::steady_clock::now();
   int running = 0;
   curl_multi_socket_action(multi_, descriptor, events, &running);
+  acting_ = false;
+  drive();
+  report();
+}
+
+// Calls curl for as long as it wants to be called at once. Returns how many transfers are running.
+int CurlLoop::drive() {
+  acting_ = true;
+  entered_ = std::chrono::steady_clock::now();
+  int running = 0;
   while (std::exchange(kick_, false)) {
     curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
   }
   acting_ = false;
-  report();
+  return running;
 }
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
@@ -185,14 +195,7 @@ void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
-  acting_ = true;
-  entered_ = std::chrono::steady_clock::now();
-  int running = 0;
-  while (std::exchange(kick_, false)) {
-    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
-  }
-  acting_ = false;
-  if (running < static_cast<int>(transfers_.size()) || !ready_.empty()) report_later();
+  if (drive() < static_cast<int>(transfers_.size()) || !ready_.empty()) report_later();
 }
 
 void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
@@ -201,6 +204,7 @@ void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
     std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
     transfer.ready_ = false;
   }
+  if (kick_) report_later();
 }
 
 void CurlLoop::pause(CURL* handle, bool paused) {
@@ -208,11 +212,8 @@ void CurlLoop::pause(CURL* handle, bool paused) {
   acting_ = true;
   entered_ = std::chrono::steady_clock::now();
   curl_easy_pause(handle, paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
-  int running = 0;
-  while (std::exchange(kick_, false)) {
-    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
-  }
   acting_ = false;
+  drive();
   if (!paused) report_later();
 }
 
@@ -266,6 +267,11 @@ void CurlLoop::report() {
       transfers_.erase(found);
       curl_multi_remove_handle(multi_, message->easy_handle);
       transfer->transfer_progressed(true, result);
+      more = true;
+    }
+    // Taking a transfer out may make curl want to be called for another one.
+    if (kick_) {
+      drive();
       more = true;
     }
     more = more || !ready_.empty();

@@ -79,6 +79,7 @@ class CurlLoop {
   void rearm(int descriptor);
   void socket_ready(int descriptor, DescriptorWatch::Event event);
   void act(int descriptor, int events);
+  int drive();
   void report();
   void report_later();
 

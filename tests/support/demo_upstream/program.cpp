@@ -44,8 +44,10 @@ Answer Program::handle(const HttpRequest& request) {
   if (request.path().starts_with("/control/")) return control_.handle(request);
   if (request.path() != "/mcp") return Answer::json(R"({"error":"the path is /mcp"})", 404);
   const auto message = Message::parse(request.body());
+  // Before it is seen in the log: who waits for that may send what the fault is not meant for.
+  const auto action = upstream_.faults.take(request.method(), message.method);
   if (upstream_.options.log) upstream_.log.add(seen(request, message));
-  if (const auto action = upstream_.faults.take(request.method(), message.method)) {
+  if (action) {
     return play_fault(*action, request, message, endpoint_, upstream_);
   }
   return endpoint_.handle(request, message, {});
