@@ -131,7 +131,7 @@ class Many(Facing):
         session = face.session()
         accepted = face.call("big", {"bytes": 400_000}, 0, session, headers={"Prefer": "respond-async"})
         self.assertEqual(accepted.status, 202)
-        eventually(lambda: face.get("/status").json()["requests"]["inFlight"] == 0, "the answer")
+        eventually(lambda: any(client["queuedBytes"] >= 400_000 for client in face.get("/status").json()["clients"]), "the answer")
         refused = face.ask("ping", session=session)
         self.assertEqual(refused.status, 503)
         self.assert_error(refused.json(), -32000)
