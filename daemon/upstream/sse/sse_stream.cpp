@@ -30,6 +30,7 @@ struct SseStream::Callbacks {
   static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
     auto& stream = *static_cast<SseStream*>(self);
     const std::string_view bytes(data, size * count);
+    stream.context_.counts().received_bytes += bytes.size();
     if (stream.head_.status == 200 && stream.head_.is_event_stream()) {
       stream.context_.hear();
       stream.parser_.feed(bytes, stream);
