@@ -23,9 +23,9 @@ std::string trim(const std::string& text) {
 }  // namespace
 
 std::string read_small_file(const std::string& path, const std::string& what) {
-  std::ifstream file(path, std::ios::binary);
   std::string content(max_file + 1, '\0');
   errno = 0;
+  std::ifstream file(path, std::ios::binary);
   if (file) file.read(content.data(), static_cast<std::streamsize>(content.size()));
   if (!file.is_open() || file.bad() || (file.gcount() == 0 && errno != 0)) {
     throw StartError(exit_code::configuration,

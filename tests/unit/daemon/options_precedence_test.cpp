@@ -123,7 +123,7 @@ TEST_CASE("what is wrong with a file is a fault of the configuration, and the fi
 TEST_CASE("a file that cannot be read is a fault of the configuration") {
   const Refused missing = refused({"--options-file", "/nonexistent/file"});
   CHECK(missing.code == 78);
-  CHECK(mentions(missing, "/nonexistent/file"));
+  CHECK(mentions(missing, "/nonexistent/file: No such file or directory"));
   CHECK(refused({"--options-file", "/"}).code == 78);
   const TemporaryFile large(std::string((1u << 20) + 1, '#'));
   CHECK(refused({"--options-file", large.path()}).code == 78);
