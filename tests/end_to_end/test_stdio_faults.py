@@ -170,6 +170,11 @@ class Kills(LocalServer):
         self.assertEqual(daemon.wait(), 0)
         self.assertFalse(runs(pid))
 
+    def test_told_to_end_while_the_child_is_being_started_it_ends_in_order(self):
+        for _ in range(20):
+            # The socket is there just before the child is.
+            self.assertEqual(self.start_local().terminate(), 0)
+
     def content_of_done(self):
         try:
             with open(self.path("done"), encoding="ascii") as file:

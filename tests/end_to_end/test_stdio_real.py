@@ -30,6 +30,7 @@ class RealServers(LocalServer):
         return out.strip()
 
     def server_pid(self):
+        self.default_daemon.logged("runs, pid ")  # the socket is there before the server
         watcher, = children(self.default_daemon.pid)
         server, = children(watcher)
         return server

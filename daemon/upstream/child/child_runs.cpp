@@ -51,7 +51,8 @@ void ChildUpstream::start() {
   }
   if (options_.lazy) return;
   if (!begin_run()) throw StartError(exit_code::cannot_run, fmt::format("cannot run {}: no pipes for it", command_.name()));
-  const auto report = watcher_->wait_for_report(start_patience_ms);
+  const auto [report, interrupted] = watcher_->wait_for_first_report(start_patience_ms);
+  if (interrupted) return;
   if (!report) throw StartError(exit_code::cannot_run, fmt::format("cannot run {}: it does not start", command_.name()));
   if (report->kind != WatcherReport::Kind::started) {
     throw StartError(exit_code::cannot_run, why_it_cannot_run(*report, command_));

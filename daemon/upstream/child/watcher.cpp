@@ -65,13 +65,14 @@ void Watcher::signal(std::uint32_t run, int signal) {
   send(socket_->descriptor(), &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-std::optional<WatcherReport> Watcher::wait_for_report(int milliseconds) {
+Watcher::FirstReport Watcher::wait_for_first_report(int milliseconds) {
   pollfd ready{socket_->descriptor(), POLLIN, 0};
-  if (poll(&ready, 1, milliseconds) <= 0) return std::nullopt;
+  const int polled = poll(&ready, 1, milliseconds);
+  if (polled <= 0) return {std::nullopt, polled < 0 && errno == EINTR};
   WatcherReport report{};
   const ssize_t length = recv(socket_->descriptor(), &report, sizeof report, MSG_DONTWAIT);
-  if (length != sizeof report) return std::nullopt;
-  return report;
+  if (length != sizeof report) return {};
+  return {report};
 }
 
 void Watcher::readable() {

@@ -23,7 +23,7 @@ class WatcherEvents {
 
 /// The daemon's side of the watcher process (watcher_process.hpp), which is forked here.
 ///
-/// The loop's thread only; nothing blocks but wait_for_report(). The process shares the daemon's
+/// The loop's thread only; nothing blocks but wait_for_first_report(). The process shares the daemon's
 /// pages as they were, so the earlier it is forked the smaller it stays. It ends by itself when this
 /// is destroyed, however that comes to be.
 class Watcher {
@@ -38,8 +38,13 @@ class Watcher {
   void start(std::uint32_t run, const int (&streams)[3]);
   void signal(std::uint32_t run, int signal);
 
-  /// Waits for the next report: at the daemon's start only. Nothing if none comes.
-  std::optional<WatcherReport> wait_for_report(int milliseconds);
+  /// Waits for the first report, at the daemon's start only. A signal ends the waiting; then the report
+  /// comes by `WatcherEvents` like any other.
+  struct FirstReport {
+    std::optional<WatcherReport> report;
+    bool interrupted = false;
+  };
+  FirstReport wait_for_first_report(int milliseconds);
 
   /// Nothing runs under it: its end can be waited for.
   void wait_for_end_at_destruction() { waits_ = true; }
