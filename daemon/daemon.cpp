@@ -23,12 +23,16 @@ ListeningSocket take_socket(const SocketOptions& options) {
 
 /// With one client after the other the rest waits here, not in the accept queue, so that their
 /// control requests are answered.
-std::size_t connections_of(const Options& options) { return options.max_clients == 1 ? 256 : options.max_clients; }
+std::size_t connections_of(const Options& options) {
+  return options.max_clients == 1 ? 256 : options.max_clients;
+}
 
 void warn_about_log(const LogOptions& options, Log& log) {
   if (!options.bodies) return;
-  log.event(LogLevel::warning, "log bodies", "--log-bodies: what clients and the upstream say is logged{}: with whatever is secret in it",
-            options.level == LogLevel::debug ? "" : " at --log-level debug, which is not set");
+  log.event(
+      LogLevel::warning, "log bodies",
+      "--log-bodies: what clients and the upstream say is logged{}: with whatever is secret in it",
+      options.level == LogLevel::debug ? "" : " at --log-level debug, which is not set");
 }
 
 }  // namespace
@@ -45,8 +49,10 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       router_(loop_, turn_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(router_, session_, *upstream_, feed_),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
-      clients_(ConnectionContext{loop_, turn_, client_ids_, feed_, budget_, log_, options_.clients, {}, {}}, router_,
-               take_socket(options_.socket), options_.peers, connections_of(options_)),
+      clients_(
+          ConnectionContext{
+              loop_, turn_, client_ids_, feed_, budget_, log_, options_.clients, {}, {}},
+          router_, take_socket(options_.socket), options_.peers, connections_of(options_)),
       metrics_(router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
       supervisor_(loop_, turn_, take_supervision(), log_),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
@@ -60,16 +66,16 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
     reports.status = [this] { return control_.status(); };
     reports.metrics = [this] { return metrics_.text(); };
     reports.is_ready = [this] { return session_.is_ready(); };
-    face_ = std::make_unique<HttpFace>(loop_, turn_, client_ids_, feed_, budget_, router_, log_, options_.face,
-                                       std::move(reports));
+    face_ = std::make_unique<HttpFace>(loop_, turn_, client_ids_, feed_, budget_, router_, log_,
+                                       options_.face, std::move(reports));
     feed_.add_readers(*face_);
     metrics_.add_clients("http", face_->counts());
   }
   metrics_.add_clients("unix", clients_.counts());
   control_.set_metrics([this] { return metrics_.text(); });
   if (!options_.metrics_file.empty()) {
-    metrics_file_ = std::make_unique<MetricsFile>(loop_, turn_, options_.metrics_file,
-                                                  [this] { return metrics_.text(); }, log_);
+    metrics_file_ = std::make_unique<MetricsFile>(
+        loop_, turn_, options_.metrics_file, [this] { return metrics_.text(); }, log_);
   }
   turn_.on_finish([this] {
     clients_.flush();
@@ -84,8 +90,8 @@ int Daemon::run() {
   wait_for_signal();
   clients_.start();
   if (face_) face_->start();
-  log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION, upstream_->target(),
-             clients_.socket_name());
+  log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION,
+             upstream_->target(), clients_.socket_name());
   warn_about_upstream(options_.upstream, log_);
   warn_about_log(options_.log, log_);
   {
@@ -122,8 +128,9 @@ void Daemon::reload() {
 // Session and clients stay. Whatever is wrong in the new options, nothing of them is taken.
 void Daemon::take_options_again() {
   static const std::set<std::string> changeable = {
-      "--header",        "--connect-timeout", "--request-timeout", "--request-max", "--stream-retries", "--connect-wait",
-      "--keepalive",     "--grace",           "--orphans",         "--park-requests", "--log-level",      "--log-format",
+      "--header",         "--connect-timeout", "--request-timeout", "--request-max",
+      "--stream-retries", "--connect-wait",    "--keepalive",       "--grace",
+      "--orphans",        "--park-requests",   "--log-level",       "--log-format",
       "--log-bodies"};
   ParsedOptions parsed;
   try {
@@ -139,8 +146,10 @@ void Daemon::take_options_again() {
   for (const std::string& name : names) {
     const auto before = given_.find(name);
     const auto now = parsed.given.find(name);
-    const bool same = before != given_.end() && now != parsed.given.end() && before->second == now->second;
-    if (!same && !changeable.contains(name)) log_.event(LogLevel::warning, "reload", "SIGHUP: {} changes only with a restart", name);
+    const bool same =
+        before != given_.end() && now != parsed.given.end() && before->second == now->second;
+    if (!same && !changeable.contains(name))
+      log_.event(LogLevel::warning, "reload", "SIGHUP: {} changes only with a restart", name);
   }
   upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
@@ -156,8 +165,8 @@ void Daemon::take_options_again() {
 // session is ended, and everybody is left.
 void Daemon::begin_shutdown(int signal) {
   ending_ = true;
-  log_.event(LogLevel::info, "ending", "ending after signal {}: {} requests in flight have {} ms", signal,
-             router_.in_flight(), options_.grace.count());
+  log_.event(LogLevel::info, "ending", "ending after signal {}: {} requests in flight have {} ms",
+             signal, router_.in_flight(), options_.grace.count());
   supervisor_.stopping(options_.grace + end_patience);
   supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();
@@ -189,8 +198,8 @@ void Daemon::leave() {
   clients_.close_all();
   if (face_) face_->close_all();
   if (const std::size_t untaken = feed_.ring().untaken()) {
-    log_.event(LogLevel::warning, "notifications lost", "{} notifications were not taken by any client and are lost",
-               untaken);
+    log_.event(LogLevel::warning, "notifications lost",
+               "{} notifications were not taken by any client and are lost", untaken);
   }
   log_.event(LogLevel::info, "ended", "ended");
   loop_.stop();

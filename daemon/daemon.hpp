@@ -24,8 +24,8 @@
 
 namespace bridge {
 
-/// Owns all parts, in the order in which they may know one another: what stands later refers to what
-/// stands before, and is destroyed first. One thread runs everything.
+/// Owns all parts, in the order in which they may know one another: what stands later refers to
+/// what stands before, and is destroyed first. One thread runs everything.
 class Daemon {
  public:
   /// Reads the options again, as at the start; throws StartError.

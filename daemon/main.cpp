@@ -36,7 +36,8 @@ int run(int argc, char** argv) {
     return 0;
   }
   bridge::Log log(parsed.options.log);
-  bridge::Daemon daemon(parsed, [argc, argv, &parsed] { return bridge::parse_options(argc, argv, &parsed); }, log);
+  bridge::Daemon daemon(
+      parsed, [argc, argv, &parsed] { return bridge::parse_options(argc, argv, &parsed); }, log);
   return daemon.run();
 }
 

@@ -50,7 +50,8 @@ Commands
   }
   help += "\nOptions for all\n";
   add_options(help, manual_general_options());
-  help += "  A TIME is a number with ms, s, m or h; a bare number is seconds.\n\nOptions of commands\n";
+  help +=
+      "  A TIME is a number with ms, s, m or h; a bare number is seconds.\n\nOptions of commands\n";
   add_options(help, manual_command_options());
   std::string codes;
   for (const ManualEntry& code : manual_exit_codes()) {

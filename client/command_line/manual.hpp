@@ -13,7 +13,7 @@ struct ManualEntry {
 };
 
 std::span<const ManualEntry> manual_commands();
-std::span<const ManualEntry> manual_arguments();        ///< of `call`
+std::span<const ManualEntry> manual_arguments();  ///< of `call`
 std::span<const ManualEntry> manual_general_options();
 std::span<const ManualEntry> manual_command_options();
 std::span<const ManualEntry> manual_exit_codes();

@@ -18,9 +18,7 @@ constexpr std::string_view default_paths[] = {"/tmp/mcp.sock", "/run/mcp-bridged
 constexpr int first_pause_ms = 1;
 constexpr int longest_pause_ms = 50;
 
-bool is_abstract(std::string_view path) {
-  return path.substr(0, 1) == "@";
-}
+bool is_abstract(std::string_view path) { return path.substr(0, 1) == "@"; }
 
 /// errno of the try; 0 if it is connected.
 int try_connect(const std::string& path, FileDescriptor& connected) {

@@ -132,12 +132,9 @@ Outcome read_answer(const Field& field, std::string_view typed) {
   }
   switch (field.type) {
     case Field::Type::number:
-    case Field::Type::integer:
-      return read_number(field, trimmed);
-    case Field::Type::boolean:
-      return read_boolean(trimmed);
-    default:
-      return read_text(field, typed);
+    case Field::Type::integer: return read_number(field, trimmed);
+    case Field::Type::boolean: return read_boolean(trimmed);
+    default: return read_text(field, typed);
   }
 }
 

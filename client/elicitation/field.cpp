@@ -78,16 +78,11 @@ Field read_field(const json::Member& property) {
 
 std::string type_name(const Field& field) {
   switch (field.type) {
-    case Field::Type::number:
-      return "a number";
-    case Field::Type::integer:
-      return "a whole number";
-    case Field::Type::boolean:
-      return "yes or no";
-    case Field::Type::list:
-      return "several, separated by commas";
-    case Field::Type::text:
-      break;
+    case Field::Type::number: return "a number";
+    case Field::Type::integer: return "a whole number";
+    case Field::Type::boolean: return "yes or no";
+    case Field::Type::list: return "several, separated by commas";
+    case Field::Type::text: break;
   }
   return "text";
 }

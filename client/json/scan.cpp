@@ -5,15 +5,9 @@
 namespace client::json {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 /// Steps over JSON; every step says false where the grammar is broken, and `at` is then anywhere.
 class Scanner {
@@ -106,16 +100,11 @@ class Scanner {
 
   bool scalar() {
     switch (peek()) {
-      case '"':
-        return string();
-      case 't':
-        return word("true");
-      case 'f':
-        return word("false");
-      case 'n':
-        return word("null");
-      default:
-        return number();
+      case '"': return string();
+      case 't': return word("true");
+      case 'f': return word("false");
+      case 'n': return word("null");
+      default: return number();
     }
   }
 
@@ -223,14 +212,8 @@ std::optional<std::string_view> member(std::string_view object, std::string_view
   return std::nullopt;
 }
 
-bool is_object(std::string_view valid_json) {
-  return first_character(valid_json) == '{';
-}
-bool is_array(std::string_view valid_json) {
-  return first_character(valid_json) == '[';
-}
-bool is_string(std::string_view valid_json) {
-  return first_character(valid_json) == '"';
-}
+bool is_object(std::string_view valid_json) { return first_character(valid_json) == '{'; }
+bool is_array(std::string_view valid_json) { return first_character(valid_json) == '['; }
+bool is_string(std::string_view valid_json) { return first_character(valid_json) == '"'; }
 
 }  // namespace client::json

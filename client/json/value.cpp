@@ -37,12 +37,9 @@ Type get(const simdjson::dom::element& element) {
 Value copy(const simdjson::dom::element& element) {
   using Type = simdjson::dom::element_type;
   switch (element.type()) {
-    case Type::INT64:
-      return number_value(get<std::int64_t>(element));
-    case Type::UINT64:
-      return number_value(get<std::uint64_t>(element));
-    case Type::DOUBLE:
-      return number_value(get<double>(element));
+    case Type::INT64: return number_value(get<std::int64_t>(element));
+    case Type::UINT64: return number_value(get<std::uint64_t>(element));
+    case Type::DOUBLE: return number_value(get<double>(element));
     case Type::BOOL: {
       Value value = make(Value::Kind::boolean);
       value.truth = get<bool>(element);
@@ -67,8 +64,7 @@ Value copy(const simdjson::dom::element& element) {
       }
       return value;
     }
-    case Type::NULL_VALUE:
-      break;
+    case Type::NULL_VALUE: break;
   }
   return make(Value::Kind::null);
 }
@@ -107,14 +103,10 @@ std::optional<Value> parse(std::string_view text) {
 
 std::string to_json(const Value& value) {
   switch (value.kind) {
-    case Value::Kind::null:
-      return "null";
-    case Value::Kind::boolean:
-      return value.truth ? "true" : "false";
-    case Value::Kind::number:
-      return value.text;
-    case Value::Kind::string:
-      return quote(value.text);
+    case Value::Kind::null: return "null";
+    case Value::Kind::boolean: return value.truth ? "true" : "false";
+    case Value::Kind::number: return value.text;
+    case Value::Kind::string: return quote(value.text);
     case Value::Kind::array: {
       std::string out = "[";
       for (const Value& item : value.items) {
@@ -123,8 +115,7 @@ std::string to_json(const Value& value) {
       }
       return out + "]";
     }
-    case Value::Kind::object:
-      break;
+    case Value::Kind::object: break;
   }
   std::string out = "{";
   for (const Member& member : value.members) {

@@ -38,7 +38,8 @@ std::string commands() {
   std::string page;
   for (const ManualEntry& entry : client::manual_commands()) {
     page += documents::groff_entry(entry.form, entry.text);
-    if (entry.form.starts_with("call ")) page += ".RS\n" + entries(client::manual_arguments()) + ".RE\n";
+    if (entry.form.starts_with("call "))
+      page += ".RS\n" + entries(client::manual_arguments()) + ".RE\n";
   }
   return page;
 }
@@ -50,7 +51,8 @@ std::string name_of(const ManualEntry& command) {
 
 std::string command_names() {
   std::string words;
-  for (const ManualEntry& entry : client::manual_commands()) words += (words.empty() ? "" : " ") + name_of(entry);
+  for (const ManualEntry& entry : client::manual_commands())
+    words += (words.empty() ? "" : " ") + name_of(entry);
   return words;
 }
 
@@ -63,7 +65,8 @@ std::string zsh_commands() {
   std::string lines;
   for (const ManualEntry& entry : client::manual_commands()) {
     std::string text = text_of(entry);
-    for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + 4)) text.replace(at, 1, "'\\''");
+    for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + 4))
+      text.replace(at, 1, "'\\''");
     lines += "    '" + name_of(entry) + ":" + text + "'\n";
   }
   return lines;
@@ -73,8 +76,10 @@ std::string fish_commands() {
   std::string lines;
   for (const ManualEntry& entry : client::manual_commands()) {
     std::string text = text_of(entry);
-    for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + 2)) text.replace(at, 1, "\\'");
-    lines += "complete -c mcp-nc -n '__mcp_nc_needs_command' -f -a " + name_of(entry) + " -d '" + text + "'\n";
+    for (std::size_t at = text.find('\''); at != text.npos; at = text.find('\'', at + 2))
+      text.replace(at, 1, "\\'");
+    lines += "complete -c mcp-nc -n '__mcp_nc_needs_command' -f -a " + name_of(entry) + " -d '" +
+             text + "'\n";
   }
   return lines;
 }
@@ -87,8 +92,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::vector<DocumentedOption> options;
-  for (const ManualEntry& one : client::manual_general_options()) options.push_back(option_of(one, "For all commands"));
-  for (const ManualEntry& one : client::manual_command_options()) options.push_back(option_of(one, "Of commands"));
+  for (const ManualEntry& one : client::manual_general_options())
+    options.push_back(option_of(one, "For all commands"));
+  for (const ManualEntry& one : client::manual_command_options())
+    options.push_back(option_of(one, "Of commands"));
   std::string values;  // options that take one, for the search of the command among the words
   for (const DocumentedOption& option : options) {
     for (const std::string& name : option.names) {

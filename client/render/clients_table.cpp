@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, table_columns> headings = {
     "CLIENT", "KIND", "PID", "UID", "CONNECTED", "IN FLIGHT", "QUEUED", "COMMAND"};
 
 /// Figures stand at the right of their columns.
-constexpr std::array<bool, table_columns> is_figure = {true,  false, true, true,
-                                                       true,  true,  true, false};
+constexpr std::array<bool, table_columns> is_figure = {true, false, true, true,
+                                                       true, true,  true, false};
 
 std::string plain(const json::Value* value) {
   if (value == nullptr || value->is(json::Value::Kind::null)) return "-";
@@ -60,7 +60,8 @@ Tone tone_of(const Row& row, std::size_t column) {
 
 }  // namespace
 
-std::vector<StyledLine> render_clients(const std::vector<json::Value>& clients, const Look& look, std::size_t rows) {
+std::vector<StyledLine> render_clients(const std::vector<json::Value>& clients, const Look& look,
+                                       std::size_t rows) {
   std::vector<StyledLine> lines;
   if (clients.empty()) {
     lines.emplace_back().add("no clients", Tone::faint);
@@ -81,7 +82,8 @@ std::vector<StyledLine> render_clients(const std::vector<json::Value>& clients, 
   std::size_t room = widest_command;
   if (look.width > 0) {
     std::size_t taken = 0;
-    for (std::size_t column = 0; column < command_column; ++column) taken += widths[column] + column_gap;
+    for (std::size_t column = 0; column < command_column; ++column)
+      taken += widths[column] + column_gap;
     room = look.width > taken + narrowest_command ? look.width - taken : narrowest_command;
   }
   const auto add_row = [&](const auto& cells, auto&& tone) {

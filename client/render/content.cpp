@@ -59,9 +59,7 @@ ContentPart read_item(std::string_view raw) {
   return json_part(raw);
 }
 
-std::vector<ContentPart> whole(std::string_view result) {
-  return {json_part(result)};
-}
+std::vector<ContentPart> whole(std::string_view result) { return {json_part(result)}; }
 
 std::optional<std::vector<std::string_view>> array_member(std::string_view object,
                                                           std::string_view name) {

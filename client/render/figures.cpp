@@ -17,7 +17,9 @@ std::string size_text(std::uint64_t bytes) {
   double amount = static_cast<double>(bytes) / 1024;
   for (const char* unit : {"KiB", "MiB", "GiB"}) {
     const bool is_whole = amount == static_cast<double>(static_cast<std::uint64_t>(amount));
-    if (amount < 1024) return fmt::format("{} {}", is_whole ? fmt::format("{:.0f}", amount) : short_number(amount), unit);
+    if (amount < 1024)
+      return fmt::format("{} {}", is_whole ? fmt::format("{:.0f}", amount) : short_number(amount),
+                         unit);
     amount /= 1024;
   }
   return fmt::format("{:.1f} TiB", amount);
@@ -26,7 +28,8 @@ std::string size_text(std::uint64_t bytes) {
 std::string time_text(std::uint64_t microseconds) {
   if (microseconds < 10'000) return fmt::format("{} us", microseconds);
   const double milliseconds = static_cast<double>(microseconds) / 1000;
-  if (milliseconds < 10'000) return fmt::format("{:.{}f} ms", milliseconds, milliseconds < 100 ? 1 : 0);
+  if (milliseconds < 10'000)
+    return fmt::format("{:.{}f} ms", milliseconds, milliseconds < 100 ? 1 : 0);
   return fmt::format("{:.1f} s", milliseconds / 1000);
 }
 

@@ -50,8 +50,6 @@ std::string describe(const Value& schema, int depth) {
 
 }  // namespace
 
-std::string describe_type(const Value& schema) {
-  return describe(schema, 0);
-}
+std::string describe_type(const Value& schema) { return describe(schema, 0); }
 
 }  // namespace client

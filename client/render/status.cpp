@@ -57,11 +57,14 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
   const bool ready = said == nullptr || said->truth;
   const bool was_opened = upstream.find("sessionAgeMs", Kind::number) != nullptr;
   StyledLine& first = lines.emplace_back(named("upstream"));
-  first.add(look.unicode ? "● " : "", tone_of_state(state, ready)).add(state, tone_of_state(state, ready));
+  first.add(look.unicode ? "● " : "", tone_of_state(state, ready))
+      .add(state, tone_of_state(state, ready));
   if (state == "open" && was_opened) first.add(" for " + duration(upstream, "sessionAgeMs"));
-  if (const auto words = words_for(state, ready); !words.empty()) first.add(fmt::format(", {}", words));
+  if (const auto words = words_for(state, ready); !words.empty())
+    first.add(fmt::format(", {}", words));
   first.add("  ").add(upstream.string("target"), Tone::strong);
-  if (const auto kind = upstream.string("kind"); !kind.empty()) first.add(fmt::format(" ({})", kind));
+  if (const auto kind = upstream.string("kind"); !kind.empty())
+    first.add(fmt::format(" ({})", kind));
 
   std::string server;
   if (const Value* info = upstream.find("serverInfo", Kind::object)) {
@@ -77,23 +80,29 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
   StyledLine& session = lines.emplace_back(named("session"));
   const std::uint64_t reopened = upstream.count("reopened");
   const std::uint64_t reconnects = upstream.count("reconnects");
-  if (reopened > 0) session.add("lost and reopened " + counted(reopened, "time"), Tone::warning).add(", ");
-  if (reconnects > 0) session.add("away and back " + counted(reconnects, "time"), Tone::warning).add(", ");
+  if (reopened > 0)
+    session.add("lost and reopened " + counted(reopened, "time"), Tone::warning).add(", ");
+  if (reconnects > 0)
+    session.add("away and back " + counted(reconnects, "time"), Tone::warning).add(", ");
   if (reopened + reconnects == 0) session.add("never interrupted, ");
   const std::string_view stream = upstream.string("stream");
-  session.add(fmt::format("server stream {}", stream), stream == "waiting" ? Tone::warning : Tone::plain);
+  session.add(fmt::format("server stream {}", stream),
+              stream == "waiting" ? Tone::warning : Tone::plain);
 }
 
 std::size_t cells_for(const Look& look) {
   if (look.width == 0) return usual_cells;
   const std::size_t taken = name_column + figures_width;
-  return look.width > taken + fewest_cells ? std::min(usual_cells, look.width - taken) : fewest_cells;
+  return look.width > taken + fewest_cells ? std::min(usual_cells, look.width - taken)
+                                           : fewest_cells;
 }
 
-StyledLine gauge_line(std::string_view name, std::uint64_t part, std::uint64_t whole, Tone tone, const Look& look) {
+StyledLine gauge_line(std::string_view name, std::uint64_t part, std::uint64_t whole, Tone tone,
+                      const Look& look) {
   const double fraction = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
   StyledLine line = named(name);
-  line.add(draw_gauge(fraction, cells_for(look), look.unicode), part > 0 ? tone : Tone::faint).add("  ");
+  line.add(draw_gauge(fraction, cells_for(look), look.unicode), part > 0 ? tone : Tone::faint)
+      .add("  ");
   return line;
 }
 
@@ -104,20 +113,27 @@ void add_ring(std::vector<StyledLine>& lines, const Value& ring, const Look& loo
   StyledLine& fill = lines.emplace_back(gauge_line("ring", entries, capacity, Tone::good, look));
   fill.add(fmt::format("{} of {}", entries, capacity));
   if (entries > 0) {
-    fill.add(fmt::format(", sequence {} to {}", ring.count("oldest"), ring.count("newest")), Tone::faint);
+    fill.add(fmt::format(", sequence {} to {}", ring.count("oldest"), ring.count("newest")),
+             Tone::faint);
   }
   // Only what nobody has taken is lost when it is pushed out.
   const bool at_risk = capacity > 0 && untaken * 10 >= capacity * 8;
-  lines.emplace_back(gauge_line("  untaken", untaken, capacity, at_risk ? Tone::bad : Tone::warning, look))
+  lines
+      .emplace_back(
+          gauge_line("  untaken", untaken, capacity, at_risk ? Tone::bad : Tone::warning, look))
       .add(fmt::format("{} wait for a client", untaken));
-  lines.emplace_back(gauge_line("  bytes", ring.count("bytes"), ring.count("capacityBytes"), Tone::good, look))
-      .add(fmt::format("{} of {}", size_text(ring.count("bytes")), size_text(ring.count("capacityBytes"))));
+  lines
+      .emplace_back(
+          gauge_line("  bytes", ring.count("bytes"), ring.count("capacityBytes"), Tone::good, look))
+      .add(fmt::format("{} of {}", size_text(ring.count("bytes")),
+                       size_text(ring.count("capacityBytes"))));
   const std::uint64_t dropped = ring.count("dropped");
   const std::uint64_t came = std::max(ring.count("newest"), dropped);
   StyledLine& drops = lines.emplace_back(gauge_line("  dropped", dropped, came, Tone::bad, look));
   drops.add(fmt::format("{} of {}", dropped, came), dropped > 0 ? Tone::bad : Tone::plain);
   if (dropped > 0) drops.add(fmt::format(", {}", percent_text(dropped, came)), Tone::bad);
-  if (ring.count("coalesced") > 0) drops.add(fmt::format(", {} coalesced", ring.count("coalesced")));
+  if (ring.count("coalesced") > 0)
+    drops.add(fmt::format(", {} coalesced", ring.count("coalesced")));
 }
 
 void add_requests(std::vector<StyledLine>& lines, const Value& requests) {
@@ -125,9 +141,11 @@ void add_requests(std::vector<StyledLine>& lines, const Value& requests) {
   const std::uint64_t errors = requests.count("errors");
   line.add(fmt::format("{} in all, ", requests.count("total")));
   line.add(counted(errors, "error"), errors > 0 ? Tone::warning : Tone::plain);
-  if (errors > 0) line.add(fmt::format(" ({})", percent_text(errors, requests.count("total"))), Tone::warning);
+  if (errors > 0)
+    line.add(fmt::format(" ({})", percent_text(errors, requests.count("total"))), Tone::warning);
   line.add(", ").add(fmt::format("{} in flight", requests.count("inFlight")), Tone::strong);
-  line.add(fmt::format(", {} queued, {} parked", requests.count("queued"), requests.count("parked")));
+  line.add(
+      fmt::format(", {} queued, {} parked", requests.count("queued"), requests.count("parked")));
 }
 
 void add_latency(std::vector<StyledLine>& lines, const Value& latency) {
@@ -156,8 +174,10 @@ std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, 
   lines.emplace_back(named("daemon"))
       .add(fmt::format("mcp-bridged {}", status.string("version")), Tone::strong)
       .add(fmt::format(", pid {}, up {}", status.count("pid"), duration(status, "uptimeMs")));
-  if (const Value* upstream = status.find("upstream", Kind::object)) add_upstream(lines, *upstream, look);
-  if (const Value* error = status.find("lastError", Kind::object)) add_last_error(lines, *error, now_ms);
+  if (const Value* upstream = status.find("upstream", Kind::object))
+    add_upstream(lines, *upstream, look);
+  if (const Value* error = status.find("lastError", Kind::object))
+    add_last_error(lines, *error, now_ms);
   lines.emplace_back();
   if (const Value* ring = status.find("ring", Kind::object)) add_ring(lines, *ring, look);
   if (const Value* requests = status.find("requests", Kind::object)) add_requests(lines, *requests);

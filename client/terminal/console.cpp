@@ -33,22 +33,16 @@ Console::Console(int interrupt)
       output_is_terminal_(::isatty(1) == 1),
       error_is_terminal_(::isatty(2) == 1) {}
 
-Console::~Console() {
-  clear_transient();
-}
+Console::~Console() { clear_transient(); }
 
-std::size_t Console::output_width() const {
-  return output_is_terminal_ ? columns_of(1) : 0;
-}
+std::size_t Console::output_width() const { return output_is_terminal_ ? columns_of(1) : 0; }
 
 std::size_t Console::output_height() const {
   const winsize size = size_of(1);
   return size.ws_row > 0 ? size.ws_row : usual_rows;
 }
 
-std::size_t Console::error_width() const {
-  return columns_of(2);
-}
+std::size_t Console::error_width() const { return columns_of(2); }
 
 void Console::print(std::string_view text) {
   if (output_is_terminal_) {

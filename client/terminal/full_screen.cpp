@@ -7,7 +7,8 @@
 namespace client {
 namespace {
 
-constexpr std::string_view enter_sequence = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  // other screen, no cursor
+constexpr std::string_view enter_sequence =
+    "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  // other screen, no cursor
 constexpr std::string_view leave_sequence = "\x1b[?25h\x1b[?1049l";
 constexpr std::string_view top_left = "\x1b[H";
 constexpr std::string_view clear_to_line_end = "\x1b[K";

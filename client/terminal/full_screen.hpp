@@ -7,9 +7,9 @@
 
 namespace client {
 
-/// Lines that are shown again and again. On a terminal they take the whole screen, each text drawn over
-/// the last one in a single write, and what was there before comes back at the end; elsewhere each text
-/// follows the last one after an empty line.
+/// Lines that are shown again and again. On a terminal they take the whole screen, each text drawn
+/// over the last one in a single write, and what was there before comes back at the end; elsewhere
+/// each text follows the last one after an empty line.
 class FullScreen {
  public:
   explicit FullScreen(Console& console);

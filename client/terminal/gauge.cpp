@@ -9,7 +9,8 @@ namespace client {
 namespace {
 
 constexpr std::size_t eighths_of_a_cell = 8;
-constexpr std::array<std::string_view, eighths_of_a_cell> partial = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+constexpr std::array<std::string_view, eighths_of_a_cell> partial = {"",  "▏", "▎", "▍",
+                                                                     "▌", "▋", "▊", "▉"};
 
 /// How many of `steps` are filled.
 std::size_t filled(double fraction, std::size_t steps) {

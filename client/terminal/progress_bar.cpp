@@ -16,9 +16,7 @@ namespace {
 constexpr std::size_t widest_bar = 30;
 constexpr std::size_t narrowest_bar = 5;
 
-std::string amount(double number) {
-  return fmt::format("{:.6g}", number);
-}
+std::string amount(double number) { return fmt::format("{:.6g}", number); }
 
 }  // namespace
 

@@ -13,25 +13,17 @@ constexpr std::string_view reset = "\x1b[0m";
 /// ECMA-48, "Select graphic rendition".
 std::string_view sequence_of(Tone tone) {
   switch (tone) {
-    case Tone::plain:
-      break;
-    case Tone::strong:
-      return "\x1b[1m";
-    case Tone::faint:
-      return "\x1b[2m";
-    case Tone::good:
-      return "\x1b[32m";
-    case Tone::warning:
-      return "\x1b[33m";
-    case Tone::bad:
-      return "\x1b[31m";
+    case Tone::plain: break;
+    case Tone::strong: return "\x1b[1m";
+    case Tone::faint: return "\x1b[2m";
+    case Tone::good: return "\x1b[32m";
+    case Tone::warning: return "\x1b[33m";
+    case Tone::bad: return "\x1b[31m";
   }
   return "";
 }
 
-bool is_set(const char* value) {
-  return value != nullptr && *value != '\0';
-}
+bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
 
 /// The first that is set counts: locale(7).
 bool names_utf8(const char* (*variable)(const char*)) {
@@ -39,8 +31,9 @@ bool names_utf8(const char* (*variable)(const char*)) {
     const char* const value = variable(name);
     if (!is_set(value)) continue;
     std::string locale(value);
-    std::transform(locale.begin(), locale.end(), locale.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(locale.begin(), locale.end(), locale.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
     return locale.find("utf-8") != locale.npos || locale.find("utf8") != locale.npos;
   }
   return false;
@@ -48,7 +41,8 @@ bool names_utf8(const char* (*variable)(const char*)) {
 
 }  // namespace
 
-Look choose_look(bool is_terminal, std::size_t width, std::size_t height, const char* (*variable)(const char*)) {
+Look choose_look(bool is_terminal, std::size_t width, std::size_t height,
+                 const char* (*variable)(const char*)) {
   Look look;
   if (!is_terminal) return look;
   const char* const terminal = variable("TERM");

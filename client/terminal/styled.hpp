@@ -20,10 +20,11 @@ struct Look {
 
 /// The look of stdout: plain if it is no terminal; no colours with NO_COLOR or a dumb one; ASCII
 /// unless the locale's variables say UTF-8. `variable` reads the environment.
-Look choose_look(bool is_terminal, std::size_t width, std::size_t height, const char* (*variable)(const char*));
+Look choose_look(bool is_terminal, std::size_t width, std::size_t height,
+                 const char* (*variable)(const char*));
 
-/// One line, piece by piece. Safe for a terminal: whatever is added is made visible and stays on the
-/// line.
+/// One line, piece by piece. Safe for a terminal: whatever is added is made visible and stays on
+/// the line.
 class StyledLine {
  public:
   StyledLine& add(std::string_view text, Tone tone = Tone::plain);

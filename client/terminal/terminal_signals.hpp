@@ -7,8 +7,8 @@
 namespace client {
 
 /// While it lives, the signals of a terminal's life make a descriptor readable instead of ending or
-/// stopping the process: who has taken the whole screen must give it back first. One that the caller
-/// had ignored stays ignored. SIGINT and SIGTERM are Interrupt's.
+/// stopping the process: who has taken the whole screen must give it back first. One that the
+/// caller had ignored stays ignored. SIGINT and SIGTERM are Interrupt's.
 class TerminalSignals {
  public:
   TerminalSignals();

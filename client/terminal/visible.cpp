@@ -17,14 +17,10 @@ std::string invalid_byte(char byte) {
 
 std::string control(std::uint32_t code_point) {
   switch (code_point) {
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    default:
-      return fmt::format("\\u{:04x}", code_point);
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    default: return fmt::format("\\u{:04x}", code_point);
   }
 }
 

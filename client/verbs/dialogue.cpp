@@ -19,9 +19,7 @@ namespace {
 /// from its ring before that is behind us then.
 constexpr std::string_view peeked_id = "\"peeked\"";
 
-bool is_for_the_bridge(std::string_view method) {
-  return method.substr(0, 7) == "bridge/";
-}
+bool is_for_the_bridge(std::string_view method) { return method.substr(0, 7) == "bridge/"; }
 
 }  // namespace
 
@@ -61,9 +59,7 @@ void Dialogue::announce_keep(std::string_view next_method) {
   conversation_.queue(json::make_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
 }
 
-Answer::Outcome Dialogue::pass_time(Deadline end, int also) {
-  return wait(end, "", also)->outcome;
-}
+Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, "", also)->outcome; }
 
 std::optional<std::string> Dialogue::leave() {
   conversation_.finish_sending();
@@ -86,15 +82,10 @@ std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id, int
         take_typed();
         break;
       case Event::output_closed:  // not watched here
-      case Event::closed:
-        return Answer{Outcome::hung_up, ""};
-      case Event::timed_out:
-        return Answer{Outcome::timed_out, ""};
-      case Event::interrupted:
-        interrupt_.take();
-        return Answer{Outcome::interrupted, ""};
-      case Event::too_long:
-        return Answer{Outcome::too_long, ""};
+      case Event::closed: return Answer{Outcome::hung_up, ""};
+      case Event::timed_out: return Answer{Outcome::timed_out, ""};
+      case Event::interrupted: interrupt_.take(); return Answer{Outcome::interrupted, ""};
+      case Event::too_long: return Answer{Outcome::too_long, ""};
     }
   }
 }
@@ -116,12 +107,8 @@ std::optional<Answer> Dialogue::take_line(std::string_view id) {
       }
       return Answer{Answer::Outcome::result, std::string(message.result)};
     }
-    case json::Message::Kind::notification:
-      take_notification(message);
-      break;
-    case json::Message::Kind::request:
-      take_request(message);
-      break;
+    case json::Message::Kind::notification: take_notification(message); break;
+    case json::Message::Kind::request: take_request(message); break;
     case json::Message::Kind::invalid:
       console_.note(fmt::format("ignored a line of {} bytes from the daemon: no JSON-RPC message",
                                 conversation_.line().size()));
@@ -231,8 +218,7 @@ ExitCode Dialogue::report(const Answer& answer) {
       return ExitCode::unreachable;
     case Answer::Outcome::hung_up:
     case Answer::Outcome::woken:
-    case Answer::Outcome::result:
-      break;
+    case Answer::Outcome::result: break;
   }
   console_.note(
       "the daemon closed the connection before it answered; is this user allowed to use it, and "

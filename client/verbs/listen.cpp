@@ -30,9 +30,7 @@ class Listener {
     using Event = Conversation::Event;
     for (;;) {
       switch (conversation_.next(deadline)) {
-        case Event::line:
-          take_line();
-          break;
+        case Event::line: take_line(); break;
         case Event::closed:
           console_.note("the daemon closed the connection; is it still running?");
           return ExitCode::unreachable;
@@ -49,10 +47,8 @@ class Listener {
           drain();
           return number == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
         }
-        case Event::output_closed:
-          return ExitCode::ok;
-        case Event::input:
-          break;  // none was given
+        case Event::output_closed: return ExitCode::ok;
+        case Event::input: break;  // none was given
       }
       if (end_) {
         drain();
@@ -70,12 +66,8 @@ class Listener {
   void take_line() {
     const json::Message message = json::parse_message(conversation_.line());
     switch (message.kind) {
-      case json::Message::Kind::notification:
-        take_notification(conversation_.line());
-        break;
-      case json::Message::Kind::response:
-        take_response(message);
-        break;
+      case json::Message::Kind::notification: take_notification(conversation_.line()); break;
+      case json::Message::Kind::response: take_response(message); break;
       case json::Message::Kind::request:
         conversation_.queue(
             message.method == "ping"

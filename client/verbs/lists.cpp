@@ -104,7 +104,8 @@ ExitCode list_prompts(Dialogue& dialogue, const Options& options) {
 }
 
 ExitCode list_resources(Dialogue& dialogue, const Options& options) {
-  const ExitCode code = show(dialogue, options, {"resources/list", "resources", "uri"}, render_resources);
+  const ExitCode code =
+      show(dialogue, options, {"resources/list", "resources", "uri"}, render_resources);
   if (code != ExitCode::ok || options.json || options.names) return code;
   // Many servers have no templates, and say so with an error: nothing to report.
   const List templates = {"resources/templates/list", "resourceTemplates"};

@@ -63,8 +63,7 @@ Params free_params(const std::vector<std::string>& operands) {
 Params make_params(const Options& options) {
   const std::vector<std::string>& operands = options.operands;
   switch (options.verb) {
-    case Verb::call:
-      return call_params(operands[0], {operands.begin() + 1, operands.end()});
+    case Verb::call: return call_params(operands[0], {operands.begin() + 1, operands.end()});
     case Verb::prompt:
       return named(operands[0], build_arguments({operands.begin() + 1, operands.end()},
                                                 ArgumentForms::text_only));
@@ -72,10 +71,8 @@ Params make_params(const Options& options) {
       if (!is_utf8(operands[0])) return UsageError{"the URI is not UTF-8"};
       return fmt::format(R"({{"uri":{}}})", json::quote(operands[0]));
     case Verb::request:
-    case Verb::notify:
-      return free_params(operands);
-    default:
-      return "";
+    case Verb::notify: return free_params(operands);
+    default: return "";
   }
 }
 

@@ -22,35 +22,23 @@ bool keeps_notifications(const Options& options) {
     case Verb::tools:
     case Verb::resources:
     case Verb::prompts:
-    case Verb::status:
-      return true;
-    default:
-      return options.keep;
+    case Verb::status: return true;
+    default: return options.keep;
   }
 }
 
 ExitCode dispatch(Dialogue& dialogue, const Options& options, const std::string& params) {
   switch (options.verb) {
-    case Verb::tools:
-      return list_tools(dialogue, options);
-    case Verb::resources:
-      return list_resources(dialogue, options);
-    case Verb::prompts:
-      return list_prompts(dialogue, options);
-    case Verb::call:
-      return call_tool(dialogue, options, params);
-    case Verb::read:
-      return read_resource_verb(dialogue, options, params);
-    case Verb::prompt:
-      return get_prompt(dialogue, options, params);
-    case Verb::request:
-      return send_request(dialogue, options, params);
-    case Verb::notify:
-      return send_notification(dialogue, options, params);
-    case Verb::status:
-      return show_status(dialogue, options);
-    default:
-      return ExitCode::usage;
+    case Verb::tools: return list_tools(dialogue, options);
+    case Verb::resources: return list_resources(dialogue, options);
+    case Verb::prompts: return list_prompts(dialogue, options);
+    case Verb::call: return call_tool(dialogue, options, params);
+    case Verb::read: return read_resource_verb(dialogue, options, params);
+    case Verb::prompt: return get_prompt(dialogue, options, params);
+    case Verb::request: return send_request(dialogue, options, params);
+    case Verb::notify: return send_notification(dialogue, options, params);
+    case Verb::status: return show_status(dialogue, options);
+    default: return ExitCode::usage;
   }
 }
 
@@ -85,8 +73,7 @@ ExitCode run_relay(FileDescriptor daemon, const Options& options) {
   Console console;
   switch (end) {
     case RelayEnd::finished:
-    case RelayEnd::output_closed:
-      break;
+    case RelayEnd::output_closed: break;
     case RelayEnd::hung_up:
       console.note(
           "the daemon closed the connection; is this user allowed to use it, and is it still "

@@ -22,9 +22,7 @@ std::int64_t now_ms() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_usec / 1000;
 }
 
-const char* environment(const char* name) {
-  return std::getenv(name);
-}
+const char* environment(const char* name) { return std::getenv(name); }
 
 /// Asked anew each time: a window's size changes.
 Look look_of(const Console& console, bool whole_screen) {

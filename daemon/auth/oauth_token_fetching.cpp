@@ -44,8 +44,8 @@ void OAuthToken::discovered(const Discovery::Result& result) {
          false);
     return;
   }
-  log_.event(LogLevel::debug, "authorization server", "the authorization server of {} is {}", shown_url(resource_),
-             shown_url(server_->issuer));
+  log_.event(LogLevel::debug, "authorization server", "the authorization server of {} is {}",
+             shown_url(resource_), shown_url(server_->issuer));
   request_token();
 }
 

@@ -36,8 +36,8 @@ SecretFile read_secret_file(const std::string& path, const std::string& what);
 /// Whether all of it can stand in an Authorization header: visible ASCII, at least one character.
 bool is_token(const std::string& text);
 
-/// Where the service manager put the credential of that name (LoadCredential=, systemd.exec(5)); empty
-/// if it passed none.
+/// Where the service manager put the credential of that name (LoadCredential=, systemd.exec(5));
+/// empty if it passed none.
 std::string credential_file(const std::string& name);
 
 }  // namespace bridge

@@ -15,9 +15,7 @@ namespace {
 constexpr int least_rsa_bits = 2048;
 constexpr std::size_t p256_bytes = 32;
 
-int no_passphrase(char*, int, int, void*) {
-  return -1;
-}
+int no_passphrase(char*, int, int, void*) { return -1; }
 
 /// OpenSSL wraps the two numbers in ASN.1, JWS sets them side by side.
 std::optional<std::string> side_by_side(const std::string& der) {
@@ -43,9 +41,7 @@ bool is_p256(const EVP_PKEY* key) {
 
 }  // namespace
 
-void SigningKey::Cleanup::operator()(evp_pkey_st* key) const {
-  EVP_PKEY_free(key);
-}
+void SigningKey::Cleanup::operator()(evp_pkey_st* key) const { EVP_PKEY_free(key); }
 
 std::variant<SigningKey, std::string> SigningKey::from_pem(std::string_view pem) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(

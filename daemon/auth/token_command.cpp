@@ -37,9 +37,7 @@ std::optional<std::string> TokenCommand::current() {
   return token_;
 }
 
-void TokenCommand::fetch(Done done) {
-  shared_.join(std::move(done));
-}
+void TokenCommand::fetch(Done done) { shared_.join(std::move(done)); }
 
 bool TokenCommand::refused(const std::string& token, const TokenChallenge&) {
   if (token_ == token) {

@@ -55,8 +55,6 @@ bool TokenFile::refused(const std::string& token, const TokenChallenge&) {
   return !token_.empty() && token_ != token;
 }
 
-void TokenFile::reload() {
-  read();
-}
+void TokenFile::reload() { read(); }
 
 }  // namespace bridge

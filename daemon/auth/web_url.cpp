@@ -49,9 +49,7 @@ std::optional<WebUrl> parse_web_url(const std::string& text) {
   return url;
 }
 
-bool is_trustworthy(const WebUrl& url) {
-  return url.scheme == "https" || is_loopback(url.host);
-}
+bool is_trustworthy(const WebUrl& url) { return url.scheme == "https" || is_loopback(url.host); }
 
 std::string resource_of(const std::string& upstream_url) {
   const auto url = parse_web_url(upstream_url);

@@ -53,7 +53,8 @@ std::optional<SteadyTime> Connection::idle_since() const {
 
 bool Connection::may_read() const {
   if (phase_ != Phase::open || !context_.budget.over()) return phase_ == Phase::open;
-  return !context_.budget.far_over() && share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
+  return !context_.budget.far_over() &&
+         share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
 }
 
 void Connection::start() {
@@ -267,8 +268,8 @@ void Connection::flush() {
 }
 
 // The client sees the end now. If it was given notifications the connection stays until it is known
-// whether it has read them. No event tells that: with both sides shut down poll says POLLHUP however
-// it is, so it is looked at after 1 ms, 2 ms, 4 ms and so on.
+// whether it has read them. No event tells that: with both sides shut down poll says POLLHUP
+// however it is, so it is looked at after 1 ms, 2 ms, 4 ms and so on.
 void Connection::linger() {
   acknowledge_read();
   if (!outbox_.has_unacknowledged() || feed_ != RingFeed::takes) {
@@ -312,7 +313,8 @@ void Connection::report_lost() {
   if (const std::uint64_t lost = outbox_.take_lost()) {
     context_.counts.lost_notifications += lost;
     context_.log.peer(LogLevel::warning, "client behind the ring", {.client = identity_.id},
-                      "{} notifications were pushed out of the ring before a client came to them", lost);
+                      "{} notifications were pushed out of the ring before a client came to them",
+                      lost);
   }
 }
 

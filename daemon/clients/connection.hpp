@@ -19,8 +19,8 @@ namespace bridge {
 
 struct ClientLimits {
   std::size_t max_frame = 8u << 20;
-  std::size_t buffer = 16u << 20;         ///< bytes queued before its answers are paused
-  std::chrono::milliseconds stall{30000}; ///< without reading, when over the buffer
+  std::size_t buffer = 16u << 20;          ///< bytes queued before its answers are paused
+  std::chrono::milliseconds stall{30000};  ///< without reading, when over the buffer
 };
 
 class Connection;
@@ -41,14 +41,16 @@ struct ConnectionContext {
 
 /// One client of the Unix socket: bytes to lines, frames to bytes, and whether it has read them.
 ///
-/// Owned by UnixClients; the loop's thread only. Its life: start() … until is_over(), when the owner
-/// drops it. Between its answers and the ring the order of arrival is kept. Memory: the outbox, with
+/// Owned by UnixClients; the loop's thread only. Its life: start() … until is_over(), when the
+/// owner drops it. Between its answers and the ring the order of arrival is kept. Memory: the
+/// outbox, with
 /// --client-buffer as the mark above which the router pauses its answers, and one line of at most
 /// --max-frame.
 class Connection final : public ClientChannel {
  public:
   /// Takes ownership of `descriptor`, which must be non-blocking.
-  Connection(ConnectionContext& context, ClientEvents& events, int descriptor, ClientIdentity identity);
+  Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
+             ClientIdentity identity);
 
   /// Announces the client, joins the ring and reads what is already there.
   void start();

@@ -46,7 +46,8 @@ struct ProbeResult {
 ProbeResult probe(const std::string& name) {
   if (name.front() != '@') {
     struct stat status {};
-    if (lstat(name.c_str(), &status) != 0) return {errno == ENOENT ? Probe::absent : Probe::forbidden};
+    if (lstat(name.c_str(), &status) != 0)
+      return {errno == ENOENT ? Probe::absent : Probe::forbidden};
     if (!S_ISSOCK(status.st_mode)) return {Probe::no_socket};
   }
   const int descriptor = new_socket();
@@ -68,12 +69,13 @@ ProbeResult probe(const std::string& name) {
 }
 
 std::string holder(pid_t pid) {
-  return pid > 0 ? fmt::format("by process {}", pid) : std::string("by a process in another container");
+  return pid > 0 ? fmt::format("by process {}", pid)
+                 : std::string("by a process in another container");
 }
 
 [[noreturn]] void refuse_taken(const std::string& name, const std::string& by) {
-  refuse(fmt::format("socket {} is already served {}; stop it, or name another socket with --socket",
-                     name, by));
+  refuse(fmt::format(
+      "socket {} is already served {}; stop it, or name another socket with --socket", name, by));
 }
 
 /// Takes PATH.lock; its holder removes it on exit, so after the lock is had it must still be there.
@@ -86,7 +88,8 @@ int take_lock(const std::string& path) {
       close(lock);
       const ProbeResult other = probe(path);
       if (other.state == Probe::alive) refuse_taken(path, holder(other.pid));
-      refuse_taken(path, "by another daemon that is starting or ending (it holds " + lock_path + ")");
+      refuse_taken(path,
+                   "by another daemon that is starting or ending (it holds " + lock_path + ")");
     }
     struct stat held {};
     struct stat named {};
@@ -99,7 +102,8 @@ int take_lock(const std::string& path) {
 }
 
 template <class Entry, class Id>
-Id resolve_id(const std::string& name, Entry* (*find)(const char*), Id Entry::*id, const char* what) {
+Id resolve_id(const std::string& name, Entry* (*find)(const char*), Id Entry::*id,
+              const char* what) {
   if (name.empty()) return static_cast<Id>(-1);
   Id number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -115,7 +119,8 @@ Id resolve_id(const std::string& name, Entry* (*find)(const char*), Id Entry::*i
 
 ListeningSocket ListeningSocket::open(const SocketOptions& options) {
   const std::string& name = options.path;
-  if (name.empty() || name == "@") throw StartError(exit_code::usage, "--socket: the path is empty");
+  if (name.empty() || name == "@")
+    throw StartError(exit_code::usage, "--socket: the path is empty");
   if (name.size() > max_socket_path) {
     throw StartError(exit_code::usage,
                      fmt::format("--socket: the path has {} bytes, a Unix socket's has at most {}",
@@ -134,7 +139,8 @@ ListeningSocket ListeningSocket::open(const SocketOptions& options) {
     case Probe::alive: refuse_taken(name, holder(other.pid));
     case Probe::forbidden: refuse(fmt::format("cannot look at socket {}: permission denied", name));
     case Probe::no_socket:
-      refuse(fmt::format("{} exists and is not a socket; remove it, or name another with --socket", name));
+      refuse(fmt::format("{} exists and is not a socket; remove it, or name another with --socket",
+                         name));
     case Probe::stale:
     case Probe::absent: break;
   }
@@ -149,11 +155,12 @@ void ListeningSocket::bind_abstract() {
     if (errno == EADDRINUSE) refuse_taken(name_, holder(probe(name_).pid));
     refuse(fmt::format("cannot bind {}: {}", name_, why()));
   }
-  if (listen(descriptor_, backlog) != 0) refuse(fmt::format("cannot listen on {}: {}", name_, why()));
+  if (listen(descriptor_, backlog) != 0)
+    refuse(fmt::format("cannot listen on {}: {}", name_, why()));
 }
 
-// Bound and listening under a name of its own first, then renamed: whoever can see PATH sees it with
-// its final mode and owner. The folder is reached by descriptor, so that the longer name fits.
+// Bound and listening under a name of its own first, then renamed: whoever can see PATH sees it
+// with its final mode and owner. The folder is reached by descriptor, so that the longer name fits.
 void ListeningSocket::publish(const SocketOptions& options) {
   const uid_t owner = resolve_id(options.owner, getpwnam, &passwd::pw_uid, "user");
   const gid_t group = resolve_id(options.group, getgrnam, &group::gr_gid, "group");
@@ -173,7 +180,8 @@ void ListeningSocket::publish(const SocketOptions& options) {
     failed = "bind";
   } else if (fchmodat(folder_descriptor, own_name.c_str(), options.mode, 0) != 0) {
     failed = "set the mode of";
-  } else if (fchownat(folder_descriptor, own_name.c_str(), owner, group, AT_SYMLINK_NOFOLLOW) != 0) {
+  } else if (fchownat(folder_descriptor, own_name.c_str(), owner, group, AT_SYMLINK_NOFOLLOW) !=
+             0) {
     failed = "set the owner of";
   } else if (listen(descriptor_, backlog) != 0) {
     failed = "listen on";

@@ -117,20 +117,19 @@ void Outbox::keep_rest(const Piece& piece, std::size_t written) {
       break;
     case Source::ring: {
       // The ring may push the entry out before the rest of it is written.
-      ring_.each_after(static_cast<Sequence>(value_of(piece.reader_after.next) - 2), [&](const RingEntry& entry) {
-        partial_ = entry.line;
-        partial_entry_ = entry.sequence;
-        return false;
-      });
+      ring_.each_after(static_cast<Sequence>(value_of(piece.reader_after.next) - 2),
+                       [&](const RingEntry& entry) {
+                         partial_ = entry.line;
+                         partial_entry_ = entry.sequence;
+                         return false;
+                       });
       break;
     }
   }
   partial_written_ = written;
 }
 
-void Outbox::acknowledge() {
-  reader_.acknowledged = partial_entry_.value_or(reader_.next);
-}
+void Outbox::acknowledge() { reader_.acknowledged = partial_entry_.value_or(reader_.next); }
 
 std::uint64_t Outbox::take_lost() { return std::exchange(lost_, 0); }
 

@@ -27,8 +27,8 @@ std::string command_of(pid_t pid);
 struct PeerPolicy {
   std::vector<uid_t> uids;
   std::vector<gid_t> gids;
-  /// With neither uids nor gids: only root and the daemon's own uid (abstract sockets, which have no
-  /// file permissions).
+  /// With neither uids nor gids: only root and the daemon's own uid (abstract sockets, which have
+  /// no file permissions).
   bool own_user_only = false;
 
   bool admits(const PeerCredentials& peer) const;

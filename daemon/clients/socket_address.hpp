@@ -18,7 +18,8 @@ struct SocketAddress {
     const bool abstract = !name.empty() && name.front() == '@';
     if (abstract) address.sun_path[0] = '\0';
     // An abstract name is exactly as long as it says; a path ends with a zero.
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + (abstract ? 0 : 1));
+    length =
+        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + (abstract ? 0 : 1));
   }
 
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }

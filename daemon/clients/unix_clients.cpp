@@ -24,17 +24,19 @@ UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, Listen
       socket_(std::move(socket)),
       policy_(std::move(policy)),
       max_clients_(max_clients),
-      accept_again_(context_.loop, context_.turn, [this] {
-        out_of_descriptors_ = false;
-        accept_ready();
-      }),
+      accept_again_(context_.loop, context_.turn,
+                    [this] {
+                      out_of_descriptors_ = false;
+                      accept_ready();
+                    }),
       budget_patience_(context_.loop, context_.turn, [this] { end_largest_stalled(); }) {
   if (socket_.is_abstract()) policy_.own_user_only = true;
 }
 
 void UnixClients::start() {
-  listener_ = std::make_unique<DescriptorWatch>(context_.loop, context_.turn, socket_.take_descriptor(),
-                                                [this](DescriptorWatch::Event) { accept_ready(); });
+  listener_ =
+      std::make_unique<DescriptorWatch>(context_.loop, context_.turn, socket_.take_descriptor(),
+                                        [this](DescriptorWatch::Event) { accept_ready(); });
   listener_->want(DescriptorWatch::Event::readable);
 }
 
@@ -80,7 +82,8 @@ void UnixClients::admit(int descriptor) {
     ++context_.counts.refused;
     if (peer) {
       context_.log.peer(LogLevel::warning, "client not allowed",
-                        "client of uid {} (pid {}) is not allowed to connect", peer->uid, peer->pid);
+                        "client of uid {} (pid {}) is not allowed to connect", peer->uid,
+                        peer->pid);
     }
     close(descriptor);
     return;
@@ -94,7 +97,8 @@ void UnixClients::admit(int descriptor) {
   identity.connected = std::chrono::steady_clock::now();
   // A client that has not been seen yet must find the others' reading acknowledged.
   context_.feed.acknowledge_read();
-  auto connection = std::make_unique<Connection>(context_, events_, descriptor, std::move(identity));
+  auto connection =
+      std::make_unique<Connection>(context_, events_, descriptor, std::move(identity));
   Connection& client = *connection;
   connections_.emplace(client.identity().id, std::move(connection));
   client.start();
@@ -147,11 +151,14 @@ void UnixClients::end_largest_stalled() {
   for (auto& [id, connection] : connections_) {
     const auto since = connection->idle_since();
     if (!since || *since + context_.limits.stall > now) continue;
-    if (largest == nullptr || connection->queued_bytes() > largest->queued_bytes()) largest = connection.get();
+    if (largest == nullptr || connection->queued_bytes() > largest->queued_bytes())
+      largest = connection.get();
   }
   if (largest != nullptr) largest->give_up();
-  // The bytes of the one that ends are given back at the end of this turn; then the next is looked at.
-  budget_patience_.set_after(largest != nullptr ? std::chrono::milliseconds(1) : context_.limits.stall / 4);
+  // The bytes of the one that ends are given back at the end of this turn; then the next is looked
+  // at.
+  budget_patience_.set_after(largest != nullptr ? std::chrono::milliseconds(1)
+                                                : context_.limits.stall / 4);
 }
 
 void UnixClients::acknowledge_read() {

@@ -12,8 +12,8 @@ namespace bridge {
 /// Accepts the clients of the Unix socket and owns their connections.
 ///
 /// At most `max_clients` at a time; further ones wait in the kernel's accept queue. When file
-/// descriptors run out, accepting pauses until a client has left, or a second has passed. The loop's
-/// thread only.
+/// descriptors run out, accepting pauses until a client has left, or a second has passed. The
+/// loop's thread only.
 class UnixClients final : public NotificationReaders {
  public:
   UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,

@@ -31,7 +31,8 @@ void note(std::vector<std::string>& all, std::string one) {
 
 class Resolver {
  public:
-  Resolver(const ServerConfig& config, InputSources& sources) : config_(config), sources_(sources) {}
+  Resolver(const ServerConfig& config, InputSources& sources)
+      : config_(config), sources_(sources) {}
 
   std::optional<std::string> value_of(const Variable& variable) {
     switch (variable.kind) {
@@ -48,9 +49,12 @@ class Resolver {
   std::vector<std::string> to_ask() const {
     std::vector<std::string> ids = to_ask_;
     const auto place = [this](const std::string& id) {
-      return std::find_if(config_.inputs.begin(), config_.inputs.end(), [&id](const auto& input) { return input.id == id; });
+      return std::find_if(config_.inputs.begin(), config_.inputs.end(),
+                          [&id](const auto& input) { return input.id == id; });
     };
-    std::stable_sort(ids.begin(), ids.end(), [&](const auto& left, const auto& right) { return place(left) < place(right); });
+    std::stable_sort(ids.begin(), ids.end(), [&](const auto& left, const auto& right) {
+      return place(left) < place(right);
+    });
     return ids;
   }
 
@@ -69,7 +73,8 @@ class Resolver {
     } else if (auto otherwise = definition(id).otherwise) {
       return otherwise;
     } else {
-      note(missing_, fmt::format("input '{}' (--input {}=VALUE or {})", printable(id, 80), printable(id, 80), variable_of_input(id)));
+      note(missing_, fmt::format("input '{}' (--input {}=VALUE or {})", printable(id, 80),
+                                 printable(id, 80), variable_of_input(id)));
     }
     return std::nullopt;
   }
@@ -89,20 +94,22 @@ class Resolver {
 
 }  // namespace
 
-ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config, InputSources& sources,
-                           const std::string& source) {
+ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config,
+                           InputSources& sources, const std::string& source) {
   // A second round has the answers.
   for (;;) {
     ServerEntry resolved = entry;
     Resolver resolver(config, sources);
     each_text(resolved, [&](std::string& text) {
-      text = expand_variables(text, [&](const Variable& variable) { return resolver.value_of(variable); });
+      text = expand_variables(
+          text, [&](const Variable& variable) { return resolver.value_of(variable); });
     });
     if (!resolver.missing().empty()) {
       std::string list;
       for (const std::string& one : resolver.missing()) list += (list.empty() ? "" : "; ") + one;
       throw StartError(exit_code::configuration,
-                       fmt::format("{}: server '{}' has no value for: {}", source, printable(entry.name, 80), list));
+                       fmt::format("{}: server '{}' has no value for: {}", source,
+                                   printable(entry.name, 80), list));
     }
     const std::vector<std::string> unanswered = resolver.to_ask();
     if (unanswered.empty()) return resolved;

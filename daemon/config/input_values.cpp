@@ -20,7 +20,8 @@ std::optional<std::string> find_input(const std::string& id, const InputSources&
   }
   const char* const variable = std::getenv(variable_of_input(id).c_str());
   if (variable != nullptr && *variable != '\0') return variable;
-  if (const auto found = sources.answers.find(id); found != sources.answers.end()) return found->second;
+  if (const auto found = sources.answers.find(id); found != sources.answers.end())
+    return found->second;
   return std::nullopt;
 }
 

@@ -8,12 +8,12 @@
 
 namespace bridge {
 
-/// Where the values of a file's inputs come from, the first that has one: --input, --input-file, the
-/// environment, what was answered before, the terminal, the input's default.
+/// Where the values of a file's inputs come from, the first that has one: --input, --input-file,
+/// the environment, what was answered before, the terminal, the input's default.
 struct InputSources {
-  std::map<std::string, std::string> given{};     ///< --input
-  std::map<std::string, std::string> file{};      ///< --input-file
-  std::map<std::string, std::string> answers{};   ///< of the terminal, by id; grows
+  std::map<std::string, std::string> given{};    ///< --input
+  std::map<std::string, std::string> file{};     ///< --input-file
+  std::map<std::string, std::string> answers{};  ///< of the terminal, by id; grows
   bool may_ask = false;
 };
 

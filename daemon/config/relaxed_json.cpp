@@ -31,8 +31,9 @@ std::size_t end_of_comment(std::string_view text, std::size_t at) {
 }
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {
-  std::replace_if(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
-                  [](char c) { return !is_space(c); }, ' ');
+  std::replace_if(
+      text.begin() + static_cast<std::ptrdiff_t>(begin),
+      text.begin() + static_cast<std::ptrdiff_t>(end), [](char c) { return !is_space(c); }, ' ');
 }
 
 }  // namespace
@@ -61,7 +62,8 @@ std::string strict_json(std::string_view given) {
       continue;
     }
     const bool closes = c == '}' || c == ']';
-    const bool follows_value = before_last != '\0' && std::string_view("[{,:").find(before_last) == std::string_view::npos;
+    const bool follows_value =
+        before_last != '\0' && std::string_view("[{,:").find(before_last) == std::string_view::npos;
     if (closes && last == ',' && follows_value) text[last_at] = ' ';
     if (!is_space(c)) counts(at);
     ++at;

@@ -49,7 +49,8 @@ class Reader {
       Slice value;
       if (!scanner.value(value)) return false;
       std::string name = unescape(key.of(object));
-      const bool is_twice = std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+      const bool is_twice =
+          std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
       if (is_twice) fail(fmt::format("{} has '{}' twice", what, printable(name, 80)));
       all.emplace_back(std::move(name), value.of(object));
       return true;
@@ -81,14 +82,17 @@ class Reader {
   /// A number or a boolean stands for its text.
   std::string scalar(std::string_view raw, const std::string& what) const {
     if (is_string(raw)) return text(raw, what);
-    if (raw.empty() || raw.front() == '{' || raw.front() == '[' || raw == "null") fail(what + " is not a text");
+    if (raw.empty() || raw.front() == '{' || raw.front() == '[' || raw == "null")
+      fail(what + " is not a text");
     return std::string(raw);
   }
 
-  std::map<std::string, std::string> scalars(std::string_view object, const std::string& what) const {
+  std::map<std::string, std::string> scalars(std::string_view object,
+                                             const std::string& what) const {
     std::map<std::string, std::string> all;
     for (const auto& [name, value] : members(object, what)) {
-      if (value != "null") all[name] = scalar(value, fmt::format("{}.{}", what, printable(name, 80)));
+      if (value != "null")
+        all[name] = scalar(value, fmt::format("{}.{}", what, printable(name, 80)));
     }
     return all;
   }
@@ -105,7 +109,8 @@ class Reader {
       } else if (member == "command") {
         entry.command = text(value, part);
       } else if (member == "args") {
-        for (const std::string_view one : elements(value, part)) entry.arguments.push_back(scalar(one, part));
+        for (const std::string_view one : elements(value, part))
+          entry.arguments.push_back(scalar(one, part));
       } else if (member == "env") {
         entry.environment = environment(value, part);
       } else if (member == "cwd") {
@@ -113,7 +118,8 @@ class Reader {
       } else if (member == "url") {
         entry.url = text(value, part);
       } else if (member == "headers") {
-        for (auto& [header, content] : scalars(value, part)) entry.headers.emplace_back(header, std::move(content));
+        for (auto& [header, content] : scalars(value, part))
+          entry.headers.emplace_back(header, std::move(content));
       }
     }
     return entry;
@@ -131,7 +137,8 @@ class Reader {
       } else if (member == "password") {
         input.password = value == "true";
       } else if (member == "options") {
-        for (const std::string_view one : elements(value, "an input's options")) input.choices.push_back(choice(one));
+        for (const std::string_view one : elements(value, "an input's options"))
+          input.choices.push_back(choice(one));
       }
     }
     if (input.id.empty()) fail("an input has no id");
@@ -149,7 +156,8 @@ class Reader {
           add(config, server(*id, entry));
         }
       } else if (member == "inputs") {
-        for (const std::string_view entry : elements(value, member)) config.inputs.push_back(input(entry));
+        for (const std::string_view entry : elements(value, member))
+          config.inputs.push_back(input(entry));
       } else if (member == "mcp") {
         this->config(value, config);
       }
@@ -157,22 +165,26 @@ class Reader {
   }
 
  private:
-  std::map<std::string, std::string> environment(std::string_view object, const std::string& what) const {
+  std::map<std::string, std::string> environment(std::string_view object,
+                                                 const std::string& what) const {
     auto all = scalars(object, what);
     for (const auto& [name, value] : all) {
-      if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != name.npos) fail(what + ": a name is not one of a variable");
+      if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != name.npos)
+        fail(what + ": a name is not one of a variable");
     }
     return all;
   }
 
   /// A choice is a text, or an object that shows a `label` for a `value`.
   std::string choice(std::string_view raw) const {
-    return is_object(raw) ? find_string(raw, "value").value_or(std::string()) : scalar(raw, "an input's option");
+    return is_object(raw) ? find_string(raw, "value").value_or(std::string())
+                          : scalar(raw, "an input's option");
   }
 
   void add(ServerConfig& config, ServerEntry entry) const {
-    const bool is_twice = std::any_of(config.servers.begin(), config.servers.end(),
-                                      [&](const ServerEntry& one) { return one.name == entry.name; });
+    const bool is_twice =
+        std::any_of(config.servers.begin(), config.servers.end(),
+                    [&](const ServerEntry& one) { return one.name == entry.name; });
     if (is_twice) fail(fmt::format("there are two servers '{}'", printable(entry.name, 80)));
     config.servers.push_back(std::move(entry));
   }
@@ -188,7 +200,8 @@ ServerConfig read_server_config(std::string_view text, const std::string& source
   reader.check(json);
   ServerConfig config;
   reader.config(json, config);
-  if (config.servers.empty()) reader.fail("there is no server in it (mcpServers, servers or tools)");
+  if (config.servers.empty())
+    reader.fail("there is no server in it (mcpServers, servers or tools)");
   return config;
 }
 
@@ -199,16 +212,20 @@ std::map<std::string, std::string> read_text_map(std::string_view text, const st
   return reader.scalars(json, "the file");
 }
 
-const ServerEntry& choose_server(const ServerConfig& config, const std::string& name, const std::string& source) {
+const ServerEntry& choose_server(const ServerConfig& config, const std::string& name,
+                                 const std::string& source) {
   if (name.empty() && config.servers.size() == 1) return config.servers.front();
   std::string names;
   for (const ServerEntry& entry : config.servers) {
     if (!name.empty() && entry.name == name) return entry;
     names += (names.empty() ? "" : ", ") + printable(entry.name, 80);
   }
-  throw StartError(exit_code::usage,
-                   name.empty() ? fmt::format("{} has several servers ({}): choose one with --server NAME", source, names)
-                                : fmt::format("--server: {} has no server '{}', only {}", source, printable(name, 80), names));
+  throw StartError(
+      exit_code::usage,
+      name.empty()
+          ? fmt::format("{} has several servers ({}): choose one with --server NAME", source, names)
+          : fmt::format("--server: {} has no server '{}', only {}", source, printable(name, 80),
+                        names));
 }
 
 }  // namespace bridge

@@ -35,16 +35,18 @@ struct ServerConfig {
   std::vector<ServerEntry> servers{};
 };
 
-/// Reads what the ecosystem's tools write: the maps `mcpServers` and `servers` (also inside of `mcp`),
-/// and the lists `inputs` and `tools`. Comments and trailing commas are tolerated, members that the
-/// bridge does not know are skipped. Pure; throws StartError (78), which begins with `source` and has
-/// no value of the file in it.
+/// Reads what the ecosystem's tools write: the maps `mcpServers` and `servers` (also inside of
+/// `mcp`), and the lists `inputs` and `tools`. Comments and trailing commas are tolerated, members
+/// that the bridge does not know are skipped. Pure; throws StartError (78), which begins with
+/// `source` and has no value of the file in it.
 ServerConfig read_server_config(std::string_view text, const std::string& source);
 
-/// Reads an object whose members are all texts (numbers and booleans count as theirs): --input-file.
+/// Reads an object whose members are all texts (numbers and booleans count as theirs):
+/// --input-file.
 std::map<std::string, std::string> read_text_map(std::string_view text, const std::string& source);
 
 /// The one that is meant: by its name, or the only one. Throws StartError (64).
-const ServerEntry& choose_server(const ServerConfig& config, const std::string& name, const std::string& source);
+const ServerEntry& choose_server(const ServerConfig& config, const std::string& name,
+                                 const std::string& source);
 
 }  // namespace bridge

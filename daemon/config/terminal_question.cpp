@@ -24,7 +24,7 @@ volatile sig_atomic_t caught = 0;
 class CaughtSignals {
  public:
   CaughtSignals() {
-    struct sigaction catching{};
+    struct sigaction catching {};
     catching.sa_handler = [](int signal) { caught = signal; };
     sigset_t ending;
     sigemptyset(&ending);
@@ -36,7 +36,8 @@ class CaughtSignals {
   }
   ~CaughtSignals() {
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
-    for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &before_[i], nullptr);
+    for (std::size_t i = 0; i < ending_signals.size(); ++i)
+      sigaction(ending_signals[i], &before_[i], nullptr);
     if (caught != 0) raise(caught);
   }
   /// False if a signal came, at any time.
@@ -115,7 +116,8 @@ std::optional<std::string> ask_for_input(const InputDefinition& input) {
     if (!answer) return std::nullopt;
     if (answer->empty() && input.otherwise) return input.otherwise;
     const bool fits = input.choices.empty() ? !answer->empty()
-                                            : std::find(input.choices.begin(), input.choices.end(), *answer) != input.choices.end();
+                                            : std::find(input.choices.begin(), input.choices.end(),
+                                                        *answer) != input.choices.end();
     if (fits) return answer;
   }
 }

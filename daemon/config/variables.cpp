@@ -4,7 +4,8 @@ namespace bridge {
 namespace {
 
 bool is_name(std::string_view text) {
-  constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  constexpr std::string_view characters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   return !text.empty() && text.find_first_not_of(characters) == text.npos;
 }
 
@@ -41,8 +42,9 @@ Variable parse_variable(std::string_view text) {
   return variable;
 }
 
-std::string expand_variables(std::string_view text,
-                             const std::function<std::optional<std::string>(const Variable&)>& value_of) {
+std::string expand_variables(
+    std::string_view text,
+    const std::function<std::optional<std::string>(const Variable&)>& value_of) {
   std::string out;
   for (;;) {
     const auto begin = text.find("${");

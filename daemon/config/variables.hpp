@@ -15,7 +15,7 @@ struct Variable {
     unknown,      ///< something an editor may know and the bridge does not
   };
   Kind kind = Kind::unknown;
-  std::string name;  ///< of the unknown: all that stands between the braces
+  std::string name;                        ///< of the unknown: all that stands between the braces
   std::optional<std::string> otherwise{};  ///< behind `:-`; may have variables in it
 };
 
@@ -24,7 +24,8 @@ Variable parse_variable(std::string_view text);
 
 /// `text` with each variable replaced by what `value_of` says; one without a value is left out. A
 /// default is expanded too, if it is used: then `value_of` is not asked to have a value. Pure.
-std::string expand_variables(std::string_view text,
-                             const std::function<std::optional<std::string>(const Variable&)>& value_of);
+std::string expand_variables(
+    std::string_view text,
+    const std::function<std::optional<std::string>(const Variable&)>& value_of);
 
 }  // namespace bridge

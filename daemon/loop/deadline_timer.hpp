@@ -13,9 +13,9 @@ namespace bridge {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// A timer that is cheap to move later: it keeps the deadline in a variable and touches the kernel's
-/// timer only when the deadline becomes earlier than what is armed, or is cleared. A deadline that
-/// moved later costs at most one idle wake-up.
+/// A timer that is cheap to move later: it keeps the deadline in a variable and touches the
+/// kernel's timer only when the deadline becomes earlier than what is armed, or is cleared. A
+/// deadline that moved later costs at most one idle wake-up.
 ///
 /// The callback runs on the loop, once a deadline; it may set the next one. Destroying the timer
 /// cancels it.

@@ -16,7 +16,7 @@ struct DescriptorWatch::State {
   std::function<void(Event)> ready;
   std::array<bool, 3> waiting{};
   bool registered_for_writing = false;  ///< by Asio, for good
-  std::uint32_t generation = 0;  ///< handlers of an older one are cancelled
+  std::uint32_t generation = 0;         ///< handlers of an older one are cancelled
   bool alive = true;
 };
 
@@ -48,8 +48,8 @@ void DescriptorWatch::want(Event event) {
   State& shared = *state_;
   bool& waiting = shared.waiting[static_cast<std::size_t>(event)];
   if (waiting) return;
-  // Once Asio has waited for writing it is told of every socket that can be written to, each time it
-  // waits for reading: a turn of the loop for nothing. Registered anew it forgets that.
+  // Once Asio has waited for writing it is told of every socket that can be written to, each time
+  // it waits for reading: a turn of the loop for nothing. Registered anew it forgets that.
   const bool nothing_under_way = shared.waiting == std::array<bool, 3>{};
   if (event != Event::writable && shared.registered_for_writing && nothing_under_way) {
     shared.stream.assign(shared.stream.release());

@@ -6,18 +6,20 @@
 
 namespace bridge {
 
-/// Collects what one turn of the event loop has to write, so that it goes out in one write a client.
+/// Collects what one turn of the event loop has to write, so that it goes out in one write a
+/// client.
 ///
 /// Every entry point from the loop (a readable socket, a timer, a signal) opens a Scope; when the
 /// outermost one ends, what is to be done at a turn's end is done once, if somebody asked for it.
 /// One per daemon; the loop's thread only.
 class Turn {
  public:
-  /// What is to be done at the end of a turn, beside what was set before. Before the first Scope; for
-  /// as long as there are Scopes.
+  /// What is to be done at the end of a turn, beside what was set before. Before the first Scope;
+  /// for as long as there are Scopes.
   void on_finish(std::function<void()> finish) { finishers_.push_back(std::move(finish)); }
 
-  /// What is to be looked at after each turn, when all is written. Cheap, since it is often. Set once.
+  /// What is to be looked at after each turn, when all is written. Cheap, since it is often. Set
+  /// once.
   void on_end(std::function<void()> end) { end_ = std::move(end); }
 
   /// There is something to write. REQUIRES: a Scope is open.

@@ -30,7 +30,8 @@ std::string quoted_inside(std::string text) { return replaced(std::move(text), "
 /// The text of a spec: brackets end it, colons split it.
 std::string zsh_text(const DocumentedOption& option) {
   std::string text = replaced(option.text, "\\", "\\\\");
-  for (const std::string_view special : {"[", "]", ":"}) text = replaced(text, special, "\\" + std::string(special));
+  for (const std::string_view special : {"[", "]", ":"})
+    text = replaced(text, special, "\\" + std::string(special));
   return quoted_inside(text);
 }
 
@@ -40,7 +41,8 @@ std::string zsh_value(const DocumentedOption& option) {
     case Values::file: return fmt::format(":{}:_files", option.value);
     case Values::folder: return fmt::format(":{}:_files -/", option.value);
     case Values::choices: return fmt::format(":value:({})", choices_of(option));
-    case Values::other: return fmt::format(":{}: ", quoted_inside(replaced(option.value, ":", "\\:")));
+    case Values::other:
+      return fmt::format(":{}: ", quoted_inside(replaced(option.value, ":", "\\:")));
   }
   return {};
 }
@@ -61,10 +63,13 @@ std::string bash_values(const std::vector<DocumentedOption>& options) {
     const Values values = values_of(option);
     if (values == Values::none) continue;
     std::string offer = "return 0";
-    if (values == Values::file) offer = R"(mapfile -t COMPREPLY < <(compgen -f -- "$current"); return 0)";
-    if (values == Values::folder) offer = R"(mapfile -t COMPREPLY < <(compgen -d -- "$current"); return 0)";
+    if (values == Values::file)
+      offer = R"(mapfile -t COMPREPLY < <(compgen -f -- "$current"); return 0)";
+    if (values == Values::folder)
+      offer = R"(mapfile -t COMPREPLY < <(compgen -d -- "$current"); return 0)";
     if (values == Values::choices) {
-      offer = fmt::format(R"(mapfile -t COMPREPLY < <(compgen -W '{}' -- "$current"); return 0)", choices_of(option));
+      offer = fmt::format(R"(mapfile -t COMPREPLY < <(compgen -W '{}' -- "$current"); return 0)",
+                          choices_of(option));
     }
     std::string names;
     for (const std::string& name : option.names) names += (names.empty() ? "" : " | ") + name;
@@ -78,7 +83,8 @@ std::string zsh_options(const std::vector<DocumentedOption>& options) {
   for (const DocumentedOption& option : options) {
     for (const std::string& name : option.names) {
       const std::string takes = option.value.empty() ? "" : name.starts_with("--") ? "=" : "+";
-      specs += fmt::format("  '*{}{}[{}]{}' \\\n", name, takes, zsh_text(option), zsh_value(option));
+      specs +=
+          fmt::format("  '*{}{}[{}]{}' \\\n", name, takes, zsh_text(option), zsh_value(option));
     }
   }
   return specs;
@@ -98,7 +104,8 @@ std::string fish_options(const std::string& program, const std::vector<Documente
       case Values::choices: line += fmt::format(" -x -a '{}'", choices_of(option)); break;
       case Values::other: line += " -x"; break;
     }
-    lines += fmt::format("{} -d '{}'\n", line, replaced(replaced(option.text, "\\", "\\\\"), "'", "\\'"));
+    lines += fmt::format("{} -d '{}'\n", line,
+                         replaced(replaced(option.text, "\\", "\\\\"), "'", "\\'"));
   }
   return lines;
 }

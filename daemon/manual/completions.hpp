@@ -10,7 +10,8 @@ namespace documents {
 
 /// Words, separated by spaces.
 std::string bash_options(const std::vector<DocumentedOption>& options);
-/// Branches of a `case` over the option's name: files, folders, choices. Other values: nothing is offered.
+/// Branches of a `case` over the option's name: files, folders, choices. Other values: nothing is
+/// offered.
 std::string bash_values(const std::vector<DocumentedOption>& options);
 
 /// Quoted specs for _arguments, one a line, each ending with ` \`.

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-/// Builds man pages and completions from the options as the programs themselves name them. Runs when
-/// the project is built; nothing of it is in the programs.
+/// Builds man pages and completions from the options as the programs themselves name them. Runs
+/// when the project is built; nothing of it is in the programs.
 namespace documents {
 
 /// An option of either program.

@@ -18,11 +18,12 @@ int main(int argc, char** argv) {
     const std::string group = one.group == "Options" ? "General" : one.group;
     options.push_back({group, one.names, one.value, one.text, one.default_value, one.variable});
   }
-  return documents::fill_template(argv[1], argv[2],
-                                  {{"VERSION", MCP_BRIDGE_VERSION},
-                                   {"OPTIONS", documents::groff_options(options)},
-                                   {"BASH_OPTIONS", documents::bash_options(options)},
-                                   {"BASH_VALUES", documents::bash_values(options)},
-                                   {"ZSH_OPTIONS", documents::zsh_options(options)},
-                                   {"FISH_OPTIONS", documents::fish_options("mcp-bridged", options)}});
+  return documents::fill_template(
+      argv[1], argv[2],
+      {{"VERSION", MCP_BRIDGE_VERSION},
+       {"OPTIONS", documents::groff_options(options)},
+       {"BASH_OPTIONS", documents::bash_options(options)},
+       {"BASH_VALUES", documents::bash_values(options)},
+       {"ZSH_OPTIONS", documents::zsh_options(options)},
+       {"FISH_OPTIONS", documents::fish_options("mcp-bridged", options)}});
 }

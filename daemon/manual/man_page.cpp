@@ -37,10 +37,12 @@ std::string groff_options(const std::vector<DocumentedOption>& options) {
     for (const std::string& name : option.names) {
       names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", groff_text(name));
     }
-    const std::string value = option.value.empty() ? "" : fmt::format(" \\fI{}\\fR", groff_text(option.value));
+    const std::string value =
+        option.value.empty() ? "" : fmt::format(" \\fI{}\\fR", groff_text(option.value));
     page += fmt::format(".TP\n{}{}\n{}", names, value, groff_text(option.text));
     page += option.text.ends_with('.') ? "" : ".";
-    if (!option.default_value.empty()) page += fmt::format(" Default: {}.", groff_text(option.default_value));
+    if (!option.default_value.empty())
+      page += fmt::format(" Default: {}.", groff_text(option.default_value));
     if (!option.variable.empty()) page += fmt::format("\n.B {}\n", groff_text(option.variable));
     if (option.variable.empty()) page += '\n';
   }

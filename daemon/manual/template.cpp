@@ -15,7 +15,8 @@ bool is_name(const std::string& text) {
 
 }  // namespace
 
-int fill_template(const std::string& from, const std::string& to, const std::map<std::string, std::string>& values) {
+int fill_template(const std::string& from, const std::string& to,
+                  const std::map<std::string, std::string>& values) {
   std::ifstream file(from, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::string out;

@@ -14,9 +14,10 @@ Sequence after(Sequence sequence) { return static_cast<Sequence>(value_of(sequen
 }  // namespace
 
 std::size_t Ring::lower_bound(std::uint64_t sequence) const {
-  const auto found = std::lower_bound(
-      entries_.begin(), entries_.end(), sequence,
-      [](const RingEntry& entry, std::uint64_t wanted) { return value_of(entry.sequence) < wanted; });
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), sequence,
+                                      [](const RingEntry& entry, std::uint64_t wanted) {
+                                        return value_of(entry.sequence) < wanted;
+                                      });
   return static_cast<std::size_t>(found - entries_.begin());
 }
 
@@ -54,7 +55,8 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
   entry.time = now;
   entry.line = std::move(message);
   // It may stay for long: what grew while it was read is not kept with it.
-  if (entry.line.capacity() > entry.line.size() + entry.line.size() / 8 + 32) entry.line.shrink_to_fit();
+  if (entry.line.capacity() > entry.line.size() + entry.line.size() / 8 + 32)
+    entry.line.shrink_to_fit();
   if (limits_.coalesce && !coalesce_key.empty()) {
     newest_of_key_[coalesce_key] = entry.sequence;
     entry.coalesce_key = std::move(coalesce_key);
@@ -85,7 +87,8 @@ void Ring::pop_front() {
   }
   if (!oldest.coalesce_key.empty()) {
     const auto known = newest_of_key_.find(oldest.coalesce_key);
-    if (known != newest_of_key_.end() && known->second == oldest.sequence) newest_of_key_.erase(known);
+    if (known != newest_of_key_.end() && known->second == oldest.sequence)
+      newest_of_key_.erase(known);
   }
   bytes_ -= oldest.line.size();
   entries_.pop_front();
@@ -122,7 +125,9 @@ const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_
   return nullptr;
 }
 
-void Ring::advance(RingReader& reader, const RingEntry& entry) { reader.next = after(entry.sequence); }
+void Ring::advance(RingReader& reader, const RingEntry& entry) {
+  reader.next = after(entry.sequence);
+}
 
 /// Whether it was not before.
 bool Ring::mark_taken(RingEntry& entry) {

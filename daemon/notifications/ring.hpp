@@ -16,8 +16,8 @@ namespace bridge {
 
 struct RingLimits {
   std::size_t entries = 1000;
-  std::size_t bytes = 16u << 20;                    ///< of all notifications held
-  std::optional<std::chrono::milliseconds> ttl;     ///< none: they do not age
+  std::size_t bytes = 16u << 20;                 ///< of all notifications held
+  std::optional<std::chrono::milliseconds> ttl;  ///< none: they do not age
   std::vector<std::string> excluded_methods;
   bool coalesce = false;
 };
@@ -45,8 +45,8 @@ struct RingReader {
 /// own; the loop's thread only.
 ///
 /// Bounded by entries and by bytes, oldest out first. An entry stays until it is pushed out, taken
-/// or not; one that leaves untaken counts as dropped. Sequence numbers only grow. Age is judged when
-/// the ring is used: every function that takes `now` drops what is too old first.
+/// or not; one that leaves untaken counts as dropped. Sequence numbers only grow. Age is judged
+/// when the ring is used: every function that takes `now` drops what is too old first.
 class Ring {
  public:
   using Clock = std::chrono::system_clock;
@@ -55,7 +55,8 @@ class Ring {
 
   /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
   /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
-  bool push(std::string message, std::string_view method, std::string coalesce_key, Clock::time_point now);
+  bool push(std::string message, std::string_view method, std::string coalesce_key,
+            Clock::time_point now);
 
   /// Whether a push of so many bytes may cost an entry nobody has taken, for want of room or by its
   /// age: then it is worth asking the readers' sockets first.

@@ -17,7 +17,8 @@ void settle_child_options(Options& options) {
   child.max_frame = options.clients.max_frame;
   child.request_timeout = options.upstream.http.request_timeout;
   child.request_max = options.upstream.http.request_max;
-  if (child.command.front().empty()) throw StartError(exit_code::usage, "the command after -- is empty");
+  if (child.command.front().empty())
+    throw StartError(exit_code::usage, "the command after -- is empty");
   if (!options.check) return;
   const std::string fault = ChildCommand(child, environ).fault();
   if (!fault.empty()) throw StartError(exit_code::cannot_run, fault);

@@ -9,11 +9,13 @@ namespace bridge {
 namespace {
 
 template <class Id>
-void take_ids(OptionBuilder& build, const std::string& name, const std::string& help, std::vector<Id>& ids) {
+void take_ids(OptionBuilder& build, const std::string& name, const std::string& help,
+              std::vector<Id>& ids) {
   build.list(name, "ID", help, [name, &ids](const std::string& given) {
     Id id = 0;
     const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), id);
-    if (error != std::errc() || end != given.data() + given.size()) wrong_value(name, given, "a numeric id");
+    if (error != std::errc() || end != given.data() + given.size())
+      wrong_value(name, given, "a numeric id");
     ids.push_back(id);
   });
 }
@@ -22,42 +24,54 @@ void take_ids(OptionBuilder& build, const std::string& name, const std::string& 
 
 void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw) {
   build.group("Clients");
-  build.text("--socket", options.socket.path, "PATH", "The Unix socket; @NAME for an abstract one", "MCP_SOCKET_PATH");
+  build.text("--socket", options.socket.path, "PATH", "The Unix socket; @NAME for an abstract one",
+             "MCP_SOCKET_PATH");
   build.text("--socket-mode", raw.mode, "MODE", "Its permissions, octal");
   build.text("--socket-owner", options.socket.owner, "USER", "Its owner");
   build.text("--socket-group", options.socket.group, "GROUP", "Its group");
   take_ids(build, "--allow-uid", "Only these users may connect", options.peers.uids);
   take_ids(build, "--allow-gid", "Only these groups may connect", options.peers.gids);
-  build.count<std::size_t>("--max-clients", options.max_clients, "Clients at a time; 1: one after the other", 1, "256");
+  build.count<std::size_t>("--max-clients", options.max_clients,
+                           "Clients at a time; 1: one after the other", 1, "256");
   build.size("--client-buffer", options.clients.buffer, "Bytes queued for or by one client");
-  build.duration("--client-stall", options.clients.stall, "How long a client over that may read nothing");
-  build.count<std::size_t>("--client-inflight", options.router.client_inflight, "Requests of one client at a time", 1, "64");
-  build.count<std::size_t>("--max-inflight", options.router.max_inflight, "Requests of all clients at a time", 1, "256");
+  build.duration("--client-stall", options.clients.stall,
+                 "How long a client over that may read nothing");
+  build.count<std::size_t>("--client-inflight", options.router.client_inflight,
+                           "Requests of one client at a time", 1, "64");
+  build.count<std::size_t>("--max-inflight", options.router.max_inflight,
+                           "Requests of all clients at a time", 1, "256");
   build.size("--max-buffered", options.max_buffered, "Bytes in all queues together");
-  build.choice("--orphans", options.router.orphans, {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}},
+  build.choice("--orphans", options.router.orphans,
+               {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}},
                "What becomes of the requests of a client that has left");
-  build.duration("--park-requests", options.router.park_requests, "How long a request of the server waits for a client");
-  build.flag("control", options.router.control, "Answer bridge/* requests instead of forwarding them");
+  build.duration("--park-requests", options.router.park_requests,
+                 "How long a request of the server waits for a client");
+  build.flag("control", options.router.control,
+             "Answer bridge/* requests instead of forwarding them");
 }
 
 void add_ring_options(OptionBuilder& build, Options& options) {
   build.group("Notifications");
   build.count<std::size_t>("--ring", options.ring.entries, "Notifications kept", 1, "1000");
   build.size("--ring-bytes", options.ring.bytes, "Bytes of notifications kept");
-  build.parsed("--ring-ttl", "DURATION", "none", "How long one is kept", [&options](const std::string& given) {
-    const auto duration = parse_duration(given);
-    if (!duration) wrong_value("--ring-ttl", given, "a duration (a number with ms, s, m or h)");
-    options.ring.ttl = duration->count() == 0 ? std::nullopt : duration;
-  });
-  build.list("--ring-exclude", "METHOD", "Keep notifications of this method out of the ring",
-             [&options](const std::string& given) { options.ring.excluded_methods.push_back(given); });
-  build.flag("ring-coalesce", options.ring.coalesce, "A newer list_changed or resources/updated replaces an untaken older one");
+  build.parsed("--ring-ttl", "DURATION", "none", "How long one is kept",
+               [&options](const std::string& given) {
+                 const auto duration = parse_duration(given);
+                 if (!duration)
+                   wrong_value("--ring-ttl", given, "a duration (a number with ms, s, m or h)");
+                 options.ring.ttl = duration->count() == 0 ? std::nullopt : duration;
+               });
+  build.list(
+      "--ring-exclude", "METHOD", "Keep notifications of this method out of the ring",
+      [&options](const std::string& given) { options.ring.excluded_methods.push_back(given); });
+  build.flag("ring-coalesce", options.ring.coalesce,
+             "A newer list_changed or resources/updated replaces an untaken older one");
 }
-
 
 void settle_client_options(Options& options, const RawOptions& raw) {
   unsigned mode = 0;
-  const auto [end, error] = std::from_chars(raw.mode.data(), raw.mode.data() + raw.mode.size(), mode, 8);
+  const auto [end, error] =
+      std::from_chars(raw.mode.data(), raw.mode.data() + raw.mode.size(), mode, 8);
   if (error != std::errc() || end != raw.mode.data() + raw.mode.size() || mode > 0777) {
     wrong_value("--socket-mode", raw.mode, "an octal mode of at most 0777");
   }

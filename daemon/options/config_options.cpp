@@ -20,30 +20,40 @@ constexpr const char* entry_name = "the server in --config";
 void add_headers(HttpOptions& http, const ServerEntry& entry, const std::string& source) {
   std::vector<std::string> lines;
   for (const auto& [name, value] : entry.headers) {
-    const bool is_given = std::any_of(http.headers.begin(), http.headers.end(), [&name = name](const std::string& line) {
-      return line.find_first_of(":;") == name.size() && strncasecmp(line.c_str(), name.c_str(), name.size()) == 0;
-    });
-    if (!is_given) lines.push_back(header_line(name, value, source + ": header", exit_code::configuration));
+    const bool is_given = std::any_of(
+        http.headers.begin(), http.headers.end(), [&name = name](const std::string& line) {
+          return line.find_first_of(":;") == name.size() &&
+                 strncasecmp(line.c_str(), name.c_str(), name.size()) == 0;
+        });
+    if (!is_given)
+      lines.push_back(header_line(name, value, source + ": header", exit_code::configuration));
   }
   http.headers.insert(http.headers.begin(), lines.begin(), lines.end());
 }
 
-[[noreturn]] void fail(const ServerEntry& entry, const std::string& source, const std::string& why) {
-  throw StartError(exit_code::configuration, fmt::format("{}: server '{}' {}", source, printable(entry.name, 80), why));
+[[noreturn]] void fail(const ServerEntry& entry, const std::string& source,
+                       const std::string& why) {
+  throw StartError(exit_code::configuration,
+                   fmt::format("{}: server '{}' {}", source, printable(entry.name, 80), why));
 }
 
 UpstreamKind kind_of(const ServerEntry& entry, const std::string& source) {
   const std::string& type = entry.type;
   if (type == "stdio" || (type.empty() && !entry.command.empty())) {
     if (entry.command.empty()) fail(entry, source, "has no command");
-    if (type.empty() && !entry.url.empty()) fail(entry, source, "has a command and a url, and no type");
+    if (type.empty() && !entry.url.empty())
+      fail(entry, source, "has a command and a url, and no type");
     return UpstreamKind::child;
   }
-  const bool is_http = type.empty() || type == "http" || type == "streamable-http" || type == "streamableHttp";
+  const bool is_http =
+      type.empty() || type == "http" || type == "streamable-http" || type == "streamableHttp";
   if (!is_http && type != "sse") {
-    fail(entry, source, fmt::format("is of the type '{}', and only stdio, http, streamable-http and sse are known", printable(type, 80)));
+    fail(entry, source,
+         fmt::format("is of the type '{}', and only stdio, http, streamable-http and sse are known",
+                     printable(type, 80)));
   }
-  if (entry.url.empty()) fail(entry, source, type.empty() ? "has neither a command nor a url" : "has no url");
+  if (entry.url.empty())
+    fail(entry, source, type.empty() ? "has neither a command nor a url" : "has no url");
   return is_http ? UpstreamKind::http : UpstreamKind::sse;
 }
 
@@ -58,14 +68,19 @@ std::string described(const ServerEntry& entry) {
 
 void add_config_options(OptionBuilder& build, RawOptions& raw) {
   build.group("Config file");
-  build.text("--config", raw.config, "FILE", "The server is named by this file, as other tools write it: mcpServers, servers or inputs and tools");
+  build.text(
+      "--config", raw.config, "FILE",
+      "The server is named by this file, as other tools write it: mcpServers, servers or inputs and tools");
   build.text("--server", raw.server, "NAME", "Which one, if there are several");
-  build.list("--input", "ID=VALUE", "The value of ${input:ID} in it", [&raw](const std::string& given) {
-    const auto equals = given.find('=');
-    if (equals == given.npos || equals == 0) throw StartError(exit_code::usage, "--input: expected ID=VALUE");
-    raw.inputs[given.substr(0, equals)] = given.substr(equals + 1);
-  });
-  build.text("--input-file", raw.input_file, "FILE", "A JSON object with such values; else they come from MCP_INPUT_ID or the terminal");
+  build.list("--input", "ID=VALUE", "The value of ${input:ID} in it",
+             [&raw](const std::string& given) {
+               const auto equals = given.find('=');
+               if (equals == given.npos || equals == 0)
+                 throw StartError(exit_code::usage, "--input: expected ID=VALUE");
+               raw.inputs[given.substr(0, equals)] = given.substr(equals + 1);
+             });
+  build.text("--input-file", raw.input_file, "FILE",
+             "A JSON object with such values; else they come from MCP_INPUT_ID or the terminal");
 }
 
 void settle_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given) {
@@ -76,7 +91,8 @@ void settle_config(Options& options, RawOptions& raw, std::map<std::string, std:
   sources.answers = raw.answers;
   sources.may_ask = raw.may_ask && has_terminal();
   if (!raw.input_file.empty()) {
-    sources.file = read_text_map(read_small_file(raw.input_file, "--input-file"), "--input-file " + raw.input_file);
+    sources.file = read_text_map(read_small_file(raw.input_file, "--input-file"),
+                                 "--input-file " + raw.input_file);
   }
   const ServerEntry& chosen = choose_server(config, raw.server, source);
   const UpstreamKind kind = kind_of(chosen, source);
@@ -91,7 +107,8 @@ void settle_config(Options& options, RawOptions& raw, std::map<std::string, std:
     upstream.child.command.insert(upstream.child.command.begin(), entry.command);
     upstream.child.environment = entry.environment;
     upstream.child.folder = entry.folder;
-    if (entry.command.empty()) fail(entry, source, "has an empty command, once its variables are replaced");
+    if (entry.command.empty())
+      fail(entry, source, "has an empty command, once its variables are replaced");
     return;
   }
   const std::string fault = set_url(upstream.http, entry.url);

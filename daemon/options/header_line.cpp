@@ -10,7 +10,8 @@
 
 namespace bridge {
 
-std::string header_line(const std::string& name, const std::string& value, const std::string& option, int code) {
+std::string header_line(const std::string& name, const std::string& value,
+                        const std::string& option, int code) {
   constexpr std::string_view token_characters =
       "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   if (name.empty() || name.find_first_not_of(token_characters) != name.npos) {
@@ -19,7 +20,9 @@ std::string header_line(const std::string& name, const std::string& value, const
   const bool printable_only = std::none_of(value.begin(), value.end(), [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
   });
-  if (!printable_only) throw StartError(code, fmt::format("{} {}: the value has a control character in it", option, name));
+  if (!printable_only)
+    throw StartError(code,
+                     fmt::format("{} {}: the value has a control character in it", option, name));
   // curl sends a header without a value only if it ends with a semicolon.
   return value.empty() ? name + ";" : name + ": " + value;
 }

@@ -10,30 +10,44 @@ namespace bridge {
 void add_http_face_options(OptionBuilder& build, Options& options) {
   FaceOptions& face = options.face;
   build.group("HTTP face");
-  build.parsed("--http", "[HOST]:PORT", "off", "Serve the session as a remote MCP server here; port 0: a free one",
+  build.parsed("--http", "[HOST]:PORT", "off",
+               "Serve the session as a remote MCP server here; port 0: a free one",
                [&face](const std::string& given) {
                  face.address = parse_face_address(given);
-                 if (!face.address) wrong_value("--http", given, "an address (HOST:PORT, [IPV6]:PORT, :PORT)");
+                 if (!face.address)
+                   wrong_value("--http", given, "an address (HOST:PORT, [IPV6]:PORT, :PORT)");
                });
   build.text("--http-cert", face.certificate, "FILE", "TLS: the certificate with its chain (PEM)");
   build.text("--http-key", face.private_key, "FILE", "Its private key (PEM)");
-  build.text("--http-token-file", face.token_file, "FILE", "The bearer token that callers must show; read again when it changes");
-  build.flag("http-insecure", face.insecure, "Allow an address that is not loopback without TLS or without a token");
+  build.text("--http-token-file", face.token_file, "FILE",
+             "The bearer token that callers must show; read again when it changes");
+  build.flag("http-insecure", face.insecure,
+             "Allow an address that is not loopback without TLS or without a token");
   build.list("--http-allow-origin", "ORIGIN", "Web pages of this origin may call (CORS); *: of any",
              [&face](const std::string& given) { face.allow_origins.push_back(given); });
   build.list("--http-allow-host", "HOST", "A name by which the face may be called; *: any",
              [&face](const std::string& given) { face.allow_hosts.push_back(given); });
-  build.flag("http-async", face.answers_later, "Answer every request 202 at once and send the answer on the session's stream");
-  build.duration("--http-timeout", face.timeout, "How long a caller that wants JSON waits for it; then 504");
-  build.parsed("--http-fanout", "session|all", "session", "What subscribers of /mcp/stream get: session notifications and late answers, or everything",
-               [&face](const std::string& given) {
-                 if (given != "session" && given != "all") wrong_value("--http-fanout", given, "one of session|all");
-                 face.fans_out_all = given == "all";
-               });
-  build.count<std::size_t>("--http-max-sessions", face.max_sessions, "Sessions at a time", 1, "1000");
-  build.count<std::size_t>("--http-max-streams", face.max_streams, "Streams opened by GET at a time", 1, "256");
-  build.duration("--http-session-idle", face.session_idle, "A session that is not used for so long ends");
-  build.size("--http-stream-buffer", face.stream_buffer, "Bytes unsent to one stream before it is dropped, and kept of a session for resumption");
+  build.flag("http-async", face.answers_later,
+             "Answer every request 202 at once and send the answer on the session's stream");
+  build.duration("--http-timeout", face.timeout,
+                 "How long a caller that wants JSON waits for it; then 504");
+  build.parsed(
+      "--http-fanout", "session|all", "session",
+      "What subscribers of /mcp/stream get: session notifications and late answers, or everything",
+      [&face](const std::string& given) {
+        if (given != "session" && given != "all")
+          wrong_value("--http-fanout", given, "one of session|all");
+        face.fans_out_all = given == "all";
+      });
+  build.count<std::size_t>("--http-max-sessions", face.max_sessions, "Sessions at a time", 1,
+                           "1000");
+  build.count<std::size_t>("--http-max-streams", face.max_streams,
+                           "Streams opened by GET at a time", 1, "256");
+  build.duration("--http-session-idle", face.session_idle,
+                 "A session that is not used for so long ends");
+  build.size(
+      "--http-stream-buffer", face.stream_buffer,
+      "Bytes unsent to one stream before it is dropped, and kept of a session for resumption");
   build.duration("--sse-keepalive", face.keepalive, "Between comments on a quiet stream");
 }
 
@@ -51,9 +65,11 @@ void settle_http_face_options(Options& options) {
     if (!face.certificate.empty()) TlsServer(face.certificate, face.private_key);
   }
   using std::chrono::milliseconds;
-  for (const auto& [name, value] : {std::pair{"--http-timeout", face.timeout}, {"--sse-keepalive", face.keepalive},
+  for (const auto& [name, value] : {std::pair{"--http-timeout", face.timeout},
+                                    {"--sse-keepalive", face.keepalive},
                                     {"--http-session-idle", face.session_idle}}) {
-    if (value < milliseconds(10)) throw StartError(exit_code::usage, fmt::format("{}: at least 10ms", name));
+    if (value < milliseconds(10))
+      throw StartError(exit_code::usage, fmt::format("{}: at least 10ms", name));
   }
 }
 

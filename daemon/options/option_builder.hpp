@@ -16,7 +16,8 @@
 namespace bridge {
 
 /// A value that is not what the option expects: StartError, 64.
-[[noreturn]] void wrong_value(const std::string& option, const std::string& value, const std::string& expected);
+[[noreturn]] void wrong_value(const std::string& option, const std::string& value,
+                              const std::string& expected);
 
 /// Names options, their environment, and where their values go.
 class OptionBuilder {
@@ -27,8 +28,9 @@ class OptionBuilder {
 
   CLI::Option* text(const std::string& name, std::string& value, const std::string& type,
                     const std::string& help, const char* variable = nullptr) {
-    return finish(name, app_.add_option_function<std::string>(
-                            name, [&value](const std::string& given) { value = given; }, help),
+    return finish(name,
+                  app_.add_option_function<std::string>(
+                      name, [&value](const std::string& given) { value = given; }, help),
                   type, value, variable);
   }
 
@@ -46,9 +48,11 @@ class OptionBuilder {
         ->allow_extra_args(false);
   }
 
-  void duration(const std::string& name, std::chrono::milliseconds& value, const std::string& help) {
-    const std::string shown = fmt::format("{}", value.count() % 1000 == 0 ? fmt::format("{}s", value.count() / 1000)
-                                                                         : fmt::format("{}ms", value.count()));
+  void duration(const std::string& name, std::chrono::milliseconds& value,
+                const std::string& help) {
+    const std::string shown =
+        fmt::format("{}", value.count() % 1000 == 0 ? fmt::format("{}s", value.count() / 1000)
+                                                    : fmt::format("{}ms", value.count()));
     parsed(name, "DURATION", shown, help, [name, &value](const std::string& given) {
       const auto duration = parse_duration(given);
       if (!duration) wrong_value(name, given, "a duration (a number with ms, s, m or h)");
@@ -57,20 +61,24 @@ class OptionBuilder {
   }
 
   void size(const std::string& name, std::size_t& value, const std::string& help) {
-    const std::string shown = value % (1u << 20) == 0 ? fmt::format("{}M", value >> 20) : fmt::format("{}", value);
+    const std::string shown =
+        value % (1u << 20) == 0 ? fmt::format("{}M", value >> 20) : fmt::format("{}", value);
     parsed(name, "SIZE", shown, help, [name, &value](const std::string& given) {
       const auto size = parse_size(given);
-      if (!size || *size == 0) wrong_value(name, given, "a size (a whole number above 0, with K, M or G)");
+      if (!size || *size == 0)
+        wrong_value(name, given, "a size (a whole number above 0, with K, M or G)");
       value = *size;
     });
   }
 
   template <class Number>
-  void count(const std::string& name, Number& value, const std::string& help, Number least, const std::string& shown) {
+  void count(const std::string& name, Number& value, const std::string& help, Number least,
+             const std::string& shown) {
     parsed(name, "N", shown, help, [name, &value, least](const std::string& given) {
       Number number = 0;
       const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
-      if (error != std::errc() || end != given.data() + given.size() || number < least || number > 1'000'000'000) {
+      if (error != std::errc() || end != given.data() + given.size() || number < least ||
+          number > 1'000'000'000) {
         wrong_value(name, given, fmt::format("a whole number of at least {}", least));
       }
       value = number;
@@ -78,23 +86,25 @@ class OptionBuilder {
   }
 
   template <class Value>
-  void choice(const std::string& name, Value& value, std::vector<std::pair<std::string, Value>> choices,
-              const std::string& help) {
+  void choice(const std::string& name, Value& value,
+              std::vector<std::pair<std::string, Value>> choices, const std::string& help) {
     std::string shown, names;
     for (const auto& [text, one] : choices) {
       if (one == value) shown = text;
       names += (names.empty() ? "" : "|") + text;
     }
     parsed(name, names, shown, help, [name, &value, choices, names](const std::string& given) {
-      const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& one) { return one.first == given; });
+      const auto found = std::find_if(choices.begin(), choices.end(),
+                                      [&](const auto& one) { return one.first == given; });
       if (found == choices.end()) wrong_value(name, given, "one of " + names);
       value = found->second;
     });
   }
 
-  void parsed(const std::string& name, const std::string& type, const std::string& shown, const std::string& help,
-              std::function<void(const std::string&)> take) {
-    finish(name, app_.add_option_function<std::string>(name, std::move(take), help), type, shown, nullptr);
+  void parsed(const std::string& name, const std::string& type, const std::string& shown,
+              const std::string& help, std::function<void(const std::string&)> take) {
+    finish(name, app_.add_option_function<std::string>(name, std::move(take), help), type, shown,
+           nullptr);
   }
 
   /// `--name` and `--no-name`.
@@ -114,7 +124,8 @@ class OptionBuilder {
 
   CLI::Option* finish(const std::string& name, CLI::Option* option, const std::string& type,
                       const std::string& shown, const char* variable) {
-    option->type_name(type)->group(group_)->envname(variable != nullptr ? variable : variable_of(name));
+    option->type_name(type)->group(group_)->envname(variable != nullptr ? variable
+                                                                        : variable_of(name));
     if (!shown.empty()) option->default_str(shown);
     return option;
   }

@@ -14,9 +14,9 @@ class OptionBuilder;
 struct RawOptions {
   std::string url, mode = "0600", options_file, client_capabilities;
   std::string config, server, input_file;
-  std::vector<std::string> command;           ///< what stands behind `--`
-  std::map<std::string, std::string> inputs;  ///< --input
-  std::map<std::string, std::string> answers; ///< of the terminal, for inputs
+  std::vector<std::string> command;            ///< what stands behind `--`
+  std::map<std::string, std::string> inputs;   ///< --input
+  std::map<std::string, std::string> answers;  ///< of the terminal, for inputs
   bool url_on_command_line = false;
   bool config_on_command_line = false;
   bool may_ask = false;  ///< for an input, on the terminal
@@ -27,13 +27,15 @@ struct RawOptions {
 // throws StartError.
 void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw);
 void add_trust_options(OptionBuilder& build, Options& options);
-void settle_upstream_options(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
+void settle_upstream_options(Options& options, RawOptions& raw,
+                             std::map<std::string, std::string>& given);
 
 void add_child_options(OptionBuilder& build, Options& options);
 void settle_child_options(Options& options);
 
 void add_config_options(OptionBuilder& build, RawOptions& raw);
-/// REQUIRES: --config. Fills the upstream; what it is stands among `given` then, for SIGHUP to compare.
+/// REQUIRES: --config. Fills the upstream; what it is stands among `given` then, for SIGHUP to
+/// compare.
 void settle_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
 
 void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw);

@@ -13,7 +13,8 @@
 namespace bridge {
 
 void wrong_value(const std::string& option, const std::string& value, const std::string& expected) {
-  throw StartError(exit_code::usage, fmt::format("{}: '{}' is not {}", option, printable(value), expected));
+  throw StartError(exit_code::usage,
+                   fmt::format("{}: '{}' is not {}", option, printable(value), expected));
 }
 
 namespace {
@@ -33,17 +34,20 @@ void apply_file(CLI::App& app, const std::string& path) {
   for (const auto& [name, values] : read_options_file(path)) {
     CLI::Option* option = name == "options-file" ? nullptr : app.get_option_no_throw("--" + name);
     if (option == nullptr) {
-      throw StartError(exit_code::configuration, fmt::format("{}: there is no option '{}'", path, printable(name)));
+      throw StartError(exit_code::configuration,
+                       fmt::format("{}: there is no option '{}'", path, printable(name)));
     }
     if (option->count() > 0) continue;
     const bool is_flag = option->get_expected_max() == 0;
     try {
-      for (const std::string& value : values) option->add_result(is_flag ? flag_value(name, value) : value);
+      for (const std::string& value : values)
+        option->add_result(is_flag ? flag_value(name, value) : value);
       option->run_callback();
     } catch (const StartError& error) {
       throw StartError(exit_code::configuration, fmt::format("{}: {}", path, error.what()));
     } catch (const CLI::Error& error) {
-      throw StartError(exit_code::configuration, fmt::format("{}: {}: {}", path, name, error.what()));
+      throw StartError(exit_code::configuration,
+                       fmt::format("{}: {}: {}", path, name, error.what()));
     }
   }
 }
@@ -112,7 +116,8 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
   Options& options = result.options;
   RawOptions raw;
   // What stands behind `--` is the local server's command, whatever it looks like.
-  const int argc = static_cast<int>(std::find(argv, argv + all_argc, std::string_view("--")) - argv);
+  const int argc =
+      static_cast<int>(std::find(argv, argv + all_argc, std::string_view("--")) - argv);
   if (argc < all_argc) raw.command.assign(argv + argc + 1, argv + all_argc);
   const auto is_named = [&](std::string_view option) {
     return std::any_of(argv + 1, argv + argc, [option](std::string_view one) {
@@ -124,7 +129,9 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
   raw.config_on_command_line = is_named("--config");
   raw.may_ask = earlier == nullptr && !only_checks;
   if (earlier != nullptr) raw.answers = earlier->answers;
-  const auto code = [only_checks](int usual) { return only_checks ? exit_code::configuration : usual; };
+  const auto code = [only_checks](int usual) {
+    return only_checks ? exit_code::configuration : usual;
+  };
   CLI::App app(purpose, "mcp-bridged");
   name_options(app, options, raw);
   try {
@@ -134,13 +141,15 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
       settle_client_options(options, raw);
       settle_http_face_options(options);
       settle_session_options(options, raw);
-      if (argc < all_argc && raw.command.empty()) throw StartError(exit_code::usage, "there is no command behind --");
+      if (argc < all_argc && raw.command.empty())
+        throw StartError(exit_code::usage, "there is no command behind --");
       settle_upstream_options(options, raw, result.given);
       settle_running_options(options);
       result.answers = raw.answers;
     }
     for (const CLI::Option* option : app.get_options()) {
-      if (option->count() > 0) result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
+      if (option->count() > 0)
+        result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
     }
   } catch (const CLI::CallForHelp&) {
     result.informed = Informed{help_of(app)};

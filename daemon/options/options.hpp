@@ -33,7 +33,7 @@ struct Options {
   std::chrono::milliseconds grace{5000};
   LogOptions log;
   std::string metrics_file;  ///< empty: none
-  bool check = false;  ///< --check: say whether all is well, and end
+  bool check = false;        ///< --check: say whether all is well, and end
 };
 
 /// What the command line asked for instead of running: the text for stdout.
@@ -45,8 +45,8 @@ struct Informed {
 /// Throws StartError for a wrong option or value (64) and for files (78).
 struct ParsedOptions {
   Options options;
-  std::map<std::string, std::string> given;  ///< every option that was set, by name, as text
-  std::optional<Informed> informed;  ///< --help or --version
+  std::map<std::string, std::string> given;    ///< every option that was set, by name, as text
+  std::optional<Informed> informed;            ///< --help or --version
   std::map<std::string, std::string> answers;  ///< what was asked for on the terminal; secret
 };
 /// `earlier`: what was read at the start, when it is read again. Then nothing is asked.

@@ -49,7 +49,8 @@ std::map<std::string, std::vector<std::string>> read_options_file(const std::str
     std::string name = line.substr(0, end);
     std::string value = end == line.npos ? std::string() : trim(line.substr(end));
     if (!value.empty() && value.front() == '=') value = trim(value.substr(1));
-    name.erase(0, name.find_first_not_of('-') == name.npos ? name.size() : name.find_first_not_of('-'));
+    name.erase(
+        0, name.find_first_not_of('-') == name.npos ? name.size() : name.find_first_not_of('-'));
     lines[name].push_back(value);
   }
   return lines;

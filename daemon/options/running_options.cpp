@@ -15,10 +15,14 @@ void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw
   build.group("Running");
   build.text("--options-file", raw.options_file, "FILE", "More options, one 'name = value' a line");
   build.choice("--log-level", options.log.level,
-               {{"debug", LogLevel::debug}, {"info", LogLevel::info}, {"warning", LogLevel::warning},
-                {"error", LogLevel::error}, {"off", LogLevel::off}},
+               {{"debug", LogLevel::debug},
+                {"info", LogLevel::info},
+                {"warning", LogLevel::warning},
+                {"error", LogLevel::error},
+                {"off", LogLevel::off}},
                "What is logged on stderr");
-  build.choice("--log-format", options.log.format, {{"text", LogFormat::text}, {"json", LogFormat::json}},
+  build.choice("--log-format", options.log.format,
+               {{"text", LogFormat::text}, {"json", LogFormat::json}},
                "How: a line, or an object a line");
   build.flag("log-bodies", options.log.bodies,
              "At debug level log the messages too, with whatever is secret in them");
@@ -32,7 +36,8 @@ void settle_running_options(const Options& options) {
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     throw StartError(exit_code::configuration,
-                     fmt::format("--metrics-file: cannot write in {}: {}", printable(folder), std::strerror(errno)));
+                     fmt::format("--metrics-file: cannot write in {}: {}", printable(folder),
+                                 std::strerror(errno)));
   }
 }
 

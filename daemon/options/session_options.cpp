@@ -12,22 +12,26 @@ void check_capabilities(const std::string& json) {
   scanner.skip_space();
   const bool is_object_text = scanner.peek() == '{' && scanner.value(value);
   scanner.skip_space();
-  if (!is_object_text || !scanner.at_end()) wrong_value("--client-capabilities", json, "a JSON object");
+  if (!is_object_text || !scanner.at_end())
+    wrong_value("--client-capabilities", json, "a JSON object");
 }
 
 }  // namespace
 
 void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw) {
   build.group("Session");
-  build.choice("--handshake", options.router.handshake,
-               {{"lazy", Handshake::lazy}, {"client", Handshake::client}, {"eager", Handshake::eager}},
-               "Who initializes: the first client or else the bridge; only a client; the bridge, at start");
-  build.text("--client-capabilities", raw.client_capabilities, "JSON", "Capabilities the bridge opens the session with; then it always opens it itself");
-  build.duration("--connect-wait", options.session.connect_wait, "How long a frame waits for the session");
-  build.duration("--keepalive", options.session.keepalive, "Ping the upstream after so long without a message; 0: never");
+  build.choice(
+      "--handshake", options.router.handshake,
+      {{"lazy", Handshake::lazy}, {"client", Handshake::client}, {"eager", Handshake::eager}},
+      "Who initializes: the first client or else the bridge; only a client; the bridge, at start");
+  build.text("--client-capabilities", raw.client_capabilities, "JSON",
+             "Capabilities the bridge opens the session with; then it always opens it itself");
+  build.duration("--connect-wait", options.session.connect_wait,
+                 "How long a frame waits for the session");
+  build.duration("--keepalive", options.session.keepalive,
+                 "Ping the upstream after so long without a message; 0: never");
   build.duration("--grace", options.grace, "For requests in flight when the daemon is told to end");
 }
-
 
 void settle_session_options(Options& options, const RawOptions& raw) {
   if (!raw.client_capabilities.empty()) {

@@ -16,7 +16,8 @@ namespace {
 /// `Name: value` or `Name: @FILE`.
 std::string header_of(const std::string& given) {
   const auto colon = given.find(':');
-  if (colon == given.npos) throw StartError(exit_code::usage, "--header: expected 'Name: value' or 'Name: @FILE'");
+  if (colon == given.npos)
+    throw StartError(exit_code::usage, "--header: expected 'Name: value' or 'Name: @FILE'");
   const std::string name = given.substr(0, colon);
   const auto begin = given.find_first_not_of(" \t", colon + 1);
   std::string value = begin == given.npos ? std::string() : given.substr(begin);
@@ -33,14 +34,20 @@ void check_readable(const std::string& option, const std::string& path) {
 void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw) {
   HttpOptions& http = options.upstream.http;
   build.group("Upstream");
-  build.text("--url", raw.url, "URL", "The MCP server: http://, https:// or http+unix://%2Fpath%2Fto.sock/mcp", "MCP_SERVER_URL");
-  build.list("--header", "'NAME: VALUE'", "A header for every request; 'Name: @FILE' reads the value from a file",
+  build.text("--url", raw.url, "URL",
+             "The MCP server: http://, https:// or http+unix://%2Fpath%2Fto.sock/mcp",
+             "MCP_SERVER_URL");
+  build.list("--header", "'NAME: VALUE'",
+             "A header for every request; 'Name: @FILE' reads the value from a file",
              [&http](const std::string& given) { http.headers.push_back(header_of(given)); });
   build.duration("--connect-timeout", http.connect_timeout, "For one connection to the upstream");
-  build.duration("--request-timeout", http.request_timeout, "Without a byte of a request's answer; 0: none");
+  build.duration("--request-timeout", http.request_timeout,
+                 "Without a byte of a request's answer; 0: none");
   build.duration("--request-max", http.request_max, "For a request's whole answer; 0: none");
-  build.flag("server-stream", http.server_stream, "Keep the GET stream open for the server's notifications");
-  build.count("--stream-retries", http.stream_retries, "Tries in a row to open that stream", 0, "unlimited");
+  build.flag("server-stream", http.server_stream,
+             "Keep the GET stream open for the server's notifications");
+  build.count("--stream-retries", http.stream_retries, "Tries in a row to open that stream", 0,
+              "unlimited");
   build.size("--max-frame", options.clients.max_frame, "The longest message, in either direction");
 }
 
@@ -48,33 +55,47 @@ void add_trust_options(OptionBuilder& build, Options& options) {
   HttpOptions& http = options.upstream.http;
   AuthOptions& auth = options.upstream.auth;
   build.group("Authorization and TLS");
-  build.text("--token-command", auth.token_command, "CMD", "A shell command that prints the bearer token");
-  build.parsed("--token-ttl", "DURATION", "until refused", "How long its token is used", [&auth](const std::string& given) {
-    auth.token_ttl = parse_duration(given);
-    if (!auth.token_ttl) wrong_value("--token-ttl", given, "a duration (a number with ms, s, m or h)");
-  });
-  build.text("--token-file", auth.token_file, "FILE", "A file with the bearer token; read again when it changes");
-  build.text("--oauth-client-id", auth.oauth.client_id, "ID", "OAuth 2.1 client credentials: the client");
+  build.text("--token-command", auth.token_command, "CMD",
+             "A shell command that prints the bearer token");
+  build.parsed("--token-ttl", "DURATION", "until refused", "How long its token is used",
+               [&auth](const std::string& given) {
+                 auth.token_ttl = parse_duration(given);
+                 if (!auth.token_ttl)
+                   wrong_value("--token-ttl", given, "a duration (a number with ms, s, m or h)");
+               });
+  build.text("--token-file", auth.token_file, "FILE",
+             "A file with the bearer token; read again when it changes");
+  build.text("--oauth-client-id", auth.oauth.client_id, "ID",
+             "OAuth 2.1 client credentials: the client");
   build.text("--oauth-client-secret-file", auth.oauth.client_secret_file, "FILE", "Its secret");
-  build.text("--oauth-private-key", auth.oauth.private_key_file, "FILE", "Or its private key (PEM, P-256 or RSA), for private_key_jwt");
-  build.text("--oauth-token-url", auth.oauth.token_url, "URL", "The token endpoint; else it is discovered");
-  build.text("--oauth-scope", auth.oauth.scope, "SCOPE", "The scope asked for; else what the server names");
-  build.text("--ca-file", http.ca_file, "FILE", "Trust these certificate authorities (PEM) instead of the system's");
+  build.text("--oauth-private-key", auth.oauth.private_key_file, "FILE",
+             "Or its private key (PEM, P-256 or RSA), for private_key_jwt");
+  build.text("--oauth-token-url", auth.oauth.token_url, "URL",
+             "The token endpoint; else it is discovered");
+  build.text("--oauth-scope", auth.oauth.scope, "SCOPE",
+             "The scope asked for; else what the server names");
+  build.text("--ca-file", http.ca_file, "FILE",
+             "Trust these certificate authorities (PEM) instead of the system's");
   build.text("--client-cert", http.client_certificate, "FILE", "A client certificate (PEM)");
   build.text("--client-key", http.client_key, "FILE", "Its private key (PEM)");
-  build.flag("insecure", http.insecure, "Do not verify the upstream's certificate; anybody can then read and change everything");
+  build.flag(
+      "insecure", http.insecure,
+      "Do not verify the upstream's certificate; anybody can then read and change everything");
   build.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
 }
 
-
 /// Who names the upstream: the command line, then the environment, then a file.
-void settle_upstream_options(Options& options, RawOptions& raw, std::map<std::string, std::string>& given) {
+void settle_upstream_options(Options& options, RawOptions& raw,
+                             std::map<std::string, std::string>& given) {
   HttpOptions& http = options.upstream.http;
   AuthOptions& auth = options.upstream.auth;
   if (const char* token = std::getenv("MCP_SERVER_TOKEN")) auth.static_token = token;
   const bool clean = std::all_of(auth.static_token.begin(), auth.static_token.end(),
                                  [](char c) { return c > 0x20 && c < 0x7F; });
-  if (!clean) throw StartError(exit_code::configuration, "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)");
+  if (!clean)
+    throw StartError(
+        exit_code::configuration,
+        "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)");
   if (!raw.command.empty() && raw.url_on_command_line) {
     throw StartError(exit_code::usage, "two upstreams: --url and a command behind --");
   }
@@ -88,10 +109,12 @@ void settle_upstream_options(Options& options, RawOptions& raw, std::map<std::st
   } else if (!raw.config.empty()) {
     settle_config(options, raw, given);
   } else {
-    throw StartError(exit_code::usage,
-                     "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command behind --");
+    throw StartError(
+        exit_code::usage,
+        "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command behind --");
   }
-  const bool has_token = !auth.token_command.empty() || !auth.token_file.empty() || auth.uses_oauth() || !auth.static_token.empty();
+  const bool has_token = !auth.token_command.empty() || !auth.token_file.empty() ||
+                         auth.uses_oauth() || !auth.static_token.empty();
   if (!has_token) auth.token_file = credential_file("token");
   const std::string auth_fault = fault_of(auth);
   if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);

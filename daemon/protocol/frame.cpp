@@ -206,7 +206,8 @@ std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_
     if (scanner.fault() == JsonFault::too_deep) {
       return invalid("Invalid Request: nested beyond 1024 levels");
     }
-    if (elements.size() == max_batch) return invalid("Invalid Request: a batch of more than 10000 messages");
+    if (elements.size() == max_batch)
+      return invalid("Invalid Request: a batch of more than 10000 messages");
     return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
   }
   if (elements.empty()) return invalid("Invalid Request: empty batch");

@@ -28,8 +28,8 @@ class UpstreamIdSource {
   std::uint64_t last_ = 0;
 };
 
-/// Hands out the ids of clients, in the order of their connecting. Owned by the daemon, shared by the
-/// carriers on the clients' side.
+/// Hands out the ids of clients, in the order of their connecting. Owned by the daemon, shared by
+/// the carriers on the clients' side.
 class ClientIdSource {
  public:
   ClientId next() { return static_cast<ClientId>(++last_); }

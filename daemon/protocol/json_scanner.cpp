@@ -15,9 +15,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 /// How many bytes from `begin` are plain inside a string: no quote, no backslash, no control.
 std::size_t plain_run(const char* begin, const char* end) {
@@ -32,7 +30,8 @@ std::size_t plain_run(const char* begin, const char* end) {
     const __m128i special = _mm_or_si128(
         control, _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
     const unsigned mask = static_cast<unsigned>(_mm_movemask_epi8(special));
-    if (mask != 0) return static_cast<std::size_t>(at - begin) + static_cast<std::size_t>(__builtin_ctz(mask));
+    if (mask != 0)
+      return static_cast<std::size_t>(at - begin) + static_cast<std::size_t>(__builtin_ctz(mask));
     at += 16;
   }
 #endif

@@ -11,9 +11,10 @@ namespace bridge {
 /// Cuts a byte stream into lines, whatever the chunks were. Pure; one per stream.
 ///
 /// A line ends with `\n`; a `\r` before it goes. Empty lines are not reported. A line of more than
-/// `max_line` bytes is reported once as oversized, as soon as that is certain, and the rest of it is
-/// discarded; so at most `max_line` + 1 bytes are ever held. A sink that wants to know what it was has
-/// `on_oversized_line_end(beginning, end)`: the first and last bytes of it, `ends_of_line` at most.
+/// `max_line` bytes is reported once as oversized, as soon as that is certain, and the rest of it
+/// is discarded; so at most `max_line` + 1 bytes are ever held. A sink that wants to know what it
+/// was has `on_oversized_line_end(beginning, end)`: the first and last bytes of it, `ends_of_line`
+/// at most.
 class LineSplitter {
  public:
   static constexpr std::size_t ends_of_line = 256;
@@ -81,7 +82,8 @@ class LineSplitter {
       discarding_ = false;
       const std::string beginning = std::exchange(beginning_, {});
       const std::string end = std::exchange(end_, {});
-      if constexpr (requires { sink.on_oversized_line_end(beginning, end); }) sink.on_oversized_line_end(beginning, end);
+      if constexpr (requires { sink.on_oversized_line_end(beginning, end); })
+        sink.on_oversized_line_end(beginning, end);
       return;
     }
     if (!pending_.empty() && pending_.back() == '\r') pending_.pop_back();

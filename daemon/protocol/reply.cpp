@@ -31,9 +31,11 @@ std::string_view name_of(ErrorKind kind) {
 }
 
 std::string log_text(const Failure& failure) {
-  if (failure.error_object.empty()) return failure.summary.empty() ? failure.message : failure.summary;
+  if (failure.error_object.empty())
+    return failure.summary.empty() ? failure.message : failure.summary;
   const auto code = find_member(failure.error_object, "code");
-  return fmt::format("an error of the upstream's own, code {}", code ? code->substr(0, 20) : "missing");
+  return fmt::format("an error of the upstream's own, code {}",
+                     code ? code->substr(0, 20) : "missing");
 }
 
 Failure failure_of(ErrorKind kind, Delivered delivered, std::string message) {
@@ -56,12 +58,15 @@ std::string error_reply(std::string_view raw_id, const Failure& failure) {
   std::string reply;
   auto out = std::back_inserter(reply);
   fmt::format_to(
-      out, R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge")",
-      raw_id, failure.status != 0 ? json_rpc::http_error : json_rpc::bridge_error, quote(failure.message));
+      out,
+      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge")",
+      raw_id, failure.status != 0 ? json_rpc::http_error : json_rpc::bridge_error,
+      quote(failure.message));
   fmt::format_to(out, R"(,"kind":"{}","delivered":"{}")", name_of(failure.kind),
                  failure.delivered == Delivered::no ? "no" : "unknown");
   if (failure.status != 0) fmt::format_to(out, R"(,"status":{})", failure.status);
-  if (failure.retry_after) fmt::format_to(out, R"(,"retryAfterMs":{})", failure.retry_after->count());
+  if (failure.retry_after)
+    fmt::format_to(out, R"(,"retryAfterMs":{})", failure.retry_after->count());
   if (!failure.www_authenticate.empty()) {
     fmt::format_to(out, R"(,"wwwAuthenticate":{})", quote(failure.www_authenticate));
   }

@@ -91,14 +91,16 @@ void SseParser::check_size(std::size_t more, SseSink& sink) {
 }
 
 void SseParser::end_of_line(std::string_view line, SseSink& sink) {
-  if (std::exchange(at_start_, false) && line.substr(0, 3) == byte_order_mark) line.remove_prefix(3);
+  if (std::exchange(at_start_, false) && line.substr(0, 3) == byte_order_mark)
+    line.remove_prefix(3);
   if (line.empty()) {
     dispatch(sink);
     return;
   }
   const std::size_t colon = line.find(':');
   if (colon == 0) return;  // a comment
-  field(line.substr(0, colon), colon == line.npos ? std::string_view() : value_after(line, colon), sink);
+  field(line.substr(0, colon), colon == line.npos ? std::string_view() : value_after(line, colon),
+        sink);
 }
 
 void SseParser::field(std::string_view name, std::string_view value, SseSink& sink) {

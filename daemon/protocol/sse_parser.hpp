@@ -24,9 +24,10 @@ class SseSink {
 /// Reads server-sent events by the WHATWG rules (HTML, section 9.2.6), incrementally: CR, LF and
 /// CRLF, a BOM, comments, several `data` lines; split anywhere. Pure; one per stream.
 ///
-/// Holds at most `max_event` bytes of one event's data, and of one line as much and a chunk more. The
-/// limit is on the data alone, so it does not depend on how the bytes were chunked. Any other field
-/// of more than 4096 bytes is ignored. An event that the stream's end cuts off is never reported.
+/// Holds at most `max_event` bytes of one event's data, and of one line as much and a chunk more.
+/// The limit is on the data alone, so it does not depend on how the bytes were chunked. Any other
+/// field of more than 4096 bytes is ignored. An event that the stream's end cuts off is never
+/// reported.
 class SseParser {
  public:
   explicit SseParser(std::size_t max_event) : max_event_(max_event) {}
@@ -58,10 +59,10 @@ class SseParser {
   bool has_data_ = false;
   bool has_event_id_ = false;
   bool event_had_id_ = false;
-  bool at_start_ = true;      ///< a BOM may come
-  bool after_cr_ = false;     ///< a LF now belongs to the CR before it
-  bool skipping_ = false;     ///< inside an oversized event
-  bool line_skipped_ = false; ///< inside a line whose beginning was thrown away
+  bool at_start_ = true;       ///< a BOM may come
+  bool after_cr_ = false;      ///< a LF now belongs to the CR before it
+  bool skipping_ = false;      ///< inside an oversized event
+  bool line_skipped_ = false;  ///< inside a line whose beginning was thrown away
 };
 
 }  // namespace bridge

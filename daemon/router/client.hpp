@@ -18,7 +18,9 @@ struct WaitingFrame {
   SteadyTime since;
 
   /// What it holds, in bytes: many short frames take more than their text.
-  static std::size_t charge_of(const Frame& frame) { return frame.bytes.size() + sizeof(WaitingFrame); }
+  static std::size_t charge_of(const Frame& frame) {
+    return frame.bytes.size() + sizeof(WaitingFrame);
+  }
 };
 
 /// What the router knows of one connected client.
@@ -33,16 +35,16 @@ struct Client {
   /// Frames in the order they came, at most --client-buffer bytes of them.
   std::deque<WaitingFrame> waiting;
   ByteBudget::Share waiting_share;
-  std::vector<UpstreamId> in_flight;                  ///< its requests, at most --client-inflight
-  std::optional<UpstreamId> notification_under_way;   ///< the next frame waits for its end
-  bool waits_for_slot = false;                        ///< it is in the queue for --max-inflight
+  std::vector<UpstreamId> in_flight;                 ///< its requests, at most --client-inflight
+  std::optional<UpstreamId> notification_under_way;  ///< the next frame waits for its end
+  bool waits_for_slot = false;                       ///< it is in the queue for --max-inflight
 
   std::optional<std::string> capabilities;  ///< of its own `initialize`, as JSON
   bool initialized = false;                 ///< it has sent `notifications/initialized`
   bool half_closed = false;
-  bool peeks = false;                       ///< it has sent `bridge/peek`
+  bool peeks = false;  ///< it has sent `bridge/peek`
   bool seen_frame = false;
-  bool seen_ordinary_frame = false;         ///< one that is not `bridge/*` or `server/discover`
+  bool seen_ordinary_frame = false;  ///< one that is not `bridge/*` or `server/discover`
 };
 
 }  // namespace bridge

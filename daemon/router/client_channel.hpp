@@ -16,8 +16,8 @@ namespace bridge {
 /// Who is at the other end, as far as the carrier can tell.
 struct ClientIdentity {
   ClientId id{};
-  std::string kind;     ///< "unix", "http"
-  pid_t pid = 0;        ///< 0: in another pid namespace, or not known
+  std::string kind;  ///< "unix", "http"
+  pid_t pid = 0;     ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
   std::chrono::steady_clock::time_point connected;
 };
@@ -56,8 +56,8 @@ class ClientChannel {
   /// Queues a frame ahead of everything that is not on its way yet.
   virtual void send_ahead(std::string frame) = 0;
 
-  // For a carrier that answers a request where it was asked. `request_id` is the raw id as the client
-  // wrote it. Where all goes one way, it is like any other frame.
+  // For a carrier that answers a request where it was asked. `request_id` is the raw id as the
+  // client wrote it. Where all goes one way, it is like any other frame.
 
   /// The answer to its request; nothing about that request follows.
   virtual void answer(std::string_view request_id, std::string frame, AnswerOrder order) {

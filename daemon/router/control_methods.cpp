@@ -18,7 +18,9 @@ constexpr std::size_t max_answer = 1u << 20;
 constexpr std::uint64_t default_limit = 100;
 
 std::int64_t milliseconds_since(std::chrono::steady_clock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - time).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               time)
+      .count();
 }
 
 std::int64_t unix_milliseconds(std::chrono::system_clock::time_point time) {
@@ -42,8 +44,8 @@ std::string_view name_of(ServerStream state) {
 
 }  // namespace
 
-ControlMethods::ControlMethods(const Router& router, const Session& session, const Upstream& upstream,
-                               NotificationFeed& feed)
+ControlMethods::ControlMethods(const Router& router, const Session& session,
+                               const Upstream& upstream, NotificationFeed& feed)
     : router_(router),
       session_(session),
       upstream_(upstream),
@@ -54,25 +56,30 @@ ControlMethods::ControlMethods(const Router& router, const Session& session, con
 std::string ControlMethods::answer(const Frame& request) {
   const std::string_view id = request.text(request.id);
   if (request.method == "bridge/status") return result_reply(id, status());
-  if (request.method == "bridge/metrics") return result_reply(id, fmt::format(R"({{"text":{}}})", quote(metrics_())));
+  if (request.method == "bridge/metrics")
+    return result_reply(id, fmt::format(R"({{"text":{}}})", quote(metrics_())));
   if (request.method == "bridge/notifications") {
     const std::string result = notifications(request.text(request.params));
     if (!result.empty()) return result_reply(id, result);
-    return error_reply(id, json_rpc::invalid_params, "Invalid params: since and limit are whole numbers, instance is a string");
+    return error_reply(id, json_rpc::invalid_params,
+                       "Invalid params: since and limit are whole numbers, instance is a string");
   }
-  return error_reply(id, json_rpc::method_not_found, "Method not found: the bridge knows bridge/status, bridge/notifications and bridge/metrics");
+  return error_reply(
+      id, json_rpc::method_not_found,
+      "Method not found: the bridge knows bridge/status, bridge/notifications and bridge/metrics");
 }
 
 std::string ControlMethods::status() const {
   std::string last_error = "null";
   if (const auto& error = router_.statistics().last_error) {
-    last_error = fmt::format(R"({{"atMs":{},"kind":"{}","message":{}}})", unix_milliseconds(error->at),
-                             bridge::name_of(error->kind), quote(error->message));
+    last_error =
+        fmt::format(R"({{"atMs":{},"kind":"{}","message":{}}})", unix_milliseconds(error->at),
+                    bridge::name_of(error->kind), quote(error->message));
   }
   return fmt::format(
       R"({{"version":"{}","pid":{},"instance":"{}","uptimeMs":{},"upstream":{},"ring":{},"clients":{},{},"lastError":{}}})",
-      MCP_BRIDGE_VERSION, getpid(), instance_, milliseconds_since(started_), upstream_status(), ring_status(),
-      clients_status(), requests_status(), last_error);
+      MCP_BRIDGE_VERSION, getpid(), instance_, milliseconds_since(started_), upstream_status(),
+      ring_status(), clients_status(), requests_status(), last_error);
 }
 
 std::string ControlMethods::upstream_status() const {
@@ -81,10 +88,12 @@ std::string ControlMethods::upstream_status() const {
   const auto opened = session_.opened_at();
   return fmt::format(
       R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"}})",
-      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()), session_.is_ready(), known ? "\"legacy\"" : "null",
-      known ? quote(session_.protocol_version()) : "null", find_member(result, "serverInfo").value_or("null"),
-      opened ? fmt::format("{}", milliseconds_since(*opened)) : "null", session_.counts().reopened, session_.counts().reconnects,
-      name_of(session_.server_stream()));
+      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
+      session_.is_ready(), known ? "\"legacy\"" : "null",
+      known ? quote(session_.protocol_version()) : "null",
+      find_member(result, "serverInfo").value_or("null"),
+      opened ? fmt::format("{}", milliseconds_since(*opened)) : "null", session_.counts().reopened,
+      session_.counts().reconnects, name_of(session_.server_stream()));
 }
 
 std::string ControlMethods::ring_status() const {
@@ -116,8 +125,9 @@ std::string ControlMethods::requests_status() const {
   const Statistics& statistics = router_.statistics();
   return fmt::format(
       R"("requests":{{"total":{},"errors":{},"inFlight":{},"queued":{},"parked":{}}},"latencyUs":{{"p50":{},"p99":{},"addedP50":{}}})",
-      statistics.requests, statistics.errors, router_.in_flight(), router_.queued(), router_.parked(),
-      statistics.total.percentile(0.5), statistics.total.percentile(0.99), statistics.added.percentile(0.5));
+      statistics.requests, statistics.errors, router_.in_flight(), router_.queued(),
+      router_.parked(), statistics.total.percentile(0.5), statistics.total.percentile(0.99),
+      statistics.added.percentile(0.5));
 }
 
 /// Empty if the params are of the wrong form.
@@ -149,20 +159,23 @@ std::string ControlMethods::notifications(std::string_view params) const {
   std::string list;
   std::uint64_t count = 0;
   bool more = false;
-  ring.each_after(static_cast<Sequence>(std::min(since, value_of(ring.newest()))), [&](const RingEntry& entry) {
-    const std::string_view message(entry.line.data(), entry.line.size() - 1);
-    if (count == limit || (count > 0 && list.size() + message.size() > max_answer - 4096)) {
-      more = true;
-      return false;
-    }
-    fmt::format_to(std::back_inserter(list), R"({}{{"seq":{},"time":{},"taken":{},"message":{}}})",
-                   count > 0 ? "," : "", value_of(entry.sequence), unix_milliseconds(entry.time), entry.taken, message);
-    ++count;
-    return true;
-  });
+  ring.each_after(
+      static_cast<Sequence>(std::min(since, value_of(ring.newest()))), [&](const RingEntry& entry) {
+        const std::string_view message(entry.line.data(), entry.line.size() - 1);
+        if (count == limit || (count > 0 && list.size() + message.size() > max_answer - 4096)) {
+          more = true;
+          return false;
+        }
+        fmt::format_to(std::back_inserter(list),
+                       R"({}{{"seq":{},"time":{},"taken":{},"message":{}}})", count > 0 ? "," : "",
+                       value_of(entry.sequence), unix_milliseconds(entry.time), entry.taken,
+                       message);
+        ++count;
+        return true;
+      });
   return fmt::format(
-      R"({{"instance":"{}","oldest":{},"newest":{},"dropped":{},"gap":{},"more":{},"notifications":[{}]}})", instance_,
-      value_of(ring.oldest()), value_of(ring.newest()), ring.dropped(), gap, more, list);
+      R"({{"instance":"{}","oldest":{},"newest":{},"dropped":{},"gap":{},"more":{},"notifications":[{}]}})",
+      instance_, value_of(ring.oldest()), value_of(ring.newest()), ring.dropped(), gap, more, list);
 }
 
 }  // namespace bridge

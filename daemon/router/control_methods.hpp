@@ -14,7 +14,8 @@ namespace bridge {
 /// Answers `bridge/…` requests (product section 12). Owned by the daemon, after what it reads from.
 class ControlMethods final : public Router::Control {
  public:
-  ControlMethods(const Router& router, const Session& session, const Upstream& upstream, NotificationFeed& feed);
+  ControlMethods(const Router& router, const Session& session, const Upstream& upstream,
+                 NotificationFeed& feed);
 
   /// What answers bridge/metrics.
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }

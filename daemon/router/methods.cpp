@@ -10,17 +10,18 @@ namespace bridge {
 
 bool only_reads(std::string_view method) {
   static constexpr std::array<std::string_view, 6> reading = {
-      "initialize",           "ping",           "resources/read", "prompts/get",
-      "completion/complete",  "server/discover"};
+      "initialize",          "ping",           "resources/read", "prompts/get",
+      "completion/complete", "server/discover"};
   return method.ends_with("/list") ||
          std::find(reading.begin(), reading.end(), method) != reading.end();
 }
 
 bool is_session_notification(std::string_view method) {
-  static constexpr std::array<std::string_view, 3> kinds = {
-      "notifications/resources/updated", "notifications/elicitation/complete",
-      "notifications/tasks/status"};
-  return method.ends_with("/list_changed") || std::find(kinds.begin(), kinds.end(), method) != kinds.end();
+  static constexpr std::array<std::string_view, 3> kinds = {"notifications/resources/updated",
+                                                            "notifications/elicitation/complete",
+                                                            "notifications/tasks/status"};
+  return method.ends_with("/list_changed") ||
+         std::find(kinds.begin(), kinds.end(), method) != kinds.end();
 }
 
 std::string_view needed_capability(std::string_view method) {
@@ -34,10 +35,12 @@ MethodClass class_of(std::string_view method) {
   if (method == "resources/read" || method == "prompts/get" || method == "completion/complete") {
     return MethodClass::read;
   }
-  if (method == "resources/subscribe" || method == "resources/unsubscribe" || method == "subscriptions/listen") {
+  if (method == "resources/subscribe" || method == "resources/unsubscribe" ||
+      method == "subscriptions/listen") {
     return MethodClass::subscribe;
   }
-  if (method == "initialize" || method == "ping" || method == "logging/setLevel" || method == "server/discover") {
+  if (method == "initialize" || method == "ping" || method == "logging/setLevel" ||
+      method == "server/discover") {
     return MethodClass::session;
   }
   return MethodClass::other;

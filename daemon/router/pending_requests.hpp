@@ -18,7 +18,7 @@ struct PendingRequest {
   std::string client_request_id;   ///< raw JSON, as the client wrote it
   std::string progress_token;      ///< raw JSON; empty: none
   std::string method;
-  std::string subject;             ///< the uri of a subscription, the params of logging/setLevel
+  std::string subject;  ///< the uri of a subscription, the params of logging/setLevel
   bool takes_slot = true;
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
@@ -41,7 +41,8 @@ class PendingRequests {
   std::optional<PendingRequest> take(UpstreamId id) {
     auto node = pending_.extract(id);
     if (node.empty()) return std::nullopt;
-    if (node.mapped().client) answered_[value_of(id) % answered_.size()] = {id, *node.mapped().client};
+    if (node.mapped().client)
+      answered_[value_of(id) % answered_.size()] = {id, *node.mapped().client};
     return std::move(node.mapped());
   }
 

@@ -46,8 +46,9 @@ void Router::client_connected(ClientChannel& channel) {
   Client& connected = *client;
   clients_.emplace(connected.id(), std::move(client));
   const ClientIdentity& identity = channel.identity();
-  log_.event(LogLevel::debug, "client connected", {.client = identity.id}, "a client has connected: {}, pid {}, uid {}",
-             identity.kind, identity.pid, identity.uid);
+  log_.event(LogLevel::debug, "client connected", {.client = identity.id},
+             "a client has connected: {}, pid {}, uid {}", identity.kind, identity.pid,
+             identity.uid);
   if (!turn_) turn_ = connected.id();
   if (!has_turn(connected)) channel.set_feed(RingFeed::none);
   if (server_requests_.parked() > 0) {
@@ -67,8 +68,8 @@ void Router::client_half_closed(ClientId id) {
 void Router::client_left(ClientId id) {
   Client* client = find(id);
   if (client == nullptr) return;
-  log_.event(LogLevel::debug, "client left", {.client = id}, "a client has left, with {} requests in flight",
-             client->in_flight.size());
+  log_.event(LogLevel::debug, "client left", {.client = id},
+             "a client has left, with {} requests in flight", client->in_flight.size());
   drop_client(*client);
 }
 
@@ -84,7 +85,8 @@ void Router::finish_if_done(Client& client) {
     return;
   }
   ClientChannel& channel = client.channel;
-  log_.event(LogLevel::debug, "client done", {.client = client.id()}, "a client has had all its answers");
+  log_.event(LogLevel::debug, "client done", {.client = client.id()},
+             "a client has had all its answers");
   drop_client(client);
   channel.finish();
 }
@@ -124,7 +126,9 @@ void Router::drop_client(Client& client) {
   give_turn();
 }
 
-bool Router::has_turn(const Client& client) const { return !options_.sequential || turn_ == client.id(); }
+bool Router::has_turn(const Client& client) const {
+  return !options_.sequential || turn_ == client.id();
+}
 
 // The turn stays with a client until it leaves, or shows that it only looks on.
 void Router::give_turn() {
@@ -169,8 +173,9 @@ void Router::after_pending(const PendingRequest& ended) {
 
 void Router::cancel_upstream(UpstreamId id, std::string_view reason) {
   if (!session_.is_open()) return;
-  send_notification(own_notification("notifications/cancelled",
-                                     fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(id), reason)));
+  send_notification(
+      own_notification("notifications/cancelled",
+                       fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(id), reason)));
 }
 
 Failure Router::shutdown_failure(Delivered delivered) {

@@ -34,12 +34,13 @@ struct RouterOptions {
   std::size_t max_frame = 8u << 20;
   std::chrono::milliseconds connect_wait{10000};
   std::chrono::milliseconds park_requests{30000};
-  bool sequential = false;           ///< --max-clients 1: one client after the other
-  bool control = true;               ///< answer `bridge/*`
-  bool own_initialize = false;       ///< --client-capabilities: the bridge opens the session itself
+  bool sequential = false;      ///< --max-clients 1: one client after the other
+  bool control = true;          ///< answer `bridge/*`
+  bool own_initialize = false;  ///< --client-capabilities: the bridge opens the session itself
 };
 
-/// Whose frame is this, and what waits for whom (product section 5). It knows no socket and no HTTP.
+/// Whose frame is this, and what waits for whom (product section 5). It knows no socket and no
+/// HTTP.
 ///
 /// Owned by the daemon; the loop's thread only. Memory: each client's waiting frames
 /// (--client-buffer), the table of requests in flight (--max-inflight), and the upstream's own
@@ -154,7 +155,8 @@ class Router final : public ClientEvents, public SessionEvents {
   static LogFields fields_of(UpstreamId id, const PendingRequest& request);
   void log_started(UpstreamId id, const PendingRequest& request);
   void note_end(UpstreamId id, const PendingRequest& request, Outcome outcome);
-  void reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure);
+  void reply_failure(Client& client, std::string_view method, std::string_view raw_id,
+                     const Failure& failure);
 
   // Frames from upstream: router_upstream.cpp.
   void upstream_answer(std::optional<UpstreamId> origin, Frame frame);
@@ -166,7 +168,8 @@ class Router final : public ClientEvents, public SessionEvents {
 
   // The upstream's requests: router_server_requests.cpp.
   void upstream_request(std::optional<UpstreamId> origin, Frame frame);
-  bool can_answer(const Client& client, std::string_view method, std::string_view about_request = {}) const;
+  bool can_answer(const Client& client, std::string_view method,
+                  std::string_view about_request = {}) const;
   Client* choose_client(std::string_view method);
   void ask(Client& client, ServerRequest& request);
   void park(ServerRequest& request);

@@ -37,9 +37,10 @@ void Router::client_line(ClientId id, std::string line) {
 
 void Router::client_oversized_line(ClientId id) {
   if (Client* client = find(id)) {
-    reply_invalid(*client, json_rpc::invalid_request,
-                  fmt::format("Invalid Request: the line is over the limit of {} bytes (--max-frame)",
-                              options_.max_frame));
+    reply_invalid(
+        *client, json_rpc::invalid_request,
+        fmt::format("Invalid Request: the line is over the limit of {} bytes (--max-frame)",
+                    options_.max_frame));
   }
 }
 
@@ -78,7 +79,8 @@ void Router::client_message(Client& client, std::string bytes) {
 
 // What a connection sends tells whether it is there for the notifications (product section 6).
 void Router::note_kind(Client& client, const Frame& frame) {
-  const bool ordinary = !(options_.control && is_control(frame.method)) && frame.method != "server/discover";
+  const bool ordinary =
+      !(options_.control && is_control(frame.method)) && frame.method != "server/discover";
   const bool first_ordinary = ordinary && !client.seen_ordinary_frame;
   const bool first = !client.seen_frame;
   client.seen_frame = true;
@@ -112,7 +114,8 @@ void Router::client_request(Client& client, Frame frame) {
     // A legacy server may not survive the question.
     statistics_.end(MethodClass::session, Outcome::error);
     const std::string_view id = frame.text(frame.id);
-    client.channel.answer(id, error_reply(id, json_rpc::method_not_found, "Method not found"), AnswerOrder::in_order);
+    client.channel.answer(id, error_reply(id, json_rpc::method_not_found, "Method not found"),
+                          AnswerOrder::in_order);
     return;
   }
   if (frame.method == "initialize") {
@@ -204,10 +207,11 @@ void Router::enqueue(Client& client, Frame frame) {
   }
   if (!client.waiting.empty() && client.waiting_share.held() + size > options_.client_buffer) {
     if (frame.is_request()) {
-      reply_failure(client, frame.method, frame.text(frame.id),
-                    failure_of(ErrorKind::overloaded, Delivered::no,
-                               fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
-                                           options_.client_buffer)));
+      reply_failure(
+          client, frame.method, frame.text(frame.id),
+          failure_of(ErrorKind::overloaded, Delivered::no,
+                     fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
+                                 options_.client_buffer)));
     } else {
       ++statistics_.dropped_notifications;
       log_.peer(LogLevel::warning, "notification of a client dropped", {.client = client.id()},

@@ -62,10 +62,10 @@ bool Router::start_initialize(Client& client) {
     const Frame& frame = waiting.frame;
     const std::string asked = protocol_version_of(frame.text(frame.params));
     statistics_.end(MethodClass::session, Outcome::ok);
-    client.channel.answer(
-        frame.text(frame.id),
-        result_reply(frame.text(frame.id), initialize_result_for(session_.initialize_result(), asked)),
-        AnswerOrder::in_order);
+    client.channel.answer(frame.text(frame.id),
+                          result_reply(frame.text(frame.id),
+                                       initialize_result_for(session_.initialize_result(), asked)),
+                          AnswerOrder::in_order);
     return true;
   }
   if (!session_.wants_initialize()) {
@@ -97,19 +97,21 @@ bool Router::start_initialize(Client& client) {
 /// There is no session: only a request opens one, and a notification waits for that.
 bool Router::start_without_session(Client& client) {
   const Frame& front = client.waiting.front().frame;
-  const bool may_open = options_.handshake != Handshake::client || !session_.initialize_result().empty() ||
-                        session_.is_coming();
+  const bool may_open = options_.handshake != Handshake::client ||
+                        !session_.initialize_result().empty() || session_.is_coming();
   if (!may_open) {
     const WaitingFrame refused = take_waiting(client, 0);
     if (refused.frame.is_request()) {
-      reply_failure(client, refused.frame.method, refused.frame.text(refused.frame.id),
-                    failure_of(ErrorKind::not_initialized, Delivered::no, "session not initialized"));
+      reply_failure(
+          client, refused.frame.method, refused.frame.text(refused.frame.id),
+          failure_of(ErrorKind::not_initialized, Delivered::no, "session not initialized"));
     }
     return true;
   }
   const bool request_waits =
-      front.is_request() || std::any_of(client.waiting.begin(), client.waiting.end(),
-                                        [](const WaitingFrame& one) { return one.frame.is_request(); });
+      front.is_request() ||
+      std::any_of(client.waiting.begin(), client.waiting.end(),
+                  [](const WaitingFrame& one) { return one.frame.is_request(); });
   if (request_waits) session_.require();
   return false;
 }
@@ -268,7 +270,8 @@ void Router::expire_waiting() {
     if (due > now) {
       later(due);
     } else if (session_.is_trying()) {
-      later(now + std::chrono::milliseconds(500));  // it is being asked: its answer has its own time
+      later(now +
+            std::chrono::milliseconds(500));  // it is being asked: its answer has its own time
     } else {
       session_.withdraw_initialize(id);
       const auto ended = end_pending(id);
@@ -281,7 +284,8 @@ void Router::expire_waiting() {
   each_client([&](Client& client) {
     if (!has_turn(client)) return;
     while (!client.waiting.empty()) {
-      const SteadyTime due = std::max(client.waiting.front().since, not_open_since_) + options_.connect_wait;
+      const SteadyTime due =
+          std::max(client.waiting.front().since, not_open_since_) + options_.connect_wait;
       if (due > now) {
         later(due);
         break;

@@ -10,7 +10,8 @@ namespace bridge {
 
 void Router::note_trace(PendingRequest& request, const Frame& frame) {
   if (!log_.enabled(LogLevel::debug)) return;
-  request.traceparent = std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
+  request.traceparent =
+      std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
 }
 
 LogFields Router::fields_of(UpstreamId id, const PendingRequest& request) {
@@ -25,7 +26,8 @@ LogFields Router::fields_of(UpstreamId id, const PendingRequest& request) {
 
 void Router::log_started(UpstreamId id, const PendingRequest& request) {
   if (!log_.enabled(LogLevel::debug)) return;
-  log_.event(LogLevel::debug, "request started", fields_of(id, request), "a request goes to the upstream");
+  log_.event(LogLevel::debug, "request started", fields_of(id, request),
+             "a request goes to the upstream");
 }
 
 void Router::note_end(UpstreamId id, const PendingRequest& request, Outcome outcome) {
@@ -38,7 +40,8 @@ void Router::note_end(UpstreamId id, const PendingRequest& request, Outcome outc
   log_.event(LogLevel::debug, "request ended", fields, "a request has ended");
 }
 
-void Router::reply_failure(Client& client, std::string_view method, std::string_view raw_id, const Failure& failure) {
+void Router::reply_failure(Client& client, std::string_view method, std::string_view raw_id,
+                           const Failure& failure) {
   // An error object is the upstream's own, and only passed on.
   const bool is_upstreams = !failure.error_object.empty();
   statistics_.end(class_of(method), is_upstreams ? Outcome::error : Outcome::bridge_error);
@@ -46,7 +49,9 @@ void Router::reply_failure(Client& client, std::string_view method, std::string_
   statistics_.failed(failure.kind, failure.message);
   if (log_.enabled(LogLevel::debug)) {
     log_.event(LogLevel::debug, "request ended",
-               {.client = client.id(), .request = raw_id, .method = method,
+               {.client = client.id(),
+                .request = raw_id,
+                .method = method,
                 .outcome = name_of(is_upstreams ? Outcome::error : Outcome::bridge_error)},
                "a request was answered with an error: {}", log_text(failure));
   }

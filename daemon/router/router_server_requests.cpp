@@ -33,19 +33,22 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
     const auto owner = pending_.owner(*origin);
     client = owner ? find(*owner) : nullptr;
     const PendingRequest* pending = pending_.find(*origin);
-    const std::string_view about = pending != nullptr ? std::string_view(pending->client_request_id) : std::string_view();
+    const std::string_view about =
+        pending != nullptr ? std::string_view(pending->client_request_id) : std::string_view();
     if (client != nullptr && !can_answer(*client, frame.method, about)) client = nullptr;
   } else {
     client = choose_client(frame.method);
   }
-  const bool nobody_connected = std::all_of(clients_.begin(), clients_.end(),
-                                            [](const auto& entry) {
-                                              return entry.second->is_observer() || !entry.second->channel.can_be_asked({});
-                                            });
+  const bool nobody_connected =
+      std::all_of(clients_.begin(), clients_.end(), [](const auto& entry) {
+        return entry.second->is_observer() || !entry.second->channel.can_be_asked({});
+      });
   if (client == nullptr && (origin || !nobody_connected)) {
     log_.peer(LogLevel::info, "request of the upstream refused",
-              "the upstream asks for {}: no connected client has declared it", printable(frame.method, 80));
-    refuse_upstream(raw_id, json_rpc::method_not_found, "Method not found: no client of the bridge answers it");
+              "the upstream asks for {}: no connected client has declared it",
+              printable(frame.method, 80));
+    refuse_upstream(raw_id, json_rpc::method_not_found,
+                    "Method not found: no client of the bridge answers it");
     return;
   }
   ServerRequest request;
@@ -57,11 +60,13 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
   const std::string number = std::to_string(request.id);
   splice(request.line, {frame.id, number});
   if (!server_requests_.has_room_for(request.line.size())) {
-    refuse_upstream(raw_id, json_rpc::bridge_error, "overloaded: too many requests to clients are unanswered");
+    refuse_upstream(raw_id, json_rpc::bridge_error,
+                    "overloaded: too many requests to clients are unanswered");
     return;
   }
   if (client == nullptr && !server_requests_.can_park(request.line.size())) {
-    refuse_upstream(raw_id, json_rpc::bridge_error, "overloaded: nobody is connected and too many requests wait");
+    refuse_upstream(raw_id, json_rpc::bridge_error,
+                    "overloaded: nobody is connected and too many requests wait");
     return;
   }
   ServerRequest& added = server_requests_.add(std::move(request));
@@ -73,8 +78,10 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
 }
 
 /// Whether this client has said that it answers such requests, and is ready to.
-bool Router::can_answer(const Client& client, std::string_view method, std::string_view about_request) const {
-  if (client.half_closed || client.is_observer() || !client.channel.can_be_asked(about_request)) return false;
+bool Router::can_answer(const Client& client, std::string_view method,
+                        std::string_view about_request) const {
+  if (client.half_closed || client.is_observer() || !client.channel.can_be_asked(about_request))
+    return false;
   if (client.capabilities && !client.initialized) return false;
   std::string_view capabilities;
   if (client.capabilities) {
@@ -137,7 +144,8 @@ void Router::expire_parked() {
       parking_.set_at_latest(request.parked_until);
       return;
     }
-    refuse_upstream(request.upstream_request_id, json_rpc::bridge_error, "no client of the bridge is connected");
+    refuse_upstream(request.upstream_request_id, json_rpc::bridge_error,
+                    "no client of the bridge is connected");
     server_requests_.remove(request);
   });
 }
@@ -165,7 +173,8 @@ void Router::release_server_requests(Client& client) {
     if (request.asked != id) return;
     if (request.origin) {
       server_requests_.remove(request);
-    } else if (Client* other = choose_client(request.method); other != nullptr && other->id() != id) {
+    } else if (Client* other = choose_client(request.method);
+               other != nullptr && other->id() != id) {
       ask(*other, request);
     } else {
       park(request);
@@ -179,7 +188,8 @@ void Router::drop_server_requests_of_session() {
     if (request.origin) return;
     if (Client* client = request.asked ? find(*request.asked) : nullptr) {
       client->channel.send(own_notification(
-          "notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"the session was lost"}})", request.id)));
+          "notifications/cancelled",
+          fmt::format(R"({{"requestId":{},"reason":"the session was lost"}})", request.id)));
     }
     server_requests_.remove(request);
   });

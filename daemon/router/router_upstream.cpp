@@ -30,14 +30,18 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
   const auto ended = end_pending(id);
   if (!ended) {
     ++statistics_.unknown_answers;
-    log_.peer(LogLevel::warning, "unknown answer", {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
+    log_.peer(LogLevel::warning, "unknown answer",
+              {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
               "the upstream answered what nobody waits for; dropped");
     return;
   }
   session_.settle(id);
   remember_effect(*ended, frame);
   Client* const client = ended->client ? find(*ended->client) : nullptr;
-  note_end(id, *ended, client == nullptr ? Outcome::left : frame.error.present() ? Outcome::error : Outcome::ok);
+  note_end(id, *ended,
+           client == nullptr       ? Outcome::left
+           : frame.error.present() ? Outcome::error
+                                   : Outcome::ok);
   if (client != nullptr) {
     std::string bytes = std::move(frame.bytes);
     splice(bytes, {frame.id, ended->client_request_id});
@@ -98,7 +102,8 @@ void Router::publish(std::string message, std::string_view method, std::string c
   feed_.publish(std::move(message), method, std::move(coalesce_key));
   if (feed_.ring().dropped() == dropped) return;
   log_.peer(LogLevel::warning, "notification dropped",
-            "a notification left the ring before any client had read it ({} so far)", feed_.ring().dropped());
+            "a notification left the ring before any client had read it ({} so far)",
+            feed_.ring().dropped());
 }
 
 void Router::upstream_progress(Frame frame) {
@@ -108,7 +113,8 @@ void Router::upstream_progress(Frame frame) {
   if (client == nullptr || pending->progress_token.empty()) {
     // A stale token makes real clients hang up.
     ++statistics_.dropped_notifications;
-    log_.peer(LogLevel::debug, "stale progress", "a progress notification without an owner was dropped");
+    log_.peer(LogLevel::debug, "stale progress",
+              "a progress notification without an owner was dropped");
     return;
   }
   std::string bytes = std::move(frame.bytes);
@@ -126,7 +132,8 @@ void Router::session_ended(UpstreamId id, Ending ending) {
   auto ended = end_pending(id);
   if (!ended) {
     if (ending.failure) {
-      log_.peer(LogLevel::warning, "notification failed", "a notification or an answer did not reach the upstream: {}",
+      log_.peer(LogLevel::warning, "notification failed",
+                "a notification or an answer did not reach the upstream: {}",
                 log_text(*ending.failure));
       statistics_.failed(ending.failure->kind, ending.failure->message);
     }
@@ -148,16 +155,17 @@ void Router::session_ended(UpstreamId id, Ending ending) {
     failure = std::move(*ending.failure);
   } else {
     failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
-    failure.message = ending.something_came ? "the upstream's answer stream ended without the answer"
-                                            : "the upstream ended the stream before the answer";
+    failure.message = ending.something_came
+                          ? "the upstream's answer stream ended without the answer"
+                          : "the upstream ended the stream before the answer";
   }
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->method != "initialize") {
     cancel_upstream(id, "timeout");
   }
   if (Client* client = ended->client ? find(*ended->client) : nullptr) {
-    log_.peer(LogLevel::info, "request failed", fields_of(id, *ended), "a request has failed: {}: {}",
-              name_of(failure.kind), log_text(failure));
+    log_.peer(LogLevel::info, "request failed", fields_of(id, *ended),
+              "a request has failed: {}: {}", name_of(failure.kind), log_text(failure));
     reply_failure(*client, ended->method, ended->client_request_id, failure);
   } else {
     note_end(id, *ended, Outcome::left);
@@ -183,7 +191,9 @@ void Router::session_refused(const Failure& failure) {
   each_client([&](Client& client) { fail_waiting(client, refusal); });
 }
 
-void Router::session_failed(const Failure& failure) { statistics_.failed(failure.kind, failure.message); }
+void Router::session_failed(const Failure& failure) {
+  statistics_.failed(failure.kind, failure.message);
+}
 
 void Router::session_away() {
   not_open_since_ = std::chrono::steady_clock::now();

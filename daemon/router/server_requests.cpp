@@ -8,8 +8,9 @@
 namespace bridge {
 
 std::size_t ServerRequests::parked() const {
-  return static_cast<std::size_t>(std::count_if(
-      requests_.begin(), requests_.end(), [](const ServerRequest& request) { return !request.asked; }));
+  return static_cast<std::size_t>(
+      std::count_if(requests_.begin(), requests_.end(),
+                    [](const ServerRequest& request) { return !request.asked; }));
 }
 
 bool ServerRequests::can_park(std::size_t bytes) const {
@@ -41,9 +42,9 @@ ServerRequest* ServerRequests::find(std::uint64_t id) {
 }
 
 ServerRequest* ServerRequests::find_by_upstream_id(std::string_view raw_id) {
-  const auto found = std::find_if(requests_.begin(), requests_.end(), [raw_id](const ServerRequest& one) {
-    return same_id(one.upstream_request_id, raw_id);
-  });
+  const auto found = std::find_if(
+      requests_.begin(), requests_.end(),
+      [raw_id](const ServerRequest& one) { return same_id(one.upstream_request_id, raw_id); });
   return found == requests_.end() ? nullptr : &*found;
 }
 

@@ -16,9 +16,9 @@ struct ServerRequest {
   std::uint64_t id = 0;             ///< what the client sees
   std::string upstream_request_id;  ///< raw JSON, as the upstream wrote it
   std::string method;
-  std::string line;                 ///< with the client's id in it
-  std::optional<UpstreamId> origin; ///< the client request it belongs to; none: the session
-  std::optional<ClientId> asked;    ///< none: parked
+  std::string line;                  ///< with the client's id in it
+  std::optional<UpstreamId> origin;  ///< the client request it belongs to; none: the session
+  std::optional<ClientId> asked;     ///< none: parked
   SteadyTime parked_until{};
 };
 

@@ -27,11 +27,10 @@ constexpr std::size_t outcomes = 5;
 
 /// From a request's last byte to its answer's, at the bridge; in microseconds.
 inline constexpr std::array<std::int64_t, 16> total_bounds = {
-    1'000,   2'500,   5'000,     10'000,    25'000,    50'000,     100'000,    250'000,
+    1'000,   2'500,     5'000,     10'000,    25'000,     50'000,     100'000,    250'000,
     500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 30'000'000, 60'000'000, 300'000'000};
 inline constexpr std::array<std::int64_t, 13> added_bounds = {
-    25,     50,     100,    250,     500,       1'000,     2'500,
-    5'000, 10'000, 25'000, 100'000, 1'000'000, 10'000'000};
+    25, 50, 100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 100'000, 1'000'000, 10'000'000};
 
 /// What the router counts, for the status and the metrics: plain numbers of the loop's thread, read
 /// when somebody asks.

@@ -29,7 +29,8 @@ class Subscriptions {
     const auto found = entries_.find(uri);
     if (found == entries_.end()) return false;
     auto& clients = found->second;
-    if (std::none_of(clients.begin(), clients.end(), [&](ClientId id) { return id != asker; })) return false;
+    if (std::none_of(clients.begin(), clients.end(), [&](ClientId id) { return id != asker; }))
+      return false;
     clients.erase(asker);
     return true;
   }

@@ -8,12 +8,15 @@ namespace bridge {
 namespace {
 
 /// version "-" trace-id "-" parent-id "-" flags, in lower-case hexadecimal digits.
-constexpr std::string_view traceparent_form = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+constexpr std::string_view traceparent_form =
+    "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
 
 bool is_traceparent(std::string_view text) {
-  return std::equal(text.begin(), text.end(), traceparent_form.begin(), traceparent_form.end(), [](char c, char form) {
-    return form == '-' ? c == '-' : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
+  return std::equal(text.begin(), text.end(), traceparent_form.begin(), traceparent_form.end(),
+                    [](char c, char form) {
+                      return form == '-' ? c == '-'
+                                         : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+                    });
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace {
 
 /// With the equals sign: one variable; without: all that begin like that.
 constexpr std::array<std::string_view, 9> withheld = {
-    "MCP_SERVER_TOKEN=", "MCP_BRIDGE_HEADER=", "MCP_BRIDGE_INPUT=", "MCP_INPUT_", "NOTIFY_SOCKET=", "LISTEN_",
+    "MCP_SERVER_TOKEN=", "MCP_BRIDGE_HEADER=",     "MCP_BRIDGE_INPUT=",
+    "MCP_INPUT_",        "NOTIFY_SOCKET=",         "LISTEN_",
     "WATCHDOG_",         "CREDENTIALS_DIRECTORY=", "MAINPID=",
 };
 

@@ -32,7 +32,8 @@ struct Exposition::Families {
   std::vector<prometheus::MetricFamily> all;
 };
 
-Exposition::Exposition(Labels common) : common_(std::move(common)), families_(std::make_unique<Families>()) {}
+Exposition::Exposition(Labels common)
+    : common_(std::move(common)), families_(std::make_unique<Families>()) {}
 
 Exposition::~Exposition() = default;
 
@@ -56,8 +57,8 @@ void Exposition::sample(double value, const Labels& labels) {
   family.metric.push_back(std::move(metric));
 }
 
-void Exposition::histogram(const std::vector<std::pair<double, std::uint64_t>>& cumulative, std::uint64_t count,
-                           double sum, const Labels& labels) {
+void Exposition::histogram(const std::vector<std::pair<double, std::uint64_t>>& cumulative,
+                           std::uint64_t count, double sum, const Labels& labels) {
   assert(!families_->all.empty());
   prometheus::ClientMetric metric = labelled(common_, labels);
   for (const auto& [bound, below] : cumulative) metric.histogram.bucket.push_back({below, bound});
@@ -77,6 +78,8 @@ void Exposition::gauge(std::string name, std::string help, double value) {
   sample(value);
 }
 
-std::string Exposition::text() const { return prometheus::TextSerializer().Serialize(families_->all); }
+std::string Exposition::text() const {
+  return prometheus::TextSerializer().Serialize(families_->all);
+}
 
 }  // namespace bridge

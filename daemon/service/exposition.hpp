@@ -27,10 +27,10 @@ class Exposition {
   void family(MetricKind kind, std::string name, std::string help);
   /// A sample of the family begun last, which is no histogram.
   void sample(double value, const Labels& labels = {});
-  /// A histogram: `cumulative` are (upper bound, count of what is at or below), in increasing order;
-  /// `count` is of all.
-  void histogram(const std::vector<std::pair<double, std::uint64_t>>& cumulative, std::uint64_t count, double sum,
-                 const Labels& labels = {});
+  /// A histogram: `cumulative` are (upper bound, count of what is at or below), in increasing
+  /// order; `count` is of all.
+  void histogram(const std::vector<std::pair<double, std::uint64_t>>& cumulative,
+                 std::uint64_t count, double sum, const Labels& labels = {});
 
   /// A family with one sample.
   void counter(std::string name, std::string help, std::uint64_t value);

@@ -16,13 +16,15 @@ bool names_file(std::string_view variable, dev_t device, ino_t inode) {
   if (device_error != std::errc() || colon == last || *colon != ':') return false;
   std::uint64_t named_inode = 0;
   const auto [end, inode_error] = std::from_chars(colon + 1, last, named_inode);
-  return inode_error == std::errc() && end == last && named_device == device && named_inode == inode;
+  return inode_error == std::errc() && end == last && named_device == device &&
+         named_inode == inode;
 }
 
 bool stderr_is_journal() {
   const char* const variable = std::getenv("JOURNAL_STREAM");
   struct stat file {};
-  return variable != nullptr && fstat(STDERR_FILENO, &file) == 0 && names_file(variable, file.st_dev, file.st_ino);
+  return variable != nullptr && fstat(STDERR_FILENO, &file) == 0 &&
+         names_file(variable, file.st_dev, file.st_ino);
 }
 
 std::string_view journal_prefix(LogLevel level) {

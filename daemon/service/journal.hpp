@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-/// Whether `variable` (JOURNAL_STREAM, `device:inode`) names this file: systemd.exec(5), "Environment
-/// variables set or propagated by the service manager".
+/// Whether `variable` (JOURNAL_STREAM, `device:inode`) names this file: systemd.exec(5),
+/// "Environment variables set or propagated by the service manager".
 bool names_file(std::string_view variable, dev_t device, ino_t inode);
 
 /// Whether stderr goes to the journal: then a line may begin with its priority.

@@ -22,7 +22,8 @@ class LatencyWindow {
   std::uint32_t percentile(double part) const {
     const std::size_t size = std::min(count_, samples_.size());
     if (size == 0) return 0;
-    std::vector<std::uint32_t> sorted(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(size));
+    std::vector<std::uint32_t> sorted(samples_.begin(),
+                                      samples_.begin() + static_cast<std::ptrdiff_t>(size));
     const auto at = static_cast<std::ptrdiff_t>(part * static_cast<double>(size - 1));
     std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
     return sorted[static_cast<std::size_t>(at)];

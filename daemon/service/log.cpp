@@ -50,7 +50,8 @@ void Log::reconfigure(const LogOptions& options) {
   sink_->logger.set_pattern(pattern_of(format_, journal_));
 }
 
-void Log::write(LogLevel level, std::string_view kind, const LogFields& fields, std::string_view message) {
+void Log::write(LogLevel level, std::string_view kind, const LogFields& fields,
+                std::string_view message) {
   std::string line;
   if (journal_) line = journal_prefix(level);
   if (format_ == LogFormat::json) {
@@ -64,7 +65,8 @@ void Log::write(LogLevel level, std::string_view kind, const LogFields& fields, 
 void Log::write_body(std::string_view direction, const LogFields& fields, std::string_view frame) {
   const bool is_whole = frame.size() <= longest_body;
   write(LogLevel::debug, "body", fields,
-        fmt::format("{} ({} bytes): {}{}", direction, frame.size(), frame.substr(0, longest_body), is_whole ? "" : "…"));
+        fmt::format("{} ({} bytes): {}{}", direction, frame.size(), frame.substr(0, longest_body),
+                    is_whole ? "" : "…"));
 }
 
 bool Log::admit(LogLevel level, std::string_view kind) {
@@ -87,7 +89,8 @@ void Log::report_suppressed(std::chrono::steady_clock::time_point now, bool all)
     if (past.suppressed == 0 || (!all && now - past.began < window)) continue;
     const std::uint64_t count = std::exchange(past.suppressed, 0);
     if (enabled(past.level)) {
-      write(past.level, kind, {}, fmt::format("{} more lines about \"{}\" were not logged", count, kind));
+      write(past.level, kind, {},
+            fmt::format("{} more lines about \"{}\" were not logged", count, kind));
     }
   }
 }

@@ -24,14 +24,14 @@ struct LogOptions {
   bool bodies = false;  ///< frames too, at debug level: with whatever is secret in them
 };
 
-/// What a line is about, besides its message. What is not set is left out. The names are those of the
-/// members, in both formats.
+/// What a line is about, besides its message. What is not set is left out. The names are those of
+/// the members, in both formats.
 struct LogFields {
   std::optional<ClientId> client{};
   std::string_view request{};            ///< the client's id of it, as JSON
   std::optional<UpstreamId> upstream{};  ///< the bridge's id of it
   std::string_view method{};
-  std::string_view traceparent{};        ///< W3C Trace Context
+  std::string_view traceparent{};  ///< W3C Trace Context
   std::string_view outcome{};
   std::optional<std::chrono::microseconds> duration{};
 };
@@ -39,12 +39,12 @@ struct LogFields {
 /// The daemon's log: one line an event on stderr. Never bodies (but with --log-bodies), tokens or
 /// session ids.
 ///
-/// As text: time, level, message, fields; as JSON: an object with `time`, `level`, `event`, `message`
-/// and the fields. If stderr is the journal each line begins with its priority, sd-daemon(3), and the
-/// text has neither time nor level, which the journal knows.
+/// As text: time, level, message, fields; as JSON: an object with `time`, `level`, `event`,
+/// `message` and the fields. If stderr is the journal each line begins with its priority,
+/// sd-daemon(3), and the text has neither time nor level, which the journal knows.
 ///
-/// Owned by main; the loop's thread only. What a peer can cause is logged through peer(), which lets
-/// through a few lines of a kind in a while and counts the rest.
+/// Owned by main; the loop's thread only. What a peer can cause is logged through peer(), which
+/// lets through a few lines of a kind in a while and counts the rest.
 class Log {
  public:
   explicit Log(LogOptions options);
@@ -55,24 +55,26 @@ class Log {
 
   /// `kind` is a literal that names what happened: `event` in JSON.
   template <class... Args>
-  void event(LogLevel level, std::string_view kind, const LogFields& fields, fmt::format_string<Args...> text,
-             Args&&... args) {
+  void event(LogLevel level, std::string_view kind, const LogFields& fields,
+             fmt::format_string<Args...> text, Args&&... args) {
     if (enabled(level)) write(level, kind, fields, fmt::format(text, std::forward<Args>(args)...));
   }
   template <class... Args>
-  void event(LogLevel level, std::string_view kind, fmt::format_string<Args...> text, Args&&... args) {
+  void event(LogLevel level, std::string_view kind, fmt::format_string<Args...> text,
+             Args&&... args) {
     if (enabled(level)) write(level, kind, {}, fmt::format(text, std::forward<Args>(args)...));
   }
 
   /// A line that a peer can cause as often as it likes; `kind` is a literal that names the cause.
   template <class... Args>
-  void peer(LogLevel level, std::string_view kind, const LogFields& fields, fmt::format_string<Args...> text,
-            Args&&... args) {
+  void peer(LogLevel level, std::string_view kind, const LogFields& fields,
+            fmt::format_string<Args...> text, Args&&... args) {
     if (!enabled(level) || !admit(level, kind)) return;
     write(level, kind, fields, fmt::format(text, std::forward<Args>(args)...));
   }
   template <class... Args>
-  void peer(LogLevel level, std::string_view kind, fmt::format_string<Args...> text, Args&&... args) {
+  void peer(LogLevel level, std::string_view kind, fmt::format_string<Args...> text,
+            Args&&... args) {
     if (!enabled(level) || !admit(level, kind)) return;
     write(level, kind, {}, fmt::format(text, std::forward<Args>(args)...));
   }
@@ -99,7 +101,8 @@ class Log {
 
   bool admit(LogLevel level, std::string_view kind);
   void report_suppressed(std::chrono::steady_clock::time_point now, bool all);
-  void write(LogLevel level, std::string_view kind, const LogFields& fields, std::string_view message);
+  void write(LogLevel level, std::string_view kind, const LogFields& fields,
+             std::string_view message);
   void write_body(std::string_view direction, const LogFields& fields, std::string_view frame);
 
   LogLevel level_ = LogLevel::info;

@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t longest_request_id = 80;
 constexpr std::size_t longest_method = 80;
 
-double milliseconds(std::chrono::microseconds duration) { return static_cast<double>(duration.count()) / 1000; }
+double milliseconds(std::chrono::microseconds duration) {
+  return static_cast<double>(duration.count()) / 1000;
+}
 
 /// An id's own characters: a string without its quotes, a number as it stands.
 std::string_view id_text(std::string_view raw) {
@@ -42,9 +44,11 @@ void append_text_line(std::string& line, const LogFields& fields, std::string_vi
     if (static_cast<unsigned char>(line[at]) < 0x20 || line[at] == 0x7F) line[at] = '?';
   }
   if (fields.client) fmt::format_to(out, " client={}", value_of(*fields.client));
-  if (!fields.request.empty()) fmt::format_to(out, " request={}", printable(fields.request, longest_request_id));
+  if (!fields.request.empty())
+    fmt::format_to(out, " request={}", printable(fields.request, longest_request_id));
   if (fields.upstream) fmt::format_to(out, " upstream={}", value_of(*fields.upstream));
-  if (!fields.method.empty()) fmt::format_to(out, " method={}", printable(fields.method, longest_method));
+  if (!fields.method.empty())
+    fmt::format_to(out, " method={}", printable(fields.method, longest_method));
   if (!fields.traceparent.empty()) fmt::format_to(out, " traceparent={}", fields.traceparent);
   if (!fields.outcome.empty()) fmt::format_to(out, " outcome={}", fields.outcome);
   if (fields.duration) fmt::format_to(out, " duration_ms={:.3f}", milliseconds(*fields.duration));
@@ -53,17 +57,23 @@ void append_text_line(std::string& line, const LogFields& fields, std::string_vi
 void append_json_line(std::string& line, std::chrono::system_clock::time_point time, LogLevel level,
                       std::string_view kind, const LogFields& fields, std::string_view message) {
   const auto out = std::back_inserter(line);
-  const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
-  fmt::format_to(out, R"({{"time":"{:%Y-%m-%dT%H:%M:%S}.{:03}Z","level":"{}","event":{},"message":{})",
-                 fmt::gmtime(static_cast<std::time_t>(since_epoch.count() / 1000)), since_epoch.count() % 1000,
-                 name_of(level), quote(kind), quote(message));
+  const auto since_epoch =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
+  fmt::format_to(out,
+                 R"({{"time":"{:%Y-%m-%dT%H:%M:%S}.{:03}Z","level":"{}","event":{},"message":{})",
+                 fmt::gmtime(static_cast<std::time_t>(since_epoch.count() / 1000)),
+                 since_epoch.count() % 1000, name_of(level), quote(kind), quote(message));
   if (fields.client) fmt::format_to(out, R"(,"client":{})", value_of(*fields.client));
-  if (!fields.request.empty()) fmt::format_to(out, R"(,"request":{})", quote(id_text(fields.request)));
+  if (!fields.request.empty())
+    fmt::format_to(out, R"(,"request":{})", quote(id_text(fields.request)));
   if (fields.upstream) fmt::format_to(out, R"(,"upstream":{})", value_of(*fields.upstream));
-  if (!fields.method.empty()) fmt::format_to(out, R"(,"method":{})", quote(fields.method.substr(0, longest_method)));
-  if (!fields.traceparent.empty()) fmt::format_to(out, R"(,"traceparent":{})", quote(fields.traceparent));
+  if (!fields.method.empty())
+    fmt::format_to(out, R"(,"method":{})", quote(fields.method.substr(0, longest_method)));
+  if (!fields.traceparent.empty())
+    fmt::format_to(out, R"(,"traceparent":{})", quote(fields.traceparent));
   if (!fields.outcome.empty()) fmt::format_to(out, R"(,"outcome":{})", quote(fields.outcome));
-  if (fields.duration) fmt::format_to(out, R"(,"duration_ms":{:.3f})", milliseconds(*fields.duration));
+  if (fields.duration)
+    fmt::format_to(out, R"(,"duration_ms":{:.3f})", milliseconds(*fields.duration));
   line += '}';
 }
 

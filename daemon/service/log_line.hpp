@@ -8,14 +8,14 @@
 
 namespace bridge {
 
-// One line of the log, without its end. Pure. Control characters in a message cannot break the line:
-// they are escaped in JSON and '?' in text.
+// One line of the log, without its end. Pure. Control characters in a message cannot break the
+// line: they are escaped in JSON and '?' in text.
 
 /// `message client=1 request="a" upstream=7 …`.
 void append_text_line(std::string& line, const LogFields& fields, std::string_view message);
 
-/// `{"time":"2026-01-31T12:00:00.000Z","level":"info","event":…,"message":…,"client":1,…}`. `request` is
-/// always a string, `duration_ms` a number.
+/// `{"time":"2026-01-31T12:00:00.000Z","level":"info","event":…,"message":…,"client":1,…}`.
+/// `request` is always a string, `duration_ms` a number.
 void append_json_line(std::string& line, std::chrono::system_clock::time_point time, LogLevel level,
                       std::string_view kind, const LogFields& fields, std::string_view message);
 

@@ -11,18 +11,21 @@ namespace bridge {
 
 class Exposition;
 
-/// Collects what all parts have counted into the Prometheus text (product section 14). Nothing is kept
-/// here, and nothing is paid for until somebody asks.
+/// Collects what all parts have counted into the Prometheus text (product section 14). Nothing is
+/// kept here, and nothing is paid for until somebody asks.
 ///
-/// Owned by the daemon, after what it reads from; the loop's thread only. Every sample has the label
-/// `socket`, so that the files of several daemons can stand side by side.
+/// Owned by the daemon, after what it reads from; the loop's thread only. Every sample has the
+/// label `socket`, so that the files of several daemons can stand side by side.
 class Metrics {
  public:
-  Metrics(const Router& router, const Session& session, const Upstream& upstream, NotificationFeed& feed,
-          const ByteBudget& budget, const Log& log, std::string socket);
+  Metrics(const Router& router, const Session& session, const Upstream& upstream,
+          NotificationFeed& feed, const ByteBudget& budget, const Log& log, std::string socket);
 
-  /// Another carrier of clients; `kind` is that of its ClientIdentity. Both outlive the last text().
-  void add_clients(std::string kind, const ClientCounts& counts) { carriers_.emplace_back(std::move(kind), &counts); }
+  /// Another carrier of clients; `kind` is that of its ClientIdentity. Both outlive the last
+  /// text().
+  void add_clients(std::string kind, const ClientCounts& counts) {
+    carriers_.emplace_back(std::move(kind), &counts);
+  }
 
   std::string text() const;
 

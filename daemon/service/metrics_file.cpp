@@ -27,9 +27,11 @@ bool write_all(int descriptor, std::string_view text) {
 // The collector reads what ends in `.prom`, so the temporary name must not.
 std::string replace_file(const std::string& path, const std::string& text) {
   const std::string temporary = fmt::format("{}.{}", path, getpid());
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+  const int descriptor =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor < 0) return std::strerror(errno);
-  // fchmod: whatever the umask is. No fsync: after a crash of the machine the figures are worth nothing.
+  // fchmod: whatever the umask is. No fsync: after a crash of the machine the figures are worth
+  // nothing.
   bool well = fchmod(descriptor, 0644) == 0 && write_all(descriptor, text);
   int error = errno;
   if (close(descriptor) != 0 && well) {
@@ -42,9 +44,12 @@ std::string replace_file(const std::string& path, const std::string& text) {
   return std::strerror(error);
 }
 
-MetricsFile::MetricsFile(asio::io_context& loop, Turn& turn, std::string path, std::function<std::string()> text,
-                         Log& log)
-    : path_(std::move(path)), text_(std::move(text)), log_(log), timer_(loop, turn, [this] { write(); }) {}
+MetricsFile::MetricsFile(asio::io_context& loop, Turn& turn, std::string path,
+                         std::function<std::string()> text, Log& log)
+    : path_(std::move(path)),
+      text_(std::move(text)),
+      log_(log),
+      timer_(loop, turn, [this] { write(); }) {}
 
 MetricsFile::~MetricsFile() {
   if (written_) unlink(path_.c_str());
@@ -54,7 +59,8 @@ void MetricsFile::write() {
   const std::string fault = replace_file(path_, text_());
   written_ = written_ || fault.empty();
   if (!fault.empty()) {
-    log_.peer(LogLevel::error, "metrics file", "--metrics-file {} cannot be written: {}", path_, fault);
+    log_.peer(LogLevel::error, "metrics file", "--metrics-file {} cannot be written: {}", path_,
+              fault);
   }
   timer_.set_after(interval);
 }

@@ -21,7 +21,8 @@ class MetricsFile {
  public:
   static constexpr std::chrono::seconds interval{15};
 
-  MetricsFile(asio::io_context& loop, Turn& turn, std::string path, std::function<std::string()> text, Log& log);
+  MetricsFile(asio::io_context& loop, Turn& turn, std::string path,
+              std::function<std::string()> text, Log& log);
   ~MetricsFile();
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;

@@ -30,7 +30,8 @@ NotifySocket::~NotifySocket() {
 NotifySocket::Sent NotifySocket::send(std::string_view lines) const {
   const SocketAddress address(address_);
   for (;;) {
-    const ssize_t count = sendto(descriptor_, lines.data(), lines.size(), MSG_NOSIGNAL, address.get(), address.length);
+    const ssize_t count = sendto(descriptor_, lines.data(), lines.size(), MSG_NOSIGNAL,
+                                 address.get(), address.length);
     if (count >= 0) return Sent::yes;
     if (errno == EINTR) continue;
     return errno == EAGAIN || errno == ENOBUFS ? Sent::later : Sent::failed;

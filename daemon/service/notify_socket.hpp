@@ -8,8 +8,8 @@ namespace bridge {
 
 /// The datagram socket on which a service manager listens (sd_notify(3)), without its library.
 ///
-/// Never blocks: what the manager's queue has no room for is reported, not waited for. Closed by the
-/// destructor, and in children by exec.
+/// Never blocks: what the manager's queue has no room for is reported, not waited for. Closed by
+/// the destructor, and in children by exec.
 class NotifySocket {
  public:
   /// `address` as in NOTIFY_SOCKET: a path, or `@name` for an abstract socket. Nothing for other
@@ -25,7 +25,8 @@ class NotifySocket {
   Sent send(std::string_view lines) const;
 
  private:
-  NotifySocket(int descriptor, std::string address) : descriptor_(descriptor), address_(std::move(address)) {}
+  NotifySocket(int descriptor, std::string address)
+      : descriptor_(descriptor), address_(std::move(address)) {}
 
   int descriptor_ = -1;
   std::string address_;

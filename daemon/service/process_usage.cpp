@@ -16,7 +16,8 @@ double seconds_of(const timeval& time) {
 
 /// The second number of /proc/self/statm, proc(5), is in pages.
 std::size_t resident_bytes() {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"), &std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
+                                                             &std::fclose);
   unsigned long pages = 0;
   if (!file || std::fscanf(file.get(), "%*u %lu", &pages) != 1) return 0;
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -36,7 +37,8 @@ std::size_t open_descriptors() {
 ProcessUsage process_usage() {
   ProcessUsage usage;
   rusage used{};
-  if (getrusage(RUSAGE_SELF, &used) == 0) usage.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+  if (getrusage(RUSAGE_SELF, &used) == 0)
+    usage.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
   usage.resident_bytes = resident_bytes();
   usage.open_descriptors = open_descriptors();
   rlimit limit{};

@@ -54,13 +54,16 @@ Supervisor::Supervisor(asio::io_context& loop, Turn& turn, Supervision supervisi
   if (auto socket = NotifySocket::open(supervision.notify_socket)) {
     socket_.emplace(std::move(*socket));
   } else {
-    log_.event(LogLevel::warning, "notify socket", "NOTIFY_SOCKET: '{}' is no socket that can be written to; the service manager is told nothing",
-                 printable(supervision.notify_socket));
+    log_.event(
+        LogLevel::warning, "notify socket",
+        "NOTIFY_SOCKET: '{}' is no socket that can be written to; the service manager is told nothing",
+        printable(supervision.notify_socket));
     return;
   }
   if (supervision.watchdog) {
     using std::chrono::milliseconds;
-    beat_ = std::max(std::chrono::duration_cast<milliseconds>(*supervision.watchdog / 2), milliseconds(1));
+    beat_ = std::max(std::chrono::duration_cast<milliseconds>(*supervision.watchdog / 2),
+                     milliseconds(1));
   }
 }
 
@@ -69,7 +72,9 @@ void Supervisor::ready() {
   if (socket_ && beat_) next_beat_.set_after(*beat_);
 }
 
-void Supervisor::reloading() { tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_microseconds())); }
+void Supervisor::reloading() {
+  tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_microseconds()));
+}
 
 void Supervisor::reloaded() { tell("READY=1"); }
 
@@ -104,7 +109,8 @@ void Supervisor::send() {
     case NotifySocket::Sent::yes: break;
     case NotifySocket::Sent::later: send_again_.set_after(pause_while_full); return;
     case NotifySocket::Sent::failed:
-      log_.peer(LogLevel::warning, "service manager", "the service manager cannot be told: {}", std::strerror(errno));
+      log_.peer(LogLevel::warning, "service manager", "the service manager cannot be told: {}",
+                std::strerror(errno));
       break;
   }
   unsent_.clear();

@@ -14,8 +14,9 @@ namespace bridge {
 
 /// What a service manager left in the environment for this process.
 struct Supervision {
-  std::string notify_socket;                              ///< NOTIFY_SOCKET; empty: it wants to hear nothing
-  std::optional<std::chrono::microseconds> watchdog{};    ///< WATCHDOG_USEC, if it is meant for this process
+  std::string notify_socket;  ///< NOTIFY_SOCKET; empty: it wants to hear nothing
+  std::optional<std::chrono::microseconds>
+      watchdog{};  ///< WATCHDOG_USEC, if it is meant for this process
 };
 
 /// Reads it (sd_notify(3), sd_watchdog_enabled(3)) and removes it from the environment: it is meant
@@ -26,8 +27,8 @@ Supervision take_supervision();
 /// status, and, if it asked, that the loop still turns. Without a manager it does nothing and sets
 /// no timer.
 ///
-/// Owned by the daemon; the loop's thread only. Never blocks: while the manager's queue is full, what
-/// it has to hear is kept (at most 4 KiB, then all but the newest is dropped) and tried again.
+/// Owned by the daemon; the loop's thread only. Never blocks: while the manager's queue is full,
+/// what it has to hear is kept (at most 4 KiB, then all but the newest is dropped) and tried again.
 class Supervisor {
  public:
   Supervisor(asio::io_context& loop, Turn& turn, Supervision supervision, Log& log);

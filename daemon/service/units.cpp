@@ -11,7 +11,8 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   double number = 0;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
-  if (error != std::errc() || !std::isfinite(number) || number < 0 || text.front() == '-') return std::nullopt;
+  if (error != std::errc() || !std::isfinite(number) || number < 0 || text.front() == '-')
+    return std::nullopt;
   const std::string_view unit(end, static_cast<std::size_t>(last - end));
   double factor = 0;
   if (unit == "ms") {

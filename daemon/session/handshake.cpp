@@ -10,13 +10,14 @@
 namespace bridge {
 namespace {
 
-constexpr std::array<std::string_view, 4> legacy_versions = {"2024-11-05", "2025-03-26", "2025-06-18",
-                                                             newest_legacy_version};
+constexpr std::array<std::string_view, 4> legacy_versions = {"2024-11-05", "2025-03-26",
+                                                             "2025-06-18", newest_legacy_version};
 
 }  // namespace
 
 bool is_known_legacy_version(std::string_view version) {
-  return std::find(legacy_versions.begin(), legacy_versions.end(), version) != legacy_versions.end();
+  return std::find(legacy_versions.begin(), legacy_versions.end(), version) !=
+         legacy_versions.end();
 }
 
 std::string own_initialize_params(std::string_view capabilities) {
@@ -29,8 +30,8 @@ std::string own_request(UpstreamId id, std::string_view method, std::string_view
   if (params.empty()) {
     return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", value_of(id), method);
   }
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", value_of(id), method,
-                     params);
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", value_of(id),
+                     method, params);
 }
 
 std::string own_notification(std::string_view method, std::string_view params) {

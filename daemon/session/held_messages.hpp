@@ -37,7 +37,8 @@ class HeldMessages {
   std::vector<HeldMessage> take_all() { return std::exchange(held_, {}); }
 
   bool remove(UpstreamId id) {
-    return std::erase_if(held_, [id](const HeldMessage& held) { return held.message.id == id; }) > 0;
+    return std::erase_if(held_, [id](const HeldMessage& held) { return held.message.id == id; }) >
+           0;
   }
 
   /// When the next message expires, or may be sent if `sendable`.

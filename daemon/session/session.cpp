@@ -25,20 +25,21 @@ std::string_view name_of(Session::State state) {
   return "idle";
 }
 
-Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream, Log& log,
-                 SessionOptions options)
+Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream,
+                 Log& log, SessionOptions options)
     : upstream_(upstream),
       ids_(ids),
       log_(log),
       options_(std::move(options)),
       timer_(loop, turn, [this] { timer_fired(); }),
-      step_timer_(loop, turn, [this] {
-        if (step_ == Step::server_stream) {
-          send_initialized();
-        } else if (step_ == Step::initialize) {
-          initialize_unanswered();
-        }
-      }),
+      step_timer_(loop, turn,
+                  [this] {
+                    if (step_ == Step::server_stream) {
+                      send_initialized();
+                    } else if (step_ == Step::initialize) {
+                      initialize_unanswered();
+                    }
+                  }),
       keepalive_timer_(loop, turn, [this] { keepalive_fired(); }) {}
 
 bool Session::is_trying() const { return step_ != Step::none; }
@@ -51,8 +52,9 @@ void Session::send(Outgoing message) {
 
 void Session::abandon(UpstreamId id) {
   if (held_.remove(id)) return;
-  const auto removed = std::erase_if(
-      doubts_, [id](const Ending& doubt) { return doubt.unanswered && doubt.unanswered->id == id; });
+  const auto removed = std::erase_if(doubts_, [id](const Ending& doubt) {
+    return doubt.unanswered && doubt.unanswered->id == id;
+  });
   if (removed == 0) upstream_.abandon(id);
 }
 
@@ -85,7 +87,8 @@ void Session::upstream_message(std::optional<UpstreamId> origin, std::string byt
     events_->session_malformed(origin, fault->reason);
     return;
   }
-  for (const std::string_view element : std::get<0>(batch)) one_message(origin, std::string(element));
+  for (const std::string_view element : std::get<0>(batch))
+    one_message(origin, std::string(element));
 }
 
 void Session::one_message(std::optional<UpstreamId> origin, std::string bytes) {
@@ -162,7 +165,8 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
     return true;
   }
   if (std::find(step_ids_.begin(), step_ids_.end(), id) == step_ids_.end()) return false;
-  if (ending.failure && (ending.session == SessionVerdict::lost || ending.failure->delivered == Delivered::no)) {
+  if (ending.failure &&
+      (ending.session == SessionVerdict::lost || ending.failure->delivered == Delivered::no)) {
     try_failed(std::move(*ending.failure));
   } else {
     step_ended(id);
@@ -186,7 +190,8 @@ void Session::upstream_lost_session() {
   }
   // It was not open yet: this try has failed. What it has asked has no answer.
   for (const UpstreamId id : step_ids_) upstream_.abandon(id);
-  try_failed(failure_of(ErrorKind::closed, Delivered::no, "the session was lost while it was being opened"));
+  try_failed(failure_of(ErrorKind::closed, Delivered::no,
+                        "the session was lost while it was being opened"));
 }
 
 void Session::set_next_try(std::chrono::milliseconds delay) {
@@ -232,7 +237,8 @@ void Session::keepalive_fired() {
     keepalive_timer_.set(now + options_.keepalive);
   } else if (now - last_sent_ >= options_.keepalive) {
     ping_id_ = send_own(OutgoingKind::request, "ping", {});
-    keepalive_timer_.set(now + std::min<std::chrono::milliseconds>(ping_patience, options_.keepalive));
+    keepalive_timer_.set(now +
+                         std::min<std::chrono::milliseconds>(ping_patience, options_.keepalive));
   } else {
     keepalive_timer_.set(last_sent_ + options_.keepalive);
   }
@@ -241,7 +247,8 @@ void Session::keepalive_fired() {
 void Session::reconfigure(const SessionOptions& options) {
   options_.connect_wait = options.connect_wait;
   options_.keepalive = options.keepalive;
-  if (is_open() && options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  if (is_open() && options_.keepalive.count() > 0)
+    keepalive_timer_.set(last_sent_ + options_.keepalive);
   if (options_.keepalive.count() == 0) keepalive_timer_.clear();
 }
 

@@ -17,7 +17,7 @@ namespace bridge {
 struct SessionOptions {
   std::optional<std::string> client_capabilities;  ///< given: the bridge opens the session itself
   std::chrono::milliseconds connect_wait{10000};
-  std::chrono::milliseconds keepalive{60000};      ///< 0: off
+  std::chrono::milliseconds keepalive{60000};  ///< 0: off
 };
 
 /// What the session counts, for the status and the metrics; all since the daemon's start.
@@ -70,12 +70,12 @@ class SessionEvents {
 class Session final : public UpstreamEvents {
  public:
   enum class State {
-    idle,       ///< none, and no try has failed
-    opening,    ///< the first one is being opened
+    idle,     ///< none, and no try has failed
+    opening,  ///< the first one is being opened
     open,
     reopening,  ///< a lost one is being opened again
-    waiting,    ///< a try has failed; the next one has its time, or comes with the next who needs it
-    refused,    ///< the upstream has refused; the next who needs a session asks again
+    waiting,  ///< a try has failed; the next one has its time, or comes with the next who needs it
+    refused,  ///< the upstream has refused; the next who needs a session asks again
   };
 
   Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream, Log& log,
@@ -187,16 +187,16 @@ class Session final : public UpstreamEvents {
   Step step_ = Step::none;
   bool ending_ = false;
   std::optional<Failure> given_up_;  ///< set once the daemon is ending: nothing is sent again
-  std::uint32_t number_ = 0;  ///< of the session, from 1
-  bool alive_ = false;   ///< there is a session, as far as is known
-  bool lost_ = false;    ///< there was one, and it is to be restored
+  std::uint32_t number_ = 0;         ///< of the session, from 1
+  bool alive_ = false;               ///< there is a session, as far as is known
+  bool lost_ = false;                ///< there was one, and it is to be restored
   ServerStream server_stream_ = ServerStream::off;
 
   UpstreamId initialize_id_{};
   std::string initialize_body_;  ///< of the try under way
   std::string initialize_params_;
   bool initialize_is_clients_ = false;
-  int unanswered_tries_ = 0;  ///< in a row
+  int unanswered_tries_ = 0;          ///< in a row
   std::vector<UpstreamId> step_ids_;  ///< own messages whose end the step waits for
   UpstreamId ping_id_{};
   UpstreamId confirm_id_{};

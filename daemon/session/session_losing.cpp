@@ -68,7 +68,8 @@ void Session::message_failed(Ending ending) {
       hold(std::move(message), std::move(why), *failure.retry_after);
       return;
     }
-  } else if (failure.kind == ErrorKind::closed && message.may_repeat && message.repeats < max_repeats) {
+  } else if (failure.kind == ErrorKind::closed && message.may_repeat &&
+             message.repeats < max_repeats) {
     // It only reads, so once more does no harm.
     ++message.repeats;
     if (is_open()) {
@@ -133,7 +134,8 @@ void Session::doubt(Ending ending) {
 
 /// Asks whether the session is there. Once for all who doubt it.
 void Session::confirm() {
-  if (is_open() && confirm_id_ == UpstreamId{}) confirm_id_ = send_own(OutgoingKind::request, "ping", {});
+  if (is_open() && confirm_id_ == UpstreamId{})
+    confirm_id_ = send_own(OutgoingKind::request, "ping", {});
 }
 
 void Session::resolve_doubts(bool lost) {
@@ -157,8 +159,9 @@ void Session::go_away(const Failure& failure) {
   if (state_ != State::waiting) {
     state_ = State::waiting;
     events_->session_away();
-    log_.peer(LogLevel::warning, "upstream away", "the upstream {} cannot be reached: {}; trying again",
-              upstream_.target(), log_text(failure));
+    log_.peer(LogLevel::warning, "upstream away",
+              "the upstream {} cannot be reached: {}; trying again", upstream_.target(),
+              log_text(failure));
     keepalive_timer_.clear();
   }
   if (!next_try_) set_next_try(backoff_.next());
@@ -170,7 +173,8 @@ void Session::came_back() {
   next_try_.reset();
   last_failure_.reset();
   backoff_.reset();
-  log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again", upstream_.target());
+  log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
+            upstream_.target());
   if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
   if (!doubts_.empty()) confirm();
   release_held();

@@ -10,8 +10,8 @@ namespace {
 
 /// How long the opening waits for the server stream; it goes on without it.
 constexpr std::chrono::seconds server_stream_patience{1};
-/// An `initialize` may take so many times --connect-wait, twice as long at each further try: a server
-/// may be slow to start, but the connection may also be dead without anybody saying so.
+/// An `initialize` may take so many times --connect-wait, twice as long at each further try: a
+/// server may be slow to start, but the connection may also be dead without anybody saying so.
 constexpr int initialize_patience = 6;
 constexpr int max_doublings = 4;
 /// A frame that comes while the next try is far away brings it this near to the last one.
@@ -19,7 +19,8 @@ constexpr std::chrono::milliseconds impatient{500};
 
 bool is_definitive(const Failure& failure) {
   if (!failure.error_object.empty()) return true;
-  return failure.status >= 400 && failure.status < 500 && failure.status != 429 && failure.status != 408;
+  return failure.status >= 400 && failure.status < 500 && failure.status != 429 &&
+         failure.status != 408;
 }
 
 }  // namespace
@@ -33,7 +34,8 @@ bool Session::wants_initialize() const {
 void Session::require() {
   if (ending_ || is_open() || is_trying()) return;
   if (state_ == State::waiting && (next_try_ || alive_)) {
-    const SteadyTime soon = std::max({last_try_ + impatient, not_before_, std::chrono::steady_clock::now()});
+    const SteadyTime soon =
+        std::max({last_try_ + impatient, not_before_, std::chrono::steady_clock::now()});
     if (!next_try_ || soon < *next_try_) next_try_ = soon;
     schedule();
     return;
@@ -80,11 +82,13 @@ void Session::start_try() {
   message.id = initialize_id_;
   message.may_repeat = true;
   message.opens_session = true;
-  message.body = initialize_is_clients_ ? initialize_body_
-                                        : own_request(initialize_id_, "initialize", initialize_params_);
+  message.body = initialize_is_clients_
+                     ? initialize_body_
+                     : own_request(initialize_id_, "initialize", initialize_params_);
   upstream_.forget_session();
   send(std::move(message));
-  const auto wait = std::max<std::chrono::milliseconds>(options_.connect_wait, std::chrono::seconds(1));
+  const auto wait =
+      std::max<std::chrono::milliseconds>(options_.connect_wait, std::chrono::seconds(1));
   step_timer_.set_after(wait * (initialize_patience << std::min(unanswered_tries_, max_doublings)));
 }
 
@@ -115,7 +119,8 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
       // It concerns this client alone; who else waits may try with another.
       state_ = State::refused;
       initialize_params_.clear();
-      log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
+      log_.peer(LogLevel::warning, "initialize refused",
+                "the upstream refused a client's initialize");
       events_->session_message(origin, std::move(frame));
       events_->session_closed();
     } else {
@@ -127,8 +132,9 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
   kept_result_ = std::string(frame.text(frame.result));
   const std::string version = protocol_version_of(kept_result_);
   if (!protocol_version_.empty() && version != protocol_version_) {
-    log_.peer(LogLevel::warning, "protocol version changed", "the upstream now speaks protocol version {} (before: {})",
-              printable(version, 40), printable(protocol_version_, 40));
+    log_.peer(LogLevel::warning, "protocol version changed",
+              "the upstream now speaks protocol version {} (before: {})", printable(version, 40),
+              printable(protocol_version_, 40));
   }
   protocol_version_ = version;
   upstream_.use_protocol_version(version);
@@ -155,7 +161,8 @@ void Session::initialize_ended(Ending ending) {
     initialize_is_clients_ = false;
     initialize_params_.clear();
     state_ = State::refused;
-    log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
+    log_.peer(LogLevel::warning, "initialize refused",
+              "the upstream refused a client's initialize");
     Ending refused;
     refused.failure = std::move(failure);
     events_->session_ended(initialize_id_, std::move(refused));
@@ -180,7 +187,8 @@ void Session::refuse(const Failure& refusal) {
   const UpstreamId initialize = initialize_id_;
   const std::vector<HeldMessage> held = held_.take_all();
   schedule();
-  log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}", log_text(failure));
+  log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
+            log_text(failure));
   events_->session_failed(failure);
   events_->session_refused(failure);
   Ending refused;
@@ -210,8 +218,9 @@ void Session::try_failed(Failure failure) {
     not_before_ = std::chrono::steady_clock::now() + delay;
   }
   if (first_of_kind || backoff_.tries() == 1) {
-    log_.peer(LogLevel::warning, "cannot open a session", "cannot open a session with {}: {}; trying again",
-              upstream_.target(), log_text(failure));
+    log_.peer(LogLevel::warning, "cannot open a session",
+              "cannot open a session with {}: {}; trying again", upstream_.target(),
+              log_text(failure));
   }
   events_->session_failed(failure);
   last_failure_ = std::move(failure);
@@ -236,7 +245,8 @@ void Session::send_initialized() {
   step_ids_ = {send_own(OutgoingKind::notification, "notifications/initialized", {})};
 }
 
-// In a new session that takes the place of a lost one: the log level, then all subscriptions at once.
+// In a new session that takes the place of a lost one: the log level, then all subscriptions at
+// once.
 void Session::restore() {
   step_ = Step::log_level;
   for (const auto& one : events_->state_to_restore()) {
@@ -287,11 +297,12 @@ void Session::become_open() {
   if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
   if (std::exchange(lost_, false)) {
     ++counts_.reopened;
-    log_.peer(LogLevel::info, "session reopened", "session with {} opened again", upstream_.target());
+    log_.peer(LogLevel::info, "session reopened", "session with {} opened again",
+              upstream_.target());
     events_->session_replaced(declared_list_changes(kept_result_));
   } else {
-    log_.peer(LogLevel::info, "session opened", "session with {} open, protocol version {}", upstream_.target(),
-              printable(protocol_version_, 40));
+    log_.peer(LogLevel::info, "session opened", "session with {} open, protocol version {}",
+              upstream_.target(), printable(protocol_version_, 40));
   }
   release_held();
   schedule();

@@ -7,8 +7,8 @@
 
 namespace bridge {
 
-/// Delays between tries: doubling from 500 ms to 30 s, each with up to a quarter taken off at random
-/// so that many bridges do not come back in step. Pure but for its generator.
+/// Delays between tries: doubling from 500 ms to 30 s, each with up to a quarter taken off at
+/// random so that many bridges do not come back in step. Pure but for its generator.
 class Backoff {
  public:
   static constexpr std::chrono::milliseconds first{500};

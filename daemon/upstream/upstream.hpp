@@ -25,7 +25,8 @@ struct Outgoing {
   std::string body;            ///< one line, without `\n`
 
   // Notes on what became of it, kept by the carrier and given back with it.
-  std::uint8_t authorizations = 0;  ///< the carrier's: how often it was sent again with another token
+  std::uint8_t authorizations =
+      0;                        ///< the carrier's: how often it was sent again with another token
   std::uint32_t session = 0;    ///< the number of the session it was sent in
   std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
@@ -43,19 +44,19 @@ enum class SessionVerdict : std::uint8_t {
 struct Ending {
   std::optional<Failure> failure;  ///< none: it was handed over, or its stream ended in order
   SessionVerdict session = SessionVerdict::kept;
-  bool something_came = false;     ///< at least one message came on its stream
+  bool something_came = false;           ///< at least one message came on its stream
   std::optional<Outgoing> unanswered{};  ///< given back if no answer had begun
 };
 
-/// What a carrier counts, for the metrics; all since the daemon's start. What a kind of upstream does
-/// not have stays 0.
+/// What a carrier counts, for the metrics; all since the daemon's start. What a kind of upstream
+/// does not have stays 0.
 struct UpstreamCounts {
-  std::uint64_t sent_bytes = 0;             ///< of messages, without what wraps them
+  std::uint64_t sent_bytes = 0;  ///< of messages, without what wraps them
   std::uint64_t received_bytes = 0;
-  std::uint64_t connections = 0;            ///< opened
+  std::uint64_t connections = 0;  ///< opened
   std::uint64_t server_stream_openings = 0;
-  std::uint64_t token_refreshes = 0;        ///< another bearer token came into use
-  std::uint64_t token_failures = 0;         ///< none could be had
+  std::uint64_t token_refreshes = 0;  ///< another bearer token came into use
+  std::uint64_t token_failures = 0;   ///< none could be had
   std::uint64_t child_restarts = 0;
 };
 
@@ -64,15 +65,15 @@ enum class ServerStream : std::uint8_t {
   off,      ///< not wanted
   waiting,  ///< being opened, or between two tries
   open,
-  none,     ///< this upstream has none
+  none,  ///< this upstream has none
 };
 
 /// What happens at the upstream's side: implemented by the session, called by the carriers, on the
 /// loop's thread and inside a Turn. Never called from within a function of Upstream.
 class UpstreamEvents {
  public:
-  /// One message (or a batch), as a single line. `origin` is the request whose answer stream it came
-  /// on; none: the server's own stream.
+  /// One message (or a batch), as a single line. `origin` is the request whose answer stream it
+  /// came on; none: the server's own stream.
   virtual void upstream_message(std::optional<UpstreamId> origin, std::string bytes) = 0;
   /// Nothing more comes for this message. Always called once, but not after abandon() or settle().
   virtual void upstream_ended(UpstreamId id, Ending ending) = 0;
@@ -88,16 +89,16 @@ class UpstreamEvents {
 
 /// A carrier to one upstream server: messages out, messages in. It knows no client and no method.
 ///
-/// Owned by the daemon; the loop's thread only. Memory: one body for each outgoing message until its
-/// answer begins, and at most --max-frame for each answer that is accumulating.
+/// Owned by the daemon; the loop's thread only. Memory: one body for each outgoing message until
+/// its answer begins, and at most --max-frame for each answer that is accumulating.
 class Upstream {
  public:
   virtual ~Upstream() = default;
 
   /// REQUIRED before the first send(); `events` outlives the last use.
   virtual void set_events(UpstreamEvents& events) = 0;
-  /// Once, before the first send(): begins what is to be there from the start. Throws StartError if it
-  /// cannot be had.
+  /// Once, before the first send(): begins what is to be there from the start. Throws StartError if
+  /// it cannot be had.
   virtual void start() {}
   /// SIGHUP: takes the options that can change, and asks for the token anew.
   virtual void reconfigure(const UpstreamOptions& options) = 0;

@@ -1,4 +1,5 @@
-// usage: bridge-bench DAEMON CLIENT DEMO_UPSTREAM BENCH_UPSTREAM BARE_RELAY PIPE_RELAY BENCH_CHILD NODE NODE_CHILD [PART…]
+// usage: bridge-bench DAEMON CLIENT DEMO_UPSTREAM BENCH_UPSTREAM BARE_RELAY PIPE_RELAY BENCH_CHILD
+// NODE NODE_CHILD [PART…]
 //        bridge-bench calls SOCKET COUNT
 #include <algorithm>
 #include <array>
@@ -49,8 +50,9 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (arguments.size() < 9) return usage();
-  const bench::Programs programs{arguments[0], arguments[1], arguments[2], arguments[3],
-                                 arguments[4], arguments[5], arguments[6], arguments[7], arguments[8]};
+  const bench::Programs programs{arguments[0], arguments[1], arguments[2],
+                                 arguments[3], arguments[4], arguments[5],
+                                 arguments[6], arguments[7], arguments[8]};
   const std::vector<std::string> chosen(arguments.begin() + 9, arguments.end());
   if (!std::all_of(chosen.begin(), chosen.end(), known)) return usage();
   bench::Folder folder;

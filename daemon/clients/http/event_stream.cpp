@@ -16,9 +16,7 @@ EventStream::EventStream(FaceContext& context, HttpConnection& connection, Heade
   context_.look_by(last_sent_ + context_.options.keepalive);
 }
 
-EventStream::~EventStream() {
-  context_.streams.erase(this);
-}
+EventStream::~EventStream() { context_.streams.erase(this); }
 
 void EventStream::send(std::string_view event) {
   const bool behind = connection_.unsent() > 0;
@@ -29,12 +27,8 @@ void EventStream::send(std::string_view event) {
       behind && connection_.is_blocked() && connection_.unsent() > context_.options.stream_buffer;
 }
 
-void EventStream::comment(std::string_view text) {
-  send(sse_comment(text));
-}
+void EventStream::comment(std::string_view text) { send(sse_comment(text)); }
 
-void EventStream::end() {
-  connection_.end_stream();
-}
+void EventStream::end() { connection_.end_stream(); }
 
 }  // namespace bridge

@@ -8,9 +8,7 @@
 
 namespace bridge {
 
-bool FaceAddress::is_loopback() const {
-  return is_loopback_name(host);
-}
+bool FaceAddress::is_loopback() const { return is_loopback_name(host); }
 
 std::optional<FaceAddress> parse_face_address(std::string_view text) {
   FaceAddress address;

@@ -10,9 +10,7 @@
 namespace bridge {
 namespace {
 
-HttpResponse accepted() {
-  return {202, {}, {}, {}};
-}
+HttpResponse accepted() { return {202, {}, {}, {}}; }
 
 HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
   HttpResponse response = json_response(202, accepted_body(raw_ids));

@@ -89,9 +89,7 @@ void FaceSession::answer(std::string_view request_id, std::string frame, AnswerO
   }
 }
 
-void FaceSession::send_later(std::string message) {
-  stream_.push(std::move(message));
-}
+void FaceSession::send_later(std::string message) { stream_.push(std::move(message)); }
 
 void FaceSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_if_all(frame);
@@ -117,9 +115,7 @@ void FaceSession::send(std::string frame) {
   stream_.push(std::move(frame));
 }
 
-void FaceSession::send_ahead(std::string frame) {
-  stream_.push_ahead(std::move(frame));
-}
+void FaceSession::send_ahead(std::string frame) { stream_.push_ahead(std::move(frame)); }
 
 bool FaceSession::can_be_asked(std::string_view request_id) const {
   if (stream_.is_open()) return true;

@@ -104,9 +104,7 @@ void FanOut::send_to_all(EventId id, std::string_view message) {
   }
 }
 
-void FanOut::remove(Subscriber& subscriber) {
-  subscribers_.erase(&subscriber);
-}
+void FanOut::remove(Subscriber& subscriber) { subscribers_.erase(&subscriber); }
 
 void FanOut::close_all(std::string_view last_comment) {
   for (auto& [key, subscriber] : subscribers_) {

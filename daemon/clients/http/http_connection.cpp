@@ -47,9 +47,7 @@ void HttpConnection::start() {
 void HttpConnection::on_ready(DescriptorWatch::Event event) {
   if (phase_ == Phase::over) return;
   switch (event) {
-    case DescriptorWatch::Event::readable:
-      read_ready();
-      break;
+    case DescriptorWatch::Event::readable: read_ready(); break;
     case DescriptorWatch::Event::hung_up:
       reset_ = true;
       lose(false);
@@ -103,16 +101,13 @@ void HttpConnection::take_input(std::string_view bytes) {
         process(bytes);
       }
       break;
-    case Phase::answering:
-      early_.append(bytes);
-      break;
+    case Phase::answering: early_.append(bytes); break;
     case Phase::closing:
     case Phase::draining:
       drained_bytes_ += bytes.size();
       if (drained_bytes_ > max_drained) lose(false);
       break;
-    case Phase::over:
-      break;
+    case Phase::over: break;
   }
   share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
 }
@@ -207,10 +202,8 @@ std::optional<SteadyTime> HttpConnection::due() const {
       if (reader_.is_idle()) return served_ ? since_ + idle_time : since_ + max_head_time;
       if (!reader_.has_head()) return since_ + max_head_time;
       return std::min<SteadyTime>(last_progress_ + body_stall, since_ + max_request_time);
-    case Phase::draining:
-      return since_ + drain_time;
-    default:
-      return std::nullopt;
+    case Phase::draining: return since_ + drain_time;
+    default: return std::nullopt;
   }
 }
 

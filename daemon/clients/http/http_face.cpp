@@ -30,8 +30,8 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
   ListeningPort port = ListeningPort::open(*face.address);
   url_ = (tls ? "https://" : "http://") + port.authority;
   server_ = std::make_unique<HttpServer>(
-      HttpConnectionContext{loop, turn, budget, context_.counts, *this, face.max_frame, face.stall}, std::move(port),
-      std::move(tls), face.max_sessions + face.max_streams + 64, log);
+      HttpConnectionContext{loop, turn, budget, context_.counts, *this, face.max_frame, face.stall},
+      std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
 }
 
 HttpFace::~HttpFace() = default;
@@ -47,13 +47,12 @@ void HttpFace::reload() {
   try {
     server_->set_tls(std::make_unique<TlsServer>(face.certificate, face.private_key));
   } catch (const StartError& error) {
-    context_.log.event(LogLevel::error, "reload", "SIGHUP: the certificate stays as it was: {}", error.what());
+    context_.log.event(LogLevel::error, "reload", "SIGHUP: the certificate stays as it was: {}",
+                       error.what());
   }
 }
 
-void HttpFace::stop_accepting() {
-  server_->stop_accepting();
-}
+void HttpFace::stop_accepting() { server_->stop_accepting(); }
 
 void HttpFace::flush() {
   server_->flush();

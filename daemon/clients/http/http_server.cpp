@@ -59,9 +59,7 @@ void HttpServer::start() {
   listener_->want(DescriptorWatch::Event::readable);
 }
 
-void HttpServer::stop_accepting() {
-  listener_.reset();
-}
+void HttpServer::stop_accepting() { listener_.reset(); }
 
 void HttpServer::close_all() {
   flush();

@@ -24,16 +24,11 @@ RequestReader::Event RequestReader::failed(HttpFault fault) {
 
 RequestReader::Event RequestReader::advance(std::string_view& bytes) {
   switch (step_) {
-    case Step::head:
-      return read_head(bytes);
-    case Step::body_of_length:
-      return read_length(bytes);
-    case Step::complete:
-      return Event::complete;
-    case Step::fault:
-      return Event::fault;
-    default:
-      return read_chunks(bytes);
+    case Step::head: return read_head(bytes);
+    case Step::body_of_length: return read_length(bytes);
+    case Step::complete: return Event::complete;
+    case Step::fault: return Event::fault;
+    default: return read_chunks(bytes);
   }
 }
 

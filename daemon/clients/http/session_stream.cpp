@@ -11,9 +11,7 @@ namespace {
 /// With the connection; the rest stays where it is until that is on its way.
 constexpr std::size_t window = 64u << 10;
 
-Sequence following(Sequence sequence) {
-  return static_cast<Sequence>(value_of(sequence) + 1);
-}
+Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
 
 }  // namespace
 

@@ -63,15 +63,10 @@ class TlsStream final : public ByteStream {
   Result result_of(int length) {
     if (length > 0) return {State::done, static_cast<std::size_t>(length)};
     switch (SSL_get_error(ssl_, length)) {
-      case SSL_ERROR_WANT_READ:
-        return {State::wants_read, 0};
-      case SSL_ERROR_WANT_WRITE:
-        return {State::wants_write, 0};
-      case SSL_ERROR_ZERO_RETURN:
-        return {State::ended, 0};
-      default:
-        broken_ = true;
-        return {State::broken, 0};
+      case SSL_ERROR_WANT_READ: return {State::wants_read, 0};
+      case SSL_ERROR_WANT_WRITE: return {State::wants_write, 0};
+      case SSL_ERROR_ZERO_RETURN: return {State::ended, 0};
+      default: broken_ = true; return {State::broken, 0};
     }
   }
 

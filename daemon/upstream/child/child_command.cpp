@@ -24,7 +24,8 @@ std::vector<std::string> environment_of(const ChildOptions& options, const char*
   return all;
 }
 
-std::vector<std::string> candidates_of(const std::string& program, const std::vector<std::string>& environment) {
+std::vector<std::string> candidates_of(const std::string& program,
+                                       const std::vector<std::string>& environment) {
   if (program.find('/') != program.npos) return {program};
   std::string_view path = usual_path;
   for (const std::string& variable : environment) {
@@ -59,13 +60,15 @@ ChildCommand::ChildCommand(const ChildOptions& options, const char* const* inher
       environment_pointers_(pointers_to(environment_)) {}
 
 std::string ChildCommand::fault() const {
-  struct stat status{};
+  struct stat status {};
   if (!folder_.empty() && (stat(folder_.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))) {
     return fmt::format("cannot run {}: there is no folder {}", name_, printable(folder_));
   }
   const auto can_be_run = [&](const std::string& candidate) {
-    const std::string path = candidate.starts_with("/") || folder_.empty() ? candidate : folder_ + "/" + candidate;
-    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+    const std::string path =
+        candidate.starts_with("/") || folder_.empty() ? candidate : folder_ + "/" + candidate;
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path.c_str(), X_OK) == 0;
   };
   if (std::any_of(candidates_.begin(), candidates_.end(), can_be_run)) return {};
   return fmt::format("cannot run {}: there is no such program", name_);

@@ -13,7 +13,7 @@ struct ChildOptions {
   std::vector<std::string> command;                ///< the program and its arguments; empty: none
   std::map<std::string, std::string> environment;  ///< set beside what it inherits
   std::string folder;                              ///< where it runs; empty: where the daemon does
-  bool lazy = false;                               ///< started by the first request, not with the daemon
+  bool lazy = false;  ///< started by the first request, not with the daemon
 
   std::size_t max_frame = 8u << 20;
   std::chrono::milliseconds request_timeout{300000};  ///< without a byte from the child; 0: none

@@ -34,7 +34,8 @@ std::uint64_t unread_in(int pipe) {
 
 Pipe make_pipe() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "a pipe for the child");
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::generic_category(), "a pipe for the child");
   return {ends[0], ends[1]};
 }
 
@@ -67,13 +68,15 @@ class ChildProcess::OutputLines {
   }
   void on_oversized_line() {
     if (!*alive_) return;
-    process_.context_.log.peer(LogLevel::warning, "oversized line", "a line of {} was over --max-frame ({} bytes) and was skipped",
+    process_.context_.log.peer(LogLevel::warning, "oversized line",
+                               "a line of {} was over --max-frame ({} bytes) and was skipped",
                                process_.context_.name, process_.context_.max_frame);
   }
   void on_oversized_line_end(std::string_view beginning, std::string_view end) {
     if (!*alive_) return;
     const auto id = id_of_oversized_answer(beginning, end);
-    process_.context_.events.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id)) : std::nullopt);
+    process_.context_.events.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
+                                                     : std::nullopt);
   }
 
  private:
@@ -85,7 +88,8 @@ class ChildProcess::ErrorLines {
  public:
   explicit ErrorLines(ChildProcess& process) : process_(process) {}
   void on_line(const std::string& line) {
-    process_.context_.log.peer(LogLevel::info, "stderr of the server", "{}[{}]: {}", process_.context_.name, process_.pid_,
+    process_.context_.log.peer(LogLevel::info, "stderr of the server", "{}[{}]: {}",
+                               process_.context_.name, process_.pid_,
                                printable(line, shown_of_error_line));
   }
   void on_oversized_line() { on_line("(a line that is too long to be shown)"); }
@@ -170,7 +174,8 @@ bool ChildProcess::read_output() {
   }
   context_.counts.received_bytes += static_cast<std::size_t>(length);
   const auto alive = alive_;
-  output_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), OutputLines(*this));
+  output_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)),
+                     OutputLines(*this));
   if (!*alive) return false;
   share_.set(output_lines_.pending_bytes());
   return true;
@@ -204,7 +209,8 @@ bool ChildProcess::read_error() {
     error_.reset();
     return false;
   }
-  error_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), ErrorLines(*this));
+  error_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)),
+                    ErrorLines(*this));
   return true;
 }
 
@@ -222,7 +228,8 @@ void ChildProcess::drain() {
 }
 
 void ChildProcess::note_garbage(std::string_view line) {
-  context_.log.peer(LogLevel::warning, "no message on stdout", "{} wrote to its stdout what is no message: {}", context_.name,
+  context_.log.peer(LogLevel::warning, "no message on stdout",
+                    "{} wrote to its stdout what is no message: {}", context_.name,
                     printable(line, shown_of_garbage));
 }
 

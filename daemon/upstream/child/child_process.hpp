@@ -20,7 +20,8 @@ class ChildProcessEvents {
  public:
   /// A line of its stdout that can be a message.
   virtual void child_message(std::string line) = 0;
-  /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is known.
+  /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is
+  /// known.
   virtual void child_oversized_line(std::optional<UpstreamId> answered) = 0;
   /// It has closed its stdin or its stdout: `what`. Nothing more comes from it.
   virtual void child_closed(std::string_view what) = 0;
@@ -65,8 +66,8 @@ class ChildProcess {
   /// Writes what there is room for; `written` gets the frames that are written whole.
   void write(std::vector<QueuedFrame>& written);
   void close_input();
-  /// From this position of the stream of frames on nobody has read, and once the child is dead nobody
-  /// will.
+  /// From this position of the stream of frames on nobody has read, and once the child is dead
+  /// nobody will.
   std::uint64_t first_unread() const;
 
   /// Reads what is still in the pipes after its end.
@@ -96,8 +97,8 @@ class ChildProcess {
   LineSplitter error_lines_;
   ByteBudget::Share share_;
   std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when our end was closed
-  bool blocked_ = false;  ///< its stdin is full
-  bool paused_ = false;   ///< the budget is
+  bool blocked_ = false;               ///< its stdin is full
+  bool paused_ = false;                ///< the budget is
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -29,7 +29,9 @@ class ChildRequests {
     std::chrono::milliseconds in_all;   ///< 0: none
   };
 
-  ChildRequest& add(UpstreamId id, ChildRequest request) { return requests_[id] = std::move(request); }
+  ChildRequest& add(UpstreamId id, ChildRequest request) {
+    return requests_[id] = std::move(request);
+  }
 
   ChildRequest* find(UpstreamId id) {
     const auto found = requests_.find(id);
@@ -48,7 +50,8 @@ class ChildRequests {
   }
 
   /// Any byte of the child says that it is alive: `heard` is when the last one came.
-  static SteadyTime deadline(const ChildRequest& request, SteadyTime heard, const Patience& patience) {
+  static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
+                             const Patience& patience) {
     SteadyTime due = SteadyTime::max();
     if (patience.silence.count() > 0) due = std::max(request.started, heard) + patience.silence;
     if (patience.in_all.count() > 0) due = std::min(due, request.started + patience.in_all);
@@ -56,7 +59,8 @@ class ChildRequests {
   }
 
   /// Those whose time is over; `next` is when the first of the others is due, if any is.
-  std::vector<UpstreamId> expired(SteadyTime now, SteadyTime heard, const Patience& patience, SteadyTime& next) const {
+  std::vector<UpstreamId> expired(SteadyTime now, SteadyTime heard, const Patience& patience,
+                                  SteadyTime& next) const {
     return select([&](const ChildRequest& request) {
       const SteadyTime due = deadline(request, heard, patience);
       if (due <= now) return true;

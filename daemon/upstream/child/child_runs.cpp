@@ -17,7 +17,8 @@ namespace {
 constexpr int start_patience_ms = 10000;
 /// One that has closed a pipe is about to end; if not, it is ended.
 constexpr std::chrono::milliseconds closing_time{500};
-/// The steps of an orderly end: stdin closed, SIGTERM, SIGKILL. In all less than Upstream::end() has.
+/// The steps of an orderly end: stdin closed, SIGTERM, SIGKILL. In all less than Upstream::end()
+/// has.
 constexpr std::chrono::milliseconds after_closing{1000};
 constexpr std::chrono::milliseconds after_term{1000};
 constexpr std::chrono::milliseconds after_kill{300};
@@ -32,28 +33,37 @@ std::string how_it_ended(int status) {
 std::string why_it_cannot_run(const WatcherReport& report, const ChildCommand& command) {
   const std::string reason = std::strerror(report.value);
   if (report.kind == WatcherReport::Kind::bad_folder) {
-    return fmt::format("cannot run {} in {}: {}", command.name(), printable(command.folder()), reason);
+    return fmt::format("cannot run {} in {}: {}", command.name(), printable(command.folder()),
+                       reason);
   }
-  return fmt::format("cannot run {}: {}", command.name(), report.value == ENOENT ? "there is no such program" : reason);
+  return fmt::format("cannot run {}: {}", command.name(),
+                     report.value == ENOENT ? "there is no such program" : reason);
 }
 
 }  // namespace
 
 void ChildUpstream::need_watcher() {
-  if (!watcher_) watcher_ = std::make_unique<Watcher>(loop_, turn_, command_, static_cast<WatcherEvents&>(*this));
+  if (!watcher_)
+    watcher_ =
+        std::make_unique<Watcher>(loop_, turn_, command_, static_cast<WatcherEvents&>(*this));
 }
 
 void ChildUpstream::start() {
   try {
     need_watcher();
   } catch (const std::system_error& error) {
-    throw StartError(exit_code::cannot_run, fmt::format("cannot run {}: {}", command_.name(), error.what()));
+    throw StartError(exit_code::cannot_run,
+                     fmt::format("cannot run {}: {}", command_.name(), error.what()));
   }
   if (options_.lazy) return;
-  if (!begin_run()) throw StartError(exit_code::cannot_run, fmt::format("cannot run {}: no pipes for it", command_.name()));
+  if (!begin_run())
+    throw StartError(exit_code::cannot_run,
+                     fmt::format("cannot run {}: no pipes for it", command_.name()));
   const auto [report, interrupted] = watcher_->wait_for_first_report(start_patience_ms);
   if (interrupted) return;
-  if (!report) throw StartError(exit_code::cannot_run, fmt::format("cannot run {}: it does not start", command_.name()));
+  if (!report)
+    throw StartError(exit_code::cannot_run,
+                     fmt::format("cannot run {}: it does not start", command_.name()));
   if (report->kind != WatcherReport::Kind::started) {
     throw StartError(exit_code::cannot_run, why_it_cannot_run(*report, command_));
   }
@@ -63,7 +73,9 @@ void ChildUpstream::start() {
 bool ChildUpstream::begin_run() {
   try {
     need_watcher();
-    const ChildProcess::Context context{loop_, turn_, budget_, log_, *this, command_.name(), options_.max_frame, counts_, read_buffer_};
+    const ChildProcess::Context context{
+        loop_,   turn_,       budget_, log_, *this, command_.name(), options_.max_frame,
+        counts_, read_buffer_};
     process_ = std::make_unique<ChildProcess>(context, ++run_);
   } catch (const std::system_error& error) {
     log_.peer(LogLevel::error, "no child", "cannot run {}: {}", command_.name(), error.what());
@@ -91,7 +103,8 @@ void ChildUpstream::watcher_reported(const WatcherReport& report) {
     case WatcherReport::Kind::ended: run_ended(report); break;
     case WatcherReport::Kind::cannot_run:
     case WatcherReport::Kind::bad_folder:
-      finish_run(failure_of(ErrorKind::connect, Delivered::no, why_it_cannot_run(report, command_)));
+      finish_run(
+          failure_of(ErrorKind::connect, Delivered::no, why_it_cannot_run(report, command_)));
       break;
   }
 }
@@ -165,7 +178,8 @@ void ChildUpstream::child_closed(std::string_view what) {
 
 // The watcher is replaced with the next run; until then we are it.
 void ChildUpstream::watcher_gone() {
-  log_.event(LogLevel::error, "watcher killed", "the watcher process of {} was killed: {} is ended", command_.name(), command_.name());
+  log_.event(LogLevel::error, "watcher killed", "the watcher process of {} was killed: {} is ended",
+             command_.name(), command_.name());
   watcher_.reset();
   if (!process_) return;
   if (process_->pid() > 0) kill(-process_->pid(), SIGKILL);
@@ -192,7 +206,9 @@ void ChildUpstream::end_step() {
   if (!process_) return;
   switch (end_step_) {
     case EndStep::none:
-      log_.peer(LogLevel::warning, "child hangs", "{} has closed its stdin or stdout and does not end: it is killed", command_.name());
+      log_.peer(LogLevel::warning, "child hangs",
+                "{} has closed its stdin or stdout and does not end: it is killed",
+                command_.name());
       if (watcher_) watcher_->signal(process_->run(), SIGKILL);
       break;
     case EndStep::input_closed:
@@ -202,7 +218,8 @@ void ChildUpstream::end_step() {
       break;
     case EndStep::terminated:
       end_step_ = EndStep::killed;
-      log_.event(LogLevel::warning, "child ignores its end", "{} ignores its end: it is killed", command_.name());
+      log_.event(LogLevel::warning, "child ignores its end", "{} ignores its end: it is killed",
+                 command_.name());
       if (watcher_) watcher_->signal(process_->run(), SIGKILL);
       doom_.set_after(after_kill);
       break;

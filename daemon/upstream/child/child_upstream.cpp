@@ -11,7 +11,8 @@
 
 namespace bridge {
 
-ChildUpstream::ChildUpstream(asio::io_context& loop, Turn& turn, ChildOptions options, ByteBudget& budget, Log& log)
+ChildUpstream::ChildUpstream(asio::io_context& loop, Turn& turn, ChildOptions options,
+                             ByteBudget& budget, Log& log)
     : loop_(loop),
       turn_(turn),
       options_(std::move(options)),
@@ -50,7 +51,8 @@ void ChildUpstream::send(Outgoing message) {
   if (queue.bytes() > 0 && queue.cost() + message.body.size() > max_queued) {
     refuse(std::move(message),
            failure_of(ErrorKind::overloaded, Delivered::no,
-                      fmt::format("{} does not read its stdin: over {} bytes wait for it", command_.name(), max_queued)),
+                      fmt::format("{} does not read its stdin: over {} bytes wait for it",
+                                  command_.name(), max_queued)),
            SessionVerdict::kept);
     return;
   }
@@ -70,7 +72,8 @@ void ChildUpstream::refuse(Outgoing message, Failure failure, SessionVerdict ver
   ending.failure = std::move(failure);
   ending.session = verdict;
   // An answer to a server that is gone has no sense for another one.
-  if (verdict == SessionVerdict::lost && message.kind != OutgoingKind::answer) ending.unanswered = std::move(message);
+  if (verdict == SessionVerdict::lost && message.kind != OutgoingKind::answer)
+    ending.unanswered = std::move(message);
   refusals_.push_back({id, std::move(ending)});
 }
 
@@ -97,7 +100,8 @@ void ChildUpstream::open_server_stream() {
   turn_.request_finish();
 }
 
-// The end of a turn: what was sent in it goes in one write, and what could not be told at once is told.
+// The end of a turn: what was sent in it goes in one write, and what could not be told at once is
+// told.
 void ChildUpstream::flush() {
   if (process_) {
     process_->write(written_);
@@ -106,7 +110,8 @@ void ChildUpstream::flush() {
     written_.clear();
     if (process_) process_->resume_reading();
   }
-  for (Refusal& refusal : std::exchange(refusals_, {})) events_->upstream_ended(refusal.id, std::move(refusal.ending));
+  for (Refusal& refusal : std::exchange(refusals_, {}))
+    events_->upstream_ended(refusal.id, std::move(refusal.ending));
   if (std::exchange(stream_opened_, false)) events_->server_stream_changed(ServerStream::open);
 }
 
@@ -141,8 +146,10 @@ void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {
   if (request == nullptr || request->message.kind != OutgoingKind::request) return;
   take(*answered);
   Ending ending;
-  ending.failure = failure_of(ErrorKind::too_large, Delivered::unknown,
-                              fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", options_.max_frame));
+  ending.failure =
+      failure_of(ErrorKind::too_large, Delivered::unknown,
+                 fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)",
+                             options_.max_frame));
   events_->upstream_ended(*answered, std::move(ending));
 }
 
@@ -155,7 +162,8 @@ void ChildUpstream::watch_time(const ChildRequest& request) {
 void ChildUpstream::check_time() {
   SteadyTime next = SteadyTime::max();
   const auto now = std::chrono::steady_clock::now();
-  for (const UpstreamId id : requests_.expired(now, heard_, {options_.request_timeout, options_.request_max}, next)) {
+  for (const UpstreamId id :
+       requests_.expired(now, heard_, {options_.request_timeout, options_.request_max}, next)) {
     expire(id);
   }
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
@@ -166,13 +174,15 @@ void ChildUpstream::expire(UpstreamId id) {
   if (!request) return;
   const bool unsent = process_ && process_->queue().remove(id);
   // Whoever does not answer that answers nothing; another run may.
-  if (request->message.opens_session && process_ && watcher_) watcher_->signal(process_->run(), SIGKILL);
+  if (request->message.opens_session && process_ && watcher_)
+    watcher_->signal(process_->run(), SIGKILL);
   const bool in_all = options_.request_max.count() > 0 &&
                       std::chrono::steady_clock::now() - request->started >= options_.request_max;
   Ending ending;
-  ending.failure = failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
-                              in_all ? "the answer took longer than --request-max"
-                                     : "the upstream sent nothing for longer than --request-timeout");
+  ending.failure =
+      failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
+                 in_all ? "the answer took longer than --request-max"
+                        : "the upstream sent nothing for longer than --request-timeout");
   events_->upstream_ended(id, std::move(ending));
 }
 

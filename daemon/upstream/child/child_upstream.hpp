@@ -20,18 +20,20 @@ namespace bridge {
 /// `initialize` starts another run, if the child was not started again before. The end of a message
 /// is told when it was written (a notification, an answer) or when the child can answer it no more.
 ///
-/// Memory: the frames that the child has not taken yet, at most max_queued (a frame is admitted to an
-/// empty queue whatever its size; over it messages end as `overloaded`); requests until they are
+/// Memory: the frames that the child has not taken yet, at most max_queued (a frame is admitted to
+/// an empty queue whatever its size; over it messages end as `overloaded`); requests until they are
 /// answered; one line from the child.
 class ChildUpstream final : public Upstream, private ChildProcessEvents, private WatcherEvents {
  public:
   static constexpr std::size_t max_queued = 16u << 20;
 
-  ChildUpstream(asio::io_context& loop, Turn& turn, ChildOptions options, ByteBudget& budget, Log& log);
+  ChildUpstream(asio::io_context& loop, Turn& turn, ChildOptions options, ByteBudget& budget,
+                Log& log);
   ~ChildUpstream() override;
 
   void set_events(UpstreamEvents& events) override { events_ = &events; }
-  /// Forks the watcher, while there is little to copy; with --spawn start waits until the child runs.
+  /// Forks the watcher, while there is little to copy; with --spawn start waits until the child
+  /// runs.
   void start() override;
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing message) override;
@@ -108,9 +110,9 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   EndStep end_step_ = EndStep::none;
   std::function<void()> ended_;
 
-  DeadlineTimer clock_;    ///< of the requests
+  DeadlineTimer clock_;  ///< of the requests
   DeadlineTimer restart_;
-  DeadlineTimer doom_;     ///< of one that has closed a pipe and still runs; of the steps of its end
+  DeadlineTimer doom_;  ///< of one that has closed a pipe and still runs; of the steps of its end
 };
 
 }  // namespace bridge

@@ -58,7 +58,8 @@ void FrameQueue::advance(std::size_t count, std::vector<QueuedFrame>& written) {
 
 bool FrameQueue::remove(UpstreamId id) {
   const auto begin = frames_.begin() + (progress_ > 0 && !frames_.empty() ? 1 : 0);
-  const auto found = std::find_if(begin, frames_.end(), [id](const QueuedFrame& frame) { return frame.id == id; });
+  const auto found =
+      std::find_if(begin, frames_.end(), [id](const QueuedFrame& frame) { return frame.id == id; });
   if (found == frames_.end()) return false;
   bytes_ -= found->body.size() + 1;
   frames_.erase(found);

@@ -49,7 +49,7 @@ class FrameQueue {
   void advance(std::size_t count, std::vector<QueuedFrame>& written);
 
   std::deque<QueuedFrame> frames_;
-  std::size_t bytes_ = 0;     ///< of the frames, with their line ends, less what is written
+  std::size_t bytes_ = 0;  ///< of the frames, with their line ends, less what is written
   std::uint64_t position_ = 0;
   std::size_t progress_ = 0;  ///< bytes of the first frame that are written
 };

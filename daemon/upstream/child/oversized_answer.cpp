@@ -31,7 +31,8 @@ Beginning read_beginning(std::string_view text) {
 }
 
 void skip_space_at_end(std::string_view& text) {
-  while (!text.empty() && std::string_view(" \t\r").find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+  while (!text.empty() && std::string_view(" \t\r").find(text.back()) != std::string_view::npos)
+    text.remove_suffix(1);
 }
 
 bool take_end(std::string_view& text, std::string_view end) {
@@ -45,7 +46,8 @@ bool take_end(std::string_view& text, std::string_view end) {
 std::optional<std::uint64_t> read_end(std::string_view text) {
   if (!take_end(text, "}")) return std::nullopt;
   if (std::string_view without = text; take_end(without, R"("2.0")") && take_end(without, ":") &&
-                                       take_end(without, R"("jsonrpc")") && take_end(without, ",")) {
+                                       take_end(without, R"("jsonrpc")") &&
+                                       take_end(without, ",")) {
     text = without;
   }
   skip_space_at_end(text);
@@ -53,13 +55,15 @@ std::optional<std::uint64_t> read_end(std::string_view text) {
   if (last_other == text.npos) return std::nullopt;
   const std::string_view digits = text.substr(last_other + 1);
   text = text.substr(0, last_other + 1);
-  if (!take_end(text, ":") || !take_end(text, R"("id")") || !take_end(text, ",")) return std::nullopt;
+  if (!take_end(text, ":") || !take_end(text, R"("id")") || !take_end(text, ","))
+    return std::nullopt;
   return to_unsigned(digits);
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> id_of_oversized_answer(std::string_view beginning, std::string_view end) {
+std::optional<std::uint64_t> id_of_oversized_answer(std::string_view beginning,
+                                                    std::string_view end) {
   const Beginning found = read_beginning(beginning);
   if (!found.is_answer) return std::nullopt;
   return found.id ? found.id : read_end(end);

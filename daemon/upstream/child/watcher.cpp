@@ -14,7 +14,8 @@
 
 namespace bridge {
 
-Watcher::Watcher(asio::io_context& loop, Turn& turn, const ChildCommand& command, WatcherEvents& events)
+Watcher::Watcher(asio::io_context& loop, Turn& turn, const ChildCommand& command,
+                 WatcherEvents& events)
     : events_(events) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -33,7 +34,8 @@ Watcher::Watcher(asio::io_context& loop, Turn& turn, const ChildCommand& command
     close(ends[0]);
     throw std::system_error(error, std::generic_category(), "the watcher process");
   }
-  socket_ = std::make_unique<DescriptorWatch>(loop, turn, ends[0], [this](DescriptorWatch::Event) { readable(); });
+  socket_ = std::make_unique<DescriptorWatch>(loop, turn, ends[0],
+                                              [this](DescriptorWatch::Event) { readable(); });
   socket_->want(DescriptorWatch::Event::readable);
 }
 

@@ -23,9 +23,9 @@ class WatcherEvents {
 
 /// The daemon's side of the watcher process (watcher_process.hpp), which is forked here.
 ///
-/// The loop's thread only; nothing blocks but wait_for_first_report(). The process shares the daemon's
-/// pages as they were, so the earlier it is forked the smaller it stays. It ends by itself when this
-/// is destroyed, however that comes to be.
+/// The loop's thread only; nothing blocks but wait_for_first_report(). The process shares the
+/// daemon's pages as they were, so the earlier it is forked the smaller it stays. It ends by itself
+/// when this is destroyed, however that comes to be.
 class Watcher {
  public:
   /// Throws std::system_error if there can be no such process. `command` is what it will run.
@@ -38,8 +38,8 @@ class Watcher {
   void start(std::uint32_t run, const int (&streams)[3]);
   void signal(std::uint32_t run, int signal);
 
-  /// Waits for the first report, at the daemon's start only. A signal ends the waiting; then the report
-  /// comes by `WatcherEvents` like any other.
+  /// Waits for the first report, at the daemon's start only. A signal ends the waiting; then the
+  /// report comes by `WatcherEvents` like any other.
   struct FirstReport {
     std::optional<WatcherReport> report;
     bool interrupted = false;

@@ -141,7 +141,7 @@ class WatcherProcess {
     for (int standard = 0; standard <= 2; ++standard) dup2(streams[standard], standard);
     if (fault_pipe != socket_place) dup3(fault_pipe, socket_place, O_CLOEXEC);
     closefrom(socket_place + 1);
-    struct sigaction usual{};
+    struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
     for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &usual, nullptr);
     sigset_t none;

@@ -85,12 +85,14 @@ CurlLoop::~CurlLoop() {
 void CurlLoop::note_load() {
   if (transfers_.size() <= recent_peak_) return;
   bound_connections();
-  if (recent_peak_ > max_idle_connections) surplus_timer_.set_at_latest(std::chrono::steady_clock::now() + surplus_time);
+  if (recent_peak_ > max_idle_connections)
+    surplus_timer_.set_at_latest(std::chrono::steady_clock::now() + surplus_time);
 }
 
 void CurlLoop::bound_connections() {
   recent_peak_ = transfers_.size();
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(recent_peak_ + max_idle_connections));
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
+                    static_cast<long>(recent_peak_ + max_idle_connections));
 }
 
 // What is left of a burst. curl has no call for this: it takes a connection that was shut down for
@@ -100,7 +102,8 @@ void CurlLoop::close_surplus() {
   const auto now = std::chrono::steady_clock::now();
   std::vector<std::pair<SteadyTime, Socket*>> idle;
   for (auto& [descriptor, socket] : sockets_) {
-    if (socket.is_idle() && !transfers_.contains(socket.user)) idle.emplace_back(socket.idle_since, &socket);
+    if (socket.is_idle() && !transfers_.contains(socket.user))
+      idle.emplace_back(socket.idle_since, &socket);
   }
   bool some_are_young = recent_peak_ > max_idle_connections;
   if (idle.size() > max_idle_connections) {

@@ -63,7 +63,7 @@ class CurlLoop {
   struct Socket {
     std::unique_ptr<DescriptorWatch> watch;
     int interest = 0;
-    bool ours = false;  ///< made by open_socket: closed by close_socket, kept in between
+    bool ours = false;     ///< made by open_socket: closed by close_socket, kept in between
     CURL* user = nullptr;  ///< the transfer that used it last
     SteadyTime idle_since{};
     bool shut_down = false;
@@ -93,8 +93,8 @@ class CurlLoop {
   DeadlineTimer surplus_timer_;
   std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
   SteadyTime entered_{};
-  bool kick_ = false;        ///< curl wants to be called at once
-  bool acting_ = false;      ///< inside curl
+  bool kick_ = false;    ///< curl wants to be called at once
+  bool acting_ = false;  ///< inside curl
   bool reporting_ = false;
   bool report_posted_ = false;
   std::shared_ptr<CurlLoop*> self_;

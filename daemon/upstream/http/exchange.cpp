@@ -31,8 +31,8 @@ struct Exchange::Callbacks {
     return static_cast<Exchange*>(self)->take_body(std::string_view(data, size * count));
   }
 
-  // curl would send a request again by itself when a reused connection turns out to be dead. Whether
-  // that may be is not curl's to decide, unless no byte of it has left.
+  // curl would send a request again by itself when a reused connection turns out to be dead.
+  // Whether that may be is not curl's to decide, unless no byte of it has left.
   static int before_request(void* self, char*, char*, int, int) {
     auto& exchange = *static_cast<Exchange*>(self);
     const bool again = std::exchange(exchange.reached_, true);
@@ -88,7 +88,8 @@ void Exchange::begin_post() {
 /// Whether a byte of the request under way may have left.
 bool Exchange::has_left() const {
   if (!reached_) return false;
-  if (context_.options().http2) return !context_.goaways().left_out(handle_.get());  // bytes are not counted there
+  if (context_.options().http2)
+    return !context_.goaways().left_out(handle_.get());  // bytes are not counted there
   long bytes = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &bytes);
   return bytes > 0;
@@ -125,7 +126,8 @@ std::size_t Exchange::take_body(std::string_view bytes) {
   } else if (head_.is_success()) {
     Failure failure;
     failure.kind = ErrorKind::too_large;
-    failure.message = fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", limit);
+    failure.message =
+        fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", limit);
     failed_in_callback_ = std::move(failure);
   }
   share_.set(accumulated() + message_.body.size());
@@ -145,7 +147,8 @@ void Exchange::head_complete() {
   curl_off_t uploaded = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_SIZE_UPLOAD_T, &uploaded);
   const bool is_kept = message_.may_repeat && context_.answers_elsewhere();
-  if (uploaded == static_cast<curl_off_t>(message_.body.size()) && !is_kept) std::string().swap(message_.body);
+  if (uploaded == static_cast<curl_off_t>(message_.body.size()) && !is_kept)
+    std::string().swap(message_.body);
   if (head_.is_event_stream()) {
     if (!parser_) parser_ = std::make_unique<SseParser>(context_.options().max_frame);
   } else if (head_.content_length) {
@@ -181,8 +184,9 @@ void Exchange::on_retry(std::chrono::milliseconds delay) {
 void Exchange::on_oversized_event() {
   Failure failure;
   failure.kind = ErrorKind::too_large;
-  failure.message = fmt::format("an event of the upstream's answer is over the limit of {} bytes (--max-frame)",
-                                context_.options().max_frame);
+  failure.message =
+      fmt::format("an event of the upstream's answer is over the limit of {} bytes (--max-frame)",
+                  context_.options().max_frame);
   failed_in_callback_ = std::move(failure);
 }
 
@@ -201,7 +205,8 @@ void Exchange::begin_resume() {
   if (session_generation_ != context_.session_generation()) {
     Failure failure;
     failure.kind = ErrorKind::closed;
-    failure.message = "the session was lost before the answer could be continued or came on another stream";
+    failure.message =
+        "the session was lost before the answer could be continued or came on another stream";
     end(std::move(failure));
     return;
   }

@@ -28,8 +28,8 @@ class ExchangeOwner {
   ~ExchangeOwner() = default;
 };
 
-/// One message on its way: a POST, its answer, and if the answer's stream breaks and can be resumed,
-/// the GETs that continue it (product section 8).
+/// One message on its way: a POST, its answer, and if the answer's stream breaks and can be
+/// resumed, the GETs that continue it (product section 8).
 ///
 /// Owned by HttpUpstream. Memory: the message until its answer begins; a JSON body or an SSE event
 /// of at most --max-frame; the messages of one turn. Ends by itself or by its destruction, which
@@ -63,13 +63,17 @@ class Exchange final : private CurlTransfer, private SseSink {
   SteadyTime deadline() const;
 
   /// Whether its deadline is near by its nature: no request that waits for its answer.
-  bool ends_soon() const { return settled_ || resume_at_ || message_.kind != OutgoingKind::request; }
+  bool ends_soon() const {
+    return settled_ || resume_at_ || message_.kind != OutgoingKind::request;
+  }
 
   UpstreamId id() const { return message_.id; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
   bool is_settled() const { return settled_; }
   bool was_reached() const { return reached_; }
-  std::size_t accumulated() const { return body_.size() + (parser_ ? parser_->pending_bytes() : 0); }
+  std::size_t accumulated() const {
+    return body_.size() + (parser_ ? parser_->pending_bytes() : 0);
+  }
   const ResponseHead& head() const { return head_; }
   bool opens_session() const { return message_.opens_session; }
   /// Of the token it was sent with (HttpContext::token_generation).
@@ -103,7 +107,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   Outgoing message_;
   CurlHandle handle_;
   HeaderList headers_;
-  bool running_ = false;   ///< curl has it
+  bool running_ = false;  ///< curl has it
   bool carried_session_ = false;
   int token_generation_ = 0;
   int session_generation_ = 0;
@@ -117,7 +121,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   std::optional<Failure> failed_in_callback_;
   std::array<char, 256> error_text_{};  ///< curl's CURL_ERROR_SIZE
   int redirects_ = 0;
-  std::string url_;        ///< if redirected
+  std::string url_;  ///< if redirected
 
   bool reached_ = false;
   bool answer_begun_ = false;
@@ -133,7 +137,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   std::chrono::milliseconds retry_{1000};
   int resumptions_failed_ = 0;
   std::optional<SteadyTime> resume_at_;
-  std::deque<std::string> seen_events_;          ///< the last ones, oldest first
+  std::deque<std::string> seen_events_;  ///< the last ones, oldest first
   std::unordered_set<std::string> seen_event_set_;
 
   SteadyTime started_;

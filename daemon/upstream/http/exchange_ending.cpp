@@ -1,4 +1,5 @@
-// What came of an exchange: an answer, a stream to be continued, another place to ask, or a failure.
+// What came of an exchange: an answer, a stream to be continued, another place to ask, or a
+// failure.
 #include <curl/curl.h>
 
 #include <algorithm>
@@ -29,7 +30,8 @@ void Exchange::transfer_done(int result) {
     progress.detail = "its head is not complete";
   }
   // A second attempt of curl's was stopped: the request was sent once.
-  if (result == CURLE_ABORTED_BY_CALLBACK) progress.detail = "the server closed it while it was being reused";
+  if (result == CURLE_ABORTED_BY_CALLBACK)
+    progress.detail = "the server closed it while it was being reused";
   release_handle();
   if (failed_in_callback_ && !settled_) {
     end(std::move(*failed_in_callback_));
@@ -49,11 +51,13 @@ void Exchange::transfer_done(int result) {
     return;
   }
   const bool unauthorized = head_.status == 401 || head_.status == 403;
-  if (resuming_ && unauthorized && !std::exchange(reauthorized_, true) && owner_.exchange_unauthorized(*this) &&
-      try_resume()) {
+  if (resuming_ && unauthorized && !std::exchange(reauthorized_, true) &&
+      owner_.exchange_unauthorized(*this) && try_resume()) {
     return;
   }
-  if (resuming_ && (head_.status >= 500 || head_.status == 429 || head_.status == 409) && try_resume()) return;
+  if (resuming_ && (head_.status >= 500 || head_.status == 429 || head_.status == 409) &&
+      try_resume())
+    return;
   Failure failure = failure_of_status(context_, head_, body_);
   verdict_ = session_verdict(head_, failure, carried_session_);
   if (verdict_ == SessionVerdict::lost) failure.delivered = Delivered::no;
@@ -99,8 +103,9 @@ void Exchange::answer_complete() {
   if (!head_.is_json()) {
     Failure failure;
     failure.kind = ErrorKind::malformed;
-    failure.message = fmt::format("the upstream answered with content type '{}', not JSON and not an event stream",
-                                  printable(head_.content_type, 80));
+    failure.message = fmt::format(
+        "the upstream answered with content type '{}', not JSON and not an event stream",
+        printable(head_.content_type, 80));
     end(std::move(failure));
     return;
   }
@@ -112,11 +117,13 @@ void Exchange::answer_complete() {
 
 /// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
 bool Exchange::try_resume() {
-  if (message_.kind != OutgoingKind::request || !parser_ || parser_->last_event_id().empty()) return false;
+  if (message_.kind != OutgoingKind::request || !parser_ || parser_->last_event_id().empty())
+    return false;
   if (session_generation_ != context_.session_generation()) return false;
   auto delay = std::max(retry_, shortest_retry);
   for (int i = 0; i < std::min(resumptions_failed_, 6); ++i) delay *= 2;
-  delay = std::min<std::chrono::milliseconds>(delay, std::max(retry_, std::chrono::milliseconds(30000)));
+  delay = std::min<std::chrono::milliseconds>(delay,
+                                              std::max(retry_, std::chrono::milliseconds(30000)));
   ++resumptions_failed_;
   resume_at_ = std::chrono::steady_clock::now() + delay;
   return true;
@@ -128,7 +135,8 @@ void Exchange::session_forgotten() {
 
 /// 307 and 308 keep the method; only the same origin gets the token (RFC 9110, section 15.4).
 bool Exchange::follow_redirect() {
-  if (resuming_ || (head_.status != 307 && head_.status != 308) || head_.location.empty() || redirects_ >= max_redirects) {
+  if (resuming_ || (head_.status != 307 && head_.status != 308) || head_.location.empty() ||
+      redirects_ >= max_redirects) {
     return false;
   }
   const std::string& from = url_.empty() ? context_.post_url() : url_;
@@ -149,7 +157,8 @@ Ending Exchange::take_ending() {
   ending.failure = std::move(failure_);
   ending.session = verdict_;
   ending.something_came = something_came_;
-  if (ending.failure && (!answer_begun_ || (awaited_elsewhere_ && message_.may_repeat))) ending.unanswered = std::move(message_);
+  if (ending.failure && (!answer_begun_ || (awaited_elsewhere_ && message_.may_repeat)))
+    ending.unanswered = std::move(message_);
   return ending;
 }
 
@@ -181,11 +190,12 @@ void Exchange::check_time(SteadyTime now, SteadyTime& next) {
   Failure failure;
   failure.kind = ErrorKind::timeout;
   failure.delivered = reached_ ? Delivered::unknown : Delivered::no;
-  failure.message =
-      message_.kind != OutgoingKind::request ? "the upstream did not accept the message in time"
-      : now - started_ >= context_.options().request_max && context_.options().request_max.count() > 0
-          ? "the answer took longer than --request-max"
-          : "the upstream sent nothing for longer than --request-timeout";
+  failure.message = message_.kind != OutgoingKind::request
+                        ? "the upstream did not accept the message in time"
+                    : now - started_ >= context_.options().request_max &&
+                            context_.options().request_max.count() > 0
+                        ? "the answer took longer than --request-max"
+                        : "the upstream sent nothing for longer than --request-timeout";
   const bool begun = std::exchange(answer_begun_, true);  // it is not to be sent again
   end(std::move(failure));
   answer_begun_ = begun || reached_;

@@ -42,7 +42,9 @@ std::string advice(ErrorKind kind, bool timed_out, const HttpContext& context) {
   switch (kind) {
     case ErrorKind::dns: return "; check the host name in MCP_SERVER_URL";
     case ErrorKind::tls:
-      return context.options().ca_file.empty() ? "; for a private authority name its certificate with --ca-file" : "";
+      return context.options().ca_file.empty()
+                 ? "; for a private authority name its certificate with --ca-file"
+                 : "";
     default: return {};
   }
 }
@@ -50,7 +52,8 @@ std::string advice(ErrorKind kind, bool timed_out, const HttpContext& context) {
 /// Whether the server has ended the handshake because it does not like who we are.
 bool refuses_certificate(std::string_view detail) {
   if (detail.find("alert") == detail.npos) return false;
-  for (const std::string_view what : {"certificate", "unknown ca", "access denied", "handshake failure"}) {
+  for (const std::string_view what :
+       {"certificate", "unknown ca", "access denied", "handshake failure"}) {
     if (detail.find(what) != detail.npos) return true;
   }
   return false;
@@ -73,23 +76,26 @@ std::string first_message(const ResponseHead& head, const std::string& body) {
   return first.message;
 }
 
-/// The error object of a JSON-RPC error. That an answer which is about no request has no `id` at all
-/// is common among servers.
+/// The error object of a JSON-RPC error. That an answer which is about no request has no `id` at
+/// all is common among servers.
 std::string error_in(std::string message) {
   const std::string bytes = message;
   const auto parsed = parse_frame(std::move(message));
   if (const auto* frame = std::get_if<Frame>(&parsed)) {
-    return frame->is_response() && frame->error.present() ? std::string(frame->text(frame->error)) : std::string();
+    return frame->is_response() && frame->error.present() ? std::string(frame->text(frame->error))
+                                                          : std::string();
   }
   if (std::get<FrameFault>(parsed).code != json_rpc::invalid_request) return {};
-  if (!find_member(bytes, "jsonrpc") || find_member(bytes, "id") || find_member(bytes, "method")) return {};
+  if (!find_member(bytes, "jsonrpc") || find_member(bytes, "id") || find_member(bytes, "method"))
+    return {};
   const auto error = find_member(bytes, "error");
   return error && is_object(*error) ? std::string(*error) : std::string();
 }
 
 bool mentions(std::string text, std::string_view words) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   return text.find(words) != text.npos;
 }
 
@@ -102,13 +108,15 @@ TransferProgress::Reached reached_by(CURL* handle, bool sent) {
   long local_port = 0;
   long proxy_answer = 0;
   curl_easy_getinfo(handle, CURLINFO_NAMELOOKUP_TIME_T, &resolved);
-  curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT, &local_port);  // the connect time comes only after TLS
+  curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT,
+                    &local_port);  // the connect time comes only after TLS
   curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &proxy_answer);
   if (local_port > 0 && (proxy_answer == 0 || proxy_answer == 200)) return Reached::peer;
   return resolved > 0 ? Reached::address : Reached::nothing;
 }
 
-Failure failure_of_transfer(const HttpContext& context, int curl_result, const TransferProgress& progress) {
+Failure failure_of_transfer(const HttpContext& context, int curl_result,
+                            const TransferProgress& progress) {
   const auto code = static_cast<CURLcode>(curl_result);
   const bool timed_out = code == CURLE_OPERATION_TIMEDOUT;
   bool sent = progress.reached == TransferProgress::Reached::request;
@@ -143,22 +151,26 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result, const T
   }
   failure.delivered = sent ? Delivered::unknown : Delivered::no;
   const bool broke = sent && failure.kind == ErrorKind::closed;
-  failure.message = fmt::format("{} {}{}: {}{}", broke ? "the connection to" : "cannot reach", context.options().target,
-                                broke ? " broke before the answer was complete" : "",
-                                printable(context.without_secrets(std::move(reason)), 300),
-                                broke ? std::string() : advice(failure.kind, timed_out, context));
+  failure.message =
+      fmt::format("{} {}{}: {}{}", broke ? "the connection to" : "cannot reach",
+                  context.options().target, broke ? " broke before the answer was complete" : "",
+                  printable(context.without_secrets(std::move(reason)), 300),
+                  broke ? std::string() : advice(failure.kind, timed_out, context));
   return failure;
 }
 
-Failure failure_of_status(const HttpContext& context, const ResponseHead& head, const std::string& body) {
+Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
+                          const std::string& body) {
   Failure failure;
   failure.kind = head.status == 401 || head.status == 403 ? ErrorKind::auth : ErrorKind::http;
   failure.status = head.status;
-  const bool rejected = head.status == 401 || head.status == 429 || (head.status == 503 && head.retry_after);
+  const bool rejected =
+      head.status == 401 || head.status == 429 || (head.status == 503 && head.retry_after);
   failure.delivered = rejected ? Delivered::no : Delivered::unknown;
   if (head.retry_after) failure.retry_after = *head.retry_after;
   failure.www_authenticate = printable(context.without_secrets(head.www_authenticate), 1000);
-  failure.authorization_server = printable(context.without_secrets(head.authorization_server), 1000);
+  failure.authorization_server =
+      printable(context.without_secrets(head.authorization_server), 1000);
   std::string message = first_message(head, body);
   make_single_line(message);
   failure.error_object = error_in(std::move(message));
@@ -168,7 +180,8 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head, 
   return failure;
 }
 
-SessionVerdict session_verdict(const ResponseHead& head, const Failure& failure, bool carried_session) {
+SessionVerdict session_verdict(const ResponseHead& head, const Failure& failure,
+                               bool carried_session) {
   const std::string_view error = failure.error_object;
   const std::string code(find_member(error, "code").value_or(""));
   const std::string message = find_string(error, "message").value_or(std::string());

@@ -29,13 +29,16 @@ struct TransferProgress {
 TransferProgress::Reached reached_by(CURL* handle, bool sent);
 
 /// A transfer that curl could not carry out.
-Failure failure_of_transfer(const HttpContext& context, int curl_result, const TransferProgress& progress);
+Failure failure_of_transfer(const HttpContext& context, int curl_result,
+                            const TransferProgress& progress);
 
 /// An answer that is no success; `body` as it came.
-Failure failure_of_status(const HttpContext& context, const ResponseHead& head, const std::string& body);
+Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
+                          const std::string& body);
 
 /// What such an answer says about the session (product section 7). `carried_session`: the request
 /// had a session id.
-SessionVerdict session_verdict(const ResponseHead& head, const Failure& failure, bool carried_session);
+SessionVerdict session_verdict(const ResponseHead& head, const Failure& failure,
+                               bool carried_session);
 
 }  // namespace bridge

@@ -32,7 +32,8 @@ std::optional<std::int64_t> connection_of(std::string_view text) {
 
 }  // namespace
 
-void GoawayWatch::line(const void* handle, std::string_view text, std::optional<std::int64_t> connection) {
+void GoawayWatch::line(const void* handle, std::string_view text,
+                       std::optional<std::int64_t> connection) {
   if (text.find("GOAWAY") != text.npos) {
     const auto last = number_after(text, "last_stream=");
     if (!connection) {
@@ -57,7 +58,8 @@ void GoawayWatch::line(const void* handle, std::string_view text, std::optional<
 
 bool GoawayWatch::left_out(const void* handle) const {
   const auto found = requests_.find(handle);
-  if (found == requests_.end() || !found->second.sent_connection || found->second.stream == 0) return false;
+  if (found == requests_.end() || !found->second.sent_connection || found->second.stream == 0)
+    return false;
   const Request& request = found->second;
   return std::any_of(goaways_.begin(), goaways_.end(), [&request](const Goaway& goaway) {
     return goaway.connection == *request.sent_connection && request.stream > goaway.last_stream;

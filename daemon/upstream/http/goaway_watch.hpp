@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-/// Knows which requests a server has left out by ending an HTTP/2 connection: those on streams above
-/// the last one that its GOAWAY names, which it has not acted on (RFC 9113, section 6.8).
+/// Knows which requests a server has left out by ending an HTTP/2 connection: those on streams
+/// above the last one that its GOAWAY names, which it has not acted on (RFC 9113, section 6.8).
 ///
 /// curl tells of that only in its log, so its lines are read here; where they are not understood
 /// nobody counts as left out. Pure. Bounded by the handles and the last connections.
@@ -21,7 +21,8 @@ class GoawayWatch {
 
   /// One line of curl's log about this handle. `connection` is curl's number of its connection, if
   /// the caller knows it; else it is taken from the lines.
-  void line(const void* handle, std::string_view text, std::optional<std::int64_t> connection = std::nullopt);
+  void line(const void* handle, std::string_view text,
+            std::optional<std::int64_t> connection = std::nullopt);
 
   /// Whether the server has said that it does not act on what was sent on this handle last.
   bool left_out(const void* handle) const;

@@ -13,9 +13,10 @@ namespace bridge {
 
 /// Notifications and answers that wait because many of them are on their way already.
 ///
-/// They take none of the slots of requests, and each needs a connection: without a bound an upstream
-/// that floods the bridge with pings, or a client with cancellations, would open thousands. Pure;
-/// owned by HttpUpstream. Full: the message is not taken, and its sender is told `overloaded`.
+/// They take none of the slots of requests, and each needs a connection: without a bound an
+/// upstream that floods the bridge with pings, or a client with cancellations, would open
+/// thousands. Pure; owned by HttpUpstream. Full: the message is not taken, and its sender is told
+/// `overloaded`.
 class HandoverQueue {
  public:
   static constexpr std::size_t max_under_way = 32;
@@ -47,7 +48,8 @@ class HandoverQueue {
   }
 
   void forget(UpstreamId id) {
-    const auto found = std::find_if(waiting_.begin(), waiting_.end(), [id](const Outgoing& one) { return one.id == id; });
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [id](const Outgoing& one) { return one.id == id; });
     if (found == waiting_.end()) return;
     share_.remove(charge_of(*found));
     waiting_.erase(found);
@@ -61,7 +63,9 @@ class HandoverQueue {
   }
 
  private:
-  static std::size_t charge_of(const Outgoing& message) { return message.body.size() + sizeof(Outgoing); }
+  static std::size_t charge_of(const Outgoing& message) {
+    return message.body.size() + sizeof(Outgoing);
+  }
 
   std::deque<Outgoing> waiting_;
   std::size_t under_way_ = 0;

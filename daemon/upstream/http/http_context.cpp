@@ -17,7 +17,8 @@ int read_log(CURL* handle, curl_infotype type, char* data, std::size_t size, voi
   std::optional<std::int64_t> connection;
 #if LIBCURL_VERSION_NUM >= 0x080200
   curl_off_t number = -1;
-  if (curl_easy_getinfo(handle, CURLINFO_CONN_ID, &number) == CURLE_OK && number >= 0) connection = number;
+  if (curl_easy_getinfo(handle, CURLINFO_CONN_ID, &number) == CURLE_OK && number >= 0)
+    connection = number;
 #endif
   static_cast<GoawayWatch*>(self)->line(handle, std::string_view(data, size), connection);
   return 0;
@@ -35,13 +36,16 @@ void append_header(HeaderList& list, const std::string& line) {
 void set_way(CURL* handle, const HttpOptions& options) {
   curl_easy_setopt(handle, CURLOPT_PROXY, options.proxy.c_str());
   curl_easy_setopt(handle, CURLOPT_NOPROXY, options.no_proxy.c_str());
-  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
-  if (!options.unix_socket.empty()) curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
+  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION,
+                   options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+  if (!options.unix_socket.empty())
+    curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
   if (!options.ca_file.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, options.ca_file.c_str());
   if (!options.client_certificate.empty()) {
     curl_easy_setopt(handle, CURLOPT_SSLCERT, options.client_certificate.c_str());
   }
-  if (!options.client_key.empty()) curl_easy_setopt(handle, CURLOPT_SSLKEY, options.client_key.c_str());
+  if (!options.client_key.empty())
+    curl_easy_setopt(handle, CURLOPT_SSLKEY, options.client_key.c_str());
   if (options.insecure) {
     curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 0L);
     curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -72,7 +76,9 @@ HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget
   curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, options_.url.c_str(), 0);
 }
 
-void HttpContext::UrlCleanup::operator()(void* url) const { curl_url_cleanup(static_cast<CURLU*>(url)); }
+void HttpContext::UrlCleanup::operator()(void* url) const {
+  curl_url_cleanup(static_cast<CURLU*>(url));
+}
 
 CurlHandle HttpContext::take_handle() {
   if (!idle_handles_.empty()) {
@@ -90,7 +96,8 @@ CurlHandle HttpContext::take_handle() {
   curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
+  curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(options_.connect_timeout.count()));
   if (options_.http2) {
     curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
     curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, &read_log);

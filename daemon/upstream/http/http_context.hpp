@@ -121,7 +121,8 @@ using CurlReceive = std::size_t (*)(char* data, std::size_t size, std::size_t co
 /// How many connections were opened for the transfer that has just ended.
 std::uint64_t connections_opened(CURL* handle);
 
-/// Makes the handle a GET with these headers, received by `self`. The list must outlive the transfer.
+/// Makes the handle a GET with these headers, received by `self`. The list must outlive the
+/// transfer.
 void set_get(CURL* handle, const HeaderList& headers);
 void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self);
 

@@ -32,7 +32,8 @@ bool take_unix_socket(HttpOptions& options, std::string& url) {
   static const std::string scheme = "http+unix://";
   if (url.compare(0, scheme.size(), scheme) != 0) return true;
   const std::size_t end = url.find('/', scheme.size());
-  const std::string host = url.substr(scheme.size(), end == url.npos ? url.npos : end - scheme.size());
+  const std::string host =
+      url.substr(scheme.size(), end == url.npos ? url.npos : end - scheme.size());
   int length = 0;
   char* path = curl_easy_unescape(nullptr, host.c_str(), static_cast<int>(host.size()), &length);
   if (path == nullptr) return false;
@@ -63,8 +64,9 @@ std::string set_url(HttpOptions& options, const std::string& given) {
                        : "unix:" + options.unix_socket;
   options.target += part_of(url, CURLUPART_PATH);
   if (options.unix_socket.empty()) {
-    options.proxy = scheme == "https" ? first_variable({"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
-                                      : first_variable({"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"});
+    options.proxy = scheme == "https"
+                        ? first_variable({"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+                        : first_variable({"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"});
     options.no_proxy = first_variable({"no_proxy", "NO_PROXY"});
   }
   return {};

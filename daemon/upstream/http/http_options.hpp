@@ -33,7 +33,8 @@ struct HttpOptions {
 };
 
 /// Takes `url` apart: fills url, unix_socket and target, and the proxy from the environment's
-/// HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. Returns why it cannot be one, or an empty string.
+/// HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. Returns why it cannot be one, or an empty
+/// string.
 std::string set_url(HttpOptions& options, const std::string& url);
 
 /// `location`, resolved against `base`, if it has the same scheme, host and port; else empty.

@@ -19,13 +19,15 @@ constexpr std::size_t max_awaiting_token = 1024;
 /// The DELETE that ends the session. Whatever comes of it is fine.
 class HttpUpstream::Goodbye final : public CurlTransfer {
  public:
-  Goodbye(HttpContext& context, std::function<void()> done) : context_(context), done_(std::move(done)) {
+  Goodbye(HttpContext& context, std::function<void()> done)
+      : context_(context), done_(std::move(done)) {
     handle_ = context_.take_handle();
     headers_ = context_.stream_headers({});
     CURL* const h = handle_.get();
     set_get(h, headers_);
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
-    curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, static_cast<long>(std::chrono::milliseconds(goodbye_time).count()));
+    curl_easy_setopt(h, CURLOPT_TIMEOUT_MS,
+                     static_cast<long>(std::chrono::milliseconds(goodbye_time).count()));
     set_receivers(h, &ignore, &ignore, nullptr);
     context_.curl().add(h, *this);
   }
@@ -34,7 +36,9 @@ class HttpUpstream::Goodbye final : public CurlTransfer {
   }
 
  private:
-  static std::size_t ignore(char*, std::size_t size, std::size_t count, void*) { return size * count; }
+  static std::size_t ignore(char*, std::size_t size, std::size_t count, void*) {
+    return size * count;
+  }
 
   void transfer_progressed(bool done, int) override {
     if (!done) return;
@@ -49,8 +53,8 @@ class HttpUpstream::Goodbye final : public CurlTransfer {
   bool running_ = true;
 };
 
-HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, const AuthOptions& auth,
-                           ByteBudget& budget, Log& log)
+HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options,
+                           const AuthOptions& auth, ByteBudget& budget, Log& log)
     : curl_(loop, turn),
       context_(curl_, std::move(options), budget, log),
       tokens_(make_token_source(loop, turn, curl_, auth, context_.options(), log)),
@@ -182,7 +186,8 @@ void HttpUpstream::learn_from(const Exchange& exchange) {
   if (head.status != 0 && !head.keep_alive_timeout) {
     context_.set_max_idle(HttpContext::usual_max_idle);
   } else if (head.keep_alive_timeout) {
-    context_.set_max_idle(std::max(std::chrono::seconds(1), *head.keep_alive_timeout - std::chrono::seconds(1)));
+    context_.set_max_idle(
+        std::max(std::chrono::seconds(1), *head.keep_alive_timeout - std::chrono::seconds(1)));
   }
 }
 
@@ -226,7 +231,8 @@ void HttpUpstream::relieve_budget() {
   if (!context_.budget().over() || depth_ > 1) return;
   Exchange* largest = nullptr;
   for (const auto& [id, exchange] : exchanges_) {
-    if (exchange->accumulated() > 0 && (largest == nullptr || exchange->accumulated() > largest->accumulated())) {
+    if (exchange->accumulated() > 0 &&
+        (largest == nullptr || exchange->accumulated() > largest->accumulated())) {
       largest = exchange.get();
     }
   }
@@ -272,9 +278,11 @@ void HttpUpstream::report_stream() {
 }
 
 void HttpUpstream::stream_progressed() {
-  if (stream_.state() == ServerStream::open && std::exchange(unreachable_, false)) events_->upstream_reachable();
+  if (stream_.state() == ServerStream::open && std::exchange(unreachable_, false))
+    events_->upstream_reachable();
   report_stream();
-  while (auto message = stream_.next_message()) events_->upstream_message(std::nullopt, std::move(*message));
+  while (auto message = stream_.next_message())
+    events_->upstream_message(std::nullopt, std::move(*message));
 }
 
 void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }

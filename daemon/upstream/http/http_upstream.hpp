@@ -15,8 +15,8 @@ namespace bridge {
 /// GET for what the server says by itself.
 class HttpUpstream final : public Upstream, private ExchangeOwner, private ServerStreamOwner {
  public:
-  HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, const AuthOptions& auth, ByteBudget& budget,
-               Log& log);
+  HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options, const AuthOptions& auth,
+               ByteBudget& budget, Log& log);
   ~HttpUpstream() override;
 
   void set_events(UpstreamEvents& events) override { events_ = &events; }
@@ -36,8 +36,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
 
   // For HTTP+SSE, which sends its messages through this.
   HttpContext& context() { return context_; }
-  /// Ends all messages of a session that is lost; those that may be repeated are given back. Not from within a call
-  /// of one of its events.
+  /// Ends all messages of a session that is lost; those that may be repeated are given back. Not
+  /// from within a call of one of its events.
   void end_all(const Failure& failure);
   /// `ready` is called, at once or from the loop, when there is a token or it is known why there is
   /// none. Not called after destruction.
@@ -79,17 +79,17 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   UpstreamEvents* events_ = nullptr;
   std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
   HandoverQueue handovers_;
-  std::vector<UpstreamId> refused_;  ///< had no room there; to be reported
+  std::vector<UpstreamId> refused_;                 ///< had no room there; to be reported
   std::vector<std::unique_ptr<Exchange>> removed_;  ///< may still be on the call stack
   HttpServerStream stream_;
   ServerStream reported_ = ServerStream::off;
   DeadlineTimer clock_;        ///< of requests: far away, and seldom moved
   DeadlineTimer short_clock_;  ///< of what ends soon; cleared when nothing is under way
-  DeadlineTimer soon_;       ///< for what must not be reported from within a call of ours
+  DeadlineTimer soon_;         ///< for what must not be reported from within a call of ours
   std::unique_ptr<Goodbye> goodbye_;
   bool unreachable_ = false;
   bool stream_changed_ = false;
-  int depth_ = 0;            ///< of exchange_progressed
+  int depth_ = 0;  ///< of exchange_progressed
 };
 
 }  // namespace bridge

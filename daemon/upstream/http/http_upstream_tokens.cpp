@@ -52,19 +52,22 @@ bool HttpUpstream::try_another_token(Exchange& exchange, Ending& ending) {
   if (!ending.failure || !ending.unanswered || ending.unanswered->authorizations > 0) return false;
   const int status = ending.failure->status;
   if (status != 401 && status != 403) return false;
-  if (!token_was_refused(exchange.token_generation(), {status, exchange.head().www_authenticate})) return false;
+  if (!token_was_refused(exchange.token_generation(), {status, exchange.head().www_authenticate}))
+    return false;
   ++ending.unanswered->authorizations;
   return true;
 }
 
 bool HttpUpstream::exchange_unauthorized(const Exchange& exchange) {
   const ResponseHead& head = exchange.head();
-  if (!token_was_refused(exchange.token_generation(), {head.status, head.www_authenticate})) return false;
+  if (!token_was_refused(exchange.token_generation(), {head.status, head.www_authenticate}))
+    return false;
   if (!has_token()) fetch_token();
   return true;
 }
 
-void HttpUpstream::stream_unauthorized(int status, const std::string& challenge, int token_generation) {
+void HttpUpstream::stream_unauthorized(int status, const std::string& challenge,
+                                       int token_generation) {
   if (token_was_refused(token_generation, {status, challenge}) && !has_token()) fetch_token();
 }
 

@@ -138,8 +138,9 @@ void HttpServerStream::on_retry(std::chrono::milliseconds delay) {
 
 void HttpServerStream::on_oversized_event() {
   ++oversized_;
-  context_.log().peer(LogLevel::warning, "oversized event",
-                      "an event on the server stream was over --max-frame and was skipped ({} so far)", oversized_);
+  context_.log().peer(
+      LogLevel::warning, "oversized event",
+      "an event on the server stream was over --max-frame and was skipped ({} so far)", oversized_);
 }
 
 std::optional<std::string> HttpServerStream::next_message() {
@@ -172,17 +173,21 @@ void HttpServerStream::ended(int result) {
   if (!opened && answered && head_.status == 200) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
-      context_.log().event(LogLevel::info, "no server stream", "the upstream answers the server stream with content type '{}': not used",
-                          printable(head_.content_type, 80));
+      context_.log().event(
+          LogLevel::info, "no server stream",
+          "the upstream answers the server stream with content type '{}': not used",
+          printable(head_.content_type, 80));
     }
     return;
   }
-  const bool good = opened && (had_data_ || std::chrono::steady_clock::now() - connected_at_ >= good_life);
+  const bool good =
+      opened && (had_data_ || std::chrono::steady_clock::now() - connected_at_ >= good_life);
   if (good) {
     backoff_.reset();
     failures_ = 0;
   }
-  context_.log().peer(LogLevel::debug, "server stream ended", "the server stream ended ({}), opening it again",
+  context_.log().peer(LogLevel::debug, "server stream ended",
+                      "the server stream ended ({}), opening it again",
                       opened ? std::string("after it was open") : std::string("not opened"));
   connect_later(!good);
 }
@@ -191,11 +196,14 @@ void HttpServerStream::refused() {
   const Failure failure = failure_of_status(context_, head_, body_);
   const bool about_session =
       session_verdict(head_, failure, !context_.session_id().empty()) != SessionVerdict::kept;
-  if (head_.status == 405 || ((head_.status == 404 || head_.status == 400) && !(was_open_ && about_session))) {
+  if (head_.status == 405 ||
+      ((head_.status == 404 || head_.status == 400) && !(was_open_ && about_session))) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
-      context_.log().event(LogLevel::info, "no server stream", "the upstream has no server stream (HTTP {}): notifications come only with answers",
-                          head_.status);
+      context_.log().event(
+          LogLevel::info, "no server stream",
+          "the upstream has no server stream (HTTP {}): notifications come only with answers",
+          head_.status);
     }
     return;
   }
@@ -217,7 +225,9 @@ void HttpServerStream::connect_later(bool failed) {
   const int bound = context_.options().stream_retries;
   if (failed && ++failures_ > bound && bound >= 0) {
     state_ = ServerStream::none;
-    context_.log().event(LogLevel::warning, "server stream given up", "the server stream could not be opened in {} tries (--stream-retries): given up", bound);
+    context_.log().event(
+        LogLevel::warning, "server stream given up",
+        "the server stream could not be opened in {} tries (--stream-retries): given up", bound);
     return;
   }
   const auto now = std::chrono::steady_clock::now();

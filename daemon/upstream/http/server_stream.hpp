@@ -20,7 +20,8 @@ class ServerStreamOwner {
   /// The upstream does not know the session whose stream was open before.
   virtual void stream_lost_session() = 0;
   /// 401 or 403: the next try has the token that is had by then.
-  virtual void stream_unauthorized(int status, const std::string& challenge, int token_generation) = 0;
+  virtual void stream_unauthorized(int status, const std::string& challenge,
+                                   int token_generation) = 0;
 
  protected:
   ~ServerStreamOwner() = default;
@@ -30,7 +31,8 @@ class ServerStreamOwner {
 /// section 8): reopened at once, then with back-off, never more than two openings a second.
 class HttpServerStream final : private CurlTransfer, private SseSink {
  public:
-  HttpServerStream(asio::io_context& loop, Turn& turn, HttpContext& context, ServerStreamOwner& owner);
+  HttpServerStream(asio::io_context& loop, Turn& turn, HttpContext& context,
+                   ServerStreamOwner& owner);
   ~HttpServerStream();
 
   /// For a new session: nothing of an older one is resumed.
@@ -71,10 +73,10 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   std::deque<std::string> messages_;
   ServerStream state_ = ServerStream::off;
   bool running_ = false;
-  bool was_open_ = false;   ///< in this session
+  bool was_open_ = false;  ///< in this session
   bool said_none_ = false;
   bool unreachable_ = false;  ///< the last try found no connection
-  int failures_ = 0;        ///< in a row
+  int failures_ = 0;          ///< in a row
   int token_generation_ = 0;
   std::uint64_t oversized_ = 0;
   std::optional<std::chrono::milliseconds> retry_;

@@ -34,7 +34,8 @@ struct SseStream::Callbacks {
     if (stream.head_.status == 200 && stream.head_.is_event_stream()) {
       stream.context_.hear();
       stream.parser_.feed(bytes, stream);
-      if (!stream.messages_.empty() || stream.named_endpoint_) stream.context_.curl().mark_ready(stream);
+      if (!stream.messages_.empty() || stream.named_endpoint_)
+        stream.context_.curl().mark_ready(stream);
     } else if (stream.body_.size() + bytes.size() <= max_refusal) {
       stream.body_.append(bytes);
     } else {
@@ -44,12 +45,16 @@ struct SseStream::Callbacks {
   }
 };
 
-SseStream::SseStream(asio::io_context& loop, Turn& turn, HttpContext& context, SseStreamOwner& owner)
+SseStream::SseStream(asio::io_context& loop, Turn& turn, HttpContext& context,
+                     SseStreamOwner& owner)
     : context_(context),
       owner_(owner),
-      patience_(loop, turn, [this] {
-        end(failure_of(ErrorKind::timeout, Delivered::no, "the upstream's event stream did not begin with an endpoint in time"));
-      }),
+      patience_(
+          loop, turn,
+          [this] {
+            end(failure_of(ErrorKind::timeout, Delivered::no,
+                           "the upstream's event stream did not begin with an endpoint in time"));
+          }),
       parser_(context.options().max_frame) {}
 
 SseStream::~SseStream() { release_handle(); }
@@ -102,7 +107,8 @@ void SseStream::on_event(std::string type, std::string data) {
 }
 
 void SseStream::on_oversized_event() {
-  context_.log().peer(LogLevel::warning, "oversized event", "an event of the upstream was over --max-frame ({} bytes) and was skipped",
+  context_.log().peer(LogLevel::warning, "oversized event",
+                      "an event of the upstream was over --max-frame ({} bytes) and was skipped",
                       context_.options().max_frame);
 }
 
@@ -124,9 +130,11 @@ void SseStream::transfer_progressed(bool done, int result) {
 
 /// False if that was the end of the stream.
 bool SseStream::take_endpoint() {
-  const std::string url = same_origin_url(context_.options().url, *std::exchange(named_endpoint_, std::nullopt));
+  const std::string url =
+      same_origin_url(context_.options().url, *std::exchange(named_endpoint_, std::nullopt));
   if (url.empty()) {
-    end(failure_of(ErrorKind::malformed, Delivered::no, "the upstream names an endpoint that is not of its own origin"));
+    end(failure_of(ErrorKind::malformed, Delivered::no,
+                   "the upstream names an endpoint that is not of its own origin"));
     return false;
   }
   patience_.clear();
@@ -150,9 +158,11 @@ Failure SseStream::failure_of_end(int result) const {
   }
   if (!head_.is_event_stream()) {
     return failure_of(ErrorKind::malformed, Delivered::no,
-                      fmt::format("the upstream has no event stream: content type '{}'", printable(head_.content_type, 80)));
+                      fmt::format("the upstream has no event stream: content type '{}'",
+                                  printable(head_.content_type, 80)));
   }
-  return failure_of(ErrorKind::closed, Delivered::no, "the upstream's event stream ended before it named an endpoint");
+  return failure_of(ErrorKind::closed, Delivered::no,
+                    "the upstream's event stream ended before it named an endpoint");
 }
 
 void SseStream::end(Failure failure) {

@@ -14,18 +14,21 @@ namespace bridge {
 
 class SseStreamOwner {
  public:
-  /// The server has said where its messages are to be posted; `endpoint` is a whole URL of its origin.
+  /// The server has said where its messages are to be posted; `endpoint` is a whole URL of its
+  /// origin.
   virtual void sse_stream_open(const std::string& endpoint) = 0;
   virtual void sse_stream_message(std::string message) = 0;
-  /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or 403.
+  /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or
+  /// 403.
   virtual void sse_stream_ended(Failure failure, const std::string& challenge) = 0;
 
  protected:
   ~SseStreamOwner() = default;
 };
 
-/// The event stream of the transport of 2024-11-05 (HTTP+SSE): a GET whose first event is `endpoint`,
-/// and on which everything comes that the server has to say. It lives as long as the session.
+/// The event stream of the transport of 2024-11-05 (HTTP+SSE): a GET whose first event is
+/// `endpoint`, and on which everything comes that the server has to say. It lives as long as the
+/// session.
 ///
 /// The loop's thread only. Memory: one event of at most --max-frame, the messages of one turn. No
 /// event comes from within a call, and none after close().
@@ -62,7 +65,7 @@ class SseStream final : private CurlTransfer, private SseSink {
   bool running_ = false;
   ResponseHead head_;
   SseParser parser_;
-  std::string body_;  ///< of a refusal
+  std::string body_;                           ///< of a refusal
   std::optional<std::string> named_endpoint_;  ///< as the server wrote it
   std::string endpoint_;
   std::deque<std::string> messages_;

@@ -8,13 +8,14 @@ namespace bridge {
 namespace {
 
 Failure stream_closed() {
-  return failure_of(ErrorKind::closed, Delivered::unknown, "the upstream's event stream was closed before the answer came");
+  return failure_of(ErrorKind::closed, Delivered::unknown,
+                    "the upstream's event stream was closed before the answer came");
 }
 
 }  // namespace
 
-SseUpstream::SseUpstream(asio::io_context& loop, Turn& turn, const HttpOptions& options, const AuthOptions& auth,
-                         ByteBudget& budget, Log& log, bool only_sse)
+SseUpstream::SseUpstream(asio::io_context& loop, Turn& turn, const HttpOptions& options,
+                         const AuthOptions& auth, ByteBudget& budget, Log& log, bool only_sse)
     : log_(log),
       http_(loop, turn, options, auth, budget, log),
       stream_(loop, turn, http_.context(), *this),
@@ -111,7 +112,8 @@ void SseUpstream::catch_up() {
 void SseUpstream::refuse(Outgoing message) {
   const UpstreamId id = message.id;
   Ending ending;
-  ending.failure = failure_of(ErrorKind::closed, Delivered::no, "the upstream's event stream is not open");
+  ending.failure =
+      failure_of(ErrorKind::closed, Delivered::no, "the upstream's event stream is not open");
   ending.session = SessionVerdict::lost;
   if (message.kind != OutgoingKind::answer) ending.unanswered = std::move(message);
   events_->upstream_ended(id, std::move(ending));
@@ -130,7 +132,9 @@ void SseUpstream::upstream_message(std::optional<UpstreamId> origin, std::string
 }
 
 bool SseUpstream::asks_for_fallback(const Ending& ending) const {
-  if (mode_ != Mode::unknown || !ending.failure || !ending.unanswered || !ending.unanswered->opens_session) return false;
+  if (mode_ != Mode::unknown || !ending.failure || !ending.unanswered ||
+      !ending.unanswered->opens_session)
+    return false;
   const int status = ending.failure->status;
   return (status == 400 || status == 404 || status == 405) && ending.failure->error_object.empty();
 }
@@ -160,19 +164,24 @@ void SseUpstream::sse_stream_open(const std::string& endpoint) {
     mode_ = Mode::sse;
     found_by_fallback_ = true;
     first_ending_.reset();
-    log_.event(LogLevel::info, "older transport", "the upstream speaks the older transport HTTP+SSE");
+    log_.event(LogLevel::info, "older transport",
+               "the upstream speaks the older transport HTTP+SSE");
   }
   http_.context().set_endpoint(endpoint);
   events_->upstream_reachable();
-  if (auto initialize = std::exchange(initialize_, std::nullopt)) http_.send(std::move(*initialize));
+  if (auto initialize = std::exchange(initialize_, std::nullopt))
+    http_.send(std::move(*initialize));
 }
 
-void SseUpstream::sse_stream_message(std::string message) { events_->upstream_message(std::nullopt, std::move(message)); }
+void SseUpstream::sse_stream_message(std::string message) {
+  events_->upstream_message(std::nullopt, std::move(message));
+}
 
 void SseUpstream::sse_stream_ended(Failure failure, const std::string& challenge) {
   if (initialize_) {
     const bool unauthorized = failure.status == 401 || failure.status == 403;
-    if (unauthorized && !token_renewed_ && http_.token_was_refused(stream_.token_generation(), {failure.status, challenge})) {
+    if (unauthorized && !token_renewed_ &&
+        http_.token_was_refused(stream_.token_generation(), {failure.status, challenge})) {
       Outgoing initialize = *std::exchange(initialize_, std::nullopt);
       open_stream(std::move(initialize));
       token_renewed_ = true;

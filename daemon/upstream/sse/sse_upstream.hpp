@@ -14,13 +14,13 @@ namespace bridge {
 ///
 /// Messages go through an HttpUpstream in both cases. With HTTP+SSE an `initialize` opens the event
 /// stream first, posts go to the endpoint that it names, and a broken stream is a lost session. A
-/// server that answers the first `initialize` with 400, 404 or 405 and no JSON-RPC error is asked for
-/// its event stream; if it has one it is an old one from then on.
+/// server that answers the first `initialize` with 400, 404 or 405 and no JSON-RPC error is asked
+/// for its event stream; if it has one it is an old one from then on.
 class SseUpstream final : public Upstream, private UpstreamEvents, private SseStreamOwner {
  public:
   /// `only_sse`: the server is known to be an old one.
-  SseUpstream(asio::io_context& loop, Turn& turn, const HttpOptions& options, const AuthOptions& auth, ByteBudget& budget,
-              Log& log, bool only_sse);
+  SseUpstream(asio::io_context& loop, Turn& turn, const HttpOptions& options,
+              const AuthOptions& auth, ByteBudget& budget, Log& log, bool only_sse);
 
   void set_events(UpstreamEvents& events) override { events_ = &events; }
   void reconfigure(const UpstreamOptions& options) override { http_.reconfigure(options); }
@@ -28,7 +28,9 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void abandon(UpstreamId id) override;
   void settle(UpstreamId id) override { http_.settle(id); }
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
-  void use_protocol_version(std::string version) override { http_.use_protocol_version(std::move(version)); }
+  void use_protocol_version(std::string version) override {
+    http_.use_protocol_version(std::move(version));
+  }
   void forget_session() override;
   void open_server_stream() override;
   void refresh_connections() override { http_.refresh_connections(); }
@@ -69,9 +71,10 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   UpstreamEvents* events_ = nullptr;
   Mode mode_;
   bool found_by_fallback_ = false;
-  std::optional<Outgoing> initialize_;    ///< waits for the stream
-  std::optional<Ending> first_ending_;    ///< of the initialize that was posted, while the fallback is tried
-  bool token_renewed_ = false;            ///< for this opening of the stream
+  std::optional<Outgoing> initialize_;  ///< waits for the stream
+  std::optional<Ending>
+      first_ending_;            ///< of the initialize that was posted, while the fallback is tried
+  bool token_renewed_ = false;  ///< for this opening of the stream
   std::vector<Outgoing> refused_;
   bool session_forgotten_ = false;  ///< requests of it are still under way
   bool stream_asked_ = false;       ///< by open_server_stream()

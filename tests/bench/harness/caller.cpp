@@ -32,7 +32,9 @@ bool AnswerReader::is_whole() {
     if (!extent) return false;
     extent_ = *extent;
   }
-  if (extent_.is_chunked) return std::string_view(buffer_.data(), used_).ends_with("\r\n0\r\n\r\n") || body() == "0\r\n\r\n";
+  if (extent_.is_chunked)
+    return std::string_view(buffer_.data(), used_).ends_with("\r\n0\r\n\r\n") ||
+           body() == "0\r\n\r\n";
   return used_ >= extent_.head + extent_.body;
 }
 
@@ -53,9 +55,7 @@ std::string_view Caller::call(std::string_view request) {
   return reader_.body();
 }
 
-void Caller::call_well(std::string_view request) {
-  check_result(call(request));
-}
+void Caller::call_well(std::string_view request) { check_result(call(request)); }
 
 void check_result(std::string_view answer) {
   if (answer.substr(0, 200).find("\"result\"") != answer.npos) return;

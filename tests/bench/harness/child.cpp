@@ -63,9 +63,7 @@ Child::Child(const std::vector<std::string>& command, const std::string& log, bo
   if (wants_line) first_line_ = read_first_line(output.get(), command[0]);
 }
 
-Child::~Child() {
-  stop();
-}
+Child::~Child() { stop(); }
 
 void Child::stop() {
   if (pid_ < 0) return;

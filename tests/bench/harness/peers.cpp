@@ -45,9 +45,7 @@ Upstream::Upstream(const std::vector<std::string>& command, Folder& folder)
   caller.call(request(initialized_message()));
 }
 
-Caller Upstream::connect() const {
-  return Caller(connect_tcp(port_), Framing::http);
-}
+Caller Upstream::connect() const { return Caller(connect_tcp(port_), Framing::http); }
 
 Relay::Relay(std::vector<std::string> command, std::string socket, Folder& folder)
     : socket_(std::move(socket)), child_(command, folder.fresh("relay.log"), false) {
@@ -59,9 +57,7 @@ Relay::Relay(std::vector<std::string> command, std::string socket, Folder& folde
   }
 }
 
-Caller Relay::connect() const {
-  return Caller(connect_unix(socket_), Framing::line);
-}
+Caller Relay::connect() const { return Caller(connect_unix(socket_), Framing::line); }
 
 Upstream start_demo_upstream(const Programs& programs, Folder& folder) {
   // A connection that waits for its turn in the rounds must not be closed meanwhile.

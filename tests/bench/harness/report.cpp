@@ -14,9 +14,7 @@ std::string shown(double figure, const std::string& unit) {
 
 }  // namespace
 
-void Report::title(const std::string& text) {
-  std::printf("\n%s\n", text.c_str());
-}
+void Report::title(const std::string& text) { std::printf("\n%s\n", text.c_str()); }
 
 void Report::line(const std::string& what, double figure, const std::string& unit,
                   const std::string& limit, const std::string& verdict) {

@@ -27,7 +27,8 @@ void open_session(Caller& caller) {
 
 Relay start_daemon_of(Setting& setting, const Command& command) {
   std::string socket = setting.folder.fresh("mcp.sock");
-  Command all{setting.programs.daemon, "--socket", socket, "--log-level", "warning", "--connect-wait", "60s", "--"};
+  Command all{setting.programs.daemon, "--socket", socket, "--log-level", "warning",
+              "--connect-wait",        "60s",      "--"};
   all.insert(all.end(), command.begin(), command.end());
   return Relay(std::move(all), std::move(socket), setting.folder);
 }
@@ -79,7 +80,8 @@ void against_pipes(Setting& setting, bool pinned) {
   const Ratios ratios = measure(setting, {setting.programs.node, setting.programs.node_child});
   const std::string what = "p50 of a call to a Node server, ";
   if (pinned) {
-    setting.report.at_most(what + "pinned to one CPU: through/its pipes", ratios.to_pipes.middle(), 1.5, "x");
+    setting.report.at_most(what + "pinned to one CPU: through/its pipes", ratios.to_pipes.middle(),
+                           1.5, "x");
   } else {
     setting.report.note(what + "free: through/its pipes", ratios.to_pipes.middle(), "x");
   }
@@ -95,8 +97,9 @@ void measure_stdio(Setting& setting) {
   const PinnedToOneCpu pinned;
   against_pipes(setting, true);
   const Ratios ratios = measure(setting, {setting.programs.bench_child});
-  setting.report.at_most("p50 of a call to a tiny server, pinned to one CPU: through/a bare epoll relay", ratios.to_relay.middle(),
-                         1.5, "x");
+  setting.report.at_most(
+      "p50 of a call to a tiny server, pinned to one CPU: through/a bare epoll relay",
+      ratios.to_relay.middle(), 1.5, "x");
   note_times(setting, ratios);
 }
 

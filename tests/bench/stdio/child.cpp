@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view initialized =
     R"("result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}})";
-constexpr std::string_view echoed = R"("result":{"content":[{"type":"text","text":"hello from the benchmark"}]}})";
+constexpr std::string_view echoed =
+    R"("result":{"content":[{"type":"text","text":"hello from the benchmark"}]}})";
 
 void answer(std::string_view line, std::string& out) {
   const auto at = line.find("\"id\":");

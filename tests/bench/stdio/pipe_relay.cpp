@@ -45,7 +45,8 @@ void relay(const std::string& socket, const std::vector<std::string>& command) {
       continue;
     }
     const int to = from_child ? client.get() : child.input();
-    if (to >= 0) bench::write_all(to, std::string_view(bytes.data(), static_cast<std::size_t>(got)));
+    if (to >= 0)
+      bench::write_all(to, std::string_view(bytes.data(), static_cast<std::size_t>(got)));
   }
 }
 

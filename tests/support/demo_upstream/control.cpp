@@ -39,9 +39,7 @@ Answer problem(std::string_view text) {
   return Answer::json(fmt::format(R"({{"error":{}}})", json::quoted(text)), 400);
 }
 
-Answer done() {
-  return Answer::json("{}");
-}
+Answer done() { return Answer::json("{}"); }
 
 }  // namespace
 

@@ -84,7 +84,8 @@ Answer Endpoint::unknown_session(const HttpRequest& request) const {
   if (upstream_.options.unknown_session_status == 400) {
     // As server-everything says it: without any id.
     return Answer::json(
-        R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})", 400);
+        R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})",
+        400);
   }
   if (request.header(kSessionHeader).empty()) {
     return rpc_error(400, -32000, "Bad Request: Mcp-Session-Id header is required");

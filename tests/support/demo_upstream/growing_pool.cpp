@@ -24,9 +24,7 @@ struct GrowingPool::State {
 
 GrowingPool::GrowingPool() : state_(std::make_shared<State>()) {}
 
-GrowingPool::~GrowingPool() {
-  shutdown();
-}
+GrowingPool::~GrowingPool() { shutdown(); }
 
 void GrowingPool::run(std::function<void()> task) {
   const std::lock_guard lock(state_->mutex);

@@ -157,9 +157,7 @@ std::optional<double> number(std::string_view value) {
   return parsed;
 }
 
-bool is_true(std::string_view value) {
-  return value == "true";
-}
+bool is_true(std::string_view value) { return value == "true"; }
 
 std::string quoted(std::string_view plain) {
   std::string out;

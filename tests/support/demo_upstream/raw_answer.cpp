@@ -96,14 +96,9 @@ void write_spoilt(const Answer& answer, int descriptor) {
     case Spoiling::Instead::kHeaderHang:
       tcp::send_all(descriptor, "HTTP/1.1 200 OK\r\nContent-Ty");
       [[fallthrough]];
-    case Spoiling::Instead::kHang:
-      tcp::wait_until_peer_is_gone(descriptor, kForEver);
-      break;
-    case Spoiling::Instead::kFinish:
-      break;
-    case Spoiling::Instead::kReset:
-      reset = true;
-      break;
+    case Spoiling::Instead::kHang: tcp::wait_until_peer_is_gone(descriptor, kForEver); break;
+    case Spoiling::Instead::kFinish: break;
+    case Spoiling::Instead::kReset: reset = true; break;
   }
   if (reset) {
     tcp::reset(descriptor);

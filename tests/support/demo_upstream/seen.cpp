@@ -11,9 +11,7 @@
 namespace demo {
 namespace {
 
-std::string or_null(const std::string& text) {
-  return text.empty() ? "null" : json::quoted(text);
-}
+std::string or_null(const std::string& text) { return text.empty() ? "null" : json::quoted(text); }
 
 std::string headers_json(std::string_view flat) {
   std::map<std::string, std::string> joined;

@@ -63,9 +63,7 @@ int find(const std::string& peer_address, int peer_port, int local_port) {
   return -1;
 }
 
-void finish(int descriptor) {
-  ::shutdown(descriptor, SHUT_RDWR);
-}
+void finish(int descriptor) { ::shutdown(descriptor, SHUT_RDWR); }
 
 void reset(int descriptor) {
   // Dissolving the association of a connected TCP socket sends RST at once, while the

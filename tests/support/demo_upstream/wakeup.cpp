@@ -11,9 +11,7 @@ namespace demo {
 
 Wakeup::Wakeup() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-Wakeup::~Wakeup() {
-  ::close(event_);
-}
+Wakeup::~Wakeup() { ::close(event_); }
 
 void Wakeup::signal() {
   const std::uint64_t one = 1;

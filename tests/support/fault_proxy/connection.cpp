@@ -45,9 +45,7 @@ std::array<pollfd, 2> Connection::interest(Clock::time_point now) const {
       // Errors only; the end of its stream is told once it is served.
       entries[0] = {client_.get(), 0, 0};
       break;
-    case State::kConnecting:
-      entries[1] = {server_.get(), POLLOUT, 0};
-      break;
+    case State::kConnecting: entries[1] = {server_.get(), POLLOUT, 0}; break;
     case State::kOpen: {
       const auto client = events(up_.wants_to_read(), down_.wants_to_write(now));
       const auto server = events(down_.wants_to_read(), up_.wants_to_write(now));
@@ -60,8 +58,7 @@ std::array<pollfd, 2> Connection::interest(Clock::time_point now) const {
       if (client_.is_open()) entries[0] = {client_.get(), POLLIN, 0};
       if (server_.is_open()) entries[1] = {server_.get(), POLLIN, 0};
       break;
-    case State::kGone:
-      break;
+    case State::kGone: break;
   }
   return entries;
 }
@@ -117,12 +114,9 @@ Connection::Step Connection::connected() {
 
 void Connection::apply(const Limit& limit, Direction direction, Clock::time_point now) {
   switch (limit.kind) {
-    case Limit::Kind::kCut:
-      return cut(now);
-    case Limit::Kind::kReset:
-      return reset();
-    case Limit::Kind::kHang:
-      return pipe(direction).hold();
+    case Limit::Kind::kCut: return cut(now);
+    case Limit::Kind::kReset: return reset();
+    case Limit::Kind::kHang: return pipe(direction).hold();
   }
 }
 

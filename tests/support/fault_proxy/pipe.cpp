@@ -12,9 +12,7 @@ namespace {
 constexpr std::size_t kMaxQueued = 1U << 20U;
 constexpr std::uint64_t kThrottleStepsPerSecond = 20;
 
-bool is_for_later(int error) {
-  return error == EAGAIN || error == EINTR;
-}
+bool is_for_later(int error) { return error == EAGAIN || error == EINTR; }
 
 }  // namespace
 
@@ -24,9 +22,7 @@ void Pipe::arm(const std::optional<Limit>& limit) {
   held_ = false;
 }
 
-bool Pipe::wants_to_read() const {
-  return !at_end_ && queued_ < kMaxQueued;
-}
+bool Pipe::wants_to_read() const { return !at_end_ && queued_ < kMaxQueued; }
 
 std::optional<Clock::time_point> Pipe::due() const {
   if (held_ || end_passed_) return std::nullopt;

@@ -36,7 +36,8 @@ void Proxy::reset_all() {
 
 void Proxy::hang_all() {
   for (auto& connection : connections_) {
-    for (const auto direction : {Direction::kUp, Direction::kDown}) connection.pipe(direction).hold();
+    for (const auto direction : {Direction::kUp, Direction::kDown})
+      connection.pipe(direction).hold();
   }
 }
 

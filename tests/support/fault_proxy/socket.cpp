@@ -14,16 +14,12 @@ namespace {
 
 constexpr int kBacklog = 1024;
 
-sockaddr* generic(sockaddr_in& address) {
-  return reinterpret_cast<sockaddr*>(&address);
-}
+sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 const sockaddr* generic(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-Socket make() {
-  return Socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-}
+Socket make() { return Socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
 
 void send_at_once(const Socket& socket) {
   const int on = 1;
@@ -50,9 +46,7 @@ void Socket::reset() {
   close();
 }
 
-void Socket::finish() {
-  ::shutdown(descriptor_, SHUT_WR);
-}
+void Socket::finish() { ::shutdown(descriptor_, SHUT_WR); }
 
 std::optional<sockaddr_in> parse_address(std::string_view text) {
   const auto colon = text.rfind(':');

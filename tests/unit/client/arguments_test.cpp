@@ -32,9 +32,7 @@ bool is_refused(const std::vector<std::string>& words, std::string_view input = 
 
 }  // namespace
 
-TEST_CASE("no arguments are the relay") {
-  CHECK(parsed({}).verb == Verb::relay);
-}
+TEST_CASE("no arguments are the relay") { CHECK(parsed({}).verb == Verb::relay); }
 
 TEST_CASE("options may stand before and after the verb, joined and apart") {
   CHECK(parsed({"-s", "/a", "tools"}).socket == "/a");

@@ -39,9 +39,7 @@ std::string read_all(const FileDescriptor& from) {
   return text;
 }
 
-Deadline soon() {
-  return Deadline::after(Milliseconds(2000));
-}
+Deadline soon() { return Deadline::after(Milliseconds(2000)); }
 
 }  // namespace
 

@@ -8,9 +8,7 @@ using namespace client;
 
 namespace {
 
-std::string message(int number) {
-  return fmt::format(R"({{"method":"n{}"}})", number);
-}
+std::string message(int number) { return fmt::format(R"({{"method":"n{}"}})", number); }
 
 std::string page(int first, int last, int newest, bool more, bool gap = false,
                  int taken_up_to = 0) {

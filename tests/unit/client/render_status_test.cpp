@@ -92,7 +92,8 @@ TEST_CASE("on a terminal it keeps to the width and the height, and nobody can co
 }
 
 TEST_CASE("clients that do not fit are counted") {
-  std::vector<json::Value> clients(10, status_of(R"({"id":1,"command":"a command of some length"})"));
+  std::vector<json::Value> clients(10,
+                                   status_of(R"({"id":1,"command":"a command of some length"})"));
   CHECK(render_clients(clients, Look{}, 0).size() == 11);
   CHECK(render_clients(clients, Look{}, 11).size() == 11);
   const auto lines = render_clients(clients, Look{false, false, 72, 0}, 5);

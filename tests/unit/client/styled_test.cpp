@@ -48,7 +48,8 @@ TEST_CASE("a terminal gets what it can show and what its user wants") {
   CHECK_FALSE(plain.unicode);
 }
 
-TEST_CASE("a line has its tones only where there are colours, and is cut without losing its end of them") {
+TEST_CASE(
+    "a line has its tones only where there are colours, and is cut without losing its end of them") {
   StyledLine line;
   line.add("good", Tone::good).pad_to(6).add("b\x1b[31mad", Tone::bad);
   CHECK(line.draw({}) == "good  b\\u001b[31mad");

@@ -11,13 +11,15 @@ const std::string with_inputs =
     R"({"inputs":[{"id":"org-name","type":"promptString"},{"id":"pat","password":true},{"id":"opt","default":"o"}],
         "tools":[{"id":"ado","command":"npx","args":["${input:org-name}","${input:opt}"],"env":{"PAT":"${input:pat}"},"cwd":"${DIR:-/}"}]})";
 
-Options child_of(const std::string& file, Arguments arguments, const Environment& environment = {}) {
+Options child_of(const std::string& file, Arguments arguments,
+                 const Environment& environment = {}) {
   const TemporaryFile config(file);
   arguments.insert(arguments.end(), {"--config", config.path()});
   return parsed(arguments, environment).options;
 }
 
-Refused refused_config(const std::string& file, Arguments arguments = {}, const Environment& environment = {}) {
+Refused refused_config(const std::string& file, Arguments arguments = {},
+                       const Environment& environment = {}) {
   const TemporaryFile config(file);
   arguments.insert(arguments.end(), {"--config", config.path()});
   return refused(arguments, environment, false);
@@ -38,7 +40,8 @@ TEST_CASE("the command behind -- is a child, whatever its arguments look like") 
 
 TEST_CASE("limits and times hold for a child as well") {
   const ChildOptions child =
-      parsed({"--max-frame", "5K", "--request-timeout", "2s", "--request-max", "3s", "--", "x"}).options.upstream.child;
+      parsed({"--max-frame", "5K", "--request-timeout", "2s", "--request-max", "3s", "--", "x"})
+          .options.upstream.child;
   CHECK(child.max_frame == 5120);
   CHECK(child.request_timeout == std::chrono::seconds(2));
   CHECK(child.request_max == std::chrono::seconds(3));
@@ -51,12 +54,16 @@ TEST_CASE("two upstreams on the command line are refused, elsewhere the command 
   const TemporaryFile file(R"({"servers":{"a":{"command":"from-file"}}})");
   const Environment by_environment = {{"MCP_SERVER_URL", "http://e/"}};
   CHECK(parsed({"--", "x"}, by_environment).options.upstream.kind == UpstreamKind::child);
-  CHECK(parsed({"--config", file.path(), "--", "x"}).options.upstream.child.command == Command{"x"});
-  CHECK(parsed({"--config", file.path(), "--url", "http://x/"}).options.upstream.http.url == "http://x/");
-  CHECK(parsed({"--config", file.path()}, by_environment).options.upstream.child.command == Command{"from-file"});
+  CHECK(parsed({"--config", file.path(), "--", "x"}).options.upstream.child.command ==
+        Command{"x"});
+  CHECK(parsed({"--config", file.path(), "--url", "http://x/"}).options.upstream.http.url ==
+        "http://x/");
+  CHECK(parsed({"--config", file.path()}, by_environment).options.upstream.child.command ==
+        Command{"from-file"});
   const Environment both = {{"MCP_SERVER_URL", "http://e/"}, {"MCP_BRIDGE_CONFIG", file.path()}};
   CHECK(parsed({}, both).options.upstream.http.url == "http://e/");
-  CHECK(parsed({}, {{"MCP_BRIDGE_CONFIG", file.path()}}).options.upstream.child.command == Command{"from-file"});
+  CHECK(parsed({}, {{"MCP_BRIDGE_CONFIG", file.path()}}).options.upstream.child.command ==
+        Command{"from-file"});
 }
 
 TEST_CASE("an entry's kind is told by its type, else by what it has") {
@@ -66,12 +73,14 @@ TEST_CASE("an entry's kind is told by its type, else by what it has") {
   CHECK(kind(R"({"command":"x"})") == UpstreamKind::child);
   CHECK(kind(R"({"type":"stdio","command":"x"})") == UpstreamKind::child);
   for (const char* type : {"http", "streamable-http", "streamableHttp"}) {
-    CHECK(kind(std::string(R"({"type":")") + type + R"(","url":"http://x/"})") == UpstreamKind::http);
+    CHECK(kind(std::string(R"({"type":")") + type + R"(","url":"http://x/"})") ==
+          UpstreamKind::http);
   }
   CHECK(kind(R"({"url":"http://x/"})") == UpstreamKind::http);
   CHECK(kind(R"({"type":"sse","url":"http://x/"})") == UpstreamKind::sse);
-  for (const char* wrong : {R"({})", R"({"type":"stdio","url":"http://x/"})", R"({"type":"sse","command":"x"})",
-                            R"({"type":"ws","url":"ws://x/"})", R"({"command":"x","url":"http://x/"})", R"({"url":"ftp://x/"})"}) {
+  for (const char* wrong : {R"({})", R"({"type":"stdio","url":"http://x/"})",
+                            R"({"type":"sse","command":"x"})", R"({"type":"ws","url":"ws://x/"})",
+                            R"({"command":"x","url":"http://x/"})", R"({"url":"ftp://x/"})"}) {
     CAPTURE(wrong);
     CHECK(refused_config(std::string(R"({"servers":{"a":)") + wrong + "}}").code == 78);
   }
@@ -79,13 +88,18 @@ TEST_CASE("an entry's kind is told by its type, else by what it has") {
 
 TEST_CASE("inputs come from --input, then --input-file, then the environment, then their default") {
   const TemporaryFile values(R"({"org-name":"file","pat":"file"})");
-  const Environment environment = {{"MCP_INPUT_ORG_NAME", "env"}, {"MCP_INPUT_PAT", "env"}, {"MCP_INPUT_OPT", "env"}};
+  const Environment environment = {
+      {"MCP_INPUT_ORG_NAME", "env"}, {"MCP_INPUT_PAT", "env"}, {"MCP_INPUT_OPT", "env"}};
   const ChildOptions all =
-      child_of(with_inputs, {"--input", "org-name=given=1", "--input-file", values.path()}, environment).upstream.child;
+      child_of(with_inputs, {"--input", "org-name=given=1", "--input-file", values.path()},
+               environment)
+          .upstream.child;
   CHECK(all.command == Command{"npx", "given=1", "env"});
   CHECK(all.environment.at("PAT") == "file");
   CHECK(all.folder == "/");
-  CHECK(child_of(with_inputs, {"--input", "org-name=x", "--input", "pat=y"}).upstream.child.command == Command{"npx", "x", "o"});
+  CHECK(
+      child_of(with_inputs, {"--input", "org-name=x", "--input", "pat=y"}).upstream.child.command ==
+      Command{"npx", "x", "o"});
   CHECK(variable_of_input("Org-name.2") == "MCP_INPUT_ORG_NAME_2");
 }
 
@@ -103,20 +117,23 @@ TEST_CASE("one line names everything that has no value, and no value") {
 }
 
 TEST_CASE("only the chosen server's variables are wanted") {
-  const std::string file = R"({"servers":{"a":{"command":"x"},"b":{"command":"${input:missing}"}}})";
+  const std::string file =
+      R"({"servers":{"a":{"command":"x"},"b":{"command":"${input:missing}"}}})";
   CHECK(child_of(file, {"--server", "a"}).upstream.child.command == Command{"x"});
   CHECK(refused_config(file, {"--server", "b"}).code == 78);
   CHECK(refused_config(file).code == 64);
 }
 
-TEST_CASE("headers of a file are sent, and one of the command line takes the place of its namesake") {
+TEST_CASE(
+    "headers of a file are sent, and one of the command line takes the place of its namesake") {
   const std::string file =
       R"({"servers":{"a":{"url":"http://x/","headers":{"X-Key":"${env:KEY}","X-Other":"o"}}}})";
   const auto headers = [&](const Arguments& arguments) {
     return child_of(file, arguments, {{"KEY", "@not a file"}}).upstream.http.headers;
   };
   CHECK(headers({}) == std::vector<std::string>{"X-Key: @not a file", "X-Other: o"});
-  CHECK(headers({"--header", "x-key: mine"}) == std::vector<std::string>{"X-Other: o", "x-key: mine"});
+  CHECK(headers({"--header", "x-key: mine"}) ==
+        std::vector<std::string>{"X-Other: o", "x-key: mine"});
   const Refused refusal = refused_config(file, {}, {{"KEY", "s3cret\n"}});
   CHECK(refusal.code == 78);
   CHECK_FALSE(mentions(refusal, "s3cret"));
@@ -130,9 +147,12 @@ TEST_CASE("a missing file, a wrong one and a wrong --input are refused") {
 }
 
 TEST_CASE("--check looks for the command") {
-  CHECK(refused({"--check", "--", "there-is-no-such-program"}, {{"PATH", "/bin"}}, false).code == 78);
+  CHECK(refused({"--check", "--", "there-is-no-such-program"}, {{"PATH", "/bin"}}, false).code ==
+        78);
   CHECK(refused({"--check", "--", "sh"}, {{"PATH", "/bin"}}, false).code == 0);
-  CHECK(refused_config(R"({"servers":{"a":{"command":"sh","cwd":"/there/is/none"}}})", {"--check"}, {{"PATH", "/bin"}}).code == 78);
+  CHECK(refused_config(R"({"servers":{"a":{"command":"sh","cwd":"/there/is/none"}}})", {"--check"},
+                       {{"PATH", "/bin"}})
+            .code == 78);
 }
 
 TEST_CASE("a file that is read again does not ask and compares what it names") {

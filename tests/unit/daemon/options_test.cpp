@@ -217,9 +217,11 @@ TEST_CASE("an unknown option, a stray word and a missing value are refused") {
 
 TEST_CASE("a header's value may come from a file, and one without a value is sent empty") {
   const TemporaryFile file("from a file\r\n");
-  CHECK(options_of({"--header", "X-A: @" + file.path()}).upstream.http.headers == Lines{"X-A: from a file"});
+  CHECK(options_of({"--header", "X-A: @" + file.path()}).upstream.http.headers ==
+        Lines{"X-A: from a file"});
   CHECK(options_of({"--header", "X-A:"}).upstream.http.headers == Lines{"X-A;"});
-  CHECK(options_of({"--header", "X-A:  b c "}).upstream.http.headers.front().starts_with("X-A: b c"));
+  CHECK(
+      options_of({"--header", "X-A:  b c "}).upstream.http.headers.front().starts_with("X-A: b c"));
   const Refused refusal = refused({"--header", "X-A: @/nonexistent/file"});
   CHECK(refusal.code == 78);
   CHECK(mentions(refusal, "X-A"));

@@ -16,12 +16,8 @@ namespace {
 
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
-Key rsa(unsigned bits) {
-  return {EVP_RSA_gen(bits), &EVP_PKEY_free};
-}
-Key elliptic(const char* curve) {
-  return {EVP_EC_gen(curve), &EVP_PKEY_free};
-}
+Key rsa(unsigned bits) { return {EVP_RSA_gen(bits), &EVP_PKEY_free}; }
+Key elliptic(const char* curve) { return {EVP_EC_gen(curve), &EVP_PKEY_free}; }
 
 std::string pem_of(const Key& key, const char* passphrase = nullptr) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), &BIO_free);

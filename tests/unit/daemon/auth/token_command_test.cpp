@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "service/child_environment.hpp"
 #include "loop_fixture.hpp"
+#include "service/child_environment.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

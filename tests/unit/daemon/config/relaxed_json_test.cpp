@@ -20,7 +20,8 @@ TEST_CASE("comments become white space and everything keeps its place") {
 }
 
 TEST_CASE("what looks like a comment inside of a string is none") {
-  for (const char* text : {R"({"url":"http://x/*y*/"})", R"(["\"//",1])", R"(["\\",1])", R"("never closed // )"}) {
+  for (const char* text :
+       {R"({"url":"http://x/*y*/"})", R"(["\"//",1])", R"(["\\",1])", R"("never closed // )"}) {
     CHECK(strict_json(text) == text);
   }
 }
@@ -37,4 +38,6 @@ TEST_CASE("a comma that follows no value stays a mistake") {
   for (const char* text : {"[,]", "{,}", "[1,,]", "{\"a\":,}"}) CHECK(strict_json(text) == text);
 }
 
-TEST_CASE("a byte order mark becomes white space") { CHECK(strict_json("\xEF\xBB\xBF{}") == "   {}"); }
+TEST_CASE("a byte order mark becomes white space") {
+  CHECK(strict_json("\xEF\xBB\xBF{}") == "   {}");
+}

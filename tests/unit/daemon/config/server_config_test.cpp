@@ -37,7 +37,8 @@ TEST_CASE("the map of servers is read as the ecosystem's tools write it") {
       "far": {"type": "streamableHttp", "url": "https://x/mcp", "headers": {"Authorization": "Bearer ${env:T}"}},
     },
     "unknown": [true],
-  })", "file");
+  })",
+                                                 "file");
   REQUIRE(config.servers.size() == 2);
   const ServerEntry& files = config.servers[0];
   CHECK(files.name == "files");
@@ -54,8 +55,11 @@ TEST_CASE("the map of servers is read as the ecosystem's tools write it") {
 }
 
 TEST_CASE("servers, and servers inside of mcp, are the same map") {
-  CHECK(read_server_config(R"({"servers":{"a":{"url":"http://x/"}}})", "file").servers[0].name == "a");
-  CHECK(read_server_config(R"({"mcp":{"servers":{"a":{"url":"http://x/"}}}})", "file").servers[0].name == "a");
+  CHECK(read_server_config(R"({"servers":{"a":{"url":"http://x/"}}})", "file").servers[0].name ==
+        "a");
+  CHECK(read_server_config(R"({"mcp":{"servers":{"a":{"url":"http://x/"}}}})", "file")
+            .servers[0]
+            .name == "a");
 }
 
 TEST_CASE("the form with inputs and tools is read") {
@@ -63,7 +67,8 @@ TEST_CASE("the form with inputs and tools is read") {
       R"({"inputs":[{"id":"ado_org","type":"promptString","description":"Azure DevOps organization"},
                     {"id":"pat","password":true,"default":"d"},
                     {"id":"pick","type":"pickString","options":["a",{"label":"B","value":"b"}]}],
-          "tools":[{"id":"ado","type":"stdio","command":"npx","args":["-y","@azure-devops/mcp","${input:ado_org}"]}]})", "file");
+          "tools":[{"id":"ado","type":"stdio","command":"npx","args":["-y","@azure-devops/mcp","${input:ado_org}"]}]})",
+      "file");
   REQUIRE(config.inputs.size() == 3);
   CHECK(config.inputs[0].id == "ado_org");
   CHECK(config.inputs[0].description == "Azure DevOps organization");
@@ -124,7 +129,8 @@ TEST_CASE("one server needs no name, one of several does") {
 }
 
 TEST_CASE("an input file is an object of texts") {
-  const auto values = read_text_map("{\"a\": \"1\", \"b\": 2, \"c\": true, /* none */ \"d\": null}", "file");
+  const auto values =
+      read_text_map("{\"a\": \"1\", \"b\": 2, \"c\": true, /* none */ \"d\": null}", "file");
   CHECK(values == std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}, {"c", "true"}});
   CHECK(fault_of_call([] { read_text_map("[]", "file"); }).code == 78);
   CHECK(fault_of_call([] { read_text_map(R"({"a":{}})", "file"); }).code == 78);

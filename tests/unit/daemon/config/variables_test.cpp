@@ -9,7 +9,8 @@ using namespace bridge;
 namespace {
 
 std::string expanded(std::string_view text) {
-  static const std::map<std::string, std::string> values = {{"A", "1"}, {"i d", "2"}, {"EMPTY", ""}};
+  static const std::map<std::string, std::string> values = {
+      {"A", "1"}, {"i d", "2"}, {"EMPTY", ""}};
   return expand_variables(text, [](const Variable& variable) -> std::optional<std::string> {
     const auto found = values.find(variable.name);
     if (variable.kind == Variable::Kind::unknown || found == values.end()) return std::nullopt;

@@ -21,9 +21,7 @@ JsonFault read(std::string_view text) {
   return scanner.at_end() ? JsonFault::none : JsonFault::syntax;
 }
 
-bool accepts(std::string_view text) {
-  return read(text) == JsonFault::none;
-}
+bool accepts(std::string_view text) { return read(text) == JsonFault::none; }
 
 std::string nested(std::size_t levels) {
   return std::string(levels, '[') + std::string(levels, ']');

@@ -75,15 +75,24 @@ TEST_CASE("a list_changed makes an older one of its kind superfluous, an update 
 
 TEST_CASE("methods fall into few classes, whatever clients send") {
   const std::pair<std::string_view, std::string_view> classes[] = {
-      {"tools/call", "call"},         {"tools/list", "list"},
-      {"resources/list", "list"},     {"resources/templates/list", "list"},
-      {"resources/read", "read"},     {"prompts/get", "read"},
-      {"completion/complete", "read"}, {"resources/subscribe", "subscribe"},
-      {"subscriptions/listen", "subscribe"}, {"resources/unsubscribe", "subscribe"},
-      {"initialize", "session"},      {"ping", "session"},
-      {"logging/setLevel", "session"}, {"server/discover", "session"},
-      {"tasks/list", "task"},         {"tasks/result", "task"},
-      {"", "other"},                  {"tools/callx", "other"}};
+      {"tools/call", "call"},
+      {"tools/list", "list"},
+      {"resources/list", "list"},
+      {"resources/templates/list", "list"},
+      {"resources/read", "read"},
+      {"prompts/get", "read"},
+      {"completion/complete", "read"},
+      {"resources/subscribe", "subscribe"},
+      {"subscriptions/listen", "subscribe"},
+      {"resources/unsubscribe", "subscribe"},
+      {"initialize", "session"},
+      {"ping", "session"},
+      {"logging/setLevel", "session"},
+      {"server/discover", "session"},
+      {"tasks/list", "task"},
+      {"tasks/result", "task"},
+      {"", "other"},
+      {"tools/callx", "other"}};
   for (const auto& [method, name] : classes) {
     CAPTURE(method);
     CHECK(name_of(class_of(method)) == name);

@@ -21,7 +21,8 @@ TEST_CASE("a duration is counted in the first bucket whose bound it does not exc
   CHECK(histogram.sum_in_microseconds() == 2120);
 }
 
-TEST_CASE("what is longer than all bounds has a bucket of its own, and a clock that went back counts as nothing") {
+TEST_CASE(
+    "what is longer than all bounds has a bucket of its own, and a clock that went back counts as nothing") {
   Histogram<bounds> histogram;
   histogram.add(1001us);
   histogram.add(1h);

@@ -32,18 +32,21 @@ const LogFields all = {.client = ClientId{3},
 
 TEST_CASE("a text line is the message and the fields that are set") {
   CHECK(text_of({}, "it is so") == "it is so");
-  CHECK(text_of(all, "it is so") ==
-        "it is so client=3 request=\"a\" upstream=17 method=tools/call "
-        "traceparent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 outcome=ok duration_ms=1.500");
+  CHECK(
+      text_of(all, "it is so") ==
+      "it is so client=3 request=\"a\" upstream=17 method=tools/call "
+      "traceparent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 outcome=ok duration_ms=1.500");
 }
 
 TEST_CASE("a JSON line has time, level, event and message, and the fields under their names") {
-  CHECK(json_of({}, "it is so") ==
-        R"({"time":"2026-01-01T00:00:00.042Z","level":"warning","event":"request failed","message":"it is so"})");
-  CHECK(json_of(all, "x") ==
-        R"({"time":"2026-01-01T00:00:00.042Z","level":"warning","event":"request failed","message":"x",)"
-        R"("client":3,"request":"a","upstream":17,"method":"tools/call",)"
-        R"("traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","outcome":"ok","duration_ms":1.500})");
+  CHECK(
+      json_of({}, "it is so") ==
+      R"({"time":"2026-01-01T00:00:00.042Z","level":"warning","event":"request failed","message":"it is so"})");
+  CHECK(
+      json_of(all, "x") ==
+      R"({"time":"2026-01-01T00:00:00.042Z","level":"warning","event":"request failed","message":"x",)"
+      R"("client":3,"request":"a","upstream":17,"method":"tools/call",)"
+      R"("traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","outcome":"ok","duration_ms":1.500})");
 }
 
 TEST_CASE("nothing can break a line or leave it") {

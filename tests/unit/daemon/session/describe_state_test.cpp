@@ -9,8 +9,8 @@ using State = Session::State;
 
 TEST_CASE("every state of the session has words of its own that name the upstream") {
   std::set<std::string> all;
-  for (const State state :
-       {State::idle, State::opening, State::open, State::reopening, State::waiting, State::refused}) {
+  for (const State state : {State::idle, State::opening, State::open, State::reopening,
+                            State::waiting, State::refused}) {
     const std::string words = describe_state(state, "https://example.com/mcp", std::nullopt);
     CAPTURE(words);
     CHECK(words.find("https://example.com/mcp") != words.npos);

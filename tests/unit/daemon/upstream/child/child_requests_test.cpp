@@ -33,7 +33,8 @@ TEST_CASE("those whose time is over are named in order, and when the next one is
   requests.add(id(1), at(start));
   requests.add(id(2), at(start + 4s));
   SteadyTime next = SteadyTime::max();
-  CHECK(requests.expired(start + 10s, start, {10s, 0s}, next) == std::vector<UpstreamId>{id(1), id(3)});
+  CHECK(requests.expired(start + 10s, start, {10s, 0s}, next) ==
+        std::vector<UpstreamId>{id(1), id(3)});
   CHECK(next == start + 14s);
 }
 

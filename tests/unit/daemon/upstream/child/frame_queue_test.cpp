@@ -78,7 +78,8 @@ TEST_CASE("a full pipe leaves the rest for later, to the byte") {
   CHECK(queue.write_to(pipe.ends[1], written) == FrameQueue::State::blocked);
   CHECK(written.empty());
   CHECK(queue.bytes() < big.size());
-  while (queue.write_to(pipe.ends[1], written) == FrameQueue::State::blocked) seen += pipe.read_all();
+  while (queue.write_to(pipe.ends[1], written) == FrameQueue::State::blocked)
+    seen += pipe.read_all();
   seen += pipe.read_all();
   CHECK(seen == big + "\ntwo\n");
   REQUIRE(written.size() == 2);

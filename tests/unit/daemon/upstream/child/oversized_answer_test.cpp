@@ -5,7 +5,8 @@
 using bridge::id_of_oversized_answer;
 
 TEST_CASE("an id before the result is seen at the beginning") {
-  CHECK(id_of_oversized_answer(R"({"jsonrpc":"2.0","id":17,"result":{"content":[{"te)", "xxxx\"}]}}") == 17);
+  CHECK(id_of_oversized_answer(R"({"jsonrpc":"2.0","id":17,"result":{"content":[{"te)",
+                               "xxxx\"}]}}") == 17);
   CHECK(id_of_oversized_answer(R"( { "id" : 17 , "error" : {"mess)", "}}") == 17);
 }
 
@@ -19,7 +20,8 @@ TEST_CASE("an id behind the result is seen at the end") {
 
 TEST_CASE("what is not certainly an answer to a number of ours is none") {
   const char* const beginning = R"({"result":{"text":"xxx)";
-  CHECK_FALSE(id_of_oversized_answer(R"({"jsonrpc":"2.0","id":17,"method":"sampling/createMessage","params":{"x)", "}}"));
+  CHECK_FALSE(id_of_oversized_answer(
+      R"({"jsonrpc":"2.0","id":17,"method":"sampling/createMessage","params":{"x)", "}}"));
   CHECK_FALSE(id_of_oversized_answer(R"({"method":"x","params":{"result":{"x)", R"(},"id":17})"));
   CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx","id":17}})"));    // a member of the result
   CHECK_FALSE(id_of_oversized_answer(beginning, R"(xx"},"id":"17"})"));  // a text

@@ -160,7 +160,8 @@ TEST_CASE("a transfer that could not begin was not delivered, one that broke may
     CHECK(after.kind == row.after);
     CHECK(after.delivered == Delivered::unknown);
   }
-  const Failure dns = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST, {Reached::nothing});
+  const Failure dns =
+      failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST, {Reached::nothing});
   CHECK(dns.message.find("MCP_SERVER_URL") != std::string::npos);
 }
 
@@ -180,7 +181,8 @@ TEST_CASE("what was not reached in time is told by how far it came") {
   };
   for (const auto& row : table) {
     CAPTURE(row.words);
-    const Failure failure = failure_of_transfer(test.context, CURLE_OPERATION_TIMEDOUT, {row.reached});
+    const Failure failure =
+        failure_of_transfer(test.context, CURLE_OPERATION_TIMEDOUT, {row.reached});
     CHECK(failure.kind == row.kind);
     CHECK(failure.delivered == Delivered::no);
     CHECK(failure.message.find(row.words) != std::string::npos);
@@ -188,11 +190,13 @@ TEST_CASE("what was not reached in time is told by how far it came") {
   }
 }
 
-TEST_CASE("a server that refuses our certificate has not read the request that went with the handshake") {
+TEST_CASE(
+    "a server that refuses our certificate has not read the request that went with the handshake") {
   TestContext test;
-  const Failure failure = failure_of_transfer(
-      test.context, CURLE_RECV_ERROR,
-      {TransferProgress::Reached::request, "OpenSSL SSL_read: ssl/tls alert certificate required, errno 0"});
+  const Failure failure =
+      failure_of_transfer(test.context, CURLE_RECV_ERROR,
+                          {TransferProgress::Reached::request,
+                           "OpenSSL SSL_read: ssl/tls alert certificate required, errno 0"});
   CHECK(failure.kind == ErrorKind::tls);
   CHECK(failure.delivered == Delivered::no);
 }

@@ -11,7 +11,8 @@ const std::array<int, 3> handles{};
 
 }  // namespace
 
-TEST_CASE("requests on streams above the last one of a GOAWAY are left out, on that connection alone") {
+TEST_CASE(
+    "requests on streams above the last one of a GOAWAY are left out, on that connection alone") {
   GoawayWatch watch;
   for (const int& handle : handles) watch.begin(&handle);
   watch.line(&handles[0], "Connected to a.example (192.0.2.1) port 443 (#0)\n");
@@ -50,8 +51,9 @@ TEST_CASE("the words of a newer curl, whose connections are numbered elsewhere")
 TEST_CASE("nobody is left out by what is not understood") {
   GoawayWatch watch;
   watch.begin(&handles[0]);
-  for (const char* line : {"", "GOAWAY", "last_stream=", "received GOAWAY, last_stream=x", "Using Stream ID: ",
-                           "Using Stream ID: 9", "received GOAWAY, last_stream=1"}) {
+  for (const char* line :
+       {"", "GOAWAY", "last_stream=", "received GOAWAY, last_stream=x",
+        "Using Stream ID: ", "Using Stream ID: 9", "received GOAWAY, last_stream=1"}) {
     watch.line(&handles[0], line);
   }
   CHECK_FALSE(watch.left_out(&handles[0]));

@@ -135,7 +135,8 @@ TEST_CASE("the server says how long it keeps an idle connection") {
 
 TEST_CASE("a head is complete with its empty line, and not before") {
   ResponseHead head;
-  for (const char* line : {"HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 OK\r\n", "Content-Type: application/json\r\n"}) {
+  for (const char* line : {"HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 OK\r\n",
+                           "Content-Type: application/json\r\n"}) {
     head.line(line);
   }
   CHECK_FALSE(head.complete);

@@ -74,13 +74,16 @@ TEST_CASE("no other status says anything of the session") {
 }
 
 TEST_CASE("an error that is about no request may have no id at all") {
-  const std::string body = R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})";
+  const std::string body =
+      R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}})";
   CHECK(verdict(400, body) == SessionVerdict::doubtful);
   TestContext test;
-  CHECK(failure_of_status(test.context, head_with(400), body).error_object.find("-32000") != std::string::npos);
+  CHECK(failure_of_status(test.context, head_with(400), body).error_object.find("-32000") !=
+        std::string::npos);
   // What is no JSON-RPC stays none.
-  for (const char* other : {R"({"error":{"message":"no session"}})", R"({"jsonrpc":"2.0","error":"session"})",
-                            R"({"jsonrpc":"2.0","error":{"message":"session"})"}) {
+  for (const char* other :
+       {R"({"error":{"message":"no session"}})", R"({"jsonrpc":"2.0","error":"session"})",
+        R"({"jsonrpc":"2.0","error":{"message":"session"})"}) {
     CAPTURE(other);
     CHECK(verdict(400, other) == SessionVerdict::kept);
   }
