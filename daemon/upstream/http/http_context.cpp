@@ -10,6 +10,7 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_idle_handles = 16;
+constexpr long tcp_keep_alive_seconds = 30;
 
 /// curl's log, of which only what concerns HTTP/2 is read.
 int read_log(CURL* handle, curl_infotype type, char* data, std::size_t size, void* self) {
@@ -56,6 +57,14 @@ void set_get(CURL* handle, const HeaderList& headers) {
   curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, nullptr);
+}
+
+void set_stream(CURL* handle, const HeaderList& headers) {
+  set_get(handle, headers);
+  curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, 4L);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
 }
 
 void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self) {

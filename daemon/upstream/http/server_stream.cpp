@@ -16,7 +16,6 @@ constexpr std::chrono::seconds good_life{30};
 /// Never more than two openings a second, also as the server sees them arrive.
 constexpr std::chrono::milliseconds between_openings{525};
 constexpr std::chrono::seconds longest_retry_after{300};
-constexpr long tcp_keep_alive_seconds = 30;
 constexpr std::size_t max_refusal = 64u << 10;
 
 }  // namespace
@@ -103,15 +102,10 @@ void HttpServerStream::connect() {
   token_generation_ = context_.token_generation();
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);
-  CURL* const h = handle_.get();
-  set_get(h, headers_);
-  curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 4L);
-  curl_easy_setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(h, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
-  curl_easy_setopt(h, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
-  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
+  set_stream(handle_.get(), headers_);
+  set_receivers(handle_.get(), &Callbacks::header, &Callbacks::body, this);
   running_ = true;
-  context_.curl().add(h, *this);
+  context_.curl().add(handle_.get(), *this);
 }
 
 void HttpServerStream::head_complete() {

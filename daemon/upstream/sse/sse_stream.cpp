@@ -13,7 +13,6 @@ namespace {
 /// For the answer's head, and then for the `endpoint` event, which comes first.
 constexpr std::chrono::seconds head_patience{10};
 constexpr std::chrono::seconds endpoint_patience{5};
-constexpr long tcp_keep_alive_seconds = 30;
 constexpr std::size_t max_refusal = 64u << 10;
 
 }  // namespace
@@ -76,11 +75,7 @@ void SseStream::open() {
   CURL* const h = handle_.get();
   curl_easy_setopt(h, CURLOPT_CURLU, nullptr);
   curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
-  set_get(h, headers_);
-  curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, 4L);
-  curl_easy_setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(h, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
-  curl_easy_setopt(h, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
+  set_stream(h, headers_);
   set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   patience_.set_after(context_.options().connect_timeout + head_patience);
   running_ = true;
