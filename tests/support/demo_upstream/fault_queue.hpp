@@ -15,7 +15,7 @@ class FaultQueue {
  public:
   struct Fault {
     std::string http_method;  ///< empty: any
-    std::string method;       ///< empty: any
+    std::string method;       ///< empty: any; "-": none, so an answer
     std::int64_t nth = 1;
     std::int64_t times = 1;  ///< negative: always
     std::string action;      ///< JSON text, in which `$ID` may stand for a value
