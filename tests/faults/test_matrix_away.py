@@ -20,6 +20,7 @@ def hang_after_accept(cell):
     cell.drop_connections()
 
 
+# Rows with TLS have more time: the front that ends it here is slow, above all with 64 handshakes at once.
 ROWS = [
     Row("refused", lambda cell: cell.refuse(), Error("connect", "no", "cannot reach"), seen=(0, 0), keeps_stream=False,
         heal=lambda cell: cell.proxy_.command("refuse off")),
@@ -32,10 +33,11 @@ ROWS = [
     Row("a_name_server_that_is_silent", lambda cell: (cell.names.forget(), cell.names.be_silent()),
         Error("dns", "no", "name server"), way="name", strikes="at start", seen=(0, 0), heal=lambda cell: cell.names.know()),
     Row("a_certificate_that_has_expired", expire, Error("tls", "no", "expired"), way="tls", seen=(0, 0),
-        keeps_stream=False, daemon=("--connect-timeout", "10s"),
+        keeps_stream=False, daemon=("--connect-timeout", "10s", "--connect-wait", "6s", "--request-timeout", "30s"),
         heal=lambda cell: cell.front.use(cell.authority.sign("new"))),
     Row("a_tls_handshake_that_hangs", hang_after_accept, Error("tls", "no", "handshake"), way="tls", seen=(0, 0),
-        keeps_stream=False, heal=lambda cell: cell.proxy_.command("accept-hang off")),
+        keeps_stream=False, daemon=("--connect-timeout", "2s", "--connect-wait", "6s", "--request-timeout", "20s"),
+        heal=lambda cell: cell.proxy_.command("accept-hang off")),
     Row("hanging_after_accept", hang_after_accept, Error("timeout", "unknown"), seen=(0, 1), keeps_stream=False,
         heal=lambda cell: cell.proxy_.command("accept-hang off")),
 ]

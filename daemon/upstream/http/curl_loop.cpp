@@ -68,7 +68,7 @@ CurlLoop::CurlLoop(asio::io_context& loop, Turn& turn)
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
   curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Callbacks::timer);
   curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  bound_connections();
+  bound_connections(0);
 }
 
 CurlLoop::~CurlLoop() {
@@ -83,42 +83,49 @@ CurlLoop::~CurlLoop() {
 // curl's bound counts the connections in use as well, and it closes one whenever a transfer ends
 // above it. So it moves with the most transfers of the last moment.
 void CurlLoop::note_load() {
-  if (transfers_.size() <= recent_peak_) return;
-  bound_connections();
-  if (recent_peak_ > max_idle_connections)
-    surplus_timer_.set_at_latest(std::chrono::steady_clock::now() + surplus_time);
+  if (transfers_.size() > recent_peak_) bound_connections(transfers_.size());
 }
 
-void CurlLoop::bound_connections() {
-  recent_peak_ = transfers_.size();
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
-                    static_cast<long>(recent_peak_ + max_idle_connections));
+void CurlLoop::bound_connections(std::size_t in_use) {
+  recent_peak_ = in_use;
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(in_use + max_idle_connections));
+}
+
+void CurlLoop::note_ended() {
+  if (sockets_.size() > transfers_.size() + max_idle_connections)
+    surplus_timer_.set_at_latest(std::chrono::steady_clock::now() + surplus_time);
 }
 
 // What is left of a burst. curl has no call for this: it takes a connection that was shut down for
 // dead when it next looks for one, and closes it then.
 void CurlLoop::close_surplus() {
-  bound_connections();
   const auto now = std::chrono::steady_clock::now();
   std::vector<std::pair<SteadyTime, Socket*>> idle;
   for (auto& [descriptor, socket] : sockets_) {
-    if (socket.is_idle() && !transfers_.contains(socket.user))
-      idle.emplace_back(socket.idle_since, &socket);
+    if (is_idle(socket)) idle.emplace_back(socket.idle_since, &socket);
   }
-  bool some_are_young = recent_peak_ > max_idle_connections;
+  std::size_t young = 0;
   if (idle.size() > max_idle_connections) {
     std::sort(idle.begin(), idle.end());
     idle.resize(idle.size() - max_idle_connections);
     for (const auto& [since, socket] : idle) {
       if (since + surplus_time > now) {
-        some_are_young = true;
+        ++young;
         continue;
       }
       shutdown(socket->watch->descriptor(), SHUT_RDWR);
       socket->shut_down = true;
     }
   }
-  if (some_are_young) surplus_timer_.set_after(surplus_time);
+  bound_connections(transfers_.size() + young);
+  if (young > 0) surplus_timer_.set_after(surplus_time);
+}
+
+// curl wants nothing of a paused transfer's either; and a handle's earlier transfers are over.
+bool CurlLoop::is_idle(const Socket& socket) const {
+  if (!socket.ours || socket.interest != 0 || !socket.watch || socket.shut_down) return false;
+  const auto user = transfers_.find(socket.user);
+  return user == transfers_.end() || user->second.number != socket.use;
 }
 
 void CurlLoop::prepare(CURL* handle) {
@@ -130,7 +137,10 @@ void CurlLoop::prepare(CURL* handle) {
 
 void CurlLoop::set_interest(CURL* user, int descriptor, int what) {
   Socket& socket = sockets_[descriptor];
-  socket.user = user;
+  if (const auto running = transfers_.find(user); running != transfers_.end()) {
+    socket.user = user;
+    socket.use = running->second.number;
+  }
   const int before = std::exchange(socket.interest, what == CURL_POLL_REMOVE ? 0 : what);
   if (what == CURL_POLL_REMOVE) {
     // A connection that is done stays registered. Anything else (the resolver's, or one that was
@@ -193,7 +203,7 @@ int CurlLoop::drive() {
 }
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
-  transfers_[handle] = &transfer;
+  transfers_[handle] = {&transfer, ++last_number_};
   note_load();
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
@@ -207,6 +217,7 @@ void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
     std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
     transfer.ready_ = false;
   }
+  note_ended();
   if (kick_) report_later();
 }
 
@@ -222,7 +233,7 @@ void CurlLoop::pause(CURL* handle, bool paused) {
 
 void CurlLoop::end_idle_connections() {
   for (auto& [descriptor, socket] : sockets_) {
-    if (!socket.is_idle() || transfers_.contains(socket.user)) continue;
+    if (!is_idle(socket)) continue;
     shutdown(descriptor, SHUT_RDWR);
     socket.shut_down = true;
   }
@@ -262,13 +273,14 @@ void CurlLoop::report() {
       if (message->msg != CURLMSG_DONE) continue;
       const auto found = transfers_.find(message->easy_handle);
       if (found == transfers_.end()) continue;
-      CurlTransfer* transfer = found->second;
+      CurlTransfer* transfer = found->second.transfer;
       const int result = message->data.result;
       // Marked since: the end says it as well.
       std::replace(ready_.begin(), ready_.end(), transfer, static_cast<CurlTransfer*>(nullptr));
       transfer->ready_ = false;
       transfers_.erase(found);
       curl_multi_remove_handle(multi_, message->easy_handle);
+      note_ended();
       transfer->transfer_progressed(true, result);
       more = true;
     }

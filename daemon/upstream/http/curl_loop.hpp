@@ -63,18 +63,23 @@ class CurlLoop {
   struct Socket {
     std::unique_ptr<DescriptorWatch> watch;
     int interest = 0;
-    bool ours = false;     ///< made by open_socket: closed by close_socket, kept in between
-    CURL* user = nullptr;  ///< the transfer that used it last
+    bool ours = false;      ///< made by open_socket: closed by close_socket, kept in between
+    CURL* user = nullptr;   ///< the transfer that used it last...
+    std::uint64_t use = 0;  ///< ...and its number
     SteadyTime idle_since{};
     bool shut_down = false;
-
-    bool is_idle() const { return ours && interest == 0 && watch && !shut_down; }
+  };
+  struct Running {
+    CurlTransfer* transfer;
+    std::uint64_t number;  ///< handles are used again, numbers are not
   };
   struct Callbacks;
 
   void note_load();
-  void bound_connections();
+  void note_ended();
+  void bound_connections(std::size_t in_use);
   void close_surplus();
+  bool is_idle(const Socket& socket) const;
   void set_interest(CURL* user, int descriptor, int what);
   void rearm(int descriptor);
   void socket_ready(int descriptor, DescriptorWatch::Event event);
@@ -87,7 +92,8 @@ class CurlLoop {
   Turn& turn_;
   CURLM* multi_;
   std::unordered_map<int, Socket> sockets_;
-  std::unordered_map<CURL*, CurlTransfer*> transfers_;
+  std::unordered_map<CURL*, Running> transfers_;
+  std::uint64_t last_number_ = 0;
   std::vector<CurlTransfer*> ready_;
   DeadlineTimer timer_;
   DeadlineTimer surplus_timer_;

@@ -24,7 +24,8 @@ class Cell(Ways, FaultCase):
 
     def run_cell(self, row, column):
         self.row = row
-        self.server = self.upstream(*row.upstream)
+        # Its idle connections stay: one that is closed just when it is used is a row of its own.
+        self.server = self.upstream("--keep-alive-timeout", "120", *row.upstream)
         url, options, how = self.build_way(row)
         if row.strikes == "at start":
             row.strike(self)
