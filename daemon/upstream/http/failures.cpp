@@ -92,6 +92,18 @@ std::string error_in(std::string message) {
   return error && is_object(*error) ? std::string(*error) : std::string();
 }
 
+/// curl's text without how long it took: one failure that goes on stays one text, and is said once.
+std::string without_duration(std::string text) {
+  constexpr std::string_view before = " after ", unit = " ms";
+  for (std::size_t at = 0; (at = text.find(before, at)) != text.npos; at += before.size()) {
+    const std::size_t end = text.find_first_not_of("0123456789", at + before.size());
+    if (end == text.npos || end == at + before.size() || text.compare(end, unit.size(), unit) != 0)
+      continue;
+    return text.erase(at, end + unit.size() - at);
+  }
+  return text;
+}
+
 bool mentions(std::string text, std::string_view words) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -130,7 +142,8 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
   } else if (!sent && failure.kind == ErrorKind::closed) {
     failure.kind = ErrorKind::connect;
   }
-  std::string reason(progress.detail.empty() ? curl_easy_strerror(code) : progress.detail);
+  std::string reason = progress.detail.empty() ? curl_easy_strerror(code)
+                                               : without_duration(std::string(progress.detail));
   if (timed_out && !sent) {
     const auto limit = context.options().connect_timeout.count();
     switch (progress.reached) {

@@ -165,6 +165,23 @@ TEST_CASE("a transfer that could not begin was not delivered, one that broke may
   CHECK(dns.message.find("MCP_SERVER_URL") != std::string::npos);
 }
 
+TEST_CASE("how long it took to fail is left out, so that it stays one failure") {
+  TestContext test;
+  const auto reason = [&](std::string_view detail) {
+    const std::string message = failure_of_transfer(test.context, CURLE_COULDNT_CONNECT,
+                                                    {TransferProgress::Reached::address, detail})
+                                    .message;
+    return message.substr(message.find(": ") + 2);
+  };
+  CHECK(reason("Failed to connect to a port 1 after 3 ms: Couldn't connect") ==
+        "Failed to connect to a port 1: Couldn't connect");
+  CHECK(reason("failed after 12345 ms") == "failed");
+  for (const std::string_view as_is : {"after 3 ms", "gone after  ms", "closed after 3 m", "after ",
+                                       "one after another", "cut off after 3"}) {
+    CHECK(reason(as_is) == as_is);
+  }
+}
+
 TEST_CASE("what was not reached in time is told by how far it came") {
   using Reached = TransferProgress::Reached;
   HttpOptions options;
