@@ -1,16 +1,19 @@
 """kubernetes.yaml for podman, which knows no native sidecars: the sidecar becomes a container like the agent,
-the group of fsGroup is given by hand, and the secret's text is written as Base64. Everything else is as it stands.
+the group of fsGroup is given by hand, the volume of the socket is a folder prepared as fsGroup does it (podman gives
+its own to whichever container mounts it first), and the secret's text is written as Base64. Everything else is as it
+stands.
 
-    as_podman_pod.py FILE URL
+    as_podman_pod.py FILE URL FOLDER
 """
 
 import base64
+import os
 import sys
 
 import yaml
 
 
-def main(path, url):
+def main(path, url, folder):
     with open(path, encoding="utf-8") as file:
         documents = list(yaml.safe_load_all(file))
     deployment = next(document for document in documents if document["kind"] == "Deployment")
@@ -27,6 +30,11 @@ def main(path, url):
         secret["data"] = {name: base64.b64encode(value.encode()).decode() for name, value in text.items()}
     group = pod["securityContext"].pop("fsGroup")
     pod["securityContext"]["supplementalGroups"] = [group]
+    for volume in pod["volumes"]:
+        if volume.pop("emptyDir", None) is not None:
+            volume["hostPath"] = {"path": folder, "type": "Directory"}
+    os.chown(folder, 0, group)
+    os.chmod(folder, 0o2775)
     yaml.safe_dump_all(documents, sys.stdout)
 
 

@@ -194,7 +194,8 @@ compose down
 passed "the agent's service calls a tool through the bridge's"
 
 say "kubernetes.yaml"
-python3 tests/containers/as_podman_pod.py docker/kubernetes.yaml "$url" >"$scratch/pod.yaml"
+mkdir "$scratch/volume"
+python3 tests/containers/as_podman_pod.py docker/kubernetes.yaml "$url" "$scratch/volume" >"$scratch/pod.yaml"
 podman kube play --network host "$scratch/pod.yaml" >"$scratch/kube" 2>&1 || { cat "$scratch/kube" >&2; fail "kube play"; }
 played=$(podman ps --format '{{.Names}}' | grep -- '-agent$')
 [ "$(podman exec "$played" mcp-nc --wait 20s call echo message=played)" = played ] ||
