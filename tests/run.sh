@@ -81,6 +81,22 @@ install_peers() {
   export MCP_E2E_NODE
 }
 
+# Of Debian's prometheus (96 MB, and a service) only the one program that checks metrics and rules.
+install_promtool() {
+  ! command -v promtool >/dev/null || return 0
+  local folder=$PWD/build/promtool
+  if [ ! -x "$folder/promtool" ]; then
+    say "promtool"
+    local as_root=()
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+    "${as_root[@]}" apt-get -q update
+    rm -rf "$folder" && mkdir -p "$folder"
+    (cd "$folder" && apt-get -q download prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb |
+      tar -x --strip-components=3 ./usr/bin/promtool && rm prometheus_*.deb)
+  fi
+  export PATH=$PATH:$folder
+}
+
 build() {
   local preset=$1
   shift
@@ -94,6 +110,7 @@ build() {
 mkdir -p build
 install_missing
 install_peers
+install_promtool
 build release
 build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release"
 

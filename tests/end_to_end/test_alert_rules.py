@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""The alert rules: each fires for what it is about, and for nothing else. Needs promtool."""
+
+import json
+import re
+import unittest
+
+from harness import Case, main
+from harness.binaries import ROOT
+from harness.metrics import promtool
+
+RULES = ROOT / "docker" / "prometheus" / "rules.yaml"
+LABELS = 'instance="host",socket="/tmp/mcp.sock"'
+
+# What a healthy daemon shows over 30 minutes, in promtool's notation: start, step, how often.
+HEALTHY = {
+    "mcp_bridge_upstream_ready": "1x30",
+    "mcp_bridge_session_reopenings_total": "0x30",
+    "mcp_bridge_child_restarts_total": "0x30",
+    'mcp_bridge_requests_total{outcome="result"}': "0+60x30",
+    'mcp_bridge_requests_total{outcome="bridge_error"}': "0+1x30",
+    'mcp_bridge_added_latency_seconds_bucket{le="0.001"}': "0+600x30",
+    'mcp_bridge_added_latency_seconds_bucket{le="1"}': "0+601x30",
+    'mcp_bridge_added_latency_seconds_bucket{le="+Inf"}': "0+601x30",
+    "mcp_bridge_token_failures_total": "0x30",
+    "mcp_bridge_ring_dropped_total": "0x30",
+    "mcp_bridge_ring_untaken": "700x30",
+    "mcp_bridge_ring_capacity": "1000x30",
+    "mcp_bridge_clients_stalled_total": "0x30",
+    "mcp_bridge_buffered_bytes": "1000x30",
+    "mcp_bridge_buffered_limit_bytes": "100000x30",
+    "mcp_bridge_open_fds": "20x30",
+    "mcp_bridge_max_fds": "1024x30",
+}
+# What is otherwise when the alert is due.
+ILL = {
+    "McpBridgeUpstreamNotReady": {"mcp_bridge_upstream_ready": "0x30"},
+    "McpBridgeSessionKeepsBeingLost": {"mcp_bridge_session_reopenings_total": "0+1x30"},
+    "McpBridgeChildKeepsCrashing": {"mcp_bridge_child_restarts_total": "0+1x30"},
+    "McpBridgeRequestsFail": {'mcp_bridge_requests_total{outcome="bridge_error"}': "0+10x30"},
+    "McpBridgeAddsLatency": {'mcp_bridge_added_latency_seconds_bucket{le="0.001"}': "0+300x30"},
+    "McpBridgeTokenFails": {"mcp_bridge_token_failures_total": "0x15 1x15"},
+    "McpBridgeNotificationsDropped": {"mcp_bridge_ring_dropped_total": "0x15 7x15"},
+    "McpBridgeRingNearlyFull": {"mcp_bridge_ring_untaken": "900x30"},
+    "McpBridgeClientsStall": {"mcp_bridge_clients_stalled_total": "0x15 1x15"},
+    "McpBridgeBuffersNearlyFull": {"mcp_bridge_buffered_bytes": "90000x30"},
+    "McpBridgeDescriptorsRunOut": {"mcp_bridge_open_fds": "1000x30"},
+}
+# Well again, or not for long enough.
+PASSING = (
+    {"mcp_bridge_upstream_ready": "1x18 0x2 1x10"},
+    {"mcp_bridge_session_reopenings_total": "0x15 1x15"},
+    {'mcp_bridge_requests_total{outcome="bridge_error"}': "0x15 20x15"},
+    {"mcp_bridge_ring_untaken": "100x18 1000x12"},
+)
+
+
+def scenario(changed, fires):
+    series = [{"series": re.sub(r"(\{|$)", lambda found: "{" + LABELS + ("," if found[1] else "}"), name, count=1), "values": values}
+              for name, values in {**HEALTHY, **changed}.items()]
+    return {"interval": "1m", "input_series": series,
+            "promql_expr_test": [{"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "20m",
+                                  "exp_samples": [{"labels": '{alertname="%s"}' % name, "value": 1} for name in fires]}]}
+
+
+class Rules(Case):
+    def judge(self, *scenarios):
+        path = self.write("rules_test.yaml", json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": scenarios}))
+        verdict = promtool("test", "rules", path)
+        if verdict is None:
+            raise unittest.SkipTest("promtool (Debian's prometheus) is not installed")
+        self.assertEqual(verdict, "")
+
+    def test_every_alert_is_known_here(self):
+        self.assertEqual(set(re.findall(r"- alert: (\w+)", RULES.read_text(encoding="utf-8"))), set(ILL))
+
+    def test_nothing_fires_in_health(self):
+        self.judge(scenario({}, []))
+
+    def test_each_fires_alone_for_what_it_is_about(self):
+        self.judge(*(scenario(changed, [name]) for name, changed in ILL.items()))
+
+    def test_what_passes_wakes_nobody(self):
+        self.judge(*(scenario(changed, []) for changed in PASSING))
+
+
+if __name__ == "__main__":
+    main()
