@@ -157,6 +157,8 @@ class Session final : public UpstreamEvents {
   /// Whether no connection came about, so that nobody can have got anything.
   static bool is_unreachable(const Failure& failure);
   void lose(std::string_view why);
+  void give_up_initialize();
+  void end_given_up(UpstreamId id);
   void message_failed(Ending ending);
   void doubt(Ending ending);
   void confirm();

@@ -86,9 +86,7 @@ void Session::message_failed(Ending ending) {
 
 void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
   if (given_up_) {
-    Ending ending;
-    ending.failure = *given_up_;
-    events_->session_ended(message.id, std::move(ending));
+    end_given_up(message.id);
     return;
   }
   const auto now = std::chrono::steady_clock::now();
@@ -201,16 +199,23 @@ void Session::give_up_held(const Failure& failure) {
   given_up_ = failure;
   std::vector<UpstreamId> ids;
   for (const HeldMessage& held : held_.take_all()) ids.push_back(held.message.id);
-  if (initialize_is_clients_ && !is_trying()) {
-    ids.push_back(initialize_id_);
-    withdraw_initialize(initialize_id_);
-  }
   schedule();
-  for (const UpstreamId id : ids) {
-    Ending ending;
-    ending.failure = failure;
-    events_->session_ended(id, std::move(ending));
-  }
+  upstream_.give_up_unsent(failure);
+  for (const UpstreamId id : ids) end_given_up(id);
+  if (!is_trying()) give_up_initialize();
+}
+
+void Session::give_up_initialize() {
+  const UpstreamId id = initialize_id_;
+  if (!initialize_is_clients_) return;
+  withdraw_initialize(id);
+  end_given_up(id);
+}
+
+void Session::end_given_up(UpstreamId id) {
+  Ending ending;
+  ending.failure = *given_up_;
+  events_->session_ended(id, std::move(ending));
 }
 
 void Session::fail_expired() {

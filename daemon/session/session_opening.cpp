@@ -209,6 +209,10 @@ void Session::try_failed(Failure failure) {
   leave_step();
   state_ = State::waiting;
   alive_ = false;
+  if (given_up_) {
+    give_up_initialize();
+    return;
+  }
   failure.delivered = Delivered::no;
   ++counts_.failed_tries;
   const bool first_of_kind = !last_failure_ || last_failure_->message != failure.message;

@@ -120,6 +120,9 @@ class Upstream {
   /// Replaces the connections that are idle and the server stream: they may be dead.
   virtual void refresh_connections() = 0;
 
+  /// The daemon is ending: requests that wait here for something before they can be sent end with
+  /// `failure`, soon.
+  virtual void give_up_unsent(const Failure& failure) { static_cast<void>(failure); }
   /// Ends the session in an orderly way and everything under way; `done` is called at most once, as
   /// soon as that is over, within about 2 s.
   virtual void end(std::function<void()> done) = 0;

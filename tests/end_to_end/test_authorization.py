@@ -2,8 +2,9 @@
 
 import os
 import signal
+import time
 
-from harness import Case, call, eventually, main, text_of
+from harness import Case, call, eventually, initialize, main, request, text_of
 
 
 class Tokens(Case):
@@ -150,6 +151,41 @@ class Command(Tokens):
     def test_the_ttl_ends_its_use(self):
         client = self.command("echo good-token", "--token-ttl", "300ms")
         eventually(lambda: self.echoed(client) or self.runs() >= 3, "three runs")
+
+    def ends_at_once(self, client, id):
+        """Told to end, it does not wait for the token that a request waits for."""
+        began = time.monotonic()
+        self.daemon.signal(signal.SIGTERM)
+        self.assert_error(client.line(), -32000, id, "shutdown", "no")
+        self.assertEqual(self.daemon.wait(), 0)
+        self.assertLess(time.monotonic() - began, 15)
+
+    def test_what_waits_for_it_at_the_end_was_not_sent(self):
+        marker, token = self.path("second"), self.write("t", "good-token")
+        client = self.command(f"[ ! -e {marker} ] || sleep 100; touch {marker}; cat {token}", "--grace", "60s")
+        self.echoed(client)
+        self.server.control("POST", "token", '{"token":"newer-token"}')
+        self.server.forget_log()
+        client.send(call("echo", {"message": "x"}, 7))
+        eventually(lambda: self.runs() == 2, "the second run")
+        self.ends_at_once(client, 7)
+        self.assertEqual(len(self.server.log("tools/call")), 1)
+
+    def test_answers_that_wait_for_it_are_kept_up_to_a_bound(self):
+        marker, token = self.path("second"), self.write("t", "good-token")
+        client = self.command(f"[ ! -e {marker} ] || sleep 100; touch {marker}; cat {token}")
+        self.echoed(client)
+        self.server.control("POST", "token", '{"token":"newer-token"}')
+        client.send(call("echo", {"message": "x"}, 7))
+        eventually(lambda: self.runs() == 2, "the second run")
+        self.server.emit(request("ping", {}, id="y" * 20000), count=600)
+        self.daemon.logged("too many notifications and answers wait for the upstream")
+
+    def test_an_initialize_that_waits_for_it_at_the_end_was_not_sent(self):
+        client = self.command("sleep 100", "--grace", "60s")
+        client.send(initialize("first"))
+        eventually(lambda: self.runs() == 1, "the run")
+        self.ends_at_once(client, "first")
 
     def test_stderr_goes_to_the_log_without_the_token(self):
         client = self.command(f"set -x; token=$(cat {self.write('t', 'good-token')}); echo about $token >&2; echo $token")

@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-/// Notifications and answers that wait because many of them are on their way already.
+/// Notifications and answers that wait: for a token, or because many of them are on their way.
 ///
 /// They take none of the slots of requests, and each needs a connection: without a bound an
 /// upstream that floods the bridge with pings, or a client with cancellations, would open
@@ -24,6 +24,7 @@ class HandoverQueue {
 
   explicit HandoverQueue(ByteBudget& budget) : share_(budget) {}
 
+  bool empty() const { return waiting_.empty(); }
   /// Whether one more may start now.
   bool may_start() const { return under_way_ < max_under_way; }
   void started() { ++under_way_; }

@@ -11,8 +11,6 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds goodbye_time{2};
-/// Notifications and answers beyond so many messages that wait for a token are refused.
-constexpr std::size_t max_awaiting_token = 1024;
 
 }  // namespace
 
@@ -73,17 +71,21 @@ Exchange* HttpUpstream::find(UpstreamId id) {
   return found == exchanges_.end() ? nullptr : found->second.get();
 }
 
+// What waits is bounded: requests by the router, the others here.
 void HttpUpstream::send(Outgoing message) {
-  if (has_token()) {
+  const UpstreamId id = message.id;
+  const bool may_start =
+      has_token() && (message.kind == OutgoingKind::request || handovers_.may_start());
+  if (may_start) {
     start(std::move(message));
-    return;
-  }
-  if (message.kind == OutgoingKind::request || awaiting_token_.size() < max_awaiting_token) {
+  } else if (message.kind == OutgoingKind::request) {
     awaiting_token_.push_back(std::move(message));
+    fetch_token();
+  } else if (!handovers_.push(std::move(message))) {
+    refuse(id);
   } else {
-    refuse(message.id);
+    start_handovers();
   }
-  fetch_token();
 }
 
 // Not to be told from within a call of ours.
@@ -92,21 +94,16 @@ void HttpUpstream::refuse(UpstreamId id) {
   soon_.set(std::chrono::steady_clock::now());
 }
 
-// Requests are bounded by the router; the others here.
-void HttpUpstream::start(Outgoing message) {
-  const UpstreamId id = message.id;
-  if (message.kind == OutgoingKind::request || handovers_.may_start()) {
-    start_exchange(std::move(message));
-  } else if (!handovers_.push(std::move(message))) {
-    refuse(id);
-  }
-}
-
 void HttpUpstream::start_handovers() {
-  while (auto message = handovers_.pop()) start_exchange(std::move(*message));
+  if (handovers_.empty()) return;
+  if (!has_token()) {
+    fetch_token();
+    return;
+  }
+  while (auto message = handovers_.pop()) start(std::move(*message));
 }
 
-void HttpUpstream::start_exchange(Outgoing message) {
+void HttpUpstream::start(Outgoing message) {
   const UpstreamId id = message.id;
   if (message.kind != OutgoingKind::request) handovers_.started();
   ExchangeOwner& owner = *this;
@@ -262,7 +259,16 @@ void HttpUpstream::watch_time(const Exchange& exchange) {
   (exchange.ends_soon() ? short_clock_ : clock_).set_at_latest(deadline);
 }
 
+void HttpUpstream::give_up_unsent(const Failure& failure) {
+  given_up_ = failure;
+  soon_.set(std::chrono::steady_clock::now());
+}
+
 void HttpUpstream::report_soon() {
+  if (given_up_) {
+    for (Outgoing& message : std::exchange(awaiting_token_, {}))
+      give_back(std::move(message), *given_up_);
+  }
   for (const UpstreamId id : std::exchange(refused_, {})) {
     Ending ending;
     ending.failure = failure_of(ErrorKind::overloaded, Delivered::no,

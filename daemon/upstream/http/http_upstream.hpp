@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void forget_session() override;
   void open_server_stream() override;
   void refresh_connections() override;
+  void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return "http"; }
   std::string_view target() const override { return context_.options().target; }
@@ -58,8 +60,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void token_arrived(const TokenAnswer& answer);
   bool try_another_token(Exchange& exchange, Ending& ending);
   void start(Outgoing message);
-  void start_exchange(Outgoing message);
   void start_handovers();
+  void give_back(Outgoing message, Failure failure);
   void refuse(UpstreamId id);
   void report_soon();
   Exchange* find(UpstreamId id);
@@ -73,13 +75,14 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   CurlLoop curl_;
   HttpContext context_;
   std::unique_ptr<TokenSource> tokens_;
-  std::vector<Outgoing> awaiting_token_;
+  std::deque<Outgoing> awaiting_token_;  ///< requests; the others wait in handovers_
   std::vector<std::function<void(const std::optional<Failure>&)>> others_awaiting_token_;
   bool fetching_token_ = false;
   UpstreamEvents* events_ = nullptr;
   std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
   HandoverQueue handovers_;
   std::vector<UpstreamId> refused_;                 ///< had no room there; to be reported
+  std::optional<Failure> given_up_;                 ///< what waits for a token ends with it
   std::vector<std::unique_ptr<Exchange>> removed_;  ///< may still be on the call stack
   HttpServerStream stream_;
   ServerStream reported_ = ServerStream::off;

@@ -19,20 +19,26 @@ void HttpUpstream::fetch_token() {
 // One fetch for all who wait.
 void HttpUpstream::token_arrived(const TokenAnswer& answer) {
   fetching_token_ = false;
-  if (answer.failure) ++context_.counts().token_failures;
-  if (!answer.failure) context_.set_token(answer.token);
-  for (Outgoing& message : std::exchange(awaiting_token_, {})) {
-    if (!answer.failure) {
-      start(std::move(message));
-      continue;
-    }
-    const UpstreamId id = message.id;
-    Ending ending;
-    ending.failure = answer.failure;
-    ending.unanswered = std::move(message);
-    events_->upstream_ended(id, std::move(ending));
+  std::deque<Outgoing> waiting = std::exchange(awaiting_token_, {});
+  if (answer.failure) {
+    ++context_.counts().token_failures;
+    std::deque<Outgoing> others = handovers_.take_all();
+    std::move(others.begin(), others.end(), std::back_inserter(waiting));
+    for (Outgoing& message : waiting) give_back(std::move(message), *answer.failure);
+  } else {
+    context_.set_token(answer.token);
+    for (Outgoing& message : waiting) start(std::move(message));
+    start_handovers();
   }
   for (const auto& ready : std::exchange(others_awaiting_token_, {})) ready(answer.failure);
+}
+
+void HttpUpstream::give_back(Outgoing message, Failure failure) {
+  const UpstreamId id = message.id;
+  Ending ending;
+  ending.failure = std::move(failure);
+  ending.unanswered = std::move(message);
+  events_->upstream_ended(id, std::move(ending));
 }
 
 void HttpUpstream::with_token(std::function<void(const std::optional<Failure>&)> ready) {

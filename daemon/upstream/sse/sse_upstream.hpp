@@ -34,6 +34,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void forget_session() override;
   void open_server_stream() override;
   void refresh_connections() override { http_.refresh_connections(); }
+  void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return mode_ == Mode::sse ? "sse" : "http"; }
   std::string_view target() const override { return http_.target(); }
