@@ -5,7 +5,7 @@ import json
 import socket
 
 from harness import Case, Client, call, eventually, main, text_of
-from harness.gathering import Gathering, data_of
+from harness.gathering import Gathering, data_of, log_message
 
 
 class NotReading(Case):
@@ -37,6 +37,33 @@ class NotReading(Case):
         self.assertRegex(daemon.stderr(), r"(?i)warning.*(stall|reads nothing|read nothing|client-buffer)|disconnect")
         self.assertEqual(other.fence(), [])
         self.in_flight(0)
+
+    def test_an_answer_stream_is_paused_for_it_however_fast_it_comes(self):
+        server, daemon = self.bridge("--client-buffer", "256K", "--client-stall", "60s")
+        text = json.loads(log_message("x" * 20_000))
+        server.fault({"sse": [{"data": text}] * 500, "thenAnswer": True}, method="tools/call")
+        stuck, other = self.small(daemon), self.client()
+        stuck.send(call("echo", {"message": "at last"}, 1))
+
+        def queued(status):
+            return sum(client["queuedBytes"] for client in status["clients"])
+
+        daemon.status_when(lambda status: queued(status) > 256 << 10, "a full queue")
+        for _ in range(20):
+            other.fence()
+        status = daemon.status()
+        self.assertLess(queued(status), 4 << 20)
+        self.assertEqual(status["requests"]["inFlight"], 1)
+        self.assertEqual(len(stuck.lines(501)), 501)
+
+    def test_with_all_buffers_full_an_answer_that_only_grows_ends_as_overloaded(self):
+        server, daemon = self.bridge("--max-buffered", "4M")
+        server.fault({"sse": [{"raw": "data: " + "x" * 2_000_000}], "end": "keep"}, method="tools/call", times=3)
+        client, other = self.client(), self.client()
+        client.send(*[call("echo", {"message": "x"}, n) for n in range(3)])
+        failed = client.line()
+        self.assert_error(failed, -32000, failed["id"], "overloaded", "unknown")
+        self.assertEqual(text_of(other.call("echo", {"message": "goes on"})), "goes on")
 
     def test_one_that_reads_a_little_is_not_disconnected(self):
         _, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "1s")

@@ -12,6 +12,9 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_idle_connections = 16;
+/// Of curl in a row, and of reports in a row, before other descriptors have their turn.
+constexpr int max_calls = 8;
+constexpr int max_rounds = 8;
 /// How long more may be idle: many clients that call one after the other need them again at once.
 constexpr std::chrono::milliseconds surplus_time{500};
 
@@ -190,12 +193,14 @@ void CurlLoop::act(int descriptor, int events) {
   report();
 }
 
-// Calls curl for as long as it wants to be called at once. Returns how many transfers are running.
+// Calls curl while it wants to be called at once, but not past what is to be reported: a fast
+// upstream makes it want that for ever. Returns how many transfers are running.
 int CurlLoop::drive() {
   acting_ = true;
   entered_ = std::chrono::steady_clock::now();
   int running = 0;
-  while (std::exchange(kick_, false)) {
+  for (int calls = 0; kick_ && ready_.empty() && calls < max_calls; ++calls) {
+    kick_ = false;
     curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
   }
   acting_ = false;
@@ -208,7 +213,7 @@ void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
-  if (drive() < static_cast<int>(transfers_.size()) || !ready_.empty()) report_later();
+  if (drive() < static_cast<int>(transfers_.size()) || !ready_.empty() || kick_) report_later();
 }
 
 void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
@@ -228,7 +233,7 @@ void CurlLoop::pause(CURL* handle, bool paused) {
   curl_easy_pause(handle, paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
   acting_ = false;
   drive();
-  if (!paused) report_later();
+  if (!paused || kick_) report_later();
 }
 
 void CurlLoop::end_idle_connections() {
@@ -255,10 +260,12 @@ void CurlLoop::report_later() {
   });
 }
 
+// What is left after some rounds waits until the loop has looked at everything else.
 void CurlLoop::report() {
   if (reporting_) return;
   reporting_ = true;
-  for (bool more = true; more;) {
+  bool more = true;
+  for (int rounds = 0; more && rounds < max_rounds; ++rounds) {
     more = false;
     for (std::size_t i = 0; i < ready_.size(); ++i) {
       CurlTransfer* transfer = ready_[i];
@@ -292,6 +299,7 @@ void CurlLoop::report() {
     more = more || !ready_.empty();
   }
   reporting_ = false;
+  if (more) report_later();
 }
 
 }  // namespace bridge

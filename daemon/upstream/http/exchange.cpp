@@ -135,8 +135,10 @@ std::size_t Exchange::take_body(std::string_view bytes) {
   return failed_in_callback_ ? 0 : bytes.size();
 }
 
+// With all buffers full its owner looks at what is accumulating.
 void Exchange::took_bytes() {
-  if (!messages_.empty() || failed_in_callback_) context_.curl().mark_ready(*this);
+  if (!messages_.empty() || failed_in_callback_ || context_.budget().over())
+    context_.curl().mark_ready(*this);
 }
 
 // The body begins: what is it? From here on the request's own bytes are not needed any more, if it

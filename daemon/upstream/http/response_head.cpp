@@ -31,12 +31,15 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
-/// RFC 9110, section 10.2.3: seconds or a date.
+/// RFC 9110, section 10.2.3: seconds or a date. At most a year, so that it can be reckoned with.
 std::optional<std::chrono::seconds> retry_after_of(std::string_view value) {
-  if (const auto seconds = number<unsigned>(value)) return std::chrono::seconds(*seconds);
+  constexpr std::chrono::seconds longest = std::chrono::hours(365 * 24);
+  if (const auto seconds = number<unsigned>(value))
+    return std::min(std::chrono::seconds(*seconds), longest);
   const std::time_t date = curl_getdate(std::string(value).c_str(), nullptr);
   if (date < 0) return std::nullopt;
-  return std::chrono::seconds(std::max<std::time_t>(0, date - std::time(nullptr)));
+  return std::clamp(std::chrono::seconds(date - std::time(nullptr)), std::chrono::seconds(0),
+                    longest);
 }
 
 std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {

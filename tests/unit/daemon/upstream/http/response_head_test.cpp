@@ -122,6 +122,11 @@ TEST_CASE("Retry-After is a date, and one that is over is now") {
   CHECK(head_of({"HTTP/1.1 503", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT"}).retry_after == 0s);
 }
 
+TEST_CASE("Retry-After is a year at most, however far the date") {
+  for (const char* line : {"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", "Retry-After: 4294967295"})
+    CHECK(head_of({"HTTP/1.1 429", line}).retry_after == std::chrono::hours(365 * 24));
+}
+
 TEST_CASE("the server says how long it keeps an idle connection") {
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=5"}).keep_alive_timeout == 5s);
   CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=72, max=100"}).keep_alive_timeout == 72s);
