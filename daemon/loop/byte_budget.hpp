@@ -15,6 +15,10 @@ class ByteBudget {
   /// `relieved` is called when what is held falls to the limit again.
   void on_relief(std::function<void()> relieved) { relieved_ = std::move(relieved); }
 
+  /// `used_up` is called when what is held rises over the limit, from within whatever raised it:
+  /// it may only take note.
+  void on_used_up(std::function<void()> used_up) { used_up_ = std::move(used_up); }
+
   bool over() const { return used_ > limit_; }
   /// So far over that not even small things are taken in any more.
   bool far_over() const { return used_ > limit_ + limit_ / 4; }
@@ -34,6 +38,7 @@ class ByteBudget {
       budget_->used_ += bytes - held_;
       held_ = bytes;
       if (was_over && !budget_->over() && budget_->relieved_) budget_->relieved_();
+      if (!was_over && budget_->over() && budget_->used_up_) budget_->used_up_();
     }
     void add(std::size_t bytes) { set(held_ + bytes); }
     void remove(std::size_t bytes) { set(held_ - bytes); }
@@ -48,6 +53,7 @@ class ByteBudget {
   std::size_t limit_;
   std::size_t used_ = 0;
   std::function<void()> relieved_;
+  std::function<void()> used_up_;
 };
 
 }  // namespace bridge

@@ -159,6 +159,11 @@ bool same_id(std::string_view left, std::string_view right) {
   return unescape(inside(left)) == unescape(inside(right));
 }
 
+std::string canonical_id(std::string_view raw_id) {
+  if (!is_string(raw_id) || raw_id.find('\\') == raw_id.npos) return std::string(raw_id);
+  return '"' + unescape(raw_id.substr(1, raw_id.size() - 2)) + '"';
+}
+
 void make_single_line(std::string& message) {
   if (message.find('\n') != message.npos) std::replace(message.begin(), message.end(), '\n', ' ');
   if (message.find('\r') != message.npos) std::replace(message.begin(), message.end(), '\r', ' ');

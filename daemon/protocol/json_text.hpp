@@ -36,6 +36,8 @@ inline bool is_object(std::string_view raw_value) {
 /// Whether two raw ids or tokens are the same one: the same bytes, or strings that are equal once
 /// unescaped.
 bool same_id(std::string_view left, std::string_view right);
+/// One text for all ways to write that id.
+std::string canonical_id(std::string_view raw_id);
 
 /// Makes one line of a message: raw CR and LF can only be white space in JSON and become spaces.
 void make_single_line(std::string& message);

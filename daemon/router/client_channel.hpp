@@ -48,7 +48,8 @@ enum class AnswerOrder {
 ///
 /// Owned by the carrier; valid from ClientEvents::client_connected until client_left or finish().
 /// Nothing here fails and nothing here writes at once: what was queued goes out at the end of the
-/// loop's turn. Frames carry no newline.
+/// loop's turn; and nothing here calls client_left(), which would end the client under the router's
+/// feet. Frames carry no newline.
 class ClientChannel {
  public:
   /// Queues a frame behind everything that arrived before it, ring entries included.

@@ -1,8 +1,16 @@
 #include "clients/http/event_stream.hpp"
 
+#include <algorithm>
+
 #include "clients/http/sse_event.hpp"
 
 namespace bridge {
+namespace {
+
+/// A reader that takes nothing for so long is none.
+constexpr std::chrono::seconds stuck_time{5};
+
+}  // namespace
 
 EventStream::EventStream(FaceContext& context, HttpConnection& connection, Headers headers)
     : context_(context), connection_(connection) {
@@ -25,6 +33,15 @@ void EventStream::send(std::string_view event) {
   // What is unsent only because the turn has not ended says nothing of the reader.
   overrun_ =
       behind && connection_.is_blocked() && connection_.unsent() > context_.options.stream_buffer;
+}
+
+bool EventStream::is_stuck(std::size_t queued) {
+  if (!overrun_ && !(connection_.is_blocked() && queued > context_.options.stream_buffer))
+    return false;
+  const auto patience = std::min<std::chrono::milliseconds>(stuck_time, context_.options.stall);
+  if (connection_.is_blocked_for(patience)) return true;
+  context_.look_by(std::chrono::steady_clock::now() + patience);
+  return connection_.unsent() > 2 * context_.options.client_buffer + context_.options.max_frame;
 }
 
 void EventStream::comment(std::string_view text) { send(sse_comment(text)); }

@@ -33,8 +33,12 @@ class EventStream {
   void drop() { connection_.drop(); }
 
   HttpConnection& connection() { return connection_; }
-  /// A reader that is so far behind is dropped. A single event is admitted whatever its size.
+  /// More than --http-stream-buffer is unsent, and the kernel takes no more for now. A single event
+  /// is admitted whatever its size.
   bool is_overrun() const { return overrun_; }
+  /// And that for a while, or it is far more than a client may leave unread. `queued` more bytes
+  /// wait for this stream. Has itself looked at again.
+  bool is_stuck(std::size_t queued = 0);
   SteadyTime last_sent() const { return last_sent_; }
 
  private:

@@ -57,7 +57,7 @@ PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* se
                                      const RequestHead& head, const PostedMessages& posted,
                                      EventStream::Headers headers) {
   PostExchange::Asked asked;
-  asked.raw_ids = posted.request_ids;
+  for (const std::string& raw_id : posted.request_ids) asked.ids.insert(raw_id);
   asked.answers = posted.faults;
   asked.is_batch = posted.is_batch;
   asked.form = answer_form(head.header("accept"));
@@ -66,8 +66,12 @@ PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* se
   const std::uint64_t number = ++last_exchange_;
   auto exchange = std::make_unique<PostExchange>(
       context_, connection, session != nullptr ? &session->store() : nullptr, number,
-      std::move(asked), [session](std::string message) {
+      std::move(asked),
+      [session](std::string message) {
         if (session != nullptr) session->send_later(std::move(message));
+      },
+      [session] {
+        if (session != nullptr) session->load_changed();
       });
   PostExchange& added = *exchange;
   postings_.emplace(number, Posting{std::move(exchange), session, nullptr});

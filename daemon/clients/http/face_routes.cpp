@@ -106,6 +106,11 @@ std::optional<HttpResponse> HttpFace::check_post(const RequestHead& head) {
     return error_response(415, json_rpc::bridge_error,
                           "Unsupported Media Type: Content-Type must be application/json");
   }
+  const std::string coding = head.header("content-encoding");
+  if (!coding.empty() && coding != "identity") {
+    return error_response(415, json_rpc::bridge_error,
+                          "Unsupported Media Type: the body must not be compressed");
+  }
   return context_.budget.over() ? std::optional(overloaded_response()) : std::nullopt;
 }
 

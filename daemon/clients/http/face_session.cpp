@@ -57,36 +57,39 @@ PostExchange* FaceSession::exchange_for(std::string_view raw_id) const {
 PostExchange* FaceSession::exchange_of_stream(std::uint64_t number) {
   const auto found = std::find_if(
       exchanges_.begin(), exchanges_.end(),
-      [number](const PostExchange* one) { return one->number() == number && !one->is_over(); });
+      [number](const PostExchange* one) { return one->number() == number && one->can_resume(); });
   return found == exchanges_.end() ? nullptr : *found;
 }
 
 bool FaceSession::awaits(std::string_view raw_id) const {
-  return exchange_for(raw_id) != nullptr ||
-         std::any_of(later_.begin(), later_.end(),
-                     [raw_id](const std::string& one) { return same_id(one, raw_id); });
+  return later_.contains(raw_id) || exchange_for(raw_id) != nullptr;
 }
 
 void FaceSession::answer(std::string_view request_id, std::string frame, AnswerOrder order) {
   context_.fan_out->publish_if_all(frame);
+  PostExchange* exchange = exchange_for(request_id);
   if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
-    // A session that was refused is none; the router learns of it once this answer is on its way.
-    if (find_member(frame, "error")) set_over();
+    // A session that was refused, or whose name nobody has learned, is none; the router learns of
+    // it once this answer is on its way.
+    if (find_member(frame, "error") || exchange == nullptr || !exchange->has_caller()) set_over();
     opening_id_.clear();
   }
-  if (PostExchange* exchange = exchange_for(request_id)) {
+  if (exchange != nullptr) {
     exchange->answer(request_id, std::move(frame));
     return;
   }
-  const std::size_t expected = std::erase_if(
-      later_, [request_id](const std::string& one) { return same_id(one, request_id); });
-  if (expected > 0) used();
-  if (expected > 0 && !context_.options.fans_out_all) context_.fan_out->publish(frame);
+  const bool expected = later_.erase(request_id);
+  if (expected) used();
+  if (expected && !context_.options.fans_out_all) context_.fan_out->publish(frame);
   if (order == AnswerOrder::ahead) {
-    stream_.push_ahead(std::move(frame));
+    stream_.push_ahead(std::move(frame), request_id);
   } else {
-    stream_.push(std::move(frame));
+    stream_.push(std::move(frame), request_id);
   }
+}
+
+void FaceSession::timed_out(std::string_view raw_id) {
+  if (!opening_id_.empty() && same_id(raw_id, opening_id_)) end();
 }
 
 void FaceSession::send_later(std::string message) { stream_.push(std::move(message)); }
@@ -101,7 +104,7 @@ void FaceSession::send_about(std::string_view request_id, std::string frame) {
 
 void FaceSession::no_answer(std::string_view request_id) {
   if (PostExchange* exchange = exchange_for(request_id)) exchange->no_answer(request_id);
-  std::erase_if(later_, [request_id](const std::string& one) { return same_id(one, request_id); });
+  later_.erase(request_id);
 }
 
 void FaceSession::send(std::string frame) {
@@ -138,20 +141,26 @@ std::optional<SteadyTime> FaceSession::idle_until() const {
 void FaceSession::stream_lost() {
   used();
   if (kind_ == Kind::old_sse) {
-    end();
+    set_over();  // the router, which may be writing to it just now, learns of it later
   } else {
     context_.look_by(last_used_ + context_.options.session_idle);
   }
 }
 
+std::size_t FaceSession::queued_bytes() const {
+  std::size_t bytes = stream_.queued_bytes();
+  for (const PostExchange* exchange : exchanges_) bytes += exchange->unsent();
+  return bytes;
+}
+
 void FaceSession::load_changed() {
-  const std::size_t bytes = stream_.queued_bytes();
-  share_.set(bytes);
+  share_.set(stream_.queued_bytes());
+  const std::size_t bytes = queued_bytes();
   // What nobody fetches must not fill everybody's buffers for as long as the session lives.
   if (bytes > 0 && context_.budget.over())
     context_.look_by(std::chrono::steady_clock::now() + context_.options.stall);
   const std::size_t limit = context_.options.client_buffer;
-  const bool over = bytes > limit && stream_.queued() > 1;
+  const bool over = bytes > limit && (stream_.queued() > 1 || bytes > stream_.queued_bytes());
   const bool drained = bytes <= limit / 2;
   if (congested_ ? !drained : !over) return;
   congested_ = !congested_;

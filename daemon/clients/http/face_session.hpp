@@ -6,6 +6,7 @@
 
 #include "clients/http/event_store.hpp"
 #include "clients/http/fan_out.hpp"
+#include "clients/http/id_set.hpp"
 #include "clients/http/post_exchange.hpp"
 #include "clients/http/session_stream.hpp"
 
@@ -44,9 +45,16 @@ class FaceSession final : public ClientChannel {
   /// The `initialize` it begins with: an error is its end.
   void opens_with(std::string raw_id) { opening_id_ = std::move(raw_id); }
   /// Its answers come on the session's stream.
-  void expect_later(std::string raw_id) { later_.push_back(std::move(raw_id)); }
+  void expect_later(std::string raw_id) { later_.insert(std::move(raw_id)); }
   /// What a POST could not take goes on the session's stream.
   void send_later(std::string message);
+
+  /// What was asked was answered by 504.
+  void timed_out(std::string_view raw_id);
+  /// More or less waits to be written than before.
+  void load_changed();
+  /// What is kept for its stream alone, while no connection carries it.
+  std::size_t unfetched_bytes() const { return stream_.is_open() ? 0 : stream_.queued_bytes(); }
 
   /// Its stream was opened.
   void opened();
@@ -64,7 +72,7 @@ class FaceSession final : public ClientChannel {
   bool can_be_asked(std::string_view request_id) const override;
   void set_feed(RingFeed feed) override { stream_.set_feed(feed); }
   void finish() override;
-  std::size_t queued_bytes() const override { return stream_.queued_bytes(); }
+  std::size_t queued_bytes() const override;
   bool congested() const override { return congested_; }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return agent_; }
@@ -72,7 +80,6 @@ class FaceSession final : public ClientChannel {
  private:
   PostExchange* exchange_for(std::string_view raw_id) const;
   void set_over();
-  void load_changed();
   void stream_lost();
 
   FaceContext& context_;
@@ -84,7 +91,7 @@ class FaceSession final : public ClientChannel {
   EventStore store_;
   ByteBudget::Share share_;
   std::vector<PostExchange*> exchanges_;
-  std::vector<std::string> later_;
+  IdSet later_;
   SteadyTime last_used_;
   bool known_ = false;  ///< to the router
   bool congested_ = false;

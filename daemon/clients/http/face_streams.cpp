@@ -61,10 +61,11 @@ std::optional<HttpResponse> HttpFace::open_stream(HttpConnection& connection,
   FaceSession* session = find_session(name);
   if (session == nullptr || session->kind() != FaceSession::Kind::streamable)
     return session_not_found();
-  const auto last = parse_event_id(head.header("last-event-id"));
-  if (last && last->stream != SessionStream::number &&
-      resume_exchange(connection, *session, *last, head))
-    return std::nullopt;
+  auto last = parse_event_id(head.header("last-event-id"));
+  if (last && last->stream != SessionStream::number) {
+    if (resume_exchange(connection, *session, *last, head)) return std::nullopt;
+    last.reset();  // of a stream that nobody knows any more
+  }
   // One that comes back has lost the connection, whatever it looks like from here.
   if (session->stream().is_open() && !last)
     return error_response(409, json_rpc::bridge_error,
@@ -81,11 +82,11 @@ std::optional<HttpResponse> HttpFace::open_stream(HttpConnection& connection,
 /// The stream of a POST goes on here, or is told to its end.
 bool HttpFace::resume_exchange(HttpConnection& connection, FaceSession& session, EventId last,
                                const RequestHead& head) {
-  if (!session.store().reaches_back_to(last)) return false;
   if (PostExchange* exchange = session.exchange_of_stream(last.stream)) {
     exchange->resume(connection, cors_headers(head), last);
     return true;
   }
+  if (!session.store().knows(last)) return false;
   EventStream stream(context_, connection, cors_headers(head));
   session.store().each_after(last, [&stream](const EventStore::Event& event) {
     stream.send(sse_event(to_text(event.id), {}, event.message));

@@ -1,5 +1,8 @@
 #include "clients/http/fan_out.hpp"
 
+#include <sys/random.h>
+
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -10,6 +13,12 @@ namespace {
 
 std::string_view line_of(const RingEntry& entry) {
   return std::string_view(entry.line).substr(0, entry.line.size() - 1);
+}
+
+std::uint64_t some_number() {
+  std::uint32_t number = 0;
+  [[maybe_unused]] const ssize_t filled = getrandom(&number, sizeof number, 0);
+  return number;
 }
 
 }  // namespace
@@ -35,6 +44,7 @@ class FanOut::Subscriber final : public HttpResponder {
 FanOut::FanOut(FaceContext& context)
     : context_(context),
       store_(context.options.stream_buffer, context.budget),
+      instance_(some_number()),
       seen_(context.feed.ring().newest()) {}
 
 FanOut::~FanOut() = default;
@@ -47,7 +57,7 @@ void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers,
   Subscriber* key = subscriber.get();
   subscribers_.emplace(key, std::move(subscriber));
   const auto last = parse_event_id(last_event_id);
-  if (last && store_.reaches_back_to(*last)) {
+  if (last && last->stream == instance_ && store_.reaches_back_to(*last)) {
     store_.each_after(*last, [&](const EventStore::Event& event) {
       if (!event.message.empty()) {
         stream.send(sse_event(to_text(event.id), {}, event.message));
@@ -61,13 +71,13 @@ void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers,
           });
     });
   } else {
-    stream.send(sse_retry(to_text(store_.next_id(0)), stream_retry_ms));
+    stream.send(sse_retry(to_text(next_id()), stream_retry_ms));
   }
 }
 
 void FanOut::publish(const std::string& message) {
   if (!used_) return;
-  const EventId id = store_.next_id(0);
+  const EventId id = next_id();
   store_.keep(id, message);
   send_to_all(id, message);
 }
@@ -80,7 +90,7 @@ void FanOut::ring_grew() {
   if (!used_) return;
   context_.feed.ring().each_after(seen_, [this](const RingEntry& entry) {
     seen_ = entry.sequence;
-    const EventId id = store_.next_id(0);
+    const EventId id = next_id();
     store_.keep(id, entry.sequence);
     send_to_all(id, line_of(entry));
     return true;

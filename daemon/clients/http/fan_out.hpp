@@ -31,6 +31,7 @@ class FanOut {
   void ring_grew();
   void close_all(std::string_view last_comment);
   std::size_t size() const { return subscribers_.size(); }
+  EventStore& store() { return store_; }
 
  private:
   class Subscriber;
@@ -38,8 +39,12 @@ class FanOut {
   void send_to_all(EventId id, std::string_view message);
   void remove(Subscriber& subscriber);
 
+  EventId next_id() { return store_.next_id(instance_); }
+
   FaceContext& context_;
   EventStore store_;
+  /// In event ids the number of the stream: another daemon's are not taken for ours.
+  std::uint64_t instance_;
   std::unordered_map<Subscriber*, std::unique_ptr<Subscriber>> subscribers_;
   Sequence seen_;      ///< of the ring
   bool used_ = false;  ///< somebody has subscribed: from then on events are kept

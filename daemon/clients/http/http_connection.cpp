@@ -13,6 +13,8 @@ namespace {
 
 constexpr int reads_per_turn = 4;
 constexpr std::size_t max_early = 64u << 10;
+/// With more unsent of earlier answers the next request has to wait.
+constexpr std::size_t max_unsent = 64u << 10;
 constexpr std::chrono::seconds max_head_time{10};
 constexpr std::chrono::seconds body_stall{30};
 constexpr std::chrono::minutes max_request_time{5};
@@ -37,7 +39,8 @@ HttpConnection::HttpConnection(HttpConnectionContext& context, int descriptor,
       timer_(context.loop, context.turn, [this] { expired(); }),
       share_(context.budget),
       since_(std::chrono::steady_clock::now()),
-      last_progress_(since_) {}
+      last_progress_(since_),
+      last_written_(since_) {}
 
 void HttpConnection::start() {
   watch_time();
@@ -62,16 +65,19 @@ void HttpConnection::on_ready(DescriptorWatch::Event event) {
 
 void HttpConnection::wait() {
   if (phase_ == Phase::over) return;
-  const bool full = phase_ == Phase::answering && early_.size() >= max_early;
-  watch_.want(full || input_ended_ ? DescriptorWatch::Event::hung_up
-                                   : DescriptorWatch::Event::readable);
+  watch_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+}
+
+bool HttpConnection::may_read() const {
+  if (phase_ == Phase::over || input_ended_) return false;
+  if (phase_ == Phase::answering) return early_.size() < max_early;
+  return phase_ != Phase::reading || out_bytes_ <= max_unsent;
 }
 
 void HttpConnection::read_ready() {
   auto& buffer = context_.read_buffer;
   for (int reads = 0; reads < reads_per_turn || stream_->has_pending(); ++reads) {
-    if (phase_ == Phase::over || input_ended_) break;
-    if (phase_ == Phase::answering && early_.size() >= max_early) break;
+    if (!may_read()) break;
     const ByteStream::Result result = stream_->read(buffer.data(), buffer.size());
     if (result.state == ByteStream::State::done) {
       last_progress_ = std::chrono::steady_clock::now();
@@ -114,6 +120,10 @@ void HttpConnection::take_input(std::string_view bytes) {
 
 void HttpConnection::process(std::string_view bytes) {
   while (phase_ == Phase::reading) {
+    if (out_bytes_ > max_unsent) {
+      early_.append(bytes);
+      break;
+    }
     if (reader_.is_idle()) since_ = last_progress_;
     const RequestReader::Event event = reader_.advance(bytes);
     if (event == RequestReader::Event::more) {
@@ -135,7 +145,8 @@ void HttpConnection::process(std::string_view bytes) {
           reader_.next();
           respond(std::move(*refusal));
         }
-      } else if (reader_.expects_body() && reader_.head().header_has("expect", "100-continue")) {
+      } else if (reader_.expects_body() && !reader_.head().is_http_1_0 &&
+                 reader_.head().header_has("expect", "100-continue")) {
         queue("HTTP/1.1 100 Continue\r\n\r\n");
       }
     } else {
@@ -168,6 +179,10 @@ void HttpConnection::end_of_input() {
       phase_ == Phase::closing ||
       (phase_ == Phase::answering && (responder_ == nullptr || !responder_->ends_with_input()));
   if (answer_comes) return;
+  if (phase_ == Phase::reading && out_bytes_ > 0) {
+    phase_ = Phase::closing;  // it has asked for this, and only said that it asks no more
+    return;
+  }
   lose(out_bytes_ == 0 && peer_has_all());
 }
 
@@ -195,7 +210,7 @@ void HttpConnection::mark() {
 
 /// When something must have happened.
 std::optional<SteadyTime> HttpConnection::due() const {
-  if (!out_.empty()) return last_progress_ + context_.stall;
+  if (!out_.empty()) return last_written_ + context_.stall;
   switch (phase_) {
     case Phase::reading:
       // One that never says a word is like one that stops in a head.

@@ -66,7 +66,8 @@ struct HttpConnectionContext {
 ///
 /// Owned by HttpServer; the loop's thread only. A request has 10 s to send its head, 5 minutes for
 /// all of it, and 30 s between two bytes. Memory: one request of at most max_body, 64 KiB that came
-/// too early, and what its responder writes, which that one bounds by looking at unsent().
+/// too early, and what its responder writes, which that one bounds by looking at unsent(). With
+/// answers unread no further request is taken.
 class HttpConnection {
  public:
   /// Takes ownership of `descriptor`, which must be non-blocking.
@@ -91,6 +92,10 @@ class HttpConnection {
   std::size_t unsent() const { return out_bytes_; }
   /// The kernel takes no more for now.
   bool is_blocked() const { return blocked_; }
+  /// And took nothing for so long.
+  bool is_blocked_for(std::chrono::milliseconds time) const {
+    return blocked_ && last_written_ + time <= std::chrono::steady_clock::now();
+  }
   /// Whether all that was written has reached the peer's kernel.
   bool peer_has_all();
 
@@ -113,6 +118,7 @@ class HttpConnection {
   void begin_draining();
   void lose(bool has_read_all);
   void wait();
+  bool may_read() const;
   void queue(std::string bytes);
   bool write_some();
   std::optional<SteadyTime> due() const;
@@ -133,6 +139,7 @@ class HttpConnection {
   std::size_t drained_bytes_ = 0;
   SteadyTime since_;          ///< the phase, or the request's first byte
   SteadyTime last_progress_;  ///< the last byte, in or out
+  SteadyTime last_written_;   ///< the last byte out, or the first that waits
   Phase phase_ = Phase::reading;
   bool keeps_ = true;  ///< another request may follow
   bool is_head_method_ = false;

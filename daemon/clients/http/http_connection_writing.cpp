@@ -19,7 +19,7 @@ constexpr std::size_t small_body = 4096;
 
 void HttpConnection::queue(std::string bytes) {
   if (phase_ == Phase::over || bytes.empty()) return;
-  if (out_bytes_ == 0) last_progress_ = std::chrono::steady_clock::now();
+  if (out_bytes_ == 0) last_written_ = std::chrono::steady_clock::now();
   out_bytes_ += bytes.size();
   out_.push_back(std::move(bytes));
   mark();
@@ -81,7 +81,7 @@ bool HttpConnection::write_some() {
     watch_.want(blocked_ ? DescriptorWatch::Event::writable : DescriptorWatch::Event::readable);
     return false;
   }
-  last_progress_ = std::chrono::steady_clock::now();
+  last_progress_ = last_written_ = std::chrono::steady_clock::now();
   context_.counts.sent_bytes += result.bytes;
   out_bytes_ -= result.bytes;
   std::size_t left = result.bytes + out_offset_;
@@ -107,7 +107,11 @@ void HttpConnection::flush() {
   if (phase_ == Phase::over) return;
   if (phase_ == Phase::closing && out_.empty()) begin_draining();
   if (phase_ == Phase::reading && !early_.empty()) process(std::exchange(early_, {}));
-  if (phase_ != Phase::over) wait();
+  if (stream_->has_pending() && may_read()) {
+    read_ready();  // what TLS holds already makes no descriptor readable
+  } else {
+    wait();
+  }
   share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
   watch_time();
 }

@@ -23,6 +23,10 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
   const FaceOptions& face = context_.options;
   context_.fan_out = &fan_out_;
   context_.look_by = [this](SteadyTime time) { patrol_.set_at_latest(time); };
+  budget.on_used_up([this] {
+    budget_is_used_up_ = true;
+    context_.turn.request_finish();
+  });
   sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};
   auto tls = face.certificate.empty()
                  ? nullptr
@@ -34,7 +38,7 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
       std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
 }
 
-HttpFace::~HttpFace() = default;
+HttpFace::~HttpFace() { context_.budget.on_used_up({}); }
 
 void HttpFace::start() {
   server_->start();
@@ -54,7 +58,20 @@ void HttpFace::reload() {
 
 void HttpFace::stop_accepting() { server_->stop_accepting(); }
 
+/// What is kept for resumption gives way to what is under way, the most of it first.
+void HttpFace::relieve_budget() {
+  std::vector<EventStore*> stores{&fan_out_.store()};
+  for (auto& [name, session] : sessions_) stores.push_back(&session->store());
+  std::sort(stores.begin(), stores.end(),
+            [](const EventStore* a, const EventStore* b) { return a->bytes() > b->bytes(); });
+  for (EventStore* store : stores) {
+    if (!context_.budget.over()) break;
+    store->give_way();
+  }
+}
+
 void HttpFace::flush() {
+  if (std::exchange(budget_is_used_up_, false)) relieve_budget();
   server_->flush();
   tidy();
 }
@@ -111,6 +128,7 @@ void HttpFace::look_around() {
       const ClientId client = posting.session != nullptr  ? posting.session->identity().id
                               : posting.client != nullptr ? posting.client->identity().id
                                                           : ClientId{};
+      if (posting.session != nullptr) posting.session->timed_out(raw_id);
       // It has had its answer: the upstream need not go on.
       context_.events.client_line(
           client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
@@ -128,6 +146,7 @@ void HttpFace::look_around() {
   }
 
   for (auto& [name, session] : sessions_) {
+    session->stream().drop_if_stuck();
     const auto time = session->idle_until();
     if (time && *time <= now) {
       context_.log.event(LogLevel::debug, "http session idle",
@@ -147,16 +166,14 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
   FaceSession* largest = nullptr;
   for (auto& [name, session] : sessions_) {
-    const bool lies =
-        session->queued_bytes() > 0 && !session->stream().is_open() && !session->is_over();
-    if (lies && (largest == nullptr || session->queued_bytes() > largest->queued_bytes()))
-      largest = session.get();
+    const std::size_t most = largest == nullptr ? 0 : largest->unfetched_bytes();
+    if (!session->is_over() && session->unfetched_bytes() > most) largest = session.get();
   }
   if (largest == nullptr) return std::nullopt;
   context_.log.peer(LogLevel::warning, "http session ended",
                     "an HTTP session has ended: {} bytes of answers were not fetched, and "
                     "--max-buffered is used up",
-                    largest->queued_bytes());
+                    largest->unfetched_bytes());
   largest->end();
   return now + std::chrono::milliseconds(1);  // what it held is given back at the end of this turn
 }

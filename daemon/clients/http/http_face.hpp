@@ -95,6 +95,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
 
   void tidy();
   void look_around();
+  void relieve_budget();
   std::optional<SteadyTime> make_room(SteadyTime now);
 
   FaceContext context_;
@@ -104,6 +105,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   SiteCheck sites_;
   std::string url_;
   DeadlineTimer patrol_;
+  bool budget_is_used_up_ = false;
   std::unique_ptr<HttpServer> server_;  ///< its connections go after those who answer on them
   std::map<std::string, std::unique_ptr<FaceSession>, std::less<>> sessions_;
   std::map<ClientId, std::unique_ptr<LoneClient>> lone_clients_;

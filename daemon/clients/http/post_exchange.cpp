@@ -11,13 +11,15 @@
 namespace bridge {
 
 PostExchange::PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store,
-                           std::uint64_t number, Asked asked, Unsent unsent)
+                           std::uint64_t number, Asked asked, Unsent unsent,
+                           LoadChanged load_changed)
     : context_(context),
       connection_(&connection),
       store_(store),
       number_(number),
       asked_(std::move(asked)),
       unsent_(std::move(unsent)),
+      load_changed_(std::move(load_changed)),
       share_(context.budget),
       began_(std::chrono::steady_clock::now()) {
   connection.set_responder(this);
@@ -47,22 +49,10 @@ void PostExchange::begin_stream() {
   share_.set(0);
 }
 
-bool PostExchange::awaits(std::string_view raw_id) const {
-  return std::any_of(asked_.raw_ids.begin(), asked_.raw_ids.end(),
-                     [raw_id](const std::string& one) { return same_id(one, raw_id); });
-}
-
-void PostExchange::forget(std::string_view raw_id) {
-  const auto found =
-      std::find_if(asked_.raw_ids.begin(), asked_.raw_ids.end(),
-                   [raw_id](const std::string& one) { return same_id(one, raw_id); });
-  if (found != asked_.raw_ids.end()) asked_.raw_ids.erase(found);
-}
-
 void PostExchange::answer(std::string_view raw_id, std::string message) {
-  forget(raw_id);
+  asked_.ids.erase(raw_id);
   if (is_stream_) {
-    emit(message);
+    emit(message, raw_id);
   } else if (connection_ == nullptr) {
     unsent_(std::move(message));
   } else {
@@ -73,7 +63,7 @@ void PostExchange::answer(std::string_view raw_id, std::string message) {
 }
 
 void PostExchange::no_answer(std::string_view raw_id) {
-  forget(raw_id);
+  asked_.ids.erase(raw_id);
   settle();
 }
 
@@ -89,23 +79,27 @@ bool PostExchange::send(const std::string& message) {
 }
 
 /// On the stream, and into the store; while nobody carries the stream only there.
-void PostExchange::emit(const std::string& message) {
+void PostExchange::emit(const std::string& message, std::string_view answers) {
   const EventId id = store_ != nullptr ? store_->next_id(number_) : EventId{};
   if (stream_) {
     stream_->send(sse_event(store_ != nullptr ? to_text(id) : std::string(), {}, message));
-    if (stream_->is_overrun()) {
-      context_.log.peer(LogLevel::warning, "stream dropped",
-                        "the stream of a POST was dropped: it is not read (--http-stream-buffer)");
-      stream_->drop();
-      connection_lost(false);
-    }
+    drop_if_stuck();
   }
-  if (store_ != nullptr) store_->keep(id, message);
+  if (store_ != nullptr) store_->keep(id, message, answers);
+  load_changed_();
+}
+
+void PostExchange::drop_if_stuck() {
+  if (!stream_ || !stream_->is_stuck()) return;
+  context_.log.peer(LogLevel::warning, "stream dropped",
+                    "the stream of a POST was dropped: it is not read (--http-stream-buffer)");
+  stream_->drop();
+  connection_lost(false);
 }
 
 /// Ends it with its last answer.
 void PostExchange::settle() {
-  if (!asked_.raw_ids.empty() || over_) return;
+  if (!asked_.ids.empty() || over_) return;
   over();
   if (stream_) {
     stream_->end();
@@ -141,6 +135,7 @@ std::optional<SteadyTime> PostExchange::due() const {
 }
 
 std::vector<std::string> PostExchange::look(SteadyTime now) {
+  drop_if_stuck();
   const auto time = due();
   if (!time || *time > now) return {};
   if (began_ + context_.options.timeout > now) {
@@ -148,7 +143,8 @@ std::vector<std::string> PostExchange::look(SteadyTime now) {
     return {};
   }
   // What was answered is said, the rest is an error: an array of requests gets one array.
-  for (const std::string& raw_id : asked_.raw_ids) {
+  std::vector<std::string> unanswered = asked_.ids.take_all();
+  for (const std::string& raw_id : unanswered) {
     asked_.answers.push_back(error_reply(raw_id, failure_of(ErrorKind::timeout, Delivered::unknown,
                                                             "no answer in time (--http-timeout)")));
   }
@@ -156,7 +152,7 @@ std::vector<std::string> PostExchange::look(SteadyTime now) {
   response.headers = std::move(asked_.headers);
   over();
   std::exchange(connection_, nullptr)->respond(std::move(response));
-  return std::exchange(asked_.raw_ids, {});
+  return unanswered;
 }
 
 void PostExchange::connection_lost(bool) {

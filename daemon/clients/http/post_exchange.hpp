@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "clients/http/accept.hpp"
 #include "clients/http/event_store.hpp"
 #include "clients/http/event_stream.hpp"
+#include "clients/http/id_set.hpp"
 
 namespace bridge {
 
@@ -21,7 +23,7 @@ namespace bridge {
 class PostExchange final : public HttpResponder {
  public:
   struct Asked {
-    std::vector<std::string> raw_ids;
+    IdSet ids;
     std::vector<std::string>
         answers{};  ///< what is answered already: faults of an array's elements
     bool is_batch = false;
@@ -32,15 +34,18 @@ class PostExchange final : public HttpResponder {
   /// An answer, or what belongs to a request, that can no longer go with this POST.
   using Unsent = std::function<void(std::string message)>;
 
+  /// What is unsent has become more or less.
+  using LoadChanged = std::function<void()>;
+
   /// `store` is null where nothing can be resumed; `number` names its stream.
   PostExchange(FaceContext& context, HttpConnection& connection, EventStore* store,
-               std::uint64_t number, Asked asked, Unsent unsent);
+               std::uint64_t number, Asked asked, Unsent unsent, LoadChanged load_changed);
   ~PostExchange();
 
   /// Sends what can be sent before an answer.
   void begin();
 
-  bool awaits(std::string_view raw_id) const;
+  bool awaits(std::string_view raw_id) const { return asked_.ids.contains(raw_id); }
   /// REQUIRES: awaits(raw_id), for both.
   void answer(std::string_view raw_id, std::string message);
   void no_answer(std::string_view raw_id);
@@ -49,7 +54,14 @@ class PostExchange final : public HttpResponder {
   /// Whether send() would do.
   bool can_send() const;
 
-  /// A connection that resumes its stream after `last`.
+  /// It is a stream, which another connection may carry on.
+  bool can_resume() const { return is_stream_ && !over_; }
+  /// The caller is there, or had the head of its answer.
+  bool has_caller() const { return connection_ != nullptr || is_stream_; }
+  /// Bytes written that its caller's kernel has not taken.
+  std::size_t unsent() const { return stream_ ? stream_->connection().unsent() : 0; }
+
+  /// A connection that resumes its stream after `last`. REQUIRES: can_resume().
   void resume(HttpConnection& connection, EventStream::Headers headers, EventId last);
   /// Looks at the time: a body that is late is a stream from now on, if the caller takes one, or
   /// 504. Returns the ids nobody waits for any more.
@@ -62,14 +74,14 @@ class PostExchange final : public HttpResponder {
   bool is_over() const { return over_; }
   std::uint64_t number() const { return number_; }
 
-  void connection_drained() override {}
+  void connection_drained() override { load_changed_(); }
   void connection_lost(bool has_read_all) override;
   bool ends_with_input() const override { return store_ != nullptr || stream_ != nullptr; }
 
  private:
   void begin_stream();
-  void emit(const std::string& message);
-  void forget(std::string_view raw_id);
+  void emit(const std::string& message, std::string_view answers = {});
+  void drop_if_stuck();
   void over();
   void settle();
 
@@ -79,6 +91,7 @@ class PostExchange final : public HttpResponder {
   std::uint64_t number_;
   Asked asked_;
   Unsent unsent_;
+  LoadChanged load_changed_;
   std::unique_ptr<EventStream> stream_;
   ByteBudget::Share share_;  ///< of the answers that wait for the last one
   SteadyTime began_;

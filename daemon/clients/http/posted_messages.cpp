@@ -1,8 +1,8 @@
 #include "clients/http/posted_messages.hpp"
 
-#include <algorithm>
 #include <utility>
 
+#include "clients/http/id_set.hpp"
 #include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/reply.hpp"
@@ -13,16 +13,15 @@ namespace {
 constexpr FrameFault null_id{json_rpc::invalid_request, "Invalid Request: id is null"};
 
 /// Adds one message; its fault if it is none.
-std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std::string bytes) {
+std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, IdSet& seen,
+                                                     std::string bytes) {
   auto parsed = parse_frame(std::move(bytes));
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) return *fault;
   Frame& frame = std::get<Frame>(parsed);
   if (frame.id_is_null) return null_id;
   if (frame.is_request()) {
     std::string id(frame.text(frame.id));
-    const bool is_used = std::any_of(posted.request_ids.begin(), posted.request_ids.end(),
-                                     [&id](const std::string& one) { return same_id(one, id); });
-    if (is_used)
+    if (seen.contains(id))
       return FrameFault{json_rpc::invalid_request, "Invalid Request: two requests of the same id"};
     const bool initializes = frame.method == "initialize";
     if (initializes && posted.is_batch) {
@@ -30,6 +29,7 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std
                         "Invalid Request: initialize must not be in an array"};
     }
     posted.initializes = initializes;
+    seen.insert(id);
     posted.request_ids.push_back(std::move(id));
   }
   posted.messages.push_back(std::move(frame.bytes));
@@ -40,9 +40,10 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std
 
 std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
   PostedMessages posted;
+  IdSet seen;
   make_single_line(body);
   if (!is_batch(body)) {
-    const auto outcome = add_message(posted, std::move(body));
+    const auto outcome = add_message(posted, seen, std::move(body));
     if (const auto* fault = std::get_if<FrameFault>(&outcome)) return *fault;
     return posted;
   }
@@ -55,7 +56,7 @@ std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
                       "Invalid Request: more than 1000 messages in an array"};
   }
   for (const std::string_view element : all) {
-    const auto outcome = add_message(posted, std::string(element));
+    const auto outcome = add_message(posted, seen, std::string(element));
     if (const auto* fault = std::get_if<FrameFault>(&outcome))
       posted.faults.push_back(error_reply("null", fault->code, fault->reason));
   }

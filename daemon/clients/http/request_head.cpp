@@ -68,9 +68,10 @@ HttpFault parse_request_line(std::string_view line, RequestHead& head) {
   const bool visible =
       std::all_of(target.begin(), target.end(), [](char c) { return c > 0x20 && c < 0x7F; });
   if (target.empty() || !visible) return {400, "a bad target"};
-  // A proxy may write the whole address; Host says the same.
   if (const auto scheme = target.find("://"); target.front() != '/' && scheme != target.npos) {
-    const auto path = target.find('/', scheme + 3);
+    const auto path = target.find_first_of("/?", scheme + 3);
+    head.authority = std::string(target.substr(scheme + 3, path - scheme - 3));
+    if (head.authority.empty()) return {400, "a bad target"};
     target = path == target.npos ? std::string_view("/") : target.substr(path);
   }
   if (target.front() != '/' && target != "*") return {400, "a bad target"};
@@ -147,7 +148,7 @@ std::optional<std::string> RequestHead::parameter(std::string_view name) const {
 
 bool RequestHead::keeps_connection() const {
   if (header_has("connection", "close")) return false;
-  return !is_http_1_0 || header_has("connection", "keep-alive");
+  return !is_http_1_0;  // 1.0 with keep-alive is not worth its rules
 }
 
 std::variant<RequestHead, HttpFault> parse_request_head(std::string_view text) {
@@ -167,6 +168,10 @@ std::variant<RequestHead, HttpFault> parse_request_head(std::string_view text) {
   const std::size_t hosts = head.count("host");
   if (hosts > 1 || (hosts == 0 && !head.is_http_1_0))
     return HttpFault{400, "exactly one Host is needed"};
+  if (head.authority.empty()) return head;
+  // What the target says counts (RFC 9112, section 3.2.2).
+  std::erase_if(head.headers, [](const HttpHeader& one) { return one.name == "host"; });
+  head.headers.push_back({"host", head.authority});
   return head;
 }
 

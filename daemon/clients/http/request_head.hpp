@@ -23,8 +23,9 @@ struct HttpHeader {
 /// The request line and the header fields of one HTTP/1 request (RFC 9112).
 struct RequestHead {
   std::string method;
-  std::string path;   ///< without the query; percent signs as they came
-  std::string query;  ///< without the question mark
+  std::string path;       ///< without the query; percent signs as they came
+  std::string query;      ///< without the question mark
+  std::string authority;  ///< of a target that is a whole address; it is what `host` says then
   bool is_http_1_0 = false;
   std::vector<HttpHeader> headers;
 

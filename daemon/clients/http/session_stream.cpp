@@ -48,7 +48,7 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
   }
   if (!first_event.empty()) stream_->send(first_event);
   join(resumed);
-  if (resumed) replay(*last);
+  if (last && last->stream == number && store_.has_given_out(*last)) replay(*last, resumed);
   pump();
 }
 
@@ -63,9 +63,11 @@ void SessionStream::join(bool resumed) {
   reader_.next = std::max(reader_.next, next);
 }
 
-void SessionStream::replay(EventId last) {
+/// Of one that has missed more than is kept a new stream begins, but its answers come.
+void SessionStream::replay(EventId last, bool resumed) {
   const Ring& ring = context_.feed.ring();
   store_.each_after(last, [&](const EventStore::Event& event) {
+    if (!resumed && event.answers.empty()) return;
     if (!event.message.empty()) {
       send(event.id, event.message);
       return;
@@ -84,16 +86,16 @@ void SessionStream::send(EventId id, std::string_view message) {
       sse_event(style_.has_ids ? to_text(id) : std::string(), style_.event_type, message));
 }
 
-void SessionStream::push(std::string message) {
+void SessionStream::push(std::string message, std::string_view answers) {
   queued_bytes_ += message.size();
-  queue_.push_back({std::move(message), context_.feed.ring().newest()});
+  queue_.push_back({std::move(message), context_.feed.ring().newest(), std::string(answers)});
   changed_();
   pump();
 }
 
-void SessionStream::push_ahead(std::string message) {
+void SessionStream::push_ahead(std::string message, std::string_view answers) {
   queued_bytes_ += message.size();
-  queue_.push_front({std::move(message), Sequence{}});
+  queue_.push_front({std::move(message), Sequence{}, std::string(answers)});
   changed_();
   pump();
 }
@@ -111,12 +113,12 @@ bool SessionStream::send_next() {
     return true;
   }
   if (queue_.empty()) return false;
-  std::string message = std::move(queue_.front().message);
+  Queued next = std::move(queue_.front());
   queue_.pop_front();
-  queued_bytes_ -= message.size();
+  queued_bytes_ -= next.message.size();
   const EventId id = store_.next_id(number);
-  send(id, message);
-  if (style_.has_ids) store_.keep(id, std::move(message));
+  send(id, next.message);
+  if (style_.has_ids) store_.keep(id, std::move(next.message), next.answers);
   return true;
 }
 
@@ -134,13 +136,12 @@ void SessionStream::pump() {
                       std::exchange(lost_entries_, 0));
   }
   if (queue_.size() != before) changed_();
-  drop_if_overrun();
+  drop_if_stuck();
 }
 
-// The ring's entries are not copied and cost nothing while they wait; messages do.
-void SessionStream::drop_if_overrun() {
-  const bool behind = stream_->connection().is_blocked() && queue_.size() > 1;
-  if (!stream_->is_overrun() && !(behind && queued_bytes_ > context_.options.stream_buffer)) return;
+// One that only reads slowly is not: what waits for it is bounded as for any client.
+void SessionStream::drop_if_stuck() {
+  if (!stream_ || !stream_->is_stuck(queue_.size() > 1 ? queued_bytes_ : 0)) return;
   context_.log.peer(LogLevel::warning, "stream dropped",
                     "an HTTP session's stream was dropped: it is not read (--http-stream-buffer)");
   ++context_.counts.stalled;

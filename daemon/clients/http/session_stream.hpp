@@ -41,12 +41,15 @@ class SessionStream final : public HttpResponder {
   /// Ends the connection's response.
   void close(std::string_view last_comment);
 
-  void push(std::string message);
-  void push_ahead(std::string message);
+  /// `answers`: the id of the request, if it is an answer.
+  void push(std::string message, std::string_view answers = {});
+  void push_ahead(std::string message, std::string_view answers = {});
   void set_feed(RingFeed feed);
   /// Writes what is ready, as far as the connection takes it.
   void pump();
   void acknowledge_read();
+  /// Lets go of a reader that takes nothing.
+  void drop_if_stuck();
 
   std::size_t queued_bytes() const { return queued_bytes_; }
   std::size_t queued() const { return queue_.size(); }
@@ -59,15 +62,14 @@ class SessionStream final : public HttpResponder {
   struct Queued {
     std::string message;
     Sequence behind;  ///< goes after the ring's entries up to this one
+    std::string answers;
   };
 
   void join(bool resumed);
   void leave_ring(bool has_read_all);
-  void replay(EventId last);
+  void replay(EventId last, bool resumed);
   bool send_next();
   void send(EventId id, std::string_view message);
-  void drop_if_overrun();
-
   FaceContext& context_;
   EventStore& store_;
   Style style_;

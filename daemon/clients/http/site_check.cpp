@@ -25,11 +25,14 @@ bool is_address(const std::string& name) {
 }  // namespace
 
 std::string host_name(std::string_view host) {
-  if (host.starts_with("[")) {
-    const auto end = host.find(']');
-    return lower_case(host.substr(1, end == host.npos ? host.npos : end - 1));
-  }
-  return lower_case(host.substr(0, host.rfind(':')));
+  const bool is_bracketed = host.starts_with("[");
+  const auto end = host.find(is_bracketed ? ']' : ':');
+  if (is_bracketed && end == host.npos) return {};
+  const std::string_view name = is_bracketed ? host.substr(1, end - 1) : host.substr(0, end);
+  const std::string_view port = host.substr(std::min(host.size(), end + (is_bracketed ? 1 : 0)));
+  const bool is_port =
+      port.starts_with(":") && port.find_first_not_of("0123456789", 1) == port.npos;
+  return port.empty() || is_port ? lower_case(name) : std::string();
 }
 
 bool is_loopback_name(std::string_view name) {

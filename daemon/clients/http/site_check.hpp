@@ -27,7 +27,7 @@ struct SiteCheck {
   bool is_listed(std::string_view origin) const;
 };
 
-/// `host` without its port, lower case; an IPv6 address without its brackets.
+/// `host` without its port, lower case; an IPv6 address without its brackets. Empty: it is no host.
 std::string host_name(std::string_view host);
 
 bool is_loopback_name(std::string_view name);

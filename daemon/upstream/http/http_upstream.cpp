@@ -11,6 +11,8 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds goodbye_time{2};
+/// How long the buffers may be full before an answer that is accumulating has to end.
+constexpr std::chrono::seconds relief_patience{1};
 
 }  // namespace
 
@@ -60,7 +62,8 @@ HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions optio
       stream_(loop, turn, context_, *this),
       clock_(loop, turn, [this] { check_time(); }),
       short_clock_(loop, turn, [this] { check_time(); }),
-      soon_(loop, turn, [this] { report_soon(); }) {
+      soon_(loop, turn, [this] { report_soon(); }),
+      relief_(loop, turn, [this] { end_largest_answer(); }) {
   context_.know_secrets_of(*tokens_);
 }
 
@@ -223,9 +226,22 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
 }
 
 // Reading from clients has already stopped. If that does not help, the largest answer that is
-// accumulating ends.
+// accumulating ends: soon, since it may be complete in a moment, or at once if many of them grow
+// far over the limit.
 void HttpUpstream::relieve_budget() {
   if (!context_.budget().over() || depth_ > 1) return;
+  const auto accumulating =
+      std::count_if(exchanges_.begin(), exchanges_.end(),
+                    [](const auto& entry) { return entry.second->accumulated() > 0; });
+  if (accumulating > 1 && context_.budget().far_over()) {
+    end_largest_answer();
+  } else if (accumulating > 0) {
+    relief_.set_at_latest(std::chrono::steady_clock::now() + relief_patience);
+  }
+}
+
+void HttpUpstream::end_largest_answer() {
+  if (!context_.budget().over()) return;
   Exchange* largest = nullptr;
   for (const auto& [id, exchange] : exchanges_) {
     if (exchange->accumulated() > 0 &&
@@ -239,6 +255,7 @@ void HttpUpstream::relieve_budget() {
   failure.message = "the bridge's buffers are full (--max-buffered)";
   largest->fail(std::move(failure));
   exchange_progressed(largest->id());
+  if (context_.budget().over()) relief_.set_at_latest(std::chrono::steady_clock::now());
 }
 
 void HttpUpstream::check_time() {

@@ -70,6 +70,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void check_time();
   void watch_time(const Exchange& exchange);
   void relieve_budget();
+  void end_largest_answer();
   void report_stream();
 
   CurlLoop curl_;
@@ -89,6 +90,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   DeadlineTimer clock_;        ///< of requests: far away, and seldom moved
   DeadlineTimer short_clock_;  ///< of what ends soon; cleared when nothing is under way
   DeadlineTimer soon_;         ///< for what must not be reported from within a call of ours
+  DeadlineTimer relief_;       ///< when the buffers have been full for too long
   std::unique_ptr<Goodbye> goodbye_;
   bool unreachable_ = false;
   bool stream_changed_ = false;

@@ -6,6 +6,7 @@
 #include "clients/http/answer_array.hpp"
 #include "clients/http/bearer_token.hpp"
 #include "clients/http/event_store.hpp"
+#include "clients/http/id_set.hpp"
 #include "clients/http/open_api.hpp"
 #include "clients/http/posted_messages.hpp"
 #include "clients/http/response.hpp"
@@ -62,6 +63,57 @@ TEST_CASE("the store is bounded, and knows what it has lost") {
   CHECK(store.bytes() <= 1000);
   CHECK(budget.used() == store.bytes());
   CHECK_FALSE(store.reaches_back_to(EventId{0, 1}));
+}
+
+TEST_CASE("the newest stays in the store whatever its size") {
+  ByteBudget budget(1 << 20);
+  EventStore store(100, budget);
+  const EventId first = store.next_id(3);
+  store.keep(first, "a");
+  store.keep(store.next_id(3), std::string(400, 'b'), "7");
+  CHECK(kept_after(store, first) == std::string(400, 'b') + ' ');
+}
+
+TEST_CASE("an answer that was pushed out is told as lost, on its stream alone") {
+  ByteBudget budget(1 << 20);
+  EventStore store(100, budget);
+  const EventId first = store.next_id(3);
+  store.keep(store.next_id(3), std::string(400, 'b'), "\"x\"");
+  store.keep(store.next_id(4), std::string(400, 'c'), "8");
+  CHECK(store.knows(first));
+  CHECK_FALSE(store.knows(EventId{5, 0}));
+  CHECK_FALSE(store.knows(EventId{3, 99}));
+  const std::string told = kept_after(store, first);
+  CHECK(told.find(R"("id":"x","error")") != std::string::npos);
+  CHECK(told.find("--http-stream-buffer") != std::string::npos);
+  CHECK(kept_after(store, EventId{4, 0}) == std::string(400, 'c') + ' ');
+}
+
+TEST_CASE("a store gives way while all buffers are full, and says what is lost") {
+  ByteBudget budget(1000);
+  EventStore store(10'000, budget);
+  store.keep(store.next_id(1), std::string(600, 'a'), "1");
+  ByteBudget::Share other(budget);
+  bool told = false;
+  budget.on_used_up([&] { told = true; });
+  other.set(500);
+  CHECK(told);
+  store.give_way();
+  CHECK(store.bytes() == 0);
+  CHECK_FALSE(budget.over());
+  CHECK(kept_after(store, EventId{1, 0}).find("error") != std::string::npos);
+}
+
+TEST_CASE("ids are one if they mean the same") {
+  IdSet ids;
+  ids.insert(R"("\u0061\"")");
+  ids.insert("1");
+  CHECK(ids.contains(R"("a\"")"));
+  CHECK_FALSE(ids.contains(R"("1")"));
+  CHECK(ids.erase(R"("a\u0022")"));
+  CHECK_FALSE(ids.erase(R"("a\"")"));
+  CHECK(ids.take_all() == std::vector<std::string>{"1"});
+  CHECK(ids.empty());
 }
 
 TEST_CASE("with all buffers full the store keeps nothing") {

@@ -61,6 +61,16 @@ TEST_CASE("elsewhere addresses are served, and names that are listed") {
   CHECK(SiteCheck{false, {"*"}, {}}.admits_host("evil.example"));
 }
 
+TEST_CASE("what is no host is not admitted, whatever it begins with") {
+  const SiteCheck check{true, {}, {}};
+  for (const char* host : {"localhost:evil.com", "[::1].evil.com", "[::1", "[::1]evil",
+                           "localhost:1:2", "127.0.0.1:80.evil.com", ":", ""}) {
+    CHECK_FALSE_MESSAGE(check.admits_host(host), host);
+  }
+  CHECK(check.admits_host("[::1]:8080"));
+  CHECK(check.admits_host("[::1]"));
+}
+
 TEST_CASE("an origin is none, the site itself, or listed") {
   const SiteCheck check{true, {}, {"https://app.example"}};
   CHECK(check.admits_origin("", "127.0.0.1:1"));

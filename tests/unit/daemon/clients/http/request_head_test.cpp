@@ -32,6 +32,8 @@ TEST_CASE("a request line is read, its query apart") {
 TEST_CASE("a whole address as the target is its path") {
   CHECK(head_of("GET http://a/mcp?x HTTP/1.1" + host).path == "/mcp");
   CHECK(head_of("GET http://a HTTP/1.1" + host).path == "/");
+  CHECK(head_of("GET http://evil.example:1/mcp HTTP/1.1" + host).header("host") ==
+        "evil.example:1");
 }
 
 TEST_CASE("names of headers are found in any case, values of equal ones are joined") {
@@ -52,7 +54,7 @@ TEST_CASE("a word in a list is found in any case, with parameters") {
 TEST_CASE("the connection is kept by the rules of the version") {
   CHECK_FALSE(head_of("GET / HTTP/1.1\r\nHost: a\r\nConnection: Close").keeps_connection());
   CHECK_FALSE(head_of("GET / HTTP/1.0").keeps_connection());
-  CHECK(head_of("GET / HTTP/1.0\r\nConnection: keep-alive").keeps_connection());
+  CHECK_FALSE(head_of("GET / HTTP/1.0\r\nConnection: keep-alive").keeps_connection());
 }
 
 TEST_CASE("what two parsers could read differently is refused") {
