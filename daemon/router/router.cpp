@@ -147,7 +147,7 @@ void Router::give_turn() {
 
 std::size_t Router::waiting_bytes(ClientId id) const {
   const auto found = clients_.find(id);
-  return found == clients_.end() ? 0 : found->second->waiting_share.held();
+  return found == clients_.end() ? 0 : found->second->waiting.held();
 }
 
 std::optional<PendingRequest> Router::end_pending(UpstreamId id) {

@@ -149,12 +149,10 @@ void Router::client_notification(Client& client, Frame frame) {
 void Router::client_cancels(Client& client, Frame frame) {
   const std::string_view wanted = frame.text(frame.request_id);
   if (wanted.empty()) return;
-  for (std::size_t i = 0; i < client.waiting.size(); ++i) {
-    const Frame& waiting = client.waiting[i].frame;
-    if (!waiting.is_request() || !same_id(waiting.text(waiting.id), wanted)) continue;
-    if (waiting.method != "initialize") {
-      statistics_.end(class_of(waiting.method), Outcome::cancelled);
-      const WaitingFrame dropped = take_waiting(client, i);
+  if (const WaitingFrame* waiting = client.waiting.find_request(wanted)) {
+    if (waiting->frame.method != "initialize") {
+      const WaitingFrame dropped = client.waiting.take_request(wanted);
+      statistics_.end(class_of(dropped.frame.method), Outcome::cancelled);
       client.channel.no_answer(dropped.frame.text(dropped.frame.id));
     }
     finish_if_done(client);
@@ -198,14 +196,14 @@ void Router::client_answer(Client& client, Frame frame) {
 }
 
 void Router::enqueue(Client& client, Frame frame) {
-  const std::size_t size = WaitingFrame::charge_of(frame);
+  const std::size_t size = WaitingFrames::charge_of(frame);
   if (shutting_down_) {
     if (frame.is_request()) {
       reply_failure(client, frame.method, frame.text(frame.id), shutdown_failure(Delivered::no));
     }
     return;
   }
-  if (!client.waiting.empty() && client.waiting_share.held() + size > options_.client_buffer) {
+  if (!client.waiting.empty() && client.waiting.held() + size > options_.client_buffer) {
     if (frame.is_request()) {
       reply_failure(
           client, frame.method, frame.text(frame.id),
@@ -220,8 +218,7 @@ void Router::enqueue(Client& client, Frame frame) {
     return;
   }
   const auto now = std::chrono::steady_clock::now();
-  client.waiting_share.add(size);
-  client.waiting.push_back({std::move(frame), now});
+  client.waiting.push(std::move(frame), now);
   if (!session_.is_open()) expiry_.set_at_latest(now + options_.connect_wait);
   pump(client);
 }
