@@ -71,6 +71,7 @@ bool Router::start_initialize(Client& client) {
   PendingRequest pending;
   pending.client = client.id();
   pending.client_request_id = std::string(frame.text(frame.id));
+  pending.progress_token = std::string(frame.text(frame.progress_token));
   pending.method = frame.method;
   pending.takes_slot = false;
   pending.received = waiting.since;
@@ -78,10 +79,10 @@ bool Router::start_initialize(Client& client) {
   note_trace(pending, frame);
   log_started(id, pending_.add(id, std::move(pending)));
   client.in_flight.push_back(id);
-  std::string params(frame.text(frame.params));
+  std::string params = params_to_keep(frame);
   std::string body = std::move(frame.bytes);
   const std::string number = std::to_string(value_of(id));
-  splice(body, {frame.id, number});
+  splice(body, {frame.id, number}, {frame.progress_token, number});
   expiry_.set_at_latest(waiting.since + options_.connect_wait);
   session_.open_with(id, std::move(body), std::move(params));
   return true;
