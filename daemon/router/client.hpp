@@ -12,7 +12,8 @@ namespace bridge {
 
 /// What the router knows of one connected client.
 struct Client {
-  Client(ClientChannel& channel_, ByteBudget& budget) : channel(channel_), waiting(budget) {}
+  Client(ClientChannel& channel_, ByteBudget& budget)
+      : channel(channel_), waiting(budget), control_waiting(budget) {}
 
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
@@ -21,6 +22,9 @@ struct Client {
 
   /// Frames in the order they came, at most --client-buffer bytes of them.
   WaitingFrames waiting;
+  /// `bridge/*` requests that are answered once its queue has room: those that it had sent when
+  /// reading from it stopped.
+  WaitingFrames control_waiting;
   std::vector<UpstreamId> in_flight;                 ///< its requests, at most --client-inflight
   std::optional<UpstreamId> notification_under_way;  ///< the next frame waits for its end
   bool waits_for_slot = false;                       ///< it is in the queue for --max-inflight

@@ -122,6 +122,9 @@ class Router final : public ClientEvents, public SessionEvents {
   void client_notification(Client& client, Frame frame);
   void client_answer(Client& client, Frame frame);
   void client_cancels(Client& client, Frame frame);
+  void control_request(Client& client, Frame frame);
+  void answer_control(Client& client, const Frame& frame);
+  void answer_waiting_control(Client& client);
   void reply_invalid(Client& client, int code, std::string_view reason);
   void enqueue(Client& client, Frame frame);
   void drop_client(Client& client);
