@@ -52,7 +52,8 @@ std::optional<SteadyTime> Connection::idle_since() const {
 }
 
 bool Connection::may_read() const {
-  if (phase_ != Phase::open || !context_.budget.over()) return phase_ == Phase::open;
+  if (phase_ != Phase::open || input_held_) return false;
+  if (!context_.budget.over()) return true;
   return !context_.budget.far_over() &&
          share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
 }
@@ -205,6 +206,15 @@ void Connection::send_ahead(std::string frame) {
   mark();
 }
 
+bool Connection::hold_input() {
+  input_held_ = true;
+  return true;
+}
+
+void Connection::release_input() {
+  if (std::exchange(input_held_, false)) resume_reading();
+}
+
 void Connection::set_feed(RingFeed feed) {
   if (feed_ == feed) return;
   feed_ = feed;
@@ -264,7 +274,8 @@ void Connection::flush() {
     }
   }
   update_load();
-  if (phase_ == Phase::finishing && !blocked_) linger();
+  // Room in the queue may have brought forth the last answers: they are written first.
+  if (phase_ == Phase::finishing && !blocked_ && !marked_) linger();
 }
 
 // The client sees the end now. If it was given notifications the connection stays until it is known

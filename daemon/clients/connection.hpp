@@ -74,6 +74,8 @@ class Connection final : public ClientChannel {
 
   void send(std::string frame) override;
   void send_ahead(std::string frame) override;
+  bool hold_input() override;
+  void release_input() override;
   void set_feed(RingFeed feed) override;
   void finish() override;
   std::size_t queued_bytes() const override { return outbox_.bytes(); }
@@ -121,6 +123,7 @@ class Connection final : public ClientChannel {
   Phase phase_ = Phase::open;
   RingFeed feed_ = RingFeed::takes;
   bool congested_ = false;
+  bool input_held_ = false;  ///< by the router
   bool marked_ = false;
   bool blocked_ = false;  ///< the socket takes no more for now
   bool reset_ = false;    ///< it closed with unread data; the kernel says so only once

@@ -91,6 +91,7 @@ void Ring::pop_front() {
       newest_of_key_.erase(known);
   }
   bytes_ -= oldest.line.size();
+  pushed_out_.add(oldest.sequence);
   entries_.pop_front();
 }
 
@@ -111,8 +112,7 @@ const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_
   if (reader.next > until) return nullptr;
   if (reader.next < oldest()) {
     // What was pushed out before it joined was never promised to it.
-    const std::uint64_t promised = std::max(value_of(reader.next), value_of(reader.joined));
-    if (value_of(oldest()) > promised) lost += value_of(oldest()) - promised;
+    lost += pushed_out_.count_from(std::max(reader.next, reader.joined));
     reader.next = oldest();
   }
   for (std::size_t at = lower_bound(value_of(reader.next)); at != entries_.size(); ++at) {

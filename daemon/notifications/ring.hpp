@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "notifications/pushed_out.hpp"
 #include "protocol/ids.hpp"
 
 namespace bridge {
@@ -113,6 +114,7 @@ class Ring {
   RingLimits limits_;
   std::deque<RingEntry> entries_;
   std::unordered_map<std::string, Sequence> newest_of_key_;  ///< only with coalesce
+  PushedOut pushed_out_;
   std::size_t bytes_ = 0;
   std::size_t untaken_ = 0;
   std::uint64_t last_ = 0;

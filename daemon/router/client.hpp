@@ -1,31 +1,19 @@
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "loop/byte_budget.hpp"
-#include "loop/deadline_timer.hpp"
-#include "protocol/frame.hpp"
 #include "router/client_channel.hpp"
+#include "router/waiting_frames.hpp"
 
 namespace bridge {
 
-/// A frame of a client that has not been started upstream.
-struct WaitingFrame {
-  Frame frame;
-  SteadyTime since;
-
-  /// What it holds, in bytes: many short frames take more than their text.
-  static std::size_t charge_of(const Frame& frame) {
-    return frame.bytes.size() + sizeof(WaitingFrame);
-  }
-};
-
 /// What the router knows of one connected client.
 struct Client {
-  Client(ClientChannel& channel_, ByteBudget& budget) : channel(channel_), waiting_share(budget) {}
+  Client(ClientChannel& channel_, ByteBudget& budget)
+      : channel(channel_), waiting(budget), control_waiting(budget) {}
 
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
@@ -33,8 +21,10 @@ struct Client {
   ClientChannel& channel;
 
   /// Frames in the order they came, at most --client-buffer bytes of them.
-  std::deque<WaitingFrame> waiting;
-  ByteBudget::Share waiting_share;
+  WaitingFrames waiting;
+  /// `bridge/*` requests that are answered once its queue has room: those that it had sent when
+  /// reading from it stopped.
+  WaitingFrames control_waiting;
   std::vector<UpstreamId> in_flight;                 ///< its requests, at most --client-inflight
   std::optional<UpstreamId> notification_under_way;  ///< the next frame waits for its end
   bool waits_for_slot = false;                       ///< it is in the queue for --max-inflight

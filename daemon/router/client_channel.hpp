@@ -83,6 +83,11 @@ class ClientChannel {
     return true;
   }
 
+  /// Takes no further frames from the client until release_input(), but for those it has read
+  /// already. False if the carrier cannot.
+  virtual bool hold_input() { return false; }
+  virtual void release_input() {}
+
   virtual void set_feed(RingFeed feed) = 0;
   /// No more answers will come: closes as soon as all that is queued was written. The channel must
   /// not be used after this.

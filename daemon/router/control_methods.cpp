@@ -116,7 +116,7 @@ std::string ControlMethods::clients_status() const {
         R"({{"id":{},"kind":"{}","pid":{},"uid":{},"command":{},"connectedMs":{},"inFlight":{},"queuedBytes":{}}})",
         value_of(id), identity.kind, identity.pid, identity.uid, quote(client->channel.command()),
         milliseconds_since(identity.connected), client->in_flight.size(),
-        client->channel.queued_bytes() + client->waiting_share.held());
+        client->channel.queued_bytes() + router_.waiting_bytes(id));
   }
   return all + ']';
 }

@@ -74,14 +74,15 @@ void Router::client_left(ClientId id) {
 }
 
 void Router::client_congestion(ClientId id, bool congested) {
-  if (Client* client = find(id)) {
-    for (const UpstreamId request : client->in_flight) session_.pause(request, congested);
-  }
+  Client* client = find(id);
+  if (client == nullptr) return;
+  for (const UpstreamId request : client->in_flight) session_.pause(request, congested);
+  if (!congested) answer_waiting_control(*client);
 }
 
 void Router::finish_if_done(Client& client) {
   if (!client.half_closed || !client.waiting.empty() || !client.in_flight.empty() ||
-      client.notification_under_way) {
+      !client.control_waiting.empty() || client.notification_under_way) {
     return;
   }
   ClientChannel& channel = client.channel;
@@ -147,7 +148,9 @@ void Router::give_turn() {
 
 std::size_t Router::waiting_bytes(ClientId id) const {
   const auto found = clients_.find(id);
-  return found == clients_.end() ? 0 : found->second->waiting_share.held();
+  return found == clients_.end()
+             ? 0
+             : found->second->waiting.held() + found->second->control_waiting.held();
 }
 
 std::optional<PendingRequest> Router::end_pending(UpstreamId id) {

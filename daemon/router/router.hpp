@@ -122,6 +122,9 @@ class Router final : public ClientEvents, public SessionEvents {
   void client_notification(Client& client, Frame frame);
   void client_answer(Client& client, Frame frame);
   void client_cancels(Client& client, Frame frame);
+  void control_request(Client& client, Frame frame);
+  void answer_control(Client& client, const Frame& frame);
+  void answer_waiting_control(Client& client);
   void reply_invalid(Client& client, int code, std::string_view reason);
   void enqueue(Client& client, Frame frame);
   void drop_client(Client& client);
@@ -133,14 +136,13 @@ class Router final : public ClientEvents, public SessionEvents {
   bool start_front(Client& client);
   bool start_initialize(Client& client);
   bool start_without_session(Client& client);
-  bool start_request(Client& client, std::size_t at);
-  void start_notification(Client& client, std::size_t at);
+  bool start_request(Client& client);
+  void start_notification(Client& client, WaitingFrame waiting);
   UpstreamId send_notification(std::string body);
   void keep_notifications_of(Client& client);
   void send_next_of(DepartedNotifications::Estate& estate);
   bool notification_may_pass(Client& client);
   void pass_slots_on();
-  WaitingFrame take_waiting(Client& client, std::size_t at);
   bool has_turn(const Client& client) const;
   void give_turn();
   void expire_waiting();

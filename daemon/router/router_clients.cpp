@@ -46,7 +46,7 @@ void Router::client_oversized_line(ClientId id) {
 
 void Router::reply_invalid(Client& client, int code, std::string_view reason) {
   ++statistics_.invalid_frames;
-  if (client.channel.congested()) {
+  if (client.channel.congested() && !client.channel.hold_input()) {
     log_.peer(LogLevel::warning, "invalid frame unanswered", {.client = client.id()},
               "an invalid frame was not answered: its client's queue is full");
     return;
@@ -95,18 +95,7 @@ void Router::note_kind(Client& client, const Frame& frame) {
 void Router::client_request(Client& client, Frame frame) {
   if (options_.control && is_control(frame.method)) {
     ++statistics_.control_requests;
-    std::string answer = control_->answer(frame);
-    if (client.channel.congested()) {
-      log_.peer(LogLevel::warning, "control unanswered", {.client = client.id()},
-                "a control request was not answered: its client's queue is full");
-      return;
-    }
-    // What follows an answer to bridge/notifications must be newer than it; the others hurry.
-    if (frame.method == "bridge/notifications") {
-      client.channel.answer(frame.text(frame.id), std::move(answer), AnswerOrder::in_order);
-    } else {
-      client.channel.answer(frame.text(frame.id), std::move(answer), AnswerOrder::ahead);
-    }
+    control_request(client, std::move(frame));
     return;
   }
   ++statistics_.requests;
@@ -124,6 +113,36 @@ void Router::client_request(Client& client, Frame frame) {
     client.initialized = false;
   }
   enqueue(client, std::move(frame));
+}
+
+// A client that does not read must not make the bridge fill its queue: it is not read either.
+void Router::control_request(Client& client, Frame frame) {
+  if (client.control_waiting.empty() && !client.channel.congested()) {
+    answer_control(client, frame);
+  } else if (client.channel.hold_input()) {
+    client.control_waiting.push(std::move(frame), std::chrono::steady_clock::now());
+  } else {
+    log_.peer(LogLevel::warning, "control unanswered", {.client = client.id()},
+              "a control request was not answered: its client's queue is full");
+  }
+}
+
+void Router::answer_control(Client& client, const Frame& frame) {
+  std::string answer = control_->answer(frame);
+  // What follows an answer to bridge/notifications must be newer than it; the others hurry.
+  const AnswerOrder order =
+      frame.method == "bridge/notifications" ? AnswerOrder::in_order : AnswerOrder::ahead;
+  client.channel.answer(frame.text(frame.id), std::move(answer), order);
+}
+
+/// The client's queue has room again.
+void Router::answer_waiting_control(Client& client) {
+  while (!client.control_waiting.empty() && !client.channel.congested()) {
+    answer_control(client, client.control_waiting.take_front().frame);
+  }
+  if (client.channel.congested()) return;
+  client.channel.release_input();
+  finish_if_done(client);
 }
 
 void Router::client_notification(Client& client, Frame frame) {
@@ -149,12 +168,10 @@ void Router::client_notification(Client& client, Frame frame) {
 void Router::client_cancels(Client& client, Frame frame) {
   const std::string_view wanted = frame.text(frame.request_id);
   if (wanted.empty()) return;
-  for (std::size_t i = 0; i < client.waiting.size(); ++i) {
-    const Frame& waiting = client.waiting[i].frame;
-    if (!waiting.is_request() || !same_id(waiting.text(waiting.id), wanted)) continue;
-    if (waiting.method != "initialize") {
-      statistics_.end(class_of(waiting.method), Outcome::cancelled);
-      const WaitingFrame dropped = take_waiting(client, i);
+  if (const WaitingFrame* waiting = client.waiting.find_request(wanted)) {
+    if (waiting->frame.method != "initialize") {
+      const WaitingFrame dropped = client.waiting.take_request(wanted);
+      statistics_.end(class_of(dropped.frame.method), Outcome::cancelled);
       client.channel.no_answer(dropped.frame.text(dropped.frame.id));
     }
     finish_if_done(client);
@@ -198,14 +215,14 @@ void Router::client_answer(Client& client, Frame frame) {
 }
 
 void Router::enqueue(Client& client, Frame frame) {
-  const std::size_t size = WaitingFrame::charge_of(frame);
+  const std::size_t size = WaitingFrames::charge_of(frame);
   if (shutting_down_) {
     if (frame.is_request()) {
       reply_failure(client, frame.method, frame.text(frame.id), shutdown_failure(Delivered::no));
     }
     return;
   }
-  if (!client.waiting.empty() && client.waiting_share.held() + size > options_.client_buffer) {
+  if (!client.waiting.empty() && client.waiting.held() + size > options_.client_buffer) {
     if (frame.is_request()) {
       reply_failure(
           client, frame.method, frame.text(frame.id),
@@ -220,8 +237,7 @@ void Router::enqueue(Client& client, Frame frame) {
     return;
   }
   const auto now = std::chrono::steady_clock::now();
-  client.waiting_share.add(size);
-  client.waiting.push_back({std::move(frame), now});
+  client.waiting.push(std::move(frame), now);
   if (!session_.is_open()) expiry_.set_at_latest(now + options_.connect_wait);
   pump(client);
 }

@@ -11,13 +11,6 @@
 
 namespace bridge {
 
-WaitingFrame Router::take_waiting(Client& client, std::size_t at) {
-  WaitingFrame taken = std::move(client.waiting[at]);
-  client.waiting_share.remove(WaitingFrame::charge_of(taken.frame));
-  client.waiting.erase(client.waiting.begin() + static_cast<std::ptrdiff_t>(at));
-  return taken;
-}
-
 void Router::pump(Client& client) {
   const ClientId id = client.id();
   if (has_turn(client)) {
@@ -39,7 +32,7 @@ bool Router::start_front(Client& client) {
   if (frame.is_request() && frame.method == "initialize") return start_initialize(client);
   if (!session_.is_open()) return start_without_session(client);
   if (!frame.is_request()) {
-    start_notification(client, 0);
+    start_notification(client, client.waiting.take_front());
     return true;
   }
   if (client.in_flight.size() >= options_.client_inflight) return notification_may_pass(client);
@@ -53,12 +46,12 @@ bool Router::start_front(Client& client) {
     slot_queue_.push_back(client.id());
     return notification_may_pass(client);
   }
-  return start_request(client, 0);
+  return start_request(client);
 }
 
 bool Router::start_initialize(Client& client) {
   if (!session_.initialize_result().empty()) {
-    const WaitingFrame waiting = take_waiting(client, 0);
+    const WaitingFrame waiting = client.waiting.take_front();
     const Frame& frame = waiting.frame;
     const std::string asked = protocol_version_of(frame.text(frame.params));
     statistics_.end(MethodClass::session, Outcome::ok);
@@ -72,12 +65,13 @@ bool Router::start_initialize(Client& client) {
     session_.require();
     return false;
   }
-  WaitingFrame waiting = take_waiting(client, 0);
+  WaitingFrame waiting = client.waiting.take_front();
   Frame& frame = waiting.frame;
   const UpstreamId id = ids_.next();
   PendingRequest pending;
   pending.client = client.id();
   pending.client_request_id = std::string(frame.text(frame.id));
+  pending.progress_token = std::string(frame.text(frame.progress_token));
   pending.method = frame.method;
   pending.takes_slot = false;
   pending.received = waiting.since;
@@ -85,10 +79,10 @@ bool Router::start_initialize(Client& client) {
   note_trace(pending, frame);
   log_started(id, pending_.add(id, std::move(pending)));
   client.in_flight.push_back(id);
-  std::string params(frame.text(frame.params));
+  std::string params = params_to_keep(frame);
   std::string body = std::move(frame.bytes);
   const std::string number = std::to_string(value_of(id));
-  splice(body, {frame.id, number});
+  splice(body, {frame.id, number}, {frame.progress_token, number});
   expiry_.set_at_latest(waiting.since + options_.connect_wait);
   session_.open_with(id, std::move(body), std::move(params));
   return true;
@@ -96,11 +90,10 @@ bool Router::start_initialize(Client& client) {
 
 /// There is no session: only a request opens one, and a notification waits for that.
 bool Router::start_without_session(Client& client) {
-  const Frame& front = client.waiting.front().frame;
   const bool may_open = options_.handshake != Handshake::client ||
                         !session_.initialize_result().empty() || session_.is_coming();
   if (!may_open) {
-    const WaitingFrame refused = take_waiting(client, 0);
+    const WaitingFrame refused = client.waiting.take_front();
     if (refused.frame.is_request()) {
       reply_failure(
           client, refused.frame.method, refused.frame.text(refused.frame.id),
@@ -108,16 +101,12 @@ bool Router::start_without_session(Client& client) {
     }
     return true;
   }
-  const bool request_waits =
-      front.is_request() ||
-      std::any_of(client.waiting.begin(), client.waiting.end(),
-                  [](const WaitingFrame& one) { return one.frame.is_request(); });
-  if (request_waits) session_.require();
+  if (client.waiting.has_request()) session_.require();
   return false;
 }
 
-bool Router::start_request(Client& client, std::size_t at) {
-  WaitingFrame waiting = take_waiting(client, at);
+bool Router::start_request(Client& client) {
+  WaitingFrame waiting = client.waiting.take_front();
   Frame& frame = waiting.frame;
   PendingRequest pending;
   if (frame.method == "resources/subscribe" || frame.method == "resources/unsubscribe") {
@@ -166,23 +155,21 @@ UpstreamId Router::send_notification(std::string body) {
   return id;
 }
 
-void Router::start_notification(Client& client, std::size_t at) {
-  WaitingFrame waiting = take_waiting(client, at);
+void Router::start_notification(Client& client, WaitingFrame waiting) {
   client.notification_under_way = send_notification(std::move(waiting.frame.bytes));
 }
 
 /// The client has left: its requests are dropped, its complete notifications still go.
 void Router::keep_notifications_of(Client& client) {
   std::deque<std::string> bodies;
-  for (WaitingFrame& waiting : client.waiting) {
+  while (!client.waiting.empty()) {
+    WaitingFrame waiting = client.waiting.take_front();
     if (waiting.frame.is_request()) {
       statistics_.end(class_of(waiting.frame.method), Outcome::left);
     } else {
       bodies.push_back(std::move(waiting.frame.bytes));
     }
   }
-  client.waiting.clear();
-  client.waiting_share.set(0);
   if (bodies.empty() || shutting_down_) return;
   const auto now = std::chrono::steady_clock::now();
   auto& estate = departed_.add(std::move(bodies), client.notification_under_way, now);
@@ -200,12 +187,9 @@ void Router::send_next_of(DepartedNotifications::Estate& estate) {
 
 /// Requests wait for the bounds; a notification behind them does not.
 bool Router::notification_may_pass(Client& client) {
-  for (std::size_t i = 1; i < client.waiting.size(); ++i) {
-    if (client.waiting[i].frame.is_request()) continue;
-    start_notification(client, i);
-    return true;
-  }
-  return false;
+  if (!client.waiting.has_notification()) return false;
+  start_notification(client, client.waiting.take_notification());
+  return true;
 }
 
 /// Gives free slots to the clients that wait for one, in turn, one request each.
@@ -219,7 +203,7 @@ void Router::pass_slots_on() {
     const Frame& front = client->waiting.front().frame;
     if (front.is_request() && client->in_flight.size() < options_.client_inflight &&
         front.method != "initialize") {
-      start_request(*client, 0);
+      start_request(*client);
     }
     pump(*client);
   }
@@ -229,16 +213,13 @@ bool Router::frames_wait() const {
   if (shutting_down_) return false;
   if (options_.handshake == Handshake::eager) return true;
   return std::any_of(clients_.begin(), clients_.end(), [this](const auto& entry) {
-    const auto& waiting = entry.second->waiting;
-    return has_turn(*entry.second) &&
-           std::any_of(waiting.begin(), waiting.end(),
-                       [](const WaitingFrame& one) { return one.frame.is_request(); });
+    return has_turn(*entry.second) && entry.second->waiting.has_request();
   });
 }
 
 void Router::fail_waiting(Client& client, const Failure& failure) {
   while (!client.waiting.empty()) {
-    const WaitingFrame waiting = take_waiting(client, 0);
+    const WaitingFrame waiting = client.waiting.take_front();
     if (waiting.frame.is_request()) {
       reply_failure(client, waiting.frame.method, waiting.frame.text(waiting.frame.id), failure);
     } else {
@@ -290,7 +271,7 @@ void Router::expire_waiting() {
         later(due);
         break;
       }
-      const WaitingFrame expired = take_waiting(client, 0);
+      const WaitingFrame expired = client.waiting.take_front();
       if (expired.frame.is_request()) {
         reply_failure(client, expired.frame.method, expired.frame.text(expired.frame.id), failure);
       } else {

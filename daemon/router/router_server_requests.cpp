@@ -10,6 +10,12 @@
 #include "session/handshake.hpp"
 
 namespace bridge {
+namespace {
+
+constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
+
+}  // namespace
+
 void Router::answer_upstream(std::string body) {
   Outgoing message;
   message.id = ids_.next();
@@ -47,8 +53,7 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
     log_.peer(LogLevel::info, "request of the upstream refused",
               "the upstream asks for {}: no connected client has declared it",
               printable(frame.method, 80));
-    refuse_upstream(raw_id, json_rpc::method_not_found,
-                    "Method not found: no client of the bridge answers it");
+    refuse_upstream(raw_id, json_rpc::method_not_found, nobody_answers);
     return;
   }
   ServerRequest request;
@@ -166,12 +171,15 @@ void Router::upstream_cancels(Frame frame) {
   server_requests_.remove(*request);
 }
 
-/// The client will answer nothing more: the session's requests go to another.
+/// The client will answer nothing more: the session's requests go to another, those that belong to
+/// a call of its own can go to nobody, and the upstream must not wait for them. (What belongs to a
+/// call that has ended with its client is not here any more.)
 void Router::release_server_requests(Client& client) {
   const ClientId id = client.id();
   server_requests_.each([&](ServerRequest& request) {
     if (request.asked != id) return;
     if (request.origin) {
+      refuse_upstream(request.upstream_request_id, json_rpc::method_not_found, nobody_answers);
       server_requests_.remove(request);
     } else if (Client* other = choose_client(request.method);
                other != nullptr && other->id() != id) {

@@ -57,7 +57,7 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
 void Router::remember_effect(const PendingRequest& request, const Frame& answer) {
   if (!answer.result.present()) return;
   if (request.method == "resources/subscribe") {
-    subscriptions_.accepted(request.subject, request.client.value_or(ClientId{}));
+    subscriptions_.accepted(request.subject, request.client);
   } else if (request.method == "resources/unsubscribe") {
     subscriptions_.removed(request.subject);
   } else if (request.method == "logging/setLevel") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,8 +19,11 @@ class Subscriptions {
  public:
   static constexpr std::size_t max_entries = 10000;
 
-  void accepted(const std::string& uri, ClientId client) {
-    if (entries_.size() < max_entries || entries_.contains(uri)) entries_[uri].insert(client);
+  /// `client` is none if it has left before the answer.
+  void accepted(const std::string& uri, std::optional<ClientId> client) {
+    if (entries_.size() >= max_entries && !entries_.contains(uri)) return;
+    auto& clients = entries_[uri];
+    if (client) clients.insert(*client);
   }
   void removed(const std::string& uri) { entries_.erase(uri); }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "protocol/frame.hpp"
 #include "protocol/json_text.hpp"
 
 namespace bridge {
@@ -13,11 +14,36 @@ namespace {
 constexpr std::array<std::string_view, 4> legacy_versions = {"2024-11-05", "2025-03-26",
                                                              "2025-06-18", newest_legacy_version};
 
+/// Takes the member with this value out of the object around it. REQUIRES: its name has no quote in
+/// it.
+void erase_member(std::string& text, Slice value) {
+  constexpr std::string_view white_space = " \t\r\n";
+  const std::size_t name_end = text.rfind('"', value.begin - 1);
+  const std::size_t name = text.rfind('"', name_end - 1);
+  const std::size_t before = text.find_last_not_of(white_space, name - 1);
+  const std::size_t after = text.find_first_not_of(white_space, value.end);
+  if (text[before] == ',') {
+    text.erase(before, value.end - before);
+  } else {
+    const std::size_t end = text[after] == ',' ? after + 1 : value.end;
+    text.erase(name, end - name);
+  }
+}
+
 }  // namespace
 
 bool is_known_legacy_version(std::string_view version) {
   return std::find(legacy_versions.begin(), legacy_versions.end(), version) !=
          legacy_versions.end();
+}
+
+std::string params_to_keep(const Frame& initialize) {
+  std::string params(initialize.text(initialize.params));
+  if (const Slice token = initialize.progress_token; token.present()) {
+    const std::size_t begin = initialize.params.begin;
+    erase_member(params, {token.begin - begin, token.end - begin});
+  }
+  return params;
 }
 
 std::string own_initialize_params(std::string_view capabilities) {

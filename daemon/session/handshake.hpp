@@ -9,12 +9,18 @@
 
 namespace bridge {
 
+struct Frame;
+
 // The messages of the legacy handshake (MCP, "Lifecycle"), and what is read from them. Pure.
 
 /// The newest revision with an `initialize`.
 constexpr std::string_view newest_legacy_version = "2025-11-25";
 
 bool is_known_legacy_version(std::string_view version);
+
+/// What of a client's `initialize` a session is opened with again: its `params` as they are, but
+/// for a progress token, which nobody waits for then.
+std::string params_to_keep(const Frame& initialize);
 
 /// `params` of an `initialize` of the bridge's own. `capabilities` is a JSON object.
 std::string own_initialize_params(std::string_view capabilities);

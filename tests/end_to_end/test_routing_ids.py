@@ -114,6 +114,22 @@ class Progress(Case):
             client.send(call("slow", {"steps": 1, "delayMs": 1}, 1, token="again"))
             self.assertEqual([message.get("method") for message in client.lines(2)], ["notifications/progress", None])
 
+    def test_that_of_an_initialize_is_its_senders_too_and_no_part_of_what_is_kept(self):
+        server, _ = self.bridge()
+        server.fault('{"sse":[{"data":{"jsonrpc":"2.0","method":"notifications/progress",'
+                     '"params":{"progressToken":$TOKEN,"progress":1}}}],"thenAnswer":true}', method="initialize")
+        client = self.client()
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "e2e", "version": "1"}}
+        client.send(request("initialize", {**params, "_meta": {"progressToken": "mine", "kept": 1}}, "i"))
+        progress, answered = client.lines(2)
+        self.assertEqual(progress["params"], {"progressToken": "mine", "progress": 1})
+        self.assertEqual(answered["id"], "i")
+        server.control("POST", "sessions/drop")
+        client.call("echo", {"message": "in the next session"}, 2)
+        first, again = server.bodies("initialize")
+        self.assertEqual(first["params"]["_meta"], {"progressToken": first["id"], "kept": 1})
+        self.assertEqual(again["params"], {**params, "_meta": {"kept": 1}})
+
 
 class Notifications(Case):
     def stream_of(self, *messages):

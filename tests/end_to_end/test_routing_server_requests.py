@@ -99,6 +99,37 @@ class OnARequestsStream(ServerRequests):
         self.assertEqual(other.fence(), [])
         self.assertEqual(self.capable().others, [])
 
+    def test_when_the_asked_client_half_closes_it_is_refused_at_once(self):
+        self.bridge()
+        other, client = self.capable(), self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        self.asked(client, "elicitation/create")
+        client.half_close()
+        message = client.line()
+        self.assertEqual(message["id"], 5)
+        self.assertIn("-32601", text_of(message))
+        client.expect_closed()
+        self.assertEqual(other.fence(), [])
+
+    def test_an_answer_sent_just_before_the_half_close_counts(self):
+        self.bridge()
+        client = self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        asked = self.asked(client, "elicitation/create")
+        client.send(answer(asked["id"], {"action": "decline"})).half_close()
+        self.assertIn("decline", text_of(client.line()))
+        client.expect_closed()
+
+    def test_when_its_client_leaves_and_the_call_goes_on_it_is_refused(self):
+        server, _ = self.bridge("--orphans", "finish")
+        client = self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        self.asked(client, "elicitation/create")
+        client.close()
+        refused = json.loads(server.answers(wait=1)[0]["body"])
+        self.assertEqual(refused["error"]["code"], -32601)
+        self.in_flight(0)
+
     def test_an_answer_counts_once(self):
         server, _ = self.bridge()
         client = self.capable()

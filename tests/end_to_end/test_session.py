@@ -211,6 +211,19 @@ class Shared(Case):
         second.request("resources/unsubscribe", {"uri": "demo://a"}, 4)
         self.assertEqual(len(server.log("resources/unsubscribe")), 2)
 
+    def test_a_subscription_whose_client_left_before_the_answer_holds_and_can_be_ended(self):
+        server, _ = self.bridge("--orphans", "finish")
+        first, second = self.client(), self.client()
+        second.fence()
+        server.fault({"delayMs": 500}, method="resources/subscribe")
+        first.send(request("resources/subscribe", {"uri": "demo://a"}, 1))
+        server.log("resources/subscribe", wait=1)
+        first.close()
+        self.others(1)
+        self.in_flight(0)
+        self.assertEqual(second.request("resources/unsubscribe", {"uri": "demo://a"}, 2)["result"], {})
+        self.assertEqual(len(server.log("resources/unsubscribe")), 1)
+
 
 class Kept(Case):
     def test_a_ping_when_nothing_was_sent(self):

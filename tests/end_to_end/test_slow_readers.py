@@ -4,7 +4,7 @@ import concurrent.futures
 import json
 import socket
 
-from harness import Case, Client, call, eventually, main, text_of
+from harness import Case, Client, call, eventually, main, notification, request, text_of
 from harness.gathering import Gathering, data_of, log_message
 
 
@@ -103,6 +103,45 @@ class NotReading(Case):
         for _ in range(200):
             self.assertEqual(stuck.line()["method"], "notifications/message")
         self.assertEqual(text_of(stuck.line()), "at last")
+
+    def before_large_pages(self):
+        """A client that has a buffer of 500K, and can ask for pages of 800K."""
+        server, daemon = self.bridge("--handshake", "eager", "--client-buffer", "500K", "--client-stall", "60s")
+        taking = self.client()
+        server.emit(notification("notifications/message", {"data": "x" * 200_000}), 4)
+        taking.lines(4)
+        self.untaken(0)
+        return server, daemon, self.small(daemon)
+
+    def test_control_requests_of_one_that_reads_later_are_all_answered_and_its_queue_stays_bounded(self):
+        server, daemon, later = self.before_large_pages()
+        later.send("\n".join(request("bridge/notifications", {"limit": 4}, n) for n in range(60)))
+        later.send(request("bridge/status", None, "status")).half_close()
+        self.assertLess(max(client["queuedBytes"] for client in daemon.status()["clients"]), 3_000_000)
+        answered = later.lines(61)
+        pages = [one for one in answered if one["id"] != "status"]
+        self.assertEqual([one["id"] for one in pages], list(range(60)))
+        self.assertEqual([len(one["result"]["notifications"]) for one in pages], [4] * 60)
+        later.expect_closed()
+
+    def test_what_is_sent_behind_unread_control_requests_is_read_once_there_is_room(self):
+        server, daemon, later = self.before_large_pages()
+        later.send("\n".join(request("bridge/notifications", {"limit": 4}, n) for n in range(20)))
+        daemon.status()
+        later.send(call("echo", {"message": "behind"}, "behind"))
+        daemon.status()
+        self.assertEqual(server.log("tools/call"), [])
+        self.assertEqual(later.lines(20)[-1]["id"], 19)
+        self.assertEqual(text_of(later.line()), "behind")
+
+    def test_each_invalid_frame_of_one_that_reads_later_is_answered(self):
+        _, daemon = self.bridge("--client-buffer", "64K", "--client-stall", "60s")
+        later = self.small(daemon)
+        later.send("\n".join(["this is no JSON at all"] * 5000)).half_close()
+        daemon.status()
+        for message in later.lines(5000):
+            self.assert_error(message, -32700)
+        later.expect_closed()
 
     def fill(self, daemon, server, count):
         clients = [self.small(daemon) for _ in range(count)]

@@ -71,6 +71,33 @@ TEST_CASE("a reader passes over the hole and has lost nothing") {
   CHECK(lost == 0);
 }
 
+TEST_CASE("replacing the oldest entry loses nothing of a reader that had not come to it") {
+  Ring ring(coalescing());
+  RingReader reader = ring.join(now);
+  push(ring, "a1", "a");
+  push(ring, "a2", "a");
+  push(ring, "b1", "b");
+  push(ring, "a3", "a");
+  std::uint64_t lost = 0;
+  CHECK(drain(ring, reader, 9, &lost) == Lines{"b1", "a3"});
+  CHECK(lost == 0);
+}
+
+TEST_CASE("a reader behind the ring has lost what was pushed out, and not what was replaced") {
+  RingLimits limits = coalescing();
+  limits.entries = 2;
+  Ring ring(limits);
+  RingReader reader = ring.join(now);
+  push(ring, "a1", "a");
+  push(ring, "x");
+  push(ring, "a2", "a");
+  push(ring, "y");
+  push(ring, "z");
+  std::uint64_t lost = 0;
+  CHECK(drain(ring, reader, 9, &lost) == Lines{"y", "z"});
+  CHECK(lost == 2);  // x and a2
+}
+
 TEST_CASE("the place of a key whose entry was pushed out or has aged is forgotten") {
   RingLimits limits = coalescing();
   limits.entries = 2;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "../lines.hpp"
 
 using bridge::ClientId;
@@ -37,6 +39,15 @@ TEST_CASE("one who has not subscribed does not count as its last subscriber") {
   CHECK(subscriptions.still_wanted_without("a", ClientId{9}));
   subscriptions.client_left(ClientId{1});
   CHECK_FALSE(subscriptions.still_wanted_without("a", ClientId{9}));
+}
+
+TEST_CASE("one whose client left before the answer is remembered, and stands in nobody's way") {
+  Subscriptions subscriptions;
+  subscriptions.accepted("a", std::nullopt);
+  CHECK(subscriptions.uris() == Lines{"a"});
+  CHECK_FALSE(subscriptions.still_wanted_without("a", ClientId{9}));
+  subscriptions.accepted("a", ClientId{1});
+  CHECK(subscriptions.still_wanted_without("a", ClientId{9}));
 }
 
 TEST_CASE("beyond the bound no further one is remembered, known ones still are") {

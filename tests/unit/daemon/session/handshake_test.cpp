@@ -1,8 +1,10 @@
 #include "session/handshake.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 #include "../lines.hpp"
 #include "../protocol/frames.hpp"
@@ -84,6 +86,22 @@ TEST_CASE("the bridge's own messages are frames") {
   CHECK(notification.is_notification());
   CHECK_FALSE(notification.params.present());
   CHECK(frame_of(own_notification("m", R"({"a":1})")).params.present());
+}
+
+TEST_CASE("the kept params of an initialize are as they came, but for the progress token") {
+  const auto kept = [](std::string_view params) {
+    return params_to_keep(
+        frame_of(fmt::format(R"({{"id":1,"method":"initialize","params":{}}})", params)));
+  };
+  CHECK(kept(R"({ "a" : 1e400 })") == R"({ "a" : 1e400 })");
+  CHECK(kept(R"({"_meta":{"progressToken":7},"a":1})") == R"({"_meta":{},"a":1})");
+  CHECK(kept(R"({"_meta":{"x":1, "progressToken" : "t" }})") == R"({"_meta":{"x":1 }})");
+  CHECK(kept(R"({"_meta":{ "progressToken": "t" , "x":1}})") == R"({"_meta":{  "x":1}})");
+  CHECK(kept(R"({"_meta":{"x":"a\",","progress\u0054oken":"}\"","y":[2]}})") ==
+        R"({"_meta":{"x":"a\",","y":[2]}})");
+  CHECK(kept(R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})") ==
+        R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})");
+  CHECK(params_to_keep(frame_of(R"({"id":1,"method":"initialize"})")).empty());
 }
 
 TEST_CASE("the list changes a server declares, and only those") {

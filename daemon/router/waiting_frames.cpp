@@ -1,0 +1,90 @@
+#include "router/waiting_frames.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "protocol/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+bool has_escapes(std::string_view raw_id) { return raw_id.find('\\') != raw_id.npos; }
+
+/// Strings with the same characters become the same text, and no number does.
+std::string without_escapes(std::string_view raw_id) {
+  return '"' + unescape(raw_id.substr(1, raw_id.size() - 2)) + '"';
+}
+
+}  // namespace
+
+void WaitingFrames::push(Frame frame, SteadyTime now) {
+  share_.add(charge_of(frame));
+  List& list = frame.is_request() ? requests_ : notifications_;
+  list.push_back({{std::move(frame), now}, ++last_place_, false, nullptr});
+}
+
+bool WaitingFrames::front_is_request() const {
+  if (requests_.empty() || notifications_.empty()) return notifications_.empty();
+  return requests_.front().place < notifications_.front().place;
+}
+
+const WaitingFrame& WaitingFrames::front() const {
+  return front_is_request() ? requests_.front().content : notifications_.front().content;
+}
+
+WaitingFrame WaitingFrames::take_front() {
+  List& list = front_is_request() ? requests_ : notifications_;
+  return take(list, list.begin());
+}
+
+WaitingFrame WaitingFrames::take_notification() {
+  return take(notifications_, notifications_.begin());
+}
+
+const WaitingFrame* WaitingFrames::find_request(std::string_view raw_id) {
+  const auto found = find(raw_id);
+  return found == by_id_.end() ? nullptr : &found->second->content;
+}
+
+WaitingFrame WaitingFrames::take_request(std::string_view raw_id) {
+  return take(requests_, find(raw_id)->second);
+}
+
+/// What has come since the last cancellation stands at the end of the list.
+void WaitingFrames::complete_index() {
+  auto next = requests_.end();
+  while (next != requests_.begin() && !std::prev(next)->indexed) --next;
+  for (; next != requests_.end(); ++next) {
+    const std::string_view raw_id = next->content.frame.text(next->content.frame.id);
+    if (has_escapes(raw_id)) {
+      next->unescaped_id = std::make_unique<const std::string>(without_escapes(raw_id));
+    }
+    by_id_.emplace(key_of(*next), next);
+    next->indexed = true;
+  }
+}
+
+std::string_view WaitingFrames::key_of(Waiting& request) {
+  if (request.unescaped_id) return *request.unescaped_id;
+  return request.content.frame.text(request.content.frame.id);
+}
+
+WaitingFrames::Index::iterator WaitingFrames::find(std::string_view raw_id) {
+  complete_index();
+  const auto first_of = [this](std::string_view key) {
+    const auto at = by_id_.lower_bound(key);
+    return at != by_id_.end() && at->first == key ? at : by_id_.end();
+  };
+  return has_escapes(raw_id) ? first_of(without_escapes(raw_id)) : first_of(raw_id);
+}
+
+WaitingFrame WaitingFrames::take(List& list, List::iterator at) {
+  // Whichever way one is taken, it is the first of its id.
+  if (at->indexed) by_id_.erase(by_id_.lower_bound(key_of(*at)));
+  share_.remove(charge_of(at->content.frame));
+  WaitingFrame taken = std::move(at->content);
+  list.erase(at);
+  return taken;
+}
+
+}  // namespace bridge
