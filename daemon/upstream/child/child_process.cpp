@@ -39,16 +39,22 @@ Pipe make_pipe() {
   return {ends[0], ends[1]};
 }
 
-/// Whether a line is surely no message. Most messages name their protocol near one of their ends;
-/// only where that is not so the whole of it is looked at.
+/// A line up to this length is looked at as a whole; that costs little.
+constexpr std::size_t short_line = 64u << 10;
+
+/// A long message is not to be read twice: it names its protocol near one of its ends.
+bool names_protocol(std::string_view line) {
+  constexpr std::string_view sign = "\"jsonrpc\"";
+  constexpr std::size_t near = 64;
+  return line.substr(0, near).find(sign) != line.npos ||
+         line.substr(line.size() - std::min(near, line.size())).find(sign) != line.npos;
+}
+
+/// Whether a line is no message, as far as that can be told at a fair price.
 bool is_garbage(const std::string& line) {
   const auto first = line.find_first_not_of(" \t");
   if (first == line.npos || (line[first] != '{' && line[first] != '[')) return true;
-  constexpr std::string_view sign = "\"jsonrpc\"";
-  constexpr std::size_t near = 64;
-  const std::string_view text = line;
-  if (text.substr(0, near).find(sign) != text.npos) return false;
-  if (text.substr(text.size() - std::min(near, text.size())).find(sign) != text.npos) return false;
+  if (line.size() > short_line && names_protocol(line)) return false;
   if (is_batch(line)) return std::holds_alternative<FrameFault>(split_batch(line));
   return std::holds_alternative<FrameFault>(parse_frame(line));
 }
