@@ -19,6 +19,8 @@ while read -r line; do
   case $line in
     *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"tiny","version":"1"}}}' ;;
     *crash*) sleep 100000 & exit 3 ;;
+    *last-words*) printf %s '{"jsonrpc":"2.0","id":'$id',"result":{"content":[]}}'; exit 5 ;;
+    *half-a-word*) printf %s '{"jsonrpc":"2.0","id":'$id',"result":{"conte'; exit 6 ;;
     *'"id":'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[]}}' ;;
   esac
 done
@@ -124,6 +126,16 @@ class Crashes(LocalServer):
         self.assertGreaterEqual(min(gaps), 0.5, gaps)
         # Without a client the fourth gap would be one of 4 s.
         self.assertLess(max(gaps), 3, gaps)
+
+    def test_its_last_words_count_though_their_line_is_not_ended(self):
+        daemon = self.start_daemon(None, "--", "sh", "-c", TINY)
+        self.assertIn("result", self.client().call("last-words"))
+        daemon.logged("ended with exit code 5")
+
+    def test_half_a_last_line_is_no_answer(self):
+        daemon = self.start_daemon(None, "--", "sh", "-c", TINY)
+        self.assert_error(self.client().call("half-a-word"), -32000, 1, "closed", "unknown")
+        daemon.logged("sh wrote to its stdout what is no message")
 
     def test_one_that_closes_its_stdout_and_goes_on_is_replaced(self):
         daemon = self.start_local()

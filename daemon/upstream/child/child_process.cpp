@@ -176,6 +176,7 @@ bool ChildProcess::read_output() {
   if (length < 0) return errno == EINTR;
   if (length == 0) {
     output_.reset();
+    end_output();
     return false;
   }
   context_.counts.received_bytes += static_cast<std::size_t>(length);
@@ -185,6 +186,13 @@ bool ChildProcess::read_output() {
   if (!*alive) return false;
   share_.set(output_lines_.pending_bytes());
   return true;
+}
+
+/// What is left of its last line is one, though its end was never written. May destroy this.
+void ChildProcess::end_output() {
+  const auto alive = alive_;
+  output_lines_.finish(OutputLines(*this));
+  if (*alive) share_.set(output_lines_.pending_bytes());
 }
 
 void ChildProcess::output_ready() {
@@ -229,6 +237,7 @@ void ChildProcess::drain() {
   const auto alive = alive_;
   for (int i = 0; i < reads_after_end && *alive && output_ && read_output(); ++i) {
   }
+  if (*alive && output_) end_output();  // somebody else has it open still
   for (int i = 0; i < reads_after_end && *alive && error_ && read_error(); ++i) {
   }
 }
