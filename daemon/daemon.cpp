@@ -93,6 +93,8 @@ int Daemon::run() {
   log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION,
              upstream_->target(), clients_.socket_name());
   warn_about_upstream(options_.upstream, log_);
+  if (!options_.unused_upstream.empty())
+    log_.event(LogLevel::warning, "unused upstream", "{}", options_.unused_upstream);
   warn_about_log(options_.log, log_);
   {
     Turn::Scope scope(turn_);

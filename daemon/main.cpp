@@ -8,6 +8,7 @@
 #include "options/options.hpp"
 #include "service/first_process.hpp"
 #include "service/journal.hpp"
+#include "service/standard_descriptors.hpp"
 #include "service/start_error.hpp"
 
 namespace {
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bridge::ensure_standard_descriptors();
   bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);

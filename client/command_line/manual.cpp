@@ -44,7 +44,7 @@ constexpr ManualEntry command_options[] = {
     {"--json", "print the raw result"},
     {"--names", "tools, prompts, resources: only the names (URIs), one a line"},
     {"--save DIR", "call, read, prompt: write images, audio and blobs to files there"},
-    {"--for TIME", "listen: so long"},
+    {"--for TIME", "listen: so long; 0 = only what is there now"},
     {"--count N", "listen: until N were printed"},
     {"--since SEQ",
      "listen: first those after that sequence number that the daemon still has; only looks: what it "

@@ -40,7 +40,7 @@ struct Options {
   bool names = false;
   std::string save;  ///< "" = not given
 
-  std::optional<Milliseconds> listen_for;
+  std::optional<Milliseconds> listen_for;  ///< 0: only what is there now
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> since;
   bool sequence = false;

@@ -115,7 +115,7 @@ const OptionEntry option_table[] = {
     {0,
      "for",
      true,
-     [](Text v, Options& o) { return store_limit(v, o.listen_for); },
+     [](Text v, Options& o) { return store_duration(v, o.listen_for.emplace()); },
      {Verb::listen}},
     {0, "count", true, [](Text v, Options& o) { return store_number(v, o.count); }, {Verb::listen}},
     {0, "since", true, [](Text v, Options& o) { return store_number(v, o.since); }, {Verb::listen}},

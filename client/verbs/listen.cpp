@@ -20,18 +20,26 @@ class Listener {
         interrupt_(interrupt),
         conversation_(std::move(daemon), interrupt.descriptor()) {
     if (options.since || options.sequence) join_.emplace(options.since);
+    only_now_ = options.listen_for == Milliseconds(0);
     conversation_.watch_output(STDOUT_FILENO);
   }
 
   ExitCode run() {
-    const Deadline regular_end = Deadline::after(options_.listen_for);
+    // What is there now is at its end when the daemon says so, not at a time.
+    const Deadline regular_end =
+        only_now_ ? Deadline::never() : Deadline::after(options_.listen_for);
     const Deadline deadline = Deadline::earlier(regular_end, Deadline::after(options_.timeout));
-    if (join_) ask_page();
+    if (join_) {
+      ask_page();
+    } else if (only_now_) {
+      conversation_.finish_sending();
+    }
     using Event = Conversation::Event;
     for (;;) {
       switch (conversation_.next(deadline)) {
         case Event::line: take_line(); break;
         case Event::closed:
+          if (only_now_ && !join_) return ExitCode::ok;
           console_.note("the daemon closed the connection; is it still running?");
           return ExitCode::unreachable;
         case Event::too_long:
@@ -99,7 +107,11 @@ class Listener {
     }
     if (!page->warning.empty()) console_.note(page->warning);
     for (const Heard& heard : page->heard) print(heard);
-    if (page->ask_again) ask_page();
+    if (page->ask_again) {
+      ask_page();
+    } else if (only_now_ && !end_) {
+      end_ = ExitCode::ok;
+    }
   }
 
   void print(const Heard& heard) {
@@ -122,6 +134,7 @@ class Listener {
   Interrupt& interrupt_;
   Conversation conversation_;
   std::optional<ListenJoin> join_;  // only with --since or --seq
+  bool only_now_ = false;
   std::uint64_t printed_ = 0;
   std::optional<ExitCode> end_;
 };

@@ -68,6 +68,12 @@ bool pass_interval(Dialogue& dialogue, TerminalSignals& signals, FullScreen& scr
   }
 }
 
+/// ^C is the way to end it; SIGTERM comes from somebody who wants to know that it was obeyed.
+ExitCode end_watching(Dialogue& dialogue) {
+  const ExitCode code = dialogue.report({Answer::Outcome::interrupted, ""});
+  return code == ExitCode::interrupted ? ExitCode::ok : code;
+}
+
 ExitCode watch(Dialogue& dialogue) {
   using Outcome = Answer::Outcome;
   Console& console = dialogue.console();
@@ -76,7 +82,7 @@ ExitCode watch(Dialogue& dialogue) {
   for (;;) {
     dialogue.restart_time_limit();
     const Answer answer = dialogue.ask("bridge/status", "");
-    if (answer.outcome == Outcome::interrupted) return ExitCode::ok;
+    if (answer.outcome == Outcome::interrupted) return end_watching(dialogue);
     if (answer.outcome != Outcome::result) {
       screen.leave();
       return dialogue.report(answer);
@@ -86,7 +92,7 @@ ExitCode watch(Dialogue& dialogue) {
     if (console.output_state() != Sink::Result::ok) return ExitCode::ok;
     Outcome outcome{};
     if (pass_interval(dialogue, signals, screen, answer.payload, outcome)) continue;
-    if (outcome == Outcome::interrupted) return ExitCode::ok;  // the way to end it
+    if (outcome == Outcome::interrupted) return end_watching(dialogue);
     screen.leave();
     return dialogue.report({outcome, ""});
   }

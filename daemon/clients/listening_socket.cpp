@@ -2,14 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
-#include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -101,31 +98,10 @@ int take_lock(const std::string& path) {
   }
 }
 
-template <class Entry, class Id>
-Id resolve_id(const std::string& name, Entry* (*find)(const char*), Id Entry::*id,
-              const char* what) {
-  if (name.empty()) return static_cast<Id>(-1);
-  Id number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error == std::errc() && end == name.data() + name.size()) return number;
-  const Entry* entry = find(name.c_str());
-  if (entry == nullptr) {
-    throw StartError(exit_code::usage, fmt::format("there is no {} named '{}'", what, name));
-  }
-  return entry->*id;
-}
-
 }  // namespace
 
 ListeningSocket ListeningSocket::open(const SocketOptions& options) {
   const std::string& name = options.path;
-  if (name.empty() || name == "@")
-    throw StartError(exit_code::usage, "--socket: the path is empty");
-  if (name.size() > max_socket_path) {
-    throw StartError(exit_code::usage,
-                     fmt::format("--socket: the path has {} bytes, a Unix socket's has at most {}",
-                                 name.size(), max_socket_path));
-  }
   ListeningSocket result;
   result.name_ = name;
   result.abstract_ = name.front() == '@';
@@ -162,8 +138,9 @@ void ListeningSocket::bind_abstract() {
 // Bound and listening under a name of its own first, then renamed: whoever can see PATH sees it
 // with its final mode and owner. The folder is reached by descriptor, so that the longer name fits.
 void ListeningSocket::publish(const SocketOptions& options) {
-  const uid_t owner = resolve_id(options.owner, getpwnam, &passwd::pw_uid, "user");
-  const gid_t group = resolve_id(options.group, getgrnam, &group::gr_gid, "group");
+  constexpr auto unchanged = static_cast<uid_t>(-1);  // chown(2)
+  const uid_t owner = options.owner.value_or(unchanged);
+  const gid_t group = options.group.value_or(unchanged);
   const std::size_t slash = name_.rfind('/');
   const std::string folder = slash == name_.npos ? "." : name_.substr(0, slash + 1);
   const int folder_descriptor = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

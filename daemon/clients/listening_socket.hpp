@@ -8,15 +8,16 @@
 
 namespace bridge {
 
-struct SocketOptions {
-  std::string path = "/tmp/mcp.sock";  ///< `@name` for an abstract socket
-  mode_t mode = 0600;
-  std::string owner;  ///< a name or number; empty: the daemon's
-  std::string group;
-};
-
 /// The longest path of a Unix socket (unix(7): sun_path less the final zero).
 constexpr std::size_t max_socket_path = 107;
+
+struct SocketOptions {
+  /// `@name` for an abstract socket. REQUIRES: neither empty nor over max_socket_path.
+  std::string path = "/tmp/mcp.sock";
+  mode_t mode = 0600;
+  std::optional<uid_t> owner;  ///< none: the daemon's
+  std::optional<gid_t> group;
+};
 
 /// The listening Unix socket, had safely (product section 4).
 ///
@@ -25,7 +26,7 @@ constexpr std::size_t max_socket_path = 107;
 /// removed. The destructor removes the path if it is still this very socket.
 class ListeningSocket {
  public:
-  /// Throws StartError (73, or 64 for a path that cannot be one).
+  /// Throws StartError (73).
   static ListeningSocket open(const SocketOptions& options);
   /// The socket that a service manager passed (LISTEN_FDS, sd_listen_fds(3)), if there is one.
   /// It is never unlinked.

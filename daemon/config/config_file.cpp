@@ -13,15 +13,15 @@
 namespace bridge {
 namespace {
 
-/// Every text of an entry that may have variables in it.
+/// Every text of an entry that may have variables in it, and where it stands.
 template <class Visit>
 void each_text(ServerEntry& entry, Visit&& visit) {
-  visit(entry.command);
-  for (std::string& argument : entry.arguments) visit(argument);
-  for (auto& [name, value] : entry.environment) visit(value);
-  visit(entry.folder);
-  visit(entry.url);
-  for (auto& [name, value] : entry.headers) visit(value);
+  visit(entry.command, "command");
+  for (std::string& argument : entry.arguments) visit(argument, "args");
+  for (auto& [name, value] : entry.environment) visit(value, "env." + printable(name, 80));
+  visit(entry.folder, "cwd");
+  visit(entry.url, "url");
+  for (auto& [name, value] : entry.headers) visit(value, "headers." + printable(name, 80));
 }
 
 /// The first of equal ones only.
@@ -34,10 +34,14 @@ class Resolver {
   Resolver(const ServerConfig& config, InputSources& sources)
       : config_(config), sources_(sources) {}
 
-  std::optional<std::string> value_of(const Variable& variable) {
+  std::optional<std::string> value_of(const Variable& variable, const std::string& place) {
     switch (variable.kind) {
       case Variable::Kind::input: return input(variable.name);
       case Variable::Kind::environment: return environment(variable);
+      case Variable::Kind::unclosed:
+        note(missing_,
+             fmt::format("${{{} in {}, which lacks its }}", printable(variable.name, 80), place));
+        return std::nullopt;
       case Variable::Kind::unknown: break;
     }
     note(missing_, fmt::format("${{{}}}, which is not known here", printable(variable.name, 80)));
@@ -100,9 +104,9 @@ ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config,
   for (;;) {
     ServerEntry resolved = entry;
     Resolver resolver(config, sources);
-    each_text(resolved, [&](std::string& text) {
+    each_text(resolved, [&](std::string& text, const std::string& place) {
       text = expand_variables(
-          text, [&](const Variable& variable) { return resolver.value_of(variable); });
+          text, [&](const Variable& variable) { return resolver.value_of(variable, place); });
     });
     if (!resolver.missing().empty()) {
       std::string list;

@@ -21,13 +21,14 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Where the comment that begins at `at` ends; `at` itself if there is none.
+/// Where the comment that begins at `at` ends; `at` itself if there is none, or if it never ends:
+/// then it stays, and is no JSON.
 std::size_t end_of_comment(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
   if (!rest.starts_with("/*")) return at;
   const auto end = text.find("*/", at + 2);
-  return end == text.npos ? text.size() : end + 2;
+  return end == text.npos ? at : end + 2;
 }
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {

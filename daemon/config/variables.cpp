@@ -1,12 +1,32 @@
 #include "config/variables.hpp"
 
+#include <algorithm>
+
 namespace bridge {
 namespace {
 
+constexpr std::string_view name_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+constexpr std::string_view input_prefix = "input:";
+constexpr std::string_view environment_prefix = "env:";
+
 bool is_name(std::string_view text) {
-  constexpr std::string_view characters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  return !text.empty() && text.find_first_not_of(characters) == text.npos;
+  return !text.empty() && text.find_first_not_of(name_characters) == text.npos;
+}
+
+/// What stands behind a `${` that is not closed; nothing if it is text.
+std::optional<Variable> unclosed_variable(std::string_view text) {
+  for (const std::string_view prefix : {input_prefix, environment_prefix}) {
+    if (!text.starts_with(prefix)) continue;
+    const std::string_view rest = text.substr(prefix.size());
+    const auto is_in_id = [](char c) {
+      return name_characters.find(c) != std::string_view::npos || c == '-' || c == '.';
+    };
+    const auto end = std::find_if_not(rest.begin(), rest.end(), is_in_id);
+    const auto length = static_cast<std::size_t>(end - rest.begin());
+    return Variable{Variable::Kind::unclosed, std::string(text.substr(0, prefix.size() + length))};
+  }
+  return std::nullopt;
 }
 
 /// Where the `}` is that closes the `${` before `at`; npos if there is none.
@@ -25,13 +45,11 @@ std::size_t closing_brace(std::string_view text, std::size_t at) {
 }  // namespace
 
 Variable parse_variable(std::string_view text) {
-  constexpr std::string_view input = "input:";
-  constexpr std::string_view environment = "env:";
-  if (text.starts_with(input) && text.size() > input.size()) {
-    return {Variable::Kind::input, std::string(text.substr(input.size()))};
+  if (text.starts_with(input_prefix) && text.size() > input_prefix.size()) {
+    return {Variable::Kind::input, std::string(text.substr(input_prefix.size()))};
   }
   std::string_view name = text;
-  if (name.starts_with(environment)) name.remove_prefix(environment.size());
+  if (name.starts_with(environment_prefix)) name.remove_prefix(environment_prefix.size());
   Variable variable{Variable::Kind::environment, {}};
   if (const auto at = name.find(":-"); at != name.npos) {
     variable.otherwise = std::string(name.substr(at + 2));
@@ -48,8 +66,14 @@ std::string expand_variables(
   std::string out;
   for (;;) {
     const auto begin = text.find("${");
-    const auto end = begin == text.npos ? text.npos : closing_brace(text, begin + 2);
-    if (end == text.npos) return out.append(text);
+    if (begin == text.npos) return out.append(text);
+    const auto end = closing_brace(text, begin + 2);
+    if (end == text.npos) {
+      if (const auto variable = unclosed_variable(text.substr(begin + 2))) value_of(*variable);
+      out.append(text.substr(0, begin + 2));
+      text.remove_prefix(begin + 2);
+      continue;
+    }
     out.append(text.substr(0, begin));
     const Variable variable = parse_variable(text.substr(begin + 2, end - begin - 2));
     if (const auto value = value_of(variable)) {

@@ -2,7 +2,9 @@
 
 #include <charconv>
 
+#include "options/account_id.hpp"
 #include "options/option_builder.hpp"
+#include "service/start_error.hpp"
 #include "service/units.hpp"
 
 namespace bridge {
@@ -20,6 +22,27 @@ void take_ids(OptionBuilder& build, const std::string& name, const std::string& 
   });
 }
 
+void check_socket_path(const std::string& path) {
+  if (path.empty() || path == "@")
+    throw StartError(exit_code::usage, "--socket: the path is empty");
+  if (path.size() > max_socket_path) {
+    throw StartError(exit_code::usage,
+                     fmt::format("--socket: the path has {} bytes, a Unix socket's has at most {}",
+                                 path.size(), max_socket_path));
+  }
+}
+
+void settle_socket_owner(SocketOptions& socket, const RawOptions& raw) {
+  if (!raw.owner.empty()) {
+    socket.owner = user_id(raw.owner);
+    if (!socket.owner) wrong_value("--socket-owner", raw.owner, "a user's name or id");
+  }
+  if (!raw.group.empty()) {
+    socket.group = group_id(raw.group);
+    if (!socket.group) wrong_value("--socket-group", raw.group, "a group's name or id");
+  }
+}
+
 }  // namespace
 
 void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw) {
@@ -27,8 +50,8 @@ void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw)
   build.text("--socket", options.socket.path, "PATH", "The Unix socket; @NAME for an abstract one",
              "MCP_SOCKET_PATH");
   build.text("--socket-mode", raw.mode, "MODE", "Its permissions, octal");
-  build.text("--socket-owner", options.socket.owner, "USER", "Its owner");
-  build.text("--socket-group", options.socket.group, "GROUP", "Its group");
+  build.text("--socket-owner", raw.owner, "USER", "Its owner");
+  build.text("--socket-group", raw.group, "GROUP", "Its group");
   take_ids(build, "--allow-uid", "Only these users may connect", options.peers.uids);
   take_ids(build, "--allow-gid", "Only these groups may connect", options.peers.gids);
   build.count<std::size_t>("--max-clients", options.max_clients,
@@ -76,6 +99,8 @@ void settle_client_options(Options& options, const RawOptions& raw) {
     wrong_value("--socket-mode", raw.mode, "an octal mode of at most 0777");
   }
   options.socket.mode = static_cast<mode_t>(mode);
+  check_socket_path(options.socket.path);
+  settle_socket_owner(options.socket, raw);
   options.router.max_frame = options.clients.max_frame;
   options.router.client_buffer = options.clients.buffer;
   options.router.sequential = options.max_clients == 1;

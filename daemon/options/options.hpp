@@ -21,6 +21,7 @@ namespace bridge {
 /// members; product section 15 has the rules.
 struct Options {
   UpstreamOptions upstream;
+  std::string unused_upstream;  ///< what else names one and is not used: a warning, or empty
   SessionOptions session;
   RouterOptions router;
   RingLimits ring;

@@ -29,6 +29,16 @@ void check_readable(const std::string& option, const std::string& path) {
   if (!path.empty()) read_small_file(path, option);
 }
 
+/// --config beside another way to name the server; the one that does not count is easily
+/// overlooked.
+std::string unused_upstream(const RawOptions& raw, bool url_counts) {
+  if (raw.config.empty()) return {};
+  if (!raw.command.empty()) return "--config is not used: the server is the command behind --";
+  if (raw.url.empty()) return {};
+  return url_counts ? "--config is not used: the server is named by --url (MCP_SERVER_URL)"
+                    : "--url (MCP_SERVER_URL) is not used: the server is named by --config";
+}
+
 }  // namespace
 
 void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw) {
@@ -100,6 +110,7 @@ void settle_upstream_options(Options& options, RawOptions& raw,
     throw StartError(exit_code::usage, "two upstreams: --url and a command behind --");
   }
   const bool url_counts = raw.url_on_command_line || !raw.config_on_command_line;
+  options.unused_upstream = unused_upstream(raw, url_counts);
   if (!raw.command.empty()) {
     options.upstream.kind = UpstreamKind::child;
     options.upstream.child.command = raw.command;

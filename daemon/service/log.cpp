@@ -1,10 +1,12 @@
 #include "service/log.hpp"
 
 #include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
 
 #include "service/journal.hpp"
 #include "service/log_line.hpp"
+#include "service/stderr_writer.hpp"
 
 namespace bridge {
 namespace {
@@ -12,6 +14,8 @@ namespace {
 constexpr int lines_in_a_window = 10;
 constexpr std::chrono::seconds window{10};
 constexpr std::size_t longest_body = 4096;
+/// A reader of stderr that takes longer for one line does not read at all.
+constexpr std::chrono::milliseconds stderr_patience{200};
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
@@ -29,14 +33,30 @@ const char* pattern_of(LogFormat format, bool journal) {
   return journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l %v";
 }
 
+class StderrSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit StderrSink(StderrWriter& writer) : writer_(writer) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    writer_.write({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+ private:
+  StderrWriter& writer_;
+};
+
 }  // namespace
 
 struct Log::Sink {
-  spdlog::logger logger{"mcp-bridged", std::make_shared<spdlog::sinks::stderr_sink_st>()};
+  StderrWriter writer{STDERR_FILENO, stderr_patience};
+  spdlog::logger logger{"mcp-bridged", std::make_shared<StderrSink>(writer)};
 };
 
 Log::Log(LogOptions options) : journal_(stderr_is_journal()), sink_(std::make_unique<Sink>()) {
-  sink_->logger.flush_on(spdlog::level::debug);
   reconfigure(options);
 }
 
@@ -52,6 +72,15 @@ void Log::reconfigure(const LogOptions& options) {
 
 void Log::write(LogLevel level, std::string_view kind, const LogFields& fields,
                 std::string_view message) {
+  if (const std::uint64_t lost = sink_->writer.take_lost()) {
+    write_line(LogLevel::warning, "lost lines", {},
+               fmt::format("{} log lines were lost: nobody read stderr", lost));
+  }
+  write_line(level, kind, fields, message);
+}
+
+void Log::write_line(LogLevel level, std::string_view kind, const LogFields& fields,
+                     std::string_view message) {
   std::string line;
   if (journal_) line = journal_prefix(level);
   if (format_ == LogFormat::json) {

@@ -44,7 +44,8 @@ struct LogFields {
 /// sd-daemon(3), and the text has neither time nor level, which the journal knows.
 ///
 /// Owned by main; the loop's thread only. What a peer can cause is logged through peer(), which
-/// lets through a few lines of a kind in a while and counts the rest.
+/// lets through a few lines of a kind in a while and counts the rest. If stderr is a pipe that
+/// nobody reads, lines are lost and counted instead of holding up the daemon (StderrWriter).
 class Log {
  public:
   explicit Log(LogOptions options);
@@ -103,6 +104,8 @@ class Log {
   void report_suppressed(std::chrono::steady_clock::time_point now, bool all);
   void write(LogLevel level, std::string_view kind, const LogFields& fields,
              std::string_view message);
+  void write_line(LogLevel level, std::string_view kind, const LogFields& fields,
+                  std::string_view message);
   void write_body(std::string_view direction, const LogFields& fields, std::string_view frame);
 
   LogLevel level_ = LogLevel::info;

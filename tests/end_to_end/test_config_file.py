@@ -77,7 +77,8 @@ class ConfigFile(Config):
         self.assertEqual(self.child_pid(), child)
 
     def test_the_command_line_wins_over_it(self):
-        self.start_daemon(None, "--config", self.config(), "--", *self.wayward("by hand"))
+        daemon = self.start_daemon(None, "--config", self.config(), "--", *self.wayward("by hand"))
+        daemon.logged("--config is not used: the server is the command behind --")
         self.assertEqual(json.loads(self.tool("arguments")), ["by hand"])
 
 

@@ -1,12 +1,13 @@
 """The log: text and JSON, priorities for the journal, correlation, and what a peer cannot do to it (section 14)."""
 
 import datetime
+import fcntl
 import json
 import os
 import re
 import signal
 
-from harness import Case, answer, call, main, request
+from harness import Case, answer, call, eventually, main, request
 from harness.binaries import binary
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -213,6 +214,30 @@ class Journal(Case):
         for value in ("1:1", "", "nonsense"):
             daemon = self.start_daemon(server, environment={"JOURNAL_STREAM": value}, socket=f"s{len(value)}")
             self.assertRegex(daemon.logged("serves"), r"^\d{4}-")
+
+
+class Unread(Case):
+    def test_a_stderr_that_nobody_reads_holds_up_nobody_and_what_was_lost_is_said(self):
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, read_end)
+        os.set_blocking(read_end, False)
+        fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
+        self.start_daemon(self.upstream(), "--log-level", "debug", before_exec=lambda: os.dup2(write_end, 2))
+        os.close(write_end)
+        client = self.client()
+        for number in range(50):
+            client.call("echo", {"message": "x"}, number)
+        read = [os.read(read_end, 1 << 20)]
+
+        def told():
+            client.call("echo")
+            try:
+                read.append(os.read(read_end, 1 << 20))
+            except BlockingIOError:
+                pass
+            return re.search(rb"\d+ log lines were lost: nobody read stderr\n", b"".join(read))
+
+        eventually(told, lambda: f"word of the lost lines: {read}")
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ class OnATerminal(Case):
         self.assertRegex(text, r"(?s)\x1b\[\?25l.*\x1b\[\?25h")
 
     def test_each_signal_gives_the_terminal_back(self):
-        for number, codes in ((signal.SIGINT, (0,)), (signal.SIGTERM, (0, 143)), (signal.SIGHUP, (-1,)), (signal.SIGQUIT, (-3,))):
+        for number, codes in ((signal.SIGINT, (0,)), (signal.SIGTERM, (143,)), (signal.SIGHUP, (-1,)), (signal.SIGQUIT, (-3,))):
             with self.subTest(number):
                 terminal = self.watching()
                 before = termios.tcgetattr(terminal.master)
@@ -244,7 +244,7 @@ class OnATerminal(Case):
         watching = self.nc("status", "--watch")
         eventually(lambda: watching.stdout().count(b"daemon ") >= 2, "a second status")
         watching.signal(signal.SIGTERM)
-        watching.wait()
+        self.assertEqual(watching.wait(), 143)
         self.assertNotIn(b"\x1b", watching.stdout())
 
 

@@ -199,6 +199,22 @@ class Waiting(Gathering):
         self.assertEqual([json.loads(line)["params"]["data"] for line in out.splitlines()], ["one"])
         self.untaken(0)
 
+    def test_listen_for_0_takes_what_is_there_now_and_ends(self):
+        server, _ = self.opened()
+        self.gather(server, "one", "two")
+        out, _ = self.run_nc("listen", "--for", "0")
+        self.assertEqual([json.loads(line)["params"]["data"] for line in out.splitlines()], ["one", "two"])
+        self.untaken(0)
+        self.assertEqual(self.run_nc("listen", "--for", "0"), ("", ""))
+
+    def test_listen_for_0_with_since_or_seq_shows_what_is_there_now_and_ends(self):
+        server, _ = self.opened()
+        self.gather(server, "one", "two", "three")
+        out, _ = self.run_nc("listen", "--since", "1", "--seq", "--for", "0")
+        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [2, 3])
+        self.assertEqual(self.run_nc("listen", "--since", "3", "--for", "0"), ("", ""))
+        self.assertEqual(self.ring()["untaken"], 3)
+
     def test_listen_since_and_seq(self):
         server, _ = self.opened()
         self.gather(server, "one", "two", "three")

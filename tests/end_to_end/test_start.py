@@ -1,5 +1,6 @@
 """Starting: exit codes, one clear line each, and what the environment sets (sections 4 and 15)."""
 
+import os
 import re
 
 from harness import Case, main
@@ -50,6 +51,13 @@ class Refused(Case):
         daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--check", ready=False)
         self.assertEqual(daemon.wait(), 0, daemon.stderr())
         self.assertIn("--ring", self.refused(78, "--check", "--ring", "many"))
+
+
+class Started(Case):
+    def test_with_standard_descriptors_closed_nothing_else_gets_their_numbers(self):
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", "--log-level", "debug", before_exec=lambda: os.closerange(0, 3))
+        daemon.status()
+        self.assertEqual([os.readlink(f"/proc/{daemon.pid}/fd/{number}") for number in range(3)], ["/dev/null"] * 3)
 
 
 class Informed(Case):

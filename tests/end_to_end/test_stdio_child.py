@@ -69,12 +69,15 @@ class Messages(LocalServer):
         self.assertEqual(self.tool("garbage", {"text": "G" * 500}, client), "printed")
         self.assertEqual(self.tool("garbage", {"text": '{"level":"info","msg":"structured"}'}, client), "printed")
         self.assertEqual(self.tool("garbage", {"text": "[broken"}, client), "printed")
+        like_a_message = '{"jsonrpc":"2.0", broken here ' + "H" * 500
+        self.assertEqual(self.tool("garbage", {"text": like_a_message}, client), "printed")
         log = daemon.stderr()
         self.assertIn("Welcome to the wayward server ?[31mv1", log)
         self.assertIn("G" * 200, log)
         self.assertNotIn("G" * 201, log)
         self.assertIn("structured", log)
         self.assertIn("[broken", log)
+        self.assertIn("what is no message: " + like_a_message[:200] + "\n", log)
 
     def test_a_line_over_the_limit_is_skipped_and_the_next_one_is_read(self):
         daemon = self.start_local(options=["--max-frame", "64K"])

@@ -39,16 +39,22 @@ Pipe make_pipe() {
   return {ends[0], ends[1]};
 }
 
-/// Whether a line is surely no message. Most messages name their protocol near one of their ends;
-/// only where that is not so the whole of it is looked at.
+/// A line up to this length is looked at as a whole; that costs little.
+constexpr std::size_t short_line = 64u << 10;
+
+/// A long message is not to be read twice: it names its protocol near one of its ends.
+bool names_protocol(std::string_view line) {
+  constexpr std::string_view sign = "\"jsonrpc\"";
+  constexpr std::size_t near = 64;
+  return line.substr(0, near).find(sign) != line.npos ||
+         line.substr(line.size() - std::min(near, line.size())).find(sign) != line.npos;
+}
+
+/// Whether a line is no message, as far as that can be told at a fair price.
 bool is_garbage(const std::string& line) {
   const auto first = line.find_first_not_of(" \t");
   if (first == line.npos || (line[first] != '{' && line[first] != '[')) return true;
-  constexpr std::string_view sign = "\"jsonrpc\"";
-  constexpr std::size_t near = 64;
-  const std::string_view text = line;
-  if (text.substr(0, near).find(sign) != text.npos) return false;
-  if (text.substr(text.size() - std::min(near, text.size())).find(sign) != text.npos) return false;
+  if (line.size() > short_line && names_protocol(line)) return false;
   if (is_batch(line)) return std::holds_alternative<FrameFault>(split_batch(line));
   return std::holds_alternative<FrameFault>(parse_frame(line));
 }
@@ -170,6 +176,7 @@ bool ChildProcess::read_output() {
   if (length < 0) return errno == EINTR;
   if (length == 0) {
     output_.reset();
+    end_output();
     return false;
   }
   context_.counts.received_bytes += static_cast<std::size_t>(length);
@@ -179,6 +186,13 @@ bool ChildProcess::read_output() {
   if (!*alive) return false;
   share_.set(output_lines_.pending_bytes());
   return true;
+}
+
+/// What is left of its last line is one, though its end was never written. May destroy this.
+void ChildProcess::end_output() {
+  const auto alive = alive_;
+  output_lines_.finish(OutputLines(*this));
+  if (*alive) share_.set(output_lines_.pending_bytes());
 }
 
 void ChildProcess::output_ready() {
@@ -223,6 +237,7 @@ void ChildProcess::drain() {
   const auto alive = alive_;
   for (int i = 0; i < reads_after_end && *alive && output_ && read_output(); ++i) {
   }
+  if (*alive && output_) end_output();  // somebody else has it open still
   for (int i = 0; i < reads_after_end && *alive && error_ && read_error(); ++i) {
   }
 }

@@ -70,7 +70,7 @@ class ChildProcess {
   /// nobody will.
   std::uint64_t first_unread() const;
 
-  /// Reads what is still in the pipes after its end.
+  /// Reads what is still in the pipes after its end; then nothing more comes.
   void drain();
   /// Goes on reading after the budget had no room.
   void resume_reading();
@@ -82,6 +82,7 @@ class ChildProcess {
   void output_ready();
   void error_ready();
   bool read_output();
+  void end_output();
   bool read_error();
   void note_garbage(std::string_view line);
 

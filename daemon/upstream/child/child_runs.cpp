@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -92,6 +93,13 @@ void ChildUpstream::ensure_run() {
   if (!process_ && !begin_run() && !options_.lazy) restart_.set_after(backoff_.next());
 }
 
+void ChildUpstream::restart() {
+  // A lazy one was to be started for an `initialize` only, and that may have been abandoned.
+  if (options_.lazy && openings_.empty()) return;
+  ensure_run();
+  for (Outgoing& opening : std::exchange(openings_, {})) send(std::move(opening));
+}
+
 void ChildUpstream::watcher_reported(const WatcherReport& report) {
   if (!process_ || report.run != process_->run()) return;
   switch (report.kind) {
@@ -128,7 +136,16 @@ void ChildUpstream::finish_run(const Failure& why) {
   const std::unique_ptr<ChildProcess> dead = std::exchange(process_, nullptr);
   doom_.clear();
   queued_.set(0);
-  if (std::chrono::steady_clock::now() - run_began_ >= good_life) backoff_.reset();
+  // After a good run a new one may be asked for at once. One that ends again and again is not made
+  // to do so faster than the back-off begins, however many ask.
+  earliest_run_ = std::chrono::steady_clock::now();
+  if (earliest_run_ - run_began_ >= good_life) {
+    backoff_.reset();
+  } else {
+    earliest_run_ += Backoff::first;
+  }
+  // The jitter is for those that share a server; nobody shares this one.
+  if (!options_.lazy) restart_.set_after(std::max(backoff_.next(), Backoff::first));
   log_.peer(LogLevel::warning, "child ended", "{} (pid {})", why.message, pid);
 
   // What was not written yet is still whole, and of the rest it is known what nobody has read.
@@ -144,12 +161,11 @@ void ChildUpstream::finish_run(const Failure& why) {
     }
   }
   const std::vector<UpstreamId> ids = requests_.of_run(dead->run());
-  events_->upstream_lost_session();  // may have it run again
+  events_->upstream_lost_session();  // may bring the next run near
   for (const UpstreamId id : ids) {
     const ChildRequest* request = requests_.find(id);
     if (request != nullptr && request->run == dead->run()) tell_end_of(id, why, first_unread);
   }
-  if (!process_ && !options_.lazy && !restart_.is_set()) restart_.set_after(backoff_.next());
 }
 
 void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t first_unread) {
@@ -190,6 +206,7 @@ void ChildUpstream::end(std::function<void()> done) {
   requests_.clear();
   kept_.set(0);
   refusals_.clear();
+  openings_.clear();
   clock_.clear();
   restart_.clear();
   if (!process_) {

@@ -22,7 +22,7 @@ ChildUpstream::ChildUpstream(asio::io_context& loop, Turn& turn, ChildOptions op
       queued_(budget),
       kept_(budget),
       clock_(loop, turn, [this] { check_time(); }),
-      restart_(loop, turn, [this] { ensure_run(); }),
+      restart_(loop, turn, [this] { restart(); }),
       doom_(loop, turn, [this] { end_step(); }) {
   turn_.on_finish([this] { flush(); });
 }
@@ -37,7 +37,14 @@ void ChildUpstream::reconfigure(const UpstreamOptions& options) {
 }
 
 void ChildUpstream::send(Outgoing message) {
-  if (message.opens_session) ensure_run();
+  if (message.opens_session && !process_) {
+    if (std::chrono::steady_clock::now() < earliest_run_) {
+      restart_.set_at_latest(earliest_run_);
+      openings_.push_back(std::move(message));
+      return;
+    }
+    ensure_run();
+  }
   turn_.request_finish();
   if (!process_) {
     const bool cannot_run = message.opens_session;
@@ -87,6 +94,13 @@ void ChildUpstream::abandon(UpstreamId id) {
   if (process_) process_->queue().remove(id);
   take(id);
   std::erase_if(refusals_, [id](const Refusal& refusal) { return refusal.id == id; });
+  std::erase_if(openings_, [id](const Outgoing& opening) { return opening.id == id; });
+}
+
+void ChildUpstream::give_up_unsent(const Failure& failure) {
+  for (Outgoing& opening : std::exchange(openings_, {}))
+    refuse(std::move(opening), failure, SessionVerdict::kept);
+  turn_.request_finish();
 }
 
 void ChildUpstream::settle(UpstreamId id) {

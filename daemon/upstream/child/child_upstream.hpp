@@ -17,8 +17,10 @@ namespace bridge {
 /// "Transports", stdio; product section 9).
 ///
 /// A run of the child is one session. When a run ends the session is lost, and the next
-/// `initialize` starts another run, if the child was not started again before. The end of a message
-/// is told when it was written (a notification, an answer) or when the child can answer it no more.
+/// `initialize` starts another run, if the child was not started again before; but after a
+/// short run never sooner than the back-off's first delay, for which it waits here. The end of a
+/// message is told when it was written (a notification, an answer) or when the child can answer it
+/// no more.
 ///
 /// Memory: the frames that the child has not taken yet, at most max_queued (a frame is admitted to
 /// an empty queue whatever its size; over it messages end as `overloaded`); requests until they are
@@ -45,6 +47,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void forget_session() override {}
   void open_server_stream() override;
   void refresh_connections() override {}
+  void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return "stdio"; }
   std::string_view target() const override { return command_.name(); }
@@ -67,6 +70,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void need_watcher();
   bool begin_run();
   void ensure_run();
+  void restart();
   void run_ended(const WatcherReport& report);
   void finish_run(const Failure& why);
   void tell_end_of(UpstreamId id, const Failure& why, std::uint64_t first_unread);
@@ -95,7 +99,9 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   std::unique_ptr<ChildProcess> process_;  ///< from its start to its end
   std::uint32_t run_ = 0;
   SteadyTime run_began_{};
+  SteadyTime earliest_run_{};  ///< the next one may not begin sooner
   Backoff backoff_;
+  std::vector<Outgoing> openings_;  ///< `initialize` that came before there may be another run
 
   UpstreamCounts counts_;
   ChildRequests requests_;

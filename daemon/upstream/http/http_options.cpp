@@ -1,6 +1,7 @@
 #include "upstream/http/http_options.hpp"
 
 #include <curl/curl.h>
+#include <sys/un.h>
 
 #include <cstdlib>
 #include <initializer_list>
@@ -49,6 +50,8 @@ std::string set_url(HttpOptions& options, const std::string& given) {
   options.url = given;
   options.unix_socket.clear();
   if (!take_unix_socket(options, options.url)) return "the socket's path in the URL cannot be read";
+  if (options.unix_socket.size() >= sizeof sockaddr_un::sun_path)
+    return "the socket's path in the URL is longer than a Unix socket's can be (107 bytes)";
   const Url url(curl_url(), &curl_url_cleanup);
   // curl would take the first part of the path for a missing host.
   if (options.url.find(":///") != options.url.npos ||

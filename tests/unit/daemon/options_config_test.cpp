@@ -116,6 +116,36 @@ TEST_CASE("one line names everything that has no value, and no value") {
   CHECK(refusal.line.find("'x'") == refusal.line.rfind("'x'"));
 }
 
+TEST_CASE("a variable that is not closed is refused, with its place") {
+  const Refused refusal = refused_config(
+      R"({"servers":{"a":{"command":"x","args":["${input:pat s3cret"],"env":{"K":"${env:HOME"}}}})");
+  CHECK(refusal.code == 78);
+  for (const char* text : {"'a'", "${input:pat in args", "${env:HOME in env.K"}) {
+    CAPTURE(text);
+    CHECK(mentions(refusal, text));
+  }
+  CHECK_FALSE(mentions(refusal, "s3cret"));
+  CHECK(child_of(R"({"servers":{"a":{"command":"sh","args":["-c","echo ${"]}}})", {})
+            .upstream.child.command == Command{"sh", "-c", "echo ${"});
+}
+
+TEST_CASE("of --config and another way to name the server the one that is not used is said") {
+  const TemporaryFile file(R"({"servers":{"a":{"command":"from-file"}}})");
+  const Environment url = {{"MCP_SERVER_URL", "http://e/"}};
+  const auto unused = [](const Arguments& arguments, const Environment& environment) {
+    return parsed(arguments, environment).options.unused_upstream;
+  };
+  CHECK(unused({"--config", file.path()}, url).starts_with("--url (MCP_SERVER_URL) is not used"));
+  CHECK(unused({"--config", file.path(), "--url", "http://x/"}, {})
+            .starts_with("--config is not used"));
+  CHECK(unused({"--config", file.path(), "--", "x"}, {}).starts_with("--config is not used"));
+  CHECK(unused({}, {{"MCP_SERVER_URL", "http://e/"}, {"MCP_BRIDGE_CONFIG", file.path()}})
+            .starts_with("--config is not used"));
+  CHECK(unused({"--config", file.path()}, {}).empty());
+  CHECK(unused({}, url).empty());
+  CHECK(unused({"--", "x"}, url).empty());
+}
+
 TEST_CASE("only the chosen server's variables are wanted") {
   const std::string file =
       R"({"servers":{"a":{"command":"x"},"b":{"command":"${input:missing}"}}})";

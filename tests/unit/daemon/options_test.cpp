@@ -80,9 +80,9 @@ TEST_CASE("every option reaches its place") {
                                       "--socket-mode",
                                       "660",
                                       "--socket-owner",
-                                      "me",
+                                      "root",
                                       "--socket-group",
-                                      "us",
+                                      "7",
                                       "--allow-uid",
                                       "8",
                                       "--allow-gid",
@@ -134,8 +134,8 @@ TEST_CASE("every option reaches its place") {
   CHECK(options.grace == 7s);
   CHECK(options.socket.path == "@name");
   CHECK(options.socket.mode == 0660);
-  CHECK(options.socket.owner == "me");
-  CHECK(options.socket.group == "us");
+  CHECK(options.socket.owner == 0);
+  CHECK(options.socket.group == 7);
   CHECK(options.peers.uids == std::vector<uid_t>{8});
   CHECK(options.peers.gids == std::vector<gid_t>{9});
   CHECK(options.max_clients == 1);
@@ -186,7 +186,10 @@ TEST_CASE("a wrong value is refused with one line that names option and value") 
       {"--handshake", {"later", "LAZY"}},
       {"--orphans", {"keep"}},
       {"--log-level", {"loud"}},
+      {"--socket", {"", "@"}},
       {"--socket-mode", {"999", "x", "1777", "-1"}},
+      {"--socket-owner", {"no-such-user", "-1", "4294967295", "99999999999"}},
+      {"--socket-group", {"no-such-group", "-1", "4294967295", "99999999999"}},
       {"--allow-uid", {"root", "-1", "1x", "99999999999"}},
       {"--allow-gid", {"users"}},
       {"--client-capabilities", {"[]", "{", "{} x", "1", "{\"a\":01}"}},
@@ -201,6 +204,35 @@ TEST_CASE("a wrong value is refused with one line that names option and value") 
       CHECK(refusal.code == 64);
       CHECK(mentions(refusal, option));
     }
+  }
+}
+
+TEST_CASE("a socket's path is as long as a Unix socket's can be, and no longer") {
+  for (const char* first : {"/", "@"}) {
+    CAPTURE(first);
+    CHECK(refused({"--socket", first + std::string(106, 'x')}).code == 0);
+    const Refused refusal = refused({"--socket", first + std::string(107, 'x')});
+    CHECK(refusal.code == 64);
+    CHECK(mentions(refusal, "108 bytes"));
+    CHECK(mentions(refusal, "107"));
+  }
+}
+
+TEST_CASE("a check says of a value what the start says") {
+  const Arguments table[] = {{"--socket", ""},
+                             {"--socket", std::string(108, 'x')},
+                             {"--socket-owner", "no-such-user"},
+                             {"--socket-group", "4294967295"},
+                             {"--url", "http+unix://%2F" + std::string(107, 'x') + "/mcp"}};
+  for (const Arguments& wrong : table) {
+    CAPTURE(wrong.back());
+    Arguments checked = wrong;
+    checked.push_back("--check");
+    const Refused start = refused(wrong);
+    const Refused check = refused(checked);
+    CHECK(start.code == 64);
+    CHECK(check.code == 78);
+    CHECK(check.line == start.line);
   }
 }
 

@@ -89,6 +89,7 @@ TEST_CASE("a file that is wrong is refused in one line, with the place and witho
       {"", "not JSON"},
       {"[]", "not an object"},
       {"{} {}", "not JSON"},
+      {"{\"servers\":{\"a\":{}}}\n/* s3cret", "not JSON: line 2"},
       {"{}", "no server"},
       {R"({"servers":{}})", "no server"},
       {R"({"servers":{"a":{"command":["s3cret"]}}})", "server 'a': command is not a text"},

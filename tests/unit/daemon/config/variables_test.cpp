@@ -49,6 +49,24 @@ TEST_CASE("variables are replaced wherever they stand") {
   CHECK(expanded("${never closed") == "${never closed");
 }
 
+TEST_CASE("a variable of ours that is not closed is told, and nothing behind its name") {
+  std::string told;
+  const auto note = [&](const Variable& variable) -> std::optional<std::string> {
+    if (variable.kind == Variable::Kind::unclosed) told += variable.name + ";";
+    return "1";
+  };
+  expand_variables("x ${input:my-id s3cret", note);
+  expand_variables("${A} ${env:HOME", note);
+  expand_variables("${input:outer ${A}", note);
+  CHECK(told == "input:my-id;env:HOME;input:outer;");
+}
+
+TEST_CASE("a shell's text that is not closed stays, and what follows it is replaced") {
+  CHECK(expanded("echo ${") == "echo ${");
+  CHECK(expanded("echo ${HOME") == "echo ${HOME");
+  CHECK(expanded("${x ${A}") == "${x 1");
+}
+
 TEST_CASE("a default stands for what has no value, and may have variables in it") {
   CHECK(expanded("${B:-default}") == "default");
   CHECK(expanded("${A:-default}") == "1");

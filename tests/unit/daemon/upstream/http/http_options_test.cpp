@@ -37,6 +37,14 @@ TEST_CASE("what is no URL of these schemes is refused with a reason") {
   }
 }
 
+TEST_CASE("a socket's path in a URL is as long as a Unix socket's can be, and no longer") {
+  HttpOptions options;
+  CHECK(set_url(options, "http+unix://%2F" + std::string(106, 'x') + "/mcp").empty());
+  CHECK(options.unix_socket.size() == 107);
+  CHECK(set_url(options, "http+unix://%2F" + std::string(107, 'x') + "/mcp").find("107") !=
+        std::string::npos);
+}
+
 TEST_CASE("a redirect stays within scheme, host and port") {
   const std::string base = "http://a.example/mcp";
   CHECK(same_origin_url(base, "/other?x=1") == "http://a.example/other?x=1");
