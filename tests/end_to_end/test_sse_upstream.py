@@ -140,6 +140,25 @@ class Endpoints(Sse):
             self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
             daemon.terminate()
 
+    def test_a_stream_that_has_moved_within_its_origin_is_found_and_endpoints_are_relative_to_it(self):
+        self.server.moved = "/sse/"
+        for endpoint, path in (("/message?session={}", "/message"), ("message?session={}", "/sse/message")):
+            for start in (self.by_config, lambda **how: self.start_daemon(self.server.url, **how)):
+                self.server.endpoint = endpoint
+                daemon = start(socket=f"s{self.counter}")
+                self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
+                self.assertEqual(daemon.status()["upstream"]["kind"], "sse")
+                self.assertEqual(self.server.posted[-1][0].partition("?")[0], path)
+                daemon.terminate()
+
+    def test_a_stream_that_has_moved_to_another_origin_is_not_asked_for(self):
+        other = OldSseServer()
+        self.addCleanup(other.stop)
+        self.server.moved = other.url
+        self.by_config("--connect-wait", "200ms")
+        error = self.assert_error(self.client().call("echo"), -32001, 1, "http", "no")
+        self.assertEqual((error["data"]["status"], other.gets), (307, 0))
+
     def test_comments_and_other_events_before_it_are_no_matter(self):
         self.server.extra = b": hello\n\nevent: hint\ndata: x\n\nretry: 5\n\n"
         self.by_config()

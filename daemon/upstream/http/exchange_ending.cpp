@@ -14,7 +14,6 @@ namespace {
 
 /// How long a notification may take before the next frame of its client goes.
 constexpr std::chrono::seconds notification_time{30};
-constexpr int max_redirects = 5;
 /// A server that asks for no delay at all is not asked in a loop.
 constexpr std::chrono::milliseconds shortest_retry{100};
 
@@ -133,17 +132,12 @@ void Exchange::session_forgotten() {
   if (resume_at_ || awaited_elsewhere_) resume_at_ = std::chrono::steady_clock::now();
 }
 
-/// 307 and 308 keep the method; only the same origin gets the token (RFC 9110, section 15.4).
 bool Exchange::follow_redirect() {
-  if (resuming_ || (head_.status != 307 && head_.status != 308) || head_.location.empty() ||
-      redirects_ >= max_redirects) {
-    return false;
+  if (!redirection_.follow(context_.post_url(), head_)) return false;
+  if (resuming_) {
+    begin_get();
+    return true;
   }
-  const std::string& from = url_.empty() ? context_.post_url() : url_;
-  const std::string to = same_origin_url(from, head_.location);
-  if (to.empty()) return false;
-  ++redirects_;
-  url_ = to;
   reached_ = false;  // who redirects has not acted
   body_.clear();
   head_ = ResponseHead{};

@@ -93,6 +93,11 @@ void HttpServerStream::hurry() {
 
 void HttpServerStream::connect() {
   connected_at_ = std::chrono::steady_clock::now();
+  redirection_ = Redirection{};
+  begin_get();
+}
+
+void HttpServerStream::begin_get() {
   had_data_ = false;
   head_ = ResponseHead{};
   body_.clear();
@@ -103,6 +108,7 @@ void HttpServerStream::connect() {
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);
   set_stream(handle_.get(), headers_);
+  redirection_.apply(handle_.get());
   set_receivers(handle_.get(), &Callbacks::header, &Callbacks::body, this);
   running_ = true;
   context_.curl().add(handle_.get(), *this);
@@ -160,6 +166,10 @@ void HttpServerStream::ended(int result) {
   release_handle();
   const bool opened = state_ == ServerStream::open;
   const bool answered = result == CURLE_OK && head_.complete;
+  if (!opened && answered && redirection_.follow(context_.post_url(), head_)) {
+    begin_get();
+    return;
+  }
   if (!opened && answered && head_.status >= 400 && head_.status < 500) {
     refused();
     return;

@@ -8,6 +8,7 @@
 #include "protocol/sse_parser.hpp"
 #include "upstream/backoff.hpp"
 #include "upstream/http/http_context.hpp"
+#include "upstream/http/redirection.hpp"
 #include "upstream/http/response_head.hpp"
 #include "upstream/upstream.hpp"
 
@@ -50,6 +51,7 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   struct Callbacks;
 
   void connect();
+  void begin_get();
   void release_handle();
   void head_complete();
   void transfer_progressed(bool done, int result) override;
@@ -68,6 +70,7 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   CurlHandle handle_;
   HeaderList headers_;
   SseParser parser_;
+  Redirection redirection_;
   ResponseHead head_;
   std::string body_;
   std::deque<std::string> messages_;

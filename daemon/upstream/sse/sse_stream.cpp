@@ -66,6 +66,11 @@ void SseStream::release_handle() {
 
 void SseStream::open() {
   ++opening_;
+  redirection_ = Redirection{};
+  begin_get();
+}
+
+void SseStream::begin_get() {
   head_ = ResponseHead{};
   body_.clear();
   parser_ = SseParser(context_.options().max_frame);
@@ -75,6 +80,7 @@ void SseStream::open() {
   CURL* const h = handle_.get();
   curl_easy_setopt(h, CURLOPT_CURLU, nullptr);
   curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
+  redirection_.apply(h);
   set_stream(h, headers_);
   set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   patience_.set_after(context_.options().connect_timeout + head_patience);
@@ -120,13 +126,19 @@ void SseStream::transfer_progressed(bool done, int result) {
     messages_.pop_front();
     owner_.sse_stream_message(std::move(message));
   }
-  if (done && opening == opening_) end(failure_of_end(result));
+  if (!done || opening != opening_) return;
+  if (!is_open() && result == CURLE_OK && redirection_.follow(context_.options().url, head_)) {
+    release_handle();
+    begin_get();
+    return;
+  }
+  end(failure_of_end(result));
 }
 
 /// False if that was the end of the stream.
 bool SseStream::take_endpoint() {
-  const std::string url =
-      same_origin_url(context_.options().url, *std::exchange(named_endpoint_, std::nullopt));
+  const std::string url = same_origin_url(redirection_.place(context_.options().url),
+                                          *std::exchange(named_endpoint_, std::nullopt));
   if (url.empty()) {
     end(failure_of(ErrorKind::malformed, Delivered::no,
                    "the upstream names an endpoint that is not of its own origin"));

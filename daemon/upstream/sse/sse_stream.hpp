@@ -7,6 +7,7 @@
 #include "loop/deadline_timer.hpp"
 #include "protocol/sse_parser.hpp"
 #include "upstream/http/http_context.hpp"
+#include "upstream/http/redirection.hpp"
 #include "upstream/http/response_head.hpp"
 #include "upstream/upstream.hpp"
 
@@ -47,6 +48,7 @@ class SseStream final : private CurlTransfer, private SseSink {
  private:
   struct Callbacks;
 
+  void begin_get();
   void release_handle();
   void transfer_progressed(bool done, int result) override;
   void end(Failure failure);
@@ -63,6 +65,7 @@ class SseStream final : private CurlTransfer, private SseSink {
   CurlHandle handle_;
   HeaderList headers_;
   bool running_ = false;
+  Redirection redirection_;
   ResponseHead head_;
   SseParser parser_;
   std::string body_;                           ///< of a refusal
