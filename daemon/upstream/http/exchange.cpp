@@ -102,6 +102,13 @@ void Exchange::prepare_handle() {
 }
 
 void Exchange::pause(bool paused) {
+  const auto now = std::chrono::steady_clock::now();
+  if (paused && !paused_at_) {
+    paused_at_ = now;
+  } else if (!paused && paused_at_) {
+    started_ += now - *std::exchange(paused_at_, std::nullopt);
+    last_byte_ = now;
+  }
   if (running_) context_.curl().pause(handle_.get(), paused);
 }
 

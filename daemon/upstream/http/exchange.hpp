@@ -43,6 +43,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   Exchange& operator=(const Exchange&) = delete;
 
   void start();
+  /// Stops or continues receiving. What the bridge itself does not read cannot be late: meanwhile
+  /// no time passes for it.
   void pause(bool paused);
   /// The answer has come.
   void settle();
@@ -143,6 +145,7 @@ class Exchange final : private CurlTransfer, private SseSink {
 
   SteadyTime started_;
   SteadyTime last_byte_;
+  std::optional<SteadyTime> paused_at_;
   std::optional<SteadyTime> drain_until_;
 };
 

@@ -158,6 +158,7 @@ Ending Exchange::take_ending() {
 
 SteadyTime Exchange::deadline() const {
   if (settled_) return drain_until_.value_or(SteadyTime::max());
+  if (paused_at_) return SteadyTime::max();
   const HttpOptions& options = context_.options();
   SteadyTime due = SteadyTime::max();
   if (message_.kind != OutgoingKind::request) due = started_ + notification_time;
@@ -169,7 +170,7 @@ SteadyTime Exchange::deadline() const {
 }
 
 void Exchange::check_time(SteadyTime now, SteadyTime& next) {
-  if (ended_) return;
+  if (ended_ || (paused_at_ && !settled_)) return;
   if (resume_at_ && *resume_at_ <= now) begin_resume();
   if (ended_) return;
   const SteadyTime due = deadline();

@@ -166,7 +166,10 @@ void HttpUpstream::settle(UpstreamId id) {
 }
 
 void HttpUpstream::pause(UpstreamId id, bool paused) {
-  if (Exchange* exchange = find(id)) exchange->pause(paused);
+  Exchange* const exchange = find(id);
+  if (exchange == nullptr) return;
+  exchange->pause(paused);
+  if (!paused) watch_time(*exchange);
 }
 
 void HttpUpstream::use_protocol_version(std::string version) {
