@@ -174,7 +174,7 @@ void HttpServerStream::ended(int result) {
     refused();
     return;
   }
-  if (!opened && answered && head_.status == 200) {
+  if (!was_open_ && answered && head_.status == 200) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
       context_.log().event(
@@ -200,8 +200,10 @@ void HttpServerStream::refused() {
   const Failure failure = failure_of_status(context_, head_, body_);
   const bool about_session =
       session_verdict(head_, failure, !context_.session_id().empty()) != SessionVerdict::kept;
-  if (head_.status == 405 ||
-      ((head_.status == 404 || head_.status == 400) && !(was_open_ && about_session))) {
+  // One odd answer to a stream that was open (of a gateway, say) does not end it for good.
+  const bool has_none =
+      head_.status == 405 || (!was_open_ && (head_.status == 404 || head_.status == 400));
+  if (has_none) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
       context_.log().event(
@@ -219,7 +221,7 @@ void HttpServerStream::refused() {
   if (head_.status == 401 || head_.status == 403) {
     owner_.stream_unauthorized(head_.status, head_.www_authenticate, token_generation_);
   }
-  // 401, 403, 409, 429: another time.
+  // 401, 403, 409, 429 and what is odd: another time.
   if (head_.retry_after) wait_once_ = std::min(*head_.retry_after, longest_retry_after);
   connect_later(true);
 }
