@@ -61,6 +61,14 @@ class Sessions(Sse):
         self.assertEqual({m["id"]: text_of(m) for m in client.lines(200)}, {n: str(n) for n in range(200)})
         self.assertEqual(self.server.opened, 1)
 
+    def test_an_answer_over_the_limit_is_that_requests_error_and_the_stream_stays(self):
+        self.by_config("--max-frame", "64K")
+        client = self.client()
+        client.send(call("echo", {"message": "x", "times": 200_000}, 1))
+        self.assert_error(client.line(), -32000, 1, "too_large", "unknown")
+        self.assertEqual(text_of(client.call("echo", {"message": "next"}, 2)), "next")
+        self.assertEqual(self.server.opened, 1)
+
     def test_no_event_for_too_long_is_a_timeout(self):
         self.server.silent = ("tools/call",)
         self.by_config("--request-timeout", "300ms")

@@ -314,6 +314,17 @@ void HttpUpstream::stream_progressed() {
   report_stream();
   while (auto message = stream_.next_message())
     events_->upstream_message(std::nullopt, std::move(*message));
+  while (const auto id = stream_.next_oversized_answer()) end_oversized(*id);
+}
+
+void HttpUpstream::end_oversized(UpstreamId id) {
+  Exchange* const exchange = find(id);
+  if (exchange == nullptr || !exchange->is_request() || exchange->is_settled()) return;
+  exchange->fail(
+      failure_of(ErrorKind::too_large, Delivered::unknown,
+                 fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)",
+                             context_.options().max_frame)));
+  exchange_progressed(id);
 }
 
 void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }

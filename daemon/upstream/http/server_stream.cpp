@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/json_text.hpp"
+#include "protocol/oversized_answer.hpp"
 #include "upstream/http/failures.hpp"
 
 namespace bridge {
@@ -35,7 +36,8 @@ struct HttpServerStream::Callbacks {
     stream.context_.counts().received_bytes += bytes.size();
     if (stream.state_ == ServerStream::open) {
       stream.parser_.feed(bytes, stream);
-      if (!stream.messages_.empty()) stream.context_.curl().mark_ready(stream);
+      if (!stream.messages_.empty() || !stream.oversized_answers_.empty())
+        stream.context_.curl().mark_ready(stream);
     } else if (stream.body_.size() + bytes.size() <= max_refusal) {
       stream.body_.append(bytes);
     } else {
@@ -83,6 +85,7 @@ void HttpServerStream::close() {
   timer_.clear();
   release_handle();
   messages_.clear();
+  oversized_answers_.clear();
   state_ = ServerStream::off;
 }
 
@@ -141,6 +144,18 @@ void HttpServerStream::on_oversized_event() {
   context_.log().peer(
       LogLevel::warning, "oversized event",
       "an event on the server stream was over --max-frame and was skipped ({} so far)", oversized_);
+}
+
+void HttpServerStream::on_oversized_event_end(std::string_view beginning, std::string_view end) {
+  if (const auto id = id_of_oversized_answer(beginning, end))
+    oversized_answers_.push_back(static_cast<UpstreamId>(*id));
+}
+
+std::optional<UpstreamId> HttpServerStream::next_oversized_answer() {
+  if (oversized_answers_.empty()) return std::nullopt;
+  const UpstreamId id = oversized_answers_.front();
+  oversized_answers_.pop_front();
+  return id;
 }
 
 std::optional<std::string> HttpServerStream::next_message() {

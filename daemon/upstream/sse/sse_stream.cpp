@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/json_text.hpp"
+#include "protocol/oversized_answer.hpp"
 #include "upstream/http/failures.hpp"
 
 namespace bridge {
@@ -33,7 +34,7 @@ struct SseStream::Callbacks {
     if (stream.head_.status == 200 && stream.head_.is_event_stream()) {
       stream.context_.hear();
       stream.parser_.feed(bytes, stream);
-      if (!stream.messages_.empty() || stream.named_endpoint_)
+      if (!stream.messages_.empty() || !stream.oversized_answers_.empty() || stream.named_endpoint_)
         stream.context_.curl().mark_ready(stream);
     } else if (stream.body_.size() + bytes.size() <= max_refusal) {
       stream.body_.append(bytes);
@@ -93,6 +94,7 @@ void SseStream::close() {
   patience_.clear();
   release_handle();
   messages_.clear();
+  oversized_answers_.clear();
   named_endpoint_.reset();
   endpoint_.clear();
 }
@@ -113,6 +115,11 @@ void SseStream::on_oversized_event() {
                       context_.options().max_frame);
 }
 
+void SseStream::on_oversized_event_end(std::string_view beginning, std::string_view end) {
+  if (const auto id = id_of_oversized_answer(beginning, end))
+    oversized_answers_.push_back(static_cast<UpstreamId>(*id));
+}
+
 void SseStream::transfer_progressed(bool done, int result) {
   if (done) running_ = false;
   const std::uint64_t opening = opening_;
@@ -125,6 +132,11 @@ void SseStream::transfer_progressed(bool done, int result) {
     std::string message = std::move(messages_.front());
     messages_.pop_front();
     owner_.sse_stream_message(std::move(message));
+  }
+  while (opening == opening_ && !oversized_answers_.empty()) {
+    const UpstreamId id = oversized_answers_.front();
+    oversized_answers_.pop_front();
+    owner_.sse_stream_oversized_answer(id);
   }
   if (!done || opening != opening_) return;
   if (!is_open() && result == CURLE_OK && redirection_.follow(context_.options().url, head_)) {

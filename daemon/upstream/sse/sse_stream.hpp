@@ -19,6 +19,8 @@ class SseStreamOwner {
   /// origin.
   virtual void sse_stream_open(const std::string& endpoint) = 0;
   virtual void sse_stream_message(std::string message) = 0;
+  /// The answer to this request was over --max-frame.
+  virtual void sse_stream_oversized_answer(UpstreamId id) = 0;
   /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or
   /// 403.
   virtual void sse_stream_ended(Failure failure, const std::string& challenge) = 0;
@@ -58,6 +60,7 @@ class SseStream final : private CurlTransfer, private SseSink {
   void on_event(std::string type, std::string data) override;
   void on_retry(std::chrono::milliseconds) override {}
   void on_oversized_event() override;
+  void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
   SseStreamOwner& owner_;
@@ -72,6 +75,7 @@ class SseStream final : private CurlTransfer, private SseSink {
   std::optional<std::string> named_endpoint_;  ///< as the server wrote it
   std::string endpoint_;
   std::deque<std::string> messages_;
+  std::deque<UpstreamId> oversized_answers_;
   int token_generation_ = 0;
   std::uint64_t opening_ = 0;  ///< grows with open() and close(): what is reported may change both
 };

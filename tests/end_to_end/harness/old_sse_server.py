@@ -135,5 +135,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return {"protocolVersion": "2024-11-05", "capabilities": {"tools": {"listChanged": True}},
                     "serverInfo": {"name": "old", "version": "1"}}
         if message["method"] == "tools/call":
-            return {"content": [{"type": "text", "text": message["params"]["arguments"].get("message", "")}]}
+            arguments = message["params"]["arguments"]
+            return {"content": [{"type": "text", "text": arguments.get("message", "") * arguments.get("times", 1)}]}
         return {}
