@@ -176,7 +176,9 @@ class Session final : public UpstreamEvents {
   void set_next_try(std::chrono::milliseconds delay);
   void timer_fired();
   void schedule();
+  void watch_silence();
   void keepalive_fired();
+  void send_ping();
   UpstreamId send_own(OutgoingKind kind, std::string_view method, std::string_view params);
 
   Upstream& upstream_;
@@ -201,6 +203,7 @@ class Session final : public UpstreamEvents {
   int unanswered_tries_ = 0;          ///< in a row
   std::vector<UpstreamId> step_ids_;  ///< own messages whose end the step waits for
   UpstreamId ping_id_{};
+  SteadyTime ping_sent_{};
   UpstreamId confirm_id_{};
 
   std::string kept_params_;

@@ -173,7 +173,7 @@ void Session::came_back() {
   backoff_.reset();
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
-  if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  watch_silence();
   if (!doubts_.empty()) confirm();
   release_held();
   schedule();
@@ -183,7 +183,7 @@ void Session::came_back() {
 void Session::probe() {
   last_try_ = std::chrono::steady_clock::now();
   if (held_.empty()) {
-    if (ping_id_ == UpstreamId{}) ping_id_ = send_own(OutgoingKind::request, "ping", {});
+    if (ping_id_ == UpstreamId{}) send_ping();
   } else {
     release_held();
   }

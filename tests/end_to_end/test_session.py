@@ -226,9 +226,17 @@ class Kept(Case):
         client = self.client()
         client.fence()
         server.fault({"hang": True}, method="ping")
-        server.log("ping", wait=2)
+        server.log("ping", wait=1)
         self.assertEqual(client.fence(), [])
         self.assertEqual(daemon.status()["upstream"]["state"], "open")
+
+    def test_the_next_ping_waits_for_the_end_of_the_one_under_way(self):
+        server, _ = self.bridge("--keepalive", "200ms")
+        client = self.client()
+        client.fence()
+        server.fault({"delayMs": 1500}, method="ping")
+        first, second = server.log("ping", wait=2)
+        self.assertGreater(second["atMs"] - first["atMs"], 1400)
 
     def test_a_ping_that_is_refused_for_being_one_too_many_is_no_absence(self):
         server, daemon = self.bridge("--keepalive", "200ms")
