@@ -284,11 +284,24 @@ class Kept(Case):
             self.client().fence()
         self.assertEqual(len(server.log("initialize")), 1)
 
+    def test_the_stream_is_tried_as_often_in_a_row_as_the_option_says(self):
+        for tries in (1, 2):
+            with self.subTest(tries):
+                server, daemon = self.bridge("--stream-retries", str(tries))
+                server.fault({"status": 503}, http_method="GET", times=-1)
+                self.client().fence()
+                daemon.logged(f"could not be opened in {tries} tries (--stream-retries): given up")
+                self.assertEqual(daemon.status()["upstream"]["stream"], "none")
+                self.assertEqual(len(server.log(http_method="GET")), tries)
+                daemon.stop()
+
     def test_no_server_stream_if_not_wanted(self):
-        server, daemon = self.bridge("--no-server-stream")
-        self.client().fence()
-        self.assertEqual(server.log(http_method="GET"), [])
-        self.assertEqual(daemon.status()["upstream"]["stream"], "off")
+        for options in (["--no-server-stream"], ["--stream-retries", "0"]):
+            server, daemon = self.bridge(*options)
+            self.client().fence()
+            self.assertEqual(server.log(http_method="GET"), [])
+            self.assertEqual(daemon.status()["upstream"]["stream"], "off")
+            daemon.stop()
 
 
 class Ending(Case):

@@ -64,7 +64,7 @@ void HttpServerStream::release_handle() {
 
 void HttpServerStream::open() {
   close();
-  if (!context_.options().server_stream) return;
+  if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
   parser_ = SseParser(context_.options().max_frame);
   was_open_ = false;
   failures_ = 0;
@@ -244,7 +244,7 @@ void HttpServerStream::refused() {
 void HttpServerStream::connect_later(bool failed) {
   state_ = ServerStream::waiting;
   const int bound = context_.options().stream_retries;
-  if (failed && ++failures_ > bound && bound >= 0) {
+  if (failed && ++failures_ >= bound && bound >= 0) {
     state_ = ServerStream::none;
     context_.log().event(
         LogLevel::warning, "server stream given up",
