@@ -19,8 +19,7 @@ constexpr std::chrono::milliseconds impatient{500};
 
 bool is_definitive(const Failure& failure) {
   if (!failure.error_object.empty()) return true;
-  return failure.status >= 400 && failure.status < 500 && failure.status != 429 &&
-         failure.status != 408;
+  return failure.status >= 400 && failure.status < 500 && failure.status != 429;
 }
 
 }  // namespace

@@ -108,6 +108,17 @@ class Opening(Case):
         self.assertEqual(body[0]["params"]["clientInfo"]["name"], "mcp-session-bridge")
 
 
+    def test_a_4xx_goes_to_who_asked_at_once_a_408_too(self):
+        server, _ = self.bridge()
+        for status in (403, 408, 418):
+            server.fault({"status": status, "body": "no"}, method="initialize")
+            client = self.client()
+            client.send(initialize(1))
+            error = client.line()["error"]
+            self.assertEqual((error["code"], error["data"]["status"]), (-32001, status))
+        self.assertEqual(len(server.log("initialize")), 3)
+
+
 class Shared(Case):
     def sdk_like(self, id=0, version="2025-11-25"):
         client = self.client()
