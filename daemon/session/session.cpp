@@ -40,7 +40,8 @@ Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upst
                       initialize_unanswered();
                     }
                   }),
-      keepalive_timer_(loop, turn, [this] { keepalive_fired(); }) {}
+      keepalive_timer_(loop, turn, [this] { keepalive_fired(); }),
+      confirm_timer_(loop, turn, [this] { confirm_unanswered(); }) {}
 
 bool Session::is_trying() const { return step_ != Step::none; }
 
@@ -271,6 +272,7 @@ void Session::end(std::function<void()> done) {
   timer_.clear();
   step_timer_.clear();
   keepalive_timer_.clear();
+  confirm_timer_.clear();
   upstream_.end(std::move(done));
 }
 

@@ -162,6 +162,7 @@ class Session final : public UpstreamEvents {
   void message_failed(Ending ending);
   void doubt(Ending ending);
   void confirm();
+  void confirm_unanswered();
   void resolve_doubts(bool lost);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay = {});
   void go_away(const Failure& failure);
@@ -223,6 +224,7 @@ class Session final : public UpstreamEvents {
   DeadlineTimer timer_;
   DeadlineTimer step_timer_;
   DeadlineTimer keepalive_timer_;
+  DeadlineTimer confirm_timer_;
 };
 
 std::string_view name_of(Session::State state);
