@@ -56,8 +56,8 @@ void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& ra
   build.duration("--request-max", http.request_max, "For a request's whole answer; 0: none");
   build.flag("server-stream", http.server_stream,
              "Keep the GET stream open for the server's notifications");
-  build.count("--stream-retries", http.stream_retries, "Tries in a row to open that stream", 0,
-              "unlimited");
+  build.count("--stream-retries", http.stream_retries,
+              "Tries in a row to open that stream; 0: none", 0, "unlimited");
   build.size("--max-frame", options.clients.max_frame, "The longest message, in either direction");
 }
 

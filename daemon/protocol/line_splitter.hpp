@@ -1,10 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "protocol/text_ends.hpp"
 
 namespace bridge {
 
@@ -13,12 +14,9 @@ namespace bridge {
 /// A line ends with `\n`; a `\r` before it goes. Empty lines are not reported. A line of more than
 /// `max_line` bytes is reported once as oversized, as soon as that is certain, and the rest of it
 /// is discarded; so at most `max_line` + 1 bytes are ever held. A sink that wants to know what it
-/// was has `on_oversized_line_end(beginning, end)`: the first and last bytes of it, `ends_of_line`
-/// at most.
+/// was has `on_oversized_line_end(beginning, end)`: its TextEnds.
 class LineSplitter {
  public:
-  static constexpr std::size_t ends_of_line = 256;
-
   explicit LineSplitter(std::size_t max_line) : max_line_(max_line) {}
 
   /// Calls `sink.on_line(std::string)` and `sink.on_oversized_line()`, in order.
@@ -47,7 +45,7 @@ class LineSplitter {
   template <class Sink>
   void append(std::string_view part, Sink& sink) {
     if (discarding_) {
-      keep_end(part);
+      ends_.add(part);
       return;
     }
     // One byte more than the limit may still be the \r of a line that is just long enough.
@@ -58,17 +56,10 @@ class LineSplitter {
       return;
     }
     discarding_ = true;
-    beginning_.assign(pending_, 0, ends_of_line);
-    beginning_.append(part.substr(0, ends_of_line - beginning_.size()));
-    keep_end(pending_);
-    keep_end(part);
+    ends_.add(pending_);
+    ends_.add(part);
     std::string().swap(pending_);
     sink.on_oversized_line();
-  }
-
-  void keep_end(std::string_view part) {
-    end_.append(part.substr(part.size() - std::min(part.size(), ends_of_line)));
-    if (end_.size() > ends_of_line) end_.erase(0, end_.size() - ends_of_line);
   }
 
   char last_of(std::string_view part) const {
@@ -80,10 +71,9 @@ class LineSplitter {
   void end_line(Sink& sink) {
     if (discarding_) {
       discarding_ = false;
-      const std::string beginning = std::exchange(beginning_, {});
-      const std::string end = std::exchange(end_, {});
-      if constexpr (requires { sink.on_oversized_line_end(beginning, end); })
-        sink.on_oversized_line_end(beginning, end);
+      const TextEnds ends = std::exchange(ends_, {});
+      if constexpr (requires { sink.on_oversized_line_end(ends.beginning(), ends.end()); })
+        sink.on_oversized_line_end(ends.beginning(), ends.end());
       return;
     }
     if (!pending_.empty() && pending_.back() == '\r') pending_.pop_back();
@@ -93,8 +83,7 @@ class LineSplitter {
 
   std::size_t max_line_;
   std::string pending_;
-  std::string beginning_;  ///< of the line that is being discarded
-  std::string end_;
+  TextEnds ends_;  ///< of the line that is being discarded
   bool discarding_ = false;
 };
 

@@ -55,7 +55,8 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
     after_cr_ = chunk[end] == '\r';
     const std::string_view line_part = chunk.substr(at, end - at);
     if (line_skipped_) {
-      line_skipped_ = at_start_ = false;
+      if (data_skipped_) ends_.add(line_part);
+      line_skipped_ = data_skipped_ = at_start_ = false;
     } else if (line_.empty()) {
       end_of_line(line_part, sink);
     } else {
@@ -69,7 +70,10 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
 
 /// Keeps a part of a line whose end has not come, unless nothing of that line can count any more.
 void SseParser::hold(std::string_view part, SseSink& sink) {
-  if (line_skipped_) return;
+  if (line_skipped_) {
+    if (data_skipped_) ends_.add(part);
+    return;
+  }
   line_.append(part);
   std::string_view line = line_;
   if (at_start_ && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
@@ -77,6 +81,8 @@ void SseParser::hold(std::string_view part, SseSink& sink) {
   if (is_data) check_size(value_after(line, data_begin.size() - 1).size(), sink);
   if ((!is_data || skipping_) && line.size() > max_field_line) {
     line_skipped_ = true;
+    data_skipped_ = is_data;
+    if (is_data) skip_line(value_after(line, data_begin.size() - 1));
     std::string().swap(line_);
   }
 }
@@ -85,9 +91,17 @@ void SseParser::hold(std::string_view part, SseSink& sink) {
 void SseParser::check_size(std::size_t more, SseSink& sink) {
   if (skipping_ || data_.size() + (has_data_ ? 1 : 0) + more <= max_event_) return;
   skipping_ = true;
+  ends_ = TextEnds();
+  ends_.add(data_);
   std::string().swap(data_);
   has_data_ = false;
   sink.on_oversized_event();
+}
+
+/// A line of data, or the beginning of one, of an event that is skipped.
+void SseParser::skip_line(std::string_view value) {
+  if (!ends_.end().empty()) ends_.add(" ");
+  ends_.add(value);
 }
 
 void SseParser::end_of_line(std::string_view line, SseSink& sink) {
@@ -106,7 +120,10 @@ void SseParser::end_of_line(std::string_view line, SseSink& sink) {
 void SseParser::field(std::string_view name, std::string_view value, SseSink& sink) {
   if (name == "data") {
     check_size(value.size(), sink);
-    if (skipping_) return;
+    if (skipping_) {
+      skip_line(value);
+      return;
+    }
     if (has_data_) data_.push_back('\n');
     data_.append(value);
     has_data_ = true;
@@ -134,7 +151,11 @@ void SseParser::dispatch(SseSink& sink) {
   std::string type = std::exchange(type_, std::string());
   std::string data = std::exchange(data_, std::string());
   const bool had_data = std::exchange(has_data_, false);
-  if (std::exchange(skipping_, false)) return;
+  if (std::exchange(skipping_, false)) {
+    const TextEnds ends = std::exchange(ends_, {});
+    sink.on_oversized_event_end(ends.beginning(), ends.end());
+    return;
+  }
   if (had_data || had_id) sink.on_event(std::move(type), std::move(data));
 }
 

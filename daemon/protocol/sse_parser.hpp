@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/text_ends.hpp"
+
 namespace bridge {
 
 /// What an SSE stream is made of.
@@ -16,6 +18,11 @@ class SseSink {
   virtual void on_retry(std::chrono::milliseconds delay) = 0;
   /// An event was over the limit. The rest of it is skipped.
   virtual void on_oversized_event() = 0;
+  /// It has ended: the TextEnds of its data, whose lines are joined by spaces.
+  virtual void on_oversized_event_end(std::string_view beginning, std::string_view end) {
+    static_cast<void>(beginning);
+    static_cast<void>(end);
+  }
 
  protected:
   ~SseSink() = default;
@@ -49,6 +56,7 @@ class SseParser {
   void dispatch(SseSink& sink);
   void hold(std::string_view part, SseSink& sink);
   void check_size(std::size_t more, SseSink& sink);
+  void skip_line(std::string_view value);
 
   std::size_t max_event_;
   std::string line_;  ///< the beginning of a line whose end has not come
@@ -62,7 +70,9 @@ class SseParser {
   bool at_start_ = true;       ///< a BOM may come
   bool after_cr_ = false;      ///< a LF now belongs to the CR before it
   bool skipping_ = false;      ///< inside an oversized event
+  TextEnds ends_;              ///< of its data
   bool line_skipped_ = false;  ///< inside a line whose beginning was thrown away
+  bool data_skipped_ = false;  ///< and it is data
 };
 
 }  // namespace bridge

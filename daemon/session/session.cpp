@@ -40,7 +40,8 @@ Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upst
                       initialize_unanswered();
                     }
                   }),
-      keepalive_timer_(loop, turn, [this] { keepalive_fired(); }) {}
+      keepalive_timer_(loop, turn, [this] { keepalive_fired(); }),
+      confirm_timer_(loop, turn, [this] { confirm_unanswered(); }) {}
 
 bool Session::is_trying() const { return step_ != Step::none; }
 
@@ -119,6 +120,7 @@ bool Session::own_message(std::optional<UpstreamId> origin, Frame& frame) {
   if (id == ping_id_) {
     ping_id_ = UpstreamId{};
     upstream_.settle(id);
+    watch_silence();
     return true;
   }
   if (id == confirm_id_) {
@@ -161,6 +163,8 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
       lose("a ping was refused");
     } else if (ending.failure && is_unreachable(*ending.failure)) {
       go_away(*ending.failure);
+    } else if (!confirms) {
+      watch_silence();
     }
     return true;
   }
@@ -224,10 +228,23 @@ void Session::timer_fired() {
   schedule();
 }
 
+void Session::watch_silence() {
+  if (is_open() && options_.keepalive.count() > 0)
+    keepalive_timer_.set(last_sent_ + options_.keepalive);
+}
+
+void Session::send_ping() {
+  ping_id_ = send_own(OutgoingKind::request, "ping", {});
+  ping_sent_ = std::chrono::steady_clock::now();
+}
+
+// One ping at a time: its end sets the timer for the next one.
 void Session::keepalive_fired() {
   if (!is_open() || ending_) return;
   const auto now = std::chrono::steady_clock::now();
-  if (ping_id_ != UpstreamId{}) {
+  if (ping_id_ != UpstreamId{} && now < ping_sent_ + ping_patience) {
+    keepalive_timer_.set(ping_sent_ + ping_patience);
+  } else if (ping_id_ != UpstreamId{}) {
     log_.peer(LogLevel::warning, "ping unanswered",
               "the upstream has not answered a ping for {} s: connections are made anew",
               ping_patience.count());
@@ -236,19 +253,17 @@ void Session::keepalive_fired() {
     upstream_.refresh_connections();
     keepalive_timer_.set(now + options_.keepalive);
   } else if (now - last_sent_ >= options_.keepalive) {
-    ping_id_ = send_own(OutgoingKind::request, "ping", {});
-    keepalive_timer_.set(now +
-                         std::min<std::chrono::milliseconds>(ping_patience, options_.keepalive));
+    send_ping();
+    keepalive_timer_.set(ping_sent_ + ping_patience);
   } else {
-    keepalive_timer_.set(last_sent_ + options_.keepalive);
+    watch_silence();
   }
 }
 
 void Session::reconfigure(const SessionOptions& options) {
   options_.connect_wait = options.connect_wait;
   options_.keepalive = options.keepalive;
-  if (is_open() && options_.keepalive.count() > 0)
-    keepalive_timer_.set(last_sent_ + options_.keepalive);
+  watch_silence();
   if (options_.keepalive.count() == 0) keepalive_timer_.clear();
 }
 
@@ -257,6 +272,7 @@ void Session::end(std::function<void()> done) {
   timer_.clear();
   step_timer_.clear();
   keepalive_timer_.clear();
+  confirm_timer_.clear();
   upstream_.end(std::move(done));
 }
 

@@ -162,6 +162,7 @@ class Session final : public UpstreamEvents {
   void message_failed(Ending ending);
   void doubt(Ending ending);
   void confirm();
+  void confirm_unanswered();
   void resolve_doubts(bool lost);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay = {});
   void go_away(const Failure& failure);
@@ -176,7 +177,9 @@ class Session final : public UpstreamEvents {
   void set_next_try(std::chrono::milliseconds delay);
   void timer_fired();
   void schedule();
+  void watch_silence();
   void keepalive_fired();
+  void send_ping();
   UpstreamId send_own(OutgoingKind kind, std::string_view method, std::string_view params);
 
   Upstream& upstream_;
@@ -201,6 +204,7 @@ class Session final : public UpstreamEvents {
   int unanswered_tries_ = 0;          ///< in a row
   std::vector<UpstreamId> step_ids_;  ///< own messages whose end the step waits for
   UpstreamId ping_id_{};
+  SteadyTime ping_sent_{};
   UpstreamId confirm_id_{};
 
   std::string kept_params_;
@@ -220,6 +224,7 @@ class Session final : public UpstreamEvents {
   DeadlineTimer timer_;
   DeadlineTimer step_timer_;
   DeadlineTimer keepalive_timer_;
+  DeadlineTimer confirm_timer_;
 };
 
 std::string_view name_of(Session::State state);

@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint8_t max_rejections = 3;
 /// A message that only reads is sent again so often after its connection broke.
 constexpr std::uint8_t max_repeats = 2;
+/// Also with a short --connect-wait a ping has this long.
+constexpr std::chrono::milliseconds shortest_confirmation{1000};
 
 /// What is told once it is not sent again.
 void say_that_sessions_are_lost(Failure& failure) {
@@ -132,11 +134,20 @@ void Session::doubt(Ending ending) {
 
 /// Asks whether the session is there. Once for all who doubt it.
 void Session::confirm() {
-  if (is_open() && confirm_id_ == UpstreamId{})
-    confirm_id_ = send_own(OutgoingKind::request, "ping", {});
+  if (!is_open() || confirm_id_ != UpstreamId{}) return;
+  confirm_id_ = send_own(OutgoingKind::request, "ping", {});
+  confirm_timer_.set_after(std::max(options_.connect_wait, shortest_confirmation));
+}
+
+/// Nothing says that the session is lost: the refusals stand. Nobody waits longer for it than for
+/// the session itself.
+void Session::confirm_unanswered() {
+  upstream_.abandon(std::exchange(confirm_id_, UpstreamId{}));
+  resolve_doubts(false);
 }
 
 void Session::resolve_doubts(bool lost) {
+  confirm_timer_.clear();
   for (Ending& ending : std::exchange(doubts_, {})) {
     if (lost) {
       ending.session = SessionVerdict::lost;
@@ -173,7 +184,7 @@ void Session::came_back() {
   backoff_.reset();
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
-  if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  watch_silence();
   if (!doubts_.empty()) confirm();
   release_held();
   schedule();
@@ -183,7 +194,7 @@ void Session::came_back() {
 void Session::probe() {
   last_try_ = std::chrono::steady_clock::now();
   if (held_.empty()) {
-    if (ping_id_ == UpstreamId{}) ping_id_ = send_own(OutgoingKind::request, "ping", {});
+    if (ping_id_ == UpstreamId{}) send_ping();
   } else {
     release_held();
   }

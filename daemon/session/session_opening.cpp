@@ -19,8 +19,7 @@ constexpr std::chrono::milliseconds impatient{500};
 
 bool is_definitive(const Failure& failure) {
   if (!failure.error_object.empty()) return true;
-  return failure.status >= 400 && failure.status < 500 && failure.status != 429 &&
-         failure.status != 408;
+  return failure.status >= 400 && failure.status < 500 && failure.status != 429;
 }
 
 }  // namespace
@@ -298,7 +297,7 @@ void Session::become_open() {
   initialize_params_.clear();
   last_failure_.reset();
   opened_at_ = std::chrono::steady_clock::now();
-  if (options_.keepalive.count() > 0) keepalive_timer_.set(last_sent_ + options_.keepalive);
+  watch_silence();
   if (std::exchange(lost_, false)) {
     ++counts_.reopened;
     log_.peer(LogLevel::info, "session reopened", "session with {} opened again",

@@ -108,6 +108,17 @@ class Opening(Case):
         self.assertEqual(body[0]["params"]["clientInfo"]["name"], "mcp-session-bridge")
 
 
+    def test_a_4xx_goes_to_who_asked_at_once_a_408_too(self):
+        server, _ = self.bridge()
+        for status in (403, 408, 418):
+            server.fault({"status": status, "body": "no"}, method="initialize")
+            client = self.client()
+            client.send(initialize(1))
+            error = client.line()["error"]
+            self.assertEqual((error["code"], error["data"]["status"]), (-32001, status))
+        self.assertEqual(len(server.log("initialize")), 3)
+
+
 class Shared(Case):
     def sdk_like(self, id=0, version="2025-11-25"):
         client = self.client()
@@ -239,9 +250,17 @@ class Kept(Case):
         client = self.client()
         client.fence()
         server.fault({"hang": True}, method="ping")
-        server.log("ping", wait=2)
+        server.log("ping", wait=1)
         self.assertEqual(client.fence(), [])
         self.assertEqual(daemon.status()["upstream"]["state"], "open")
+
+    def test_the_next_ping_waits_for_the_end_of_the_one_under_way(self):
+        server, _ = self.bridge("--keepalive", "200ms")
+        client = self.client()
+        client.fence()
+        server.fault({"delayMs": 1500}, method="ping")
+        first, second = server.log("ping", wait=2)
+        self.assertGreater(second["atMs"] - first["atMs"], 1400)
 
     def test_a_ping_that_is_refused_for_being_one_too_many_is_no_absence(self):
         server, daemon = self.bridge("--keepalive", "200ms")
@@ -289,11 +308,24 @@ class Kept(Case):
             self.client().fence()
         self.assertEqual(len(server.log("initialize")), 1)
 
+    def test_the_stream_is_tried_as_often_in_a_row_as_the_option_says(self):
+        for tries in (1, 2):
+            with self.subTest(tries):
+                server, daemon = self.bridge("--stream-retries", str(tries))
+                server.fault({"status": 503}, http_method="GET", times=-1)
+                self.client().fence()
+                daemon.logged(f"could not be opened in {tries} tries (--stream-retries): given up")
+                self.assertEqual(daemon.status()["upstream"]["stream"], "none")
+                self.assertEqual(len(server.log(http_method="GET")), tries)
+                daemon.stop()
+
     def test_no_server_stream_if_not_wanted(self):
-        server, daemon = self.bridge("--no-server-stream")
-        self.client().fence()
-        self.assertEqual(server.log(http_method="GET"), [])
-        self.assertEqual(daemon.status()["upstream"]["stream"], "off")
+        for options in (["--no-server-stream"], ["--stream-retries", "0"]):
+            server, daemon = self.bridge(*options)
+            self.client().fence()
+            self.assertEqual(server.log(http_method="GET"), [])
+            self.assertEqual(daemon.status()["upstream"]["stream"], "off")
+            daemon.stop()
 
 
 class Ending(Case):

@@ -28,6 +28,23 @@ class NotReading(Case):
         other.fence()
         self.assertEqual(sorted(message["id"] for message in stuck.lines(8)), list(range(8)))
 
+    def test_what_is_not_read_for_it_meanwhile_is_not_late(self):
+        for option in ("--request-timeout", "--request-max"):
+            with self.subTest(option):
+                server, daemon = self.bridge("--client-buffer", "64K", option, "2s", upstream=("--answers", "sse"))
+                stuck, other = self.small(daemon), self.client(daemon)
+                stuck.send(*[call("big", {"bytes": 600_000}, id) for id in (1, 2)])
+                daemon.status_when(lambda status: any(client["queuedBytes"] > 900_000 for client in status["clients"]),
+                                   "a full queue")
+                stuck.send(call("slow", {"steps": 3, "delayMs": 100}, 3))
+                server.log("tools/call", wait=3)
+                for step in range(5):
+                    other.call("slow", {"steps": 1, "delayMs": 500}, step)
+                self.assertEqual([len(text_of(message)) for message in stuck.lines(2)], [600_000] * 2)
+                self.assertEqual(text_of(stuck.answer(3)), "done after 3 steps")
+                self.assertEqual(server.log("notifications/cancelled"), [])
+                daemon.stop()
+
     def test_over_its_buffer_it_is_disconnected_after_the_stall_and_it_is_logged(self):
         server, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "500ms")
         stuck, other = self.small(daemon), self.client()

@@ -61,6 +61,14 @@ class Sessions(Sse):
         self.assertEqual({m["id"]: text_of(m) for m in client.lines(200)}, {n: str(n) for n in range(200)})
         self.assertEqual(self.server.opened, 1)
 
+    def test_an_answer_over_the_limit_is_that_requests_error_and_the_stream_stays(self):
+        self.by_config("--max-frame", "64K")
+        client = self.client()
+        client.send(call("echo", {"message": "x", "times": 200_000}, 1))
+        self.assert_error(client.line(), -32000, 1, "too_large", "unknown")
+        self.assertEqual(text_of(client.call("echo", {"message": "next"}, 2)), "next")
+        self.assertEqual(self.server.opened, 1)
+
     def test_no_event_for_too_long_is_a_timeout(self):
         self.server.silent = ("tools/call",)
         self.by_config("--request-timeout", "300ms")
@@ -139,6 +147,25 @@ class Endpoints(Sse):
             daemon = self.by_config(socket=f"s{self.counter}")
             self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
             daemon.terminate()
+
+    def test_a_stream_that_has_moved_within_its_origin_is_found_and_endpoints_are_relative_to_it(self):
+        self.server.moved = "/sse/"
+        for endpoint, path in (("/message?session={}", "/message"), ("message?session={}", "/sse/message")):
+            for start in (self.by_config, lambda **how: self.start_daemon(self.server.url, **how)):
+                self.server.endpoint = endpoint
+                daemon = start(socket=f"s{self.counter}")
+                self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
+                self.assertEqual(daemon.status()["upstream"]["kind"], "sse")
+                self.assertEqual(self.server.posted[-1][0].partition("?")[0], path)
+                daemon.terminate()
+
+    def test_a_stream_that_has_moved_to_another_origin_is_not_asked_for(self):
+        other = OldSseServer()
+        self.addCleanup(other.stop)
+        self.server.moved = other.url
+        self.by_config("--connect-wait", "200ms")
+        error = self.assert_error(self.client().call("echo"), -32001, 1, "http", "no")
+        self.assertEqual((error["data"]["status"], other.gets), (307, 0))
 
     def test_comments_and_other_events_before_it_are_no_matter(self):
         self.server.extra = b": hello\n\nevent: hint\ndata: x\n\nretry: 5\n\n"

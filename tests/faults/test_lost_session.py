@@ -106,6 +106,18 @@ class Lost(FaultCase):
         server.clear_faults()
         self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
 
+    def test_a_400_about_the_session_is_the_clients_if_the_ping_that_is_to_confirm_it_hangs(self):
+        server, daemon = self.bridge("--connect-wait", "1s")
+        client = self.client()
+        client.fence()
+        server.fault({"hang": True}, method="ping")
+        server.fault({"status": 400, "body": {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "session expired"}}},
+                     method="tools/call")
+        self.assertEqual(client.call("echo", {"message": "x"}, 1)["error"]["message"], "session expired")
+        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
+        self.assertEqual(len(server.log("tools/call")), 3)
+
     def test_a_400_about_the_session_that_a_ping_does_not_confirm_is_the_clients(self):
         server, _ = self.bridge()
         client = self.client()

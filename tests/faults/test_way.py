@@ -125,6 +125,45 @@ class Redirects(Way):
                     self.assertEqual(data["status"], status)
         self.assertEqual(other.log(), [])
 
+    def test_streams_and_the_end_of_the_session_are_sent_on_too(self):
+        server = self.upstream("--token", TOKEN, "--event-ids", "--answers", "sse", "--retry", "100")
+        daemon = self.start(server)
+        for status, location in ((307, "/mcp"), (308, server.url)):
+            moved = {"status": status, "headers": {"Location": location}}
+            server.fault(moved, http_method="GET")
+            if status == 308:
+                server.control("POST", "sessions/drop", "{}")
+            client = self.client()
+            self.served(client)
+            server.streams(1)
+            server.forget_log()
+            server.fault(moved, http_method="GET")
+            server.fault({"closeAfterEvents": 1}, method="tools/call")
+            client.send(call("slow", {"steps": 2, "delayMs": 50}, 1, token="t"))
+            self.assertEqual(text_of(client.answer(1)), "done after 2 steps")
+            first, second = server.log(http_method="GET")
+            self.assertEqual(first["headers"]["last-event-id"], second["headers"]["last-event-id"])
+            self.assertEqual(second["headers"]["authorization"], "Bearer " + TOKEN)
+        server.fault(moved, http_method="DELETE")
+        self.assertEqual(daemon.terminate(), 0)
+        first, second = server.log(http_method="DELETE")
+        self.assertEqual(first["sessionId"], second["sessionId"])
+        self.assertEqual(server.state()["deletes"], 1)
+
+    def test_streams_and_the_end_of_the_session_are_not_sent_to_another_origin(self):
+        server, other = self.upstream("--token", TOKEN), self.upstream()
+        daemon = self.start(server)
+        self.served()
+        server.streams(1)
+        moved = {"status": 307, "headers": {"Location": other.url}}
+        for method in ("GET", "DELETE"):
+            server.fault(moved, http_method=method, times=-1)
+        server.control("POST", "streams/close", "{}")
+        server.log(http_method="GET", wait=3)
+        self.assertEqual(daemon.terminate(), 0)
+        self.assertEqual(len(server.log(http_method="DELETE")), 1)
+        self.assertEqual(other.log(), [])
+
     def test_one_that_never_ends_is_an_error(self):
         server, _ = self.bridge()
         client = self.client()

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "protocol/frame.hpp"
-#include "upstream/child/oversized_answer.hpp"
+#include "protocol/oversized_answer.hpp"
 
 namespace bridge {
 namespace {

@@ -49,11 +49,10 @@ void Exchange::release_handle() {
   if (!handle_) return;
   if (std::exchange(running_, false)) context_.curl().remove(handle_.get(), *this);
   context_.goaways().forget(handle_.get());
-  // One that was sent elsewhere knows another URL than the rest.
-  if (url_.empty()) {
-    context_.give_back(std::move(handle_));
-  } else {
+  if (redirection_.is_elsewhere()) {
     handle_.reset();
+  } else {
+    context_.give_back(std::move(handle_));
   }
 }
 
@@ -99,12 +98,17 @@ void Exchange::prepare_handle() {
   if (context_.options().http2) context_.goaways().begin(handle_.get());
   error_text_[0] = '\0';
   curl_easy_setopt(handle_.get(), CURLOPT_ERRORBUFFER, error_text_.data());
-  if (url_.empty()) return;
-  curl_easy_setopt(handle_.get(), CURLOPT_CURLU, nullptr);
-  curl_easy_setopt(handle_.get(), CURLOPT_URL, url_.c_str());
+  redirection_.apply(handle_.get());
 }
 
 void Exchange::pause(bool paused) {
+  const auto now = std::chrono::steady_clock::now();
+  if (paused && !paused_at_) {
+    paused_at_ = now;
+  } else if (!paused && paused_at_) {
+    started_ += now - *std::exchange(paused_at_, std::nullopt);
+    last_byte_ = now;
+  }
   if (running_) context_.curl().pause(handle_.get(), paused);
 }
 
@@ -204,6 +208,12 @@ void Exchange::transfer_progressed(bool done, int result) {
 
 void Exchange::begin_resume() {
   resume_at_.reset();
+  resuming_ = true;
+  redirection_.begin_request();
+  begin_get();
+}
+
+void Exchange::begin_get() {
   if (session_generation_ != context_.session_generation()) {
     Failure failure;
     failure.kind = ErrorKind::closed;
@@ -212,7 +222,6 @@ void Exchange::begin_resume() {
     end(std::move(failure));
     return;
   }
-  resuming_ = true;
   token_generation_ = context_.token_generation();
   auto parser = std::make_unique<SseParser>(context_.options().max_frame);
   parser->set_last_event_id(parser_->last_event_id());

@@ -9,6 +9,7 @@
 
 #include "protocol/sse_parser.hpp"
 #include "upstream/http/http_context.hpp"
+#include "upstream/http/redirection.hpp"
 #include "upstream/http/response_head.hpp"
 #include "upstream/upstream.hpp"
 
@@ -42,6 +43,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   Exchange& operator=(const Exchange&) = delete;
 
   void start();
+  /// Stops or continues receiving. What the bridge itself does not read cannot be late: meanwhile
+  /// no time passes for it.
   void pause(bool paused);
   /// The answer has come.
   void settle();
@@ -84,6 +87,7 @@ class Exchange final : private CurlTransfer, private SseSink {
 
   void begin_post();
   void begin_resume();
+  void begin_get();
   void prepare_handle();
   bool has_left() const;
   void release_handle();
@@ -120,8 +124,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   std::deque<std::string> messages_;
   std::optional<Failure> failed_in_callback_;
   std::array<char, 256> error_text_{};  ///< curl's CURL_ERROR_SIZE
-  int redirects_ = 0;
-  std::string url_;  ///< if redirected
+  Redirection redirection_;
 
   bool reached_ = false;
   bool answer_begun_ = false;
@@ -142,6 +145,7 @@ class Exchange final : private CurlTransfer, private SseSink {
 
   SteadyTime started_;
   SteadyTime last_byte_;
+  std::optional<SteadyTime> paused_at_;
   std::optional<SteadyTime> drain_until_;
 };
 

@@ -14,7 +14,6 @@ namespace {
 
 /// How long a notification may take before the next frame of its client goes.
 constexpr std::chrono::seconds notification_time{30};
-constexpr int max_redirects = 5;
 /// A server that asks for no delay at all is not asked in a loop.
 constexpr std::chrono::milliseconds shortest_retry{100};
 
@@ -133,17 +132,12 @@ void Exchange::session_forgotten() {
   if (resume_at_ || awaited_elsewhere_) resume_at_ = std::chrono::steady_clock::now();
 }
 
-/// 307 and 308 keep the method; only the same origin gets the token (RFC 9110, section 15.4).
 bool Exchange::follow_redirect() {
-  if (resuming_ || (head_.status != 307 && head_.status != 308) || head_.location.empty() ||
-      redirects_ >= max_redirects) {
-    return false;
+  if (!redirection_.follow(context_.post_url(), head_)) return false;
+  if (resuming_) {
+    begin_get();
+    return true;
   }
-  const std::string& from = url_.empty() ? context_.post_url() : url_;
-  const std::string to = same_origin_url(from, head_.location);
-  if (to.empty()) return false;
-  ++redirects_;
-  url_ = to;
   reached_ = false;  // who redirects has not acted
   body_.clear();
   head_ = ResponseHead{};
@@ -164,6 +158,7 @@ Ending Exchange::take_ending() {
 
 SteadyTime Exchange::deadline() const {
   if (settled_) return drain_until_.value_or(SteadyTime::max());
+  if (paused_at_) return SteadyTime::max();
   const HttpOptions& options = context_.options();
   SteadyTime due = SteadyTime::max();
   if (message_.kind != OutgoingKind::request) due = started_ + notification_time;
@@ -175,7 +170,7 @@ SteadyTime Exchange::deadline() const {
 }
 
 void Exchange::check_time(SteadyTime now, SteadyTime& next) {
-  if (ended_) return;
+  if (ended_ || (paused_at_ && !settled_)) return;
   if (resume_at_ && *resume_at_ <= now) begin_resume();
   if (ended_) return;
   const SteadyTime due = deadline();

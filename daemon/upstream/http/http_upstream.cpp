@@ -20,37 +20,59 @@ constexpr std::chrono::seconds relief_patience{1};
 class HttpUpstream::Goodbye final : public CurlTransfer {
  public:
   Goodbye(HttpContext& context, std::function<void()> done)
-      : context_(context), done_(std::move(done)) {
-    handle_ = context_.take_handle();
-    headers_ = context_.stream_headers({});
-    CURL* const h = handle_.get();
-    set_get(h, headers_);
-    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
-    curl_easy_setopt(h, CURLOPT_TIMEOUT_MS,
-                     static_cast<long>(std::chrono::milliseconds(goodbye_time).count()));
-    set_receivers(h, &ignore, &ignore, nullptr);
-    context_.curl().add(h, *this);
+      : context_(context),
+        done_(std::move(done)),
+        headers_(context.stream_headers({})),
+        deadline_(std::chrono::steady_clock::now() + goodbye_time) {
+    begin();
   }
   ~Goodbye() {
     if (running_) context_.curl().remove(handle_.get(), *this);
   }
 
  private:
-  static std::size_t ignore(char*, std::size_t size, std::size_t count, void*) {
+  static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
+    static_cast<Goodbye*>(self)->head_.line(std::string_view(data, size * count));
     return size * count;
   }
 
-  void transfer_progressed(bool done, int) override {
+  static std::size_t body(char*, std::size_t size, std::size_t count, void*) {
+    return size * count;
+  }
+
+  void begin() {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline_ - std::chrono::steady_clock::now());
+    head_ = ResponseHead{};
+    handle_ = context_.take_handle();
+    CURL* const h = handle_.get();
+    set_get(h, headers_);
+    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
+    curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));
+    set_receivers(h, &header, &body, this);
+    redirection_.apply(h);
+    running_ = true;
+    context_.curl().add(h, *this);
+  }
+
+  void transfer_progressed(bool done, int result) override {
     if (!done) return;
     running_ = false;
-    done_();
+    if (result == CURLE_OK && redirection_.follow(context_.post_url(), head_)) {
+      begin();
+    } else {
+      done_();
+    }
   }
 
   HttpContext& context_;
   std::function<void()> done_;
-  CurlHandle handle_;
   HeaderList headers_;
-  bool running_ = true;
+  SteadyTime deadline_;
+  Redirection redirection_;
+  ResponseHead head_;
+  CurlHandle handle_;
+  bool running_ = false;
 };
 
 HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options,
@@ -147,7 +169,10 @@ void HttpUpstream::settle(UpstreamId id) {
 }
 
 void HttpUpstream::pause(UpstreamId id, bool paused) {
-  if (Exchange* exchange = find(id)) exchange->pause(paused);
+  Exchange* const exchange = find(id);
+  if (exchange == nullptr) return;
+  exchange->pause(paused);
+  if (!paused) watch_time(*exchange);
 }
 
 void HttpUpstream::use_protocol_version(std::string version) {
@@ -306,6 +331,17 @@ void HttpUpstream::stream_progressed() {
   report_stream();
   while (auto message = stream_.next_message())
     events_->upstream_message(std::nullopt, std::move(*message));
+  while (const auto id = stream_.next_oversized_answer()) end_oversized(*id);
+}
+
+void HttpUpstream::end_oversized(UpstreamId id) {
+  Exchange* const exchange = find(id);
+  if (exchange == nullptr || !exchange->is_request() || exchange->is_settled()) return;
+  exchange->fail(
+      failure_of(ErrorKind::too_large, Delivered::unknown,
+                 fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)",
+                             context_.options().max_frame)));
+  exchange_progressed(id);
 }
 
 void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }

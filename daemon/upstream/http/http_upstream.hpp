@@ -41,6 +41,9 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   /// Ends all messages of a session that is lost; those that may be repeated are given back. Not
   /// from within a call of one of its events.
   void end_all(const Failure& failure);
+  /// The answer to it has come on a stream of the server's own, but was over --max-frame. Not from
+  /// within a call of one of its events.
+  void end_oversized(UpstreamId id);
   /// `ready` is called, at once or from the loop, when there is a token or it is known why there is
   /// none. Not called after destruction.
   void with_token(std::function<void(const std::optional<Failure>&)> ready);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/json_text.hpp"
+#include "protocol/oversized_answer.hpp"
 #include "upstream/http/failures.hpp"
 
 namespace bridge {
@@ -35,7 +36,8 @@ struct HttpServerStream::Callbacks {
     stream.context_.counts().received_bytes += bytes.size();
     if (stream.state_ == ServerStream::open) {
       stream.parser_.feed(bytes, stream);
-      if (!stream.messages_.empty()) stream.context_.curl().mark_ready(stream);
+      if (!stream.messages_.empty() || !stream.oversized_answers_.empty())
+        stream.context_.curl().mark_ready(stream);
     } else if (stream.body_.size() + bytes.size() <= max_refusal) {
       stream.body_.append(bytes);
     } else {
@@ -62,7 +64,7 @@ void HttpServerStream::release_handle() {
 
 void HttpServerStream::open() {
   close();
-  if (!context_.options().server_stream) return;
+  if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
   parser_ = SseParser(context_.options().max_frame);
   was_open_ = false;
   failures_ = 0;
@@ -83,6 +85,7 @@ void HttpServerStream::close() {
   timer_.clear();
   release_handle();
   messages_.clear();
+  oversized_answers_.clear();
   state_ = ServerStream::off;
 }
 
@@ -93,6 +96,11 @@ void HttpServerStream::hurry() {
 
 void HttpServerStream::connect() {
   connected_at_ = std::chrono::steady_clock::now();
+  redirection_ = Redirection{};
+  begin_get();
+}
+
+void HttpServerStream::begin_get() {
   had_data_ = false;
   head_ = ResponseHead{};
   body_.clear();
@@ -103,6 +111,7 @@ void HttpServerStream::connect() {
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);
   set_stream(handle_.get(), headers_);
+  redirection_.apply(handle_.get());
   set_receivers(handle_.get(), &Callbacks::header, &Callbacks::body, this);
   running_ = true;
   context_.curl().add(handle_.get(), *this);
@@ -137,6 +146,18 @@ void HttpServerStream::on_oversized_event() {
       "an event on the server stream was over --max-frame and was skipped ({} so far)", oversized_);
 }
 
+void HttpServerStream::on_oversized_event_end(std::string_view beginning, std::string_view end) {
+  if (const auto id = id_of_oversized_answer(beginning, end))
+    oversized_answers_.push_back(static_cast<UpstreamId>(*id));
+}
+
+std::optional<UpstreamId> HttpServerStream::next_oversized_answer() {
+  if (oversized_answers_.empty()) return std::nullopt;
+  const UpstreamId id = oversized_answers_.front();
+  oversized_answers_.pop_front();
+  return id;
+}
+
 std::optional<std::string> HttpServerStream::next_message() {
   if (messages_.empty()) return std::nullopt;
   std::string message = std::move(messages_.front());
@@ -160,11 +181,15 @@ void HttpServerStream::ended(int result) {
   release_handle();
   const bool opened = state_ == ServerStream::open;
   const bool answered = result == CURLE_OK && head_.complete;
+  if (!opened && answered && redirection_.follow(context_.post_url(), head_)) {
+    begin_get();
+    return;
+  }
   if (!opened && answered && head_.status >= 400 && head_.status < 500) {
     refused();
     return;
   }
-  if (!opened && answered && head_.status == 200) {
+  if (!was_open_ && answered && head_.status == 200) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
       context_.log().event(
@@ -190,8 +215,10 @@ void HttpServerStream::refused() {
   const Failure failure = failure_of_status(context_, head_, body_);
   const bool about_session =
       session_verdict(head_, failure, !context_.session_id().empty()) != SessionVerdict::kept;
-  if (head_.status == 405 ||
-      ((head_.status == 404 || head_.status == 400) && !(was_open_ && about_session))) {
+  // One odd answer to a stream that was open (of a gateway, say) does not end it for good.
+  const bool has_none =
+      head_.status == 405 || (!was_open_ && (head_.status == 404 || head_.status == 400));
+  if (has_none) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
       context_.log().event(
@@ -209,7 +236,7 @@ void HttpServerStream::refused() {
   if (head_.status == 401 || head_.status == 403) {
     owner_.stream_unauthorized(head_.status, head_.www_authenticate, token_generation_);
   }
-  // 401, 403, 409, 429: another time.
+  // 401, 403, 409, 429 and what is odd: another time.
   if (head_.retry_after) wait_once_ = std::min(*head_.retry_after, longest_retry_after);
   connect_later(true);
 }
@@ -217,7 +244,7 @@ void HttpServerStream::refused() {
 void HttpServerStream::connect_later(bool failed) {
   state_ = ServerStream::waiting;
   const int bound = context_.options().stream_retries;
-  if (failed && ++failures_ > bound && bound >= 0) {
+  if (failed && ++failures_ >= bound && bound >= 0) {
     state_ = ServerStream::none;
     context_.log().event(
         LogLevel::warning, "server stream given up",

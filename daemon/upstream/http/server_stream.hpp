@@ -8,6 +8,7 @@
 #include "protocol/sse_parser.hpp"
 #include "upstream/backoff.hpp"
 #include "upstream/http/http_context.hpp"
+#include "upstream/http/redirection.hpp"
 #include "upstream/http/response_head.hpp"
 #include "upstream/upstream.hpp"
 
@@ -15,7 +16,7 @@ namespace bridge {
 
 class ServerStreamOwner {
  public:
-  /// Messages came (HttpServerStream::next_message) or the state changed.
+  /// Messages came (HttpServerStream::next_message, next_oversized_answer) or the state changed.
   virtual void stream_progressed() = 0;
   /// The upstream does not know the session whose stream was open before.
   virtual void stream_lost_session() = 0;
@@ -45,11 +46,14 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
 
   ServerStream state() const { return state_; }
   std::optional<std::string> next_message();
+  /// The request whose answer has come here, but was over --max-frame.
+  std::optional<UpstreamId> next_oversized_answer();
 
  private:
   struct Callbacks;
 
   void connect();
+  void begin_get();
   void release_handle();
   void head_complete();
   void transfer_progressed(bool done, int result) override;
@@ -60,6 +64,7 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   void on_event(std::string type, std::string data) override;
   void on_retry(std::chrono::milliseconds delay) override;
   void on_oversized_event() override;
+  void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
   ServerStreamOwner& owner_;
@@ -68,9 +73,11 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   CurlHandle handle_;
   HeaderList headers_;
   SseParser parser_;
+  Redirection redirection_;
   ResponseHead head_;
   std::string body_;
   std::deque<std::string> messages_;
+  std::deque<UpstreamId> oversized_answers_;
   ServerStream state_ = ServerStream::off;
   bool running_ = false;
   bool was_open_ = false;  ///< in this session

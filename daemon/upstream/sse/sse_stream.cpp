@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/json_text.hpp"
+#include "protocol/oversized_answer.hpp"
 #include "upstream/http/failures.hpp"
 
 namespace bridge {
@@ -33,7 +34,7 @@ struct SseStream::Callbacks {
     if (stream.head_.status == 200 && stream.head_.is_event_stream()) {
       stream.context_.hear();
       stream.parser_.feed(bytes, stream);
-      if (!stream.messages_.empty() || stream.named_endpoint_)
+      if (!stream.messages_.empty() || !stream.oversized_answers_.empty() || stream.named_endpoint_)
         stream.context_.curl().mark_ready(stream);
     } else if (stream.body_.size() + bytes.size() <= max_refusal) {
       stream.body_.append(bytes);
@@ -66,6 +67,11 @@ void SseStream::release_handle() {
 
 void SseStream::open() {
   ++opening_;
+  redirection_ = Redirection{};
+  begin_get();
+}
+
+void SseStream::begin_get() {
   head_ = ResponseHead{};
   body_.clear();
   parser_ = SseParser(context_.options().max_frame);
@@ -75,6 +81,7 @@ void SseStream::open() {
   CURL* const h = handle_.get();
   curl_easy_setopt(h, CURLOPT_CURLU, nullptr);
   curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
+  redirection_.apply(h);
   set_stream(h, headers_);
   set_receivers(h, &Callbacks::header, &Callbacks::body, this);
   patience_.set_after(context_.options().connect_timeout + head_patience);
@@ -87,6 +94,7 @@ void SseStream::close() {
   patience_.clear();
   release_handle();
   messages_.clear();
+  oversized_answers_.clear();
   named_endpoint_.reset();
   endpoint_.clear();
 }
@@ -107,6 +115,11 @@ void SseStream::on_oversized_event() {
                       context_.options().max_frame);
 }
 
+void SseStream::on_oversized_event_end(std::string_view beginning, std::string_view end) {
+  if (const auto id = id_of_oversized_answer(beginning, end))
+    oversized_answers_.push_back(static_cast<UpstreamId>(*id));
+}
+
 void SseStream::transfer_progressed(bool done, int result) {
   if (done) running_ = false;
   const std::uint64_t opening = opening_;
@@ -120,13 +133,24 @@ void SseStream::transfer_progressed(bool done, int result) {
     messages_.pop_front();
     owner_.sse_stream_message(std::move(message));
   }
-  if (done && opening == opening_) end(failure_of_end(result));
+  while (opening == opening_ && !oversized_answers_.empty()) {
+    const UpstreamId id = oversized_answers_.front();
+    oversized_answers_.pop_front();
+    owner_.sse_stream_oversized_answer(id);
+  }
+  if (!done || opening != opening_) return;
+  if (!is_open() && result == CURLE_OK && redirection_.follow(context_.options().url, head_)) {
+    release_handle();
+    begin_get();
+    return;
+  }
+  end(failure_of_end(result));
 }
 
 /// False if that was the end of the stream.
 bool SseStream::take_endpoint() {
-  const std::string url =
-      same_origin_url(context_.options().url, *std::exchange(named_endpoint_, std::nullopt));
+  const std::string url = same_origin_url(redirection_.place(context_.options().url),
+                                          *std::exchange(named_endpoint_, std::nullopt));
   if (url.empty()) {
     end(failure_of(ErrorKind::malformed, Delivered::no,
                    "the upstream names an endpoint that is not of its own origin"));

@@ -7,6 +7,7 @@
 #include "loop/deadline_timer.hpp"
 #include "protocol/sse_parser.hpp"
 #include "upstream/http/http_context.hpp"
+#include "upstream/http/redirection.hpp"
 #include "upstream/http/response_head.hpp"
 #include "upstream/upstream.hpp"
 
@@ -18,6 +19,8 @@ class SseStreamOwner {
   /// origin.
   virtual void sse_stream_open(const std::string& endpoint) = 0;
   virtual void sse_stream_message(std::string message) = 0;
+  /// The answer to this request was over --max-frame.
+  virtual void sse_stream_oversized_answer(UpstreamId id) = 0;
   /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or
   /// 403.
   virtual void sse_stream_ended(Failure failure, const std::string& challenge) = 0;
@@ -47,6 +50,7 @@ class SseStream final : private CurlTransfer, private SseSink {
  private:
   struct Callbacks;
 
+  void begin_get();
   void release_handle();
   void transfer_progressed(bool done, int result) override;
   void end(Failure failure);
@@ -56,6 +60,7 @@ class SseStream final : private CurlTransfer, private SseSink {
   void on_event(std::string type, std::string data) override;
   void on_retry(std::chrono::milliseconds) override {}
   void on_oversized_event() override;
+  void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
   SseStreamOwner& owner_;
@@ -63,12 +68,14 @@ class SseStream final : private CurlTransfer, private SseSink {
   CurlHandle handle_;
   HeaderList headers_;
   bool running_ = false;
+  Redirection redirection_;
   ResponseHead head_;
   SseParser parser_;
   std::string body_;                           ///< of a refusal
   std::optional<std::string> named_endpoint_;  ///< as the server wrote it
   std::string endpoint_;
   std::deque<std::string> messages_;
+  std::deque<UpstreamId> oversized_answers_;
   int token_generation_ = 0;
   std::uint64_t opening_ = 0;  ///< grows with open() and close(): what is reported may change both
 };

@@ -20,6 +20,7 @@ class OldSseServer:
 
         self.endpoint = "/message?session={}"
         self.token = None
+        self.moved = None          # where /sse redirects to
         self.refusal = 405         # of a POST to /sse
         self.post_refusal = None   # of a POST to the endpoint
         self.get_refusal = None
@@ -83,7 +84,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         owner.gets += 1
         if not self.allowed():
             return
-        if owner.get_refusal or self.path != "/sse":
+        if owner.moved and self.path == "/sse":
+            self.refuse(307, [("Location", owner.moved)])
+            return
+        if owner.get_refusal or self.path != (owner.moved or "/sse"):
             self.refuse(owner.get_refusal or 404)
             return
         stream = queue.Queue()
@@ -107,7 +111,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if not self.allowed():
             return
-        if self.path == "/sse":
+        if owner.moved and self.path == "/sse":
+            self.refuse(307, [("Location", owner.moved)])
+            return
+        if self.path == (owner.moved or "/sse"):
             self.refuse(owner.refusal)
             return
         with owner.lock:
@@ -128,5 +135,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return {"protocolVersion": "2024-11-05", "capabilities": {"tools": {"listChanged": True}},
                     "serverInfo": {"name": "old", "version": "1"}}
         if message["method"] == "tools/call":
-            return {"content": [{"type": "text", "text": message["params"]["arguments"].get("message", "")}]}
+            arguments = message["params"]["arguments"]
+            return {"content": [{"type": "text", "text": arguments.get("message", "") * arguments.get("times", 1)}]}
         return {}

@@ -23,7 +23,7 @@ Lines read_every_way(const std::string& stream, std::size_t max_event) {
       from = cut;
     }
     split.feed(std::string_view(stream).substr(from));
-    if (split.lines == whole.lines &&
+    if (split.lines == whole.lines && split.ends == whole.ends &&
         split.parser.last_event_id() == whole.parser.last_event_id()) {
       return true;
     }
@@ -31,6 +31,7 @@ Lines read_every_way(const std::string& stream, std::size_t max_event) {
     CAPTURE(cuts.front());
     CAPTURE(cuts.back());
     CHECK(split.lines == whole.lines);
+    CHECK(split.ends == whole.ends);
     CHECK(split.parser.last_event_id() == whole.parser.last_event_id());
     return false;
   };
@@ -80,6 +81,25 @@ TEST_CASE("an oversized event is reported once, as soon as that is certain") {
   CHECK(transcript.lines == Lines{"oversized"});
   transcript.feed("more\ndata: more\n\n");
   CHECK(transcript.lines == Lines{"oversized"});
+}
+
+TEST_CASE("both ends of an oversized event are told when it is over, however it was chunked") {
+  const auto ends_of = [](const std::string& stream, std::size_t chunk) {
+    SseTranscript transcript(8);
+    for (std::size_t at = 0; at < stream.size(); at += chunk)
+      transcript.feed(std::string_view(stream).substr(at, chunk));
+    return transcript.ends;
+  };
+  const std::string text = "BEGIN" + std::string(9000, 'x') + "END";
+  const std::string ends = text.substr(0, 256) + '|' + text.substr(text.size() - 256);
+  for (const std::size_t chunk : {1u, 7u, 300u, 5000u, 10000u}) {
+    CAPTURE(chunk);
+    CHECK(ends_of("data: " + text, chunk).empty());
+    CHECK(ends_of("data: " + text + "\n\ndata: ok\n\n", chunk) == Lines{ends});
+    CHECK(ends_of("id: 1\r\ndata:" + text + "\r\n: no data\r\n\r\n", chunk) == Lines{ends});
+    CHECK(ends_of("data: {\ndata: 123456789\n:" + text + "\ndata\ndata:}\n\n", chunk) ==
+          Lines{"{ 123456789  }|{ 123456789  }"});
+  }
 }
 
 TEST_CASE("only data counts against the limit: not comments, not other fields") {

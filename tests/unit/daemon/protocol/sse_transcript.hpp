@@ -19,7 +19,11 @@ class SseTranscript final : public bridge::SseSink {
     lines.push_back("retry " + std::to_string(delay.count()));
   }
   void on_oversized_event() override { lines.push_back("oversized"); }
+  void on_oversized_event_end(std::string_view beginning, std::string_view end) override {
+    ends.push_back(std::string(beginning) + '|' + std::string(end));
+  }
 
   bridge::SseParser parser;
   std::vector<std::string> lines;
+  std::vector<std::string> ends;  ///< of the oversized ones
 };

@@ -1,4 +1,4 @@
-#include "upstream/child/oversized_answer.hpp"
+#include "protocol/oversized_answer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "upstream/child/oversized_answer.hpp"
+#include "protocol/oversized_answer.hpp"
 
 #include "protocol/json_scanner.hpp"
 #include "protocol/json_text.hpp"
