@@ -150,6 +150,58 @@ class Many(Facing):
         eventually(lambda: face.ask("ping", session=other).status == 200, "room in the buffers")
         self.assertEqual(face.ask("ping", session=lazy).status, 404)
 
+    def test_what_is_kept_for_resumption_gives_way_when_all_buffers_are_full(self):
+        _, face = self.face("--max-buffered", "2M")
+        for n in range(4):
+            post = face.post_stream(call("big", {"bytes": 700_000}, n), face.session())
+            self.assertEqual(post.rest()[-1]["id"], n)
+        # Nobody waits for those; somebody has something to say.
+        client = self.client()
+        for n in range(3):
+            self.assertEqual(len(text_of(client.call("echo", {"message": "x" * 300_000}, n))), 300_000)
+
+    def test_answers_that_are_not_read_hold_up_the_next_request(self):
+        _, face = self.face()
+        caller = face.connect(receive_buffer=4096)
+        caller.settimeout(1)
+        asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100
+        sent = 0
+        with self.assertRaises(TimeoutError):
+            for _ in range(2000):  # 10 MB of requests, 2 GB of answers
+                sent += caller.send(asked)
+        self.assertEqual(face.get("/healthz").status, 200)
+        self.assertLess(self.default_daemon.status_field("VmRSS"), 400 << 10)
+
+    def test_streams_that_are_read_slowly_are_not_dropped(self):
+        _, face = self.face("--http-stream-buffer", "64K")
+        session = face.session()
+        stream = face.stream(session, receive_buffer=4096)
+        stream.comment()
+        post = face.post_stream(json.dumps([json.loads(call("big", {"bytes": 1 << 20}, n)) for n in range(8)]), session,
+                                accept=STREAM)
+        for n in range(8, 12):
+            face.call("big", {"bytes": 1 << 20}, n, session, headers={"Prefer": "respond-async"})
+        self.assertEqual(sorted(stream.message()["id"] for _ in range(4)), [8, 9, 10, 11])
+        self.assertEqual(sorted(answer["id"] for answer in post.rest()), list(range(8)))
+
+    def test_an_answer_goes_on_when_its_caller_asks_no_more(self):
+        _, face = self.face()
+        body = call("big", {"bytes": 7_000_000}, 1).encode()
+        answer = face.raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          b"Content-Length: %d\r\n\r\n" % len(body) + body, half_close=True)
+        self.assertEqual(len(text_of(json.loads(answer.partition(b"\r\n\r\n")[2]))), 7_000_000)
+
+    def test_a_session_whose_initialize_nobody_got_to_see_ends(self):
+        server, face = self.face("--http-max-sessions", "1")
+        server.fault({"delayMs": 300}, method="initialize")
+        caller = face.connect()
+        body = initialize().encode()
+        caller.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                       b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        server.log("initialize", wait=1)
+        caller.close()
+        eventually(lambda: face.post(initialize()).status == 200, "room for a session")
+
     def test_many_bodies_that_never_end_do_not_fill_the_memory(self):
         _, face = self.face("--max-buffered", "1M")
         head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n"

@@ -236,6 +236,56 @@ class PostStreams(Streams):
         # As often as it is asked for.
         self.assertEqual(face.stream(session, last=last).rest(), rest)
 
+    def test_one_that_waits_for_a_body_cannot_be_resumed(self):
+        server, face = self.opened()
+        session = face.session()
+        server.fault({"delayMs": 60000}, method="tools/call")
+        waiting = face.connect()
+        body = call("echo", {"message": "x"}, 7).encode()
+        waiting.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+                        b"Mcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n" % (session.encode(), len(body)) + body)
+        server.log("tools/call", wait=1)
+        for number in range(1, 5):
+            stream = face.stream(session, last=f"{number}-0")
+            self.assertEqual(stream.status, 200)
+            stream.comment()  # a new beginning of the session's stream
+            stream.close()
+            self.untaken(0)
+        waiting.close()
+        server.control("POST", "reset", "{}")
+        self.assertEqual(face.ask("ping", session=session).status, 200)
+
+    def broken_before_its_answer(self, face, session, id):
+        post = face.post_stream(call("big", {"bytes": 100_000}, id), session)
+        post.begun()
+        post.close()
+        self.in_flight(0)
+        return post
+
+    def test_an_answer_larger_than_the_store_is_kept(self):
+        _, face = self.opened("--http-stream-buffer", "1K")
+        session = face.session()
+        post = self.broken_before_its_answer(face, session, 7)
+        answer, = face.stream(session, last=post.last_id).rest()
+        self.assertEqual((answer["id"], len(text_of(answer))), (7, 100_000))
+
+    def test_an_answer_that_had_to_go_is_told_as_lost(self):
+        _, face = self.opened("--http-stream-buffer", "1K")
+        session = face.session()
+        broken = [self.broken_before_its_answer(face, session, id) for id in (7, 8)]
+        lost, = face.stream(session, last=broken[0].last_id).rest()
+        self.assert_error(lost, -32000, 7, "overloaded", "unknown")
+        self.assertEqual(text_of(face.stream(session, last=broken[1].last_id).rest()[0]), "x" * 100_000)
+
+    def test_one_that_nobody_knows_does_not_displace_the_sessions_stream(self):
+        server, face = self.opened()
+        session = face.session()
+        own = face.stream(session)
+        own.comment()
+        self.assertEqual(face.get("/mcp", session=session, accept=STREAM, headers={"Last-Event-ID": "99-1"}).status, 409)
+        self.gather(server, "still here")
+        self.assertEqual(data_of([own.message()]), ["still here"])
+
     def test_every_message_is_on_one_stream(self):
         server, face = self.opened()
         session = face.session()

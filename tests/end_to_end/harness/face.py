@@ -103,6 +103,14 @@ class EventSource:
             found.append(json.loads(event["data"]))
         return found
 
+    def begun(self):
+        """Reads up to the id that the stream begins with, which comes without data."""
+        while not self.last_id:
+            line = self._line().decode()
+            assert line, "the stream has ended"
+            if line.startswith("id:"):
+                self.last_id = line[3:].strip()
+
     def comment(self):
         """The next comment."""
         while True:
