@@ -13,6 +13,8 @@ namespace {
 
 /// Reads of one connection in one turn; then the others have theirs.
 constexpr int reads_per_turn = 4;
+/// Of 64 KiB, from one that is gone: more than a socket holds.
+constexpr int max_last_reads = 64;
 constexpr std::size_t pieces_per_write = 64;
 /// With all buffers full, a client that holds no more than this is still read: its control requests
 /// and its small calls are not what fills them.
@@ -68,7 +70,13 @@ void Connection::start() {
 void Connection::on_ready(DescriptorWatch::Event event) {
   switch (event) {
     case DescriptorWatch::Event::readable: read_ready(); break;
-    case DescriptorWatch::Event::hung_up: hung_up(); break;
+    case DescriptorWatch::Event::hung_up:
+      if (peer_hung_up()) {
+        hung_up();
+      } else {
+        wait_for_input();
+      }
+      break;
     case DescriptorWatch::Event::writable:
       blocked_ = false;
       mark();
@@ -151,10 +159,11 @@ void Connection::acknowledge_read() {
   if (feed_ == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
 }
 
-// A full close: the complete lines that it still sent count.
+// A full close: the complete lines that it still sent count. That is what its socket held, unless
+// it reads no more and goes on sending: nobody can serve that one.
 void Connection::hung_up() {
   auto& buffer = context_.read_buffer;
-  for (;;) {
+  for (int reads = 0; reads < max_last_reads; ++reads) {
     const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (length > 0) {
       context_.counts.received_bytes += static_cast<std::size_t>(length);
@@ -164,11 +173,7 @@ void Connection::hung_up() {
       break;
     }
   }
-  if (reset_ || peer_hung_up()) {
-    leave(peer_has_read_all());
-  } else {
-    wait_for_input();
-  }
+  leave(peer_has_read_all());
 }
 
 void Connection::leave(bool has_read_all) {

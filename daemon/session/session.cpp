@@ -32,14 +32,7 @@ Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upst
       log_(log),
       options_(std::move(options)),
       timer_(loop, turn, [this] { timer_fired(); }),
-      step_timer_(loop, turn,
-                  [this] {
-                    if (step_ == Step::server_stream) {
-                      send_initialized();
-                    } else if (step_ == Step::initialize) {
-                      initialize_unanswered();
-                    }
-                  }),
+      step_timer_(loop, turn, [this] { step_unanswered(); }),
       keepalive_timer_(loop, turn, [this] { keepalive_fired(); }),
       confirm_timer_(loop, turn, [this] { confirm_unanswered(); }) {}
 

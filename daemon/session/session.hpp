@@ -142,6 +142,7 @@ class Session final : public UpstreamEvents {
   std::string params_of_own_initialize() const;
   void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
   void initialize_ended(Ending ending);
+  void step_unanswered();
   void initialize_unanswered();
   void open_stream();
   void send_initialized();

@@ -10,6 +10,8 @@ namespace {
 
 /// How long the opening waits for the server stream; it goes on without it.
 constexpr std::chrono::seconds server_stream_patience{1};
+/// What is restored is worth less than the session: it does not keep it shut.
+constexpr std::chrono::seconds restoring_patience{5};
 /// An `initialize` may take so many times --connect-wait, twice as long at each further try: a
 /// server may be slow to start, but the connection may also be dead without anybody saying so.
 constexpr int initialize_patience = 6;
@@ -256,7 +258,11 @@ void Session::restore() {
     if (one.method != "logging/setLevel") continue;
     step_ids_.push_back(send_own(OutgoingKind::request, one.method, one.params));
   }
-  if (step_ids_.empty()) restore_subscriptions();
+  if (step_ids_.empty()) {
+    restore_subscriptions();
+  } else {
+    step_timer_.set_after(restoring_patience);
+  }
 }
 
 void Session::restore_subscriptions() {
@@ -265,7 +271,34 @@ void Session::restore_subscriptions() {
     if (one.method == "logging/setLevel") continue;
     step_ids_.push_back(send_own(OutgoingKind::request, one.method, one.params));
   }
-  if (step_ids_.empty()) become_open();
+  if (step_ids_.empty()) {
+    become_open();
+  } else {
+    step_timer_.set_after(restoring_patience);
+  }
+}
+
+void Session::step_unanswered() {
+  switch (step_) {
+    case Step::initialize: initialize_unanswered(); break;
+    case Step::server_stream: send_initialized(); break;
+    case Step::log_level:
+    case Step::subscriptions: {
+      const bool is_level = step_ == Step::log_level;
+      log_.peer(LogLevel::warning, "session not restored",
+                "{} did not answer while {} restored in the new session; going on without",
+                upstream_.target(), is_level ? "the log level was" : "subscriptions were");
+      for (const UpstreamId id : std::exchange(step_ids_, {})) upstream_.abandon(id);
+      if (is_level) {
+        restore_subscriptions();
+      } else {
+        become_open();
+      }
+      break;
+    }
+    case Step::none:
+    case Step::initialized: break;
+  }
 }
 
 void Session::step_ended(UpstreamId id) {
@@ -291,6 +324,7 @@ void Session::become_open() {
   ++number_;
   ++counts_.opened;
   unanswered_tries_ = 0;
+  step_timer_.clear();
   step_ = Step::none;
   state_ = State::open;
   alive_ = true;

@@ -40,6 +40,16 @@ class Lost(FaultCase):
         self.reopened(1)
         self.assertEqual(self.initializes(server), 2)
 
+    def test_what_is_not_restored_in_time_does_not_keep_the_session_shut(self):
+        server, _ = self.bridge("--connect-wait", "20s")
+        client = self.client()
+        client.request("logging/setLevel", {"level": "info"}, 1)
+        client.request("resources/subscribe", {"uri": "demo://ticker"}, 2)
+        server.fault({"hang": True}, method="resources/subscribe")
+        self.lose(server)
+        self.assertEqual(text_of(client.call("echo", {"message": "open again"}, 3)), "open again")
+        self.default_daemon.logged("going on without")
+
     def test_level_and_subscriptions_are_restored_and_changes_announced(self):
         server, _ = self.bridge()
         client = self.client()
