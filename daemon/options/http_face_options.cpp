@@ -47,7 +47,7 @@ void add_http_face_options(OptionBuilder& build, Options& options) {
                  "A session that is not used for so long ends");
   build.size(
       "--http-stream-buffer", face.stream_buffer,
-      "Bytes unsent to one stream before it is dropped, and kept of a session for resumption");
+      "Bytes that may wait for a stream that takes nothing, and kept of a session for resumption");
   build.duration("--sse-keepalive", face.keepalive, "Between comments on a quiet stream");
 }
 

@@ -50,7 +50,10 @@ void HttpConnection::start() {
 void HttpConnection::on_ready(DescriptorWatch::Event event) {
   if (phase_ == Phase::over) return;
   switch (event) {
-    case DescriptorWatch::Event::readable: read_ready(); break;
+    case DescriptorWatch::Event::readable:
+      read_ready();
+      if (phase_ != Phase::over && out_bytes_ > 0) mark();  // TLS may have waited for this to write
+      break;
     case DescriptorWatch::Event::hung_up:
       reset_ = true;
       lose(false);

@@ -81,6 +81,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   bool opens_session() const { return message_.opens_session; }
   /// Of the token it was sent with (HttpContext::token_generation).
   int token_generation() const { return token_generation_; }
+  /// Of the session it was sent in (HttpContext::session_generation).
+  int session_generation() const { return session_generation_; }
 
  private:
   struct Callbacks;

@@ -204,7 +204,9 @@ void HttpUpstream::refresh_connections() {
 // What the head of an answer tells about the session and the connection.
 void HttpUpstream::learn_from(const Exchange& exchange) {
   const ResponseHead& head = exchange.head();
-  if (!head.session_id.empty() && head.is_success() &&
+  // A late answer may name a session that is over.
+  const bool is_of_this_session = exchange.session_generation() == context_.session_generation();
+  if (!head.session_id.empty() && head.is_success() && is_of_this_session &&
       (exchange.opens_session() || context_.session_id().empty())) {
     context_.set_session_id(head.session_id);
   }
