@@ -11,6 +11,10 @@ readonly node_least=20 node_version=20.20.0
 
 say() { printf '\n== %s\n' "$*"; }
 
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
 libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
            libcli11-dev prometheus-cpp-dev doctest-dev libssl-dev zlib1g-dev libbrotli-dev python3-yaml)
 
@@ -50,10 +54,8 @@ install_missing() {
   mapfile -t packages < <(missing_packages)
   [ ${#packages[@]} -gt 0 ] || return 0
   say "installing ${packages[*]}"
-  local as_root=()
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get -q update
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  as_root apt-get -q update
+  as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get -q -y install --no-install-recommends "${packages[@]}"
 }
 
@@ -87,9 +89,7 @@ install_promtool() {
   local folder=$PWD/build/promtool
   if [ ! -x "$folder/promtool" ]; then
     say "promtool"
-    local as_root=()
-    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-    "${as_root[@]}" apt-get -q update
+    as_root apt-get -q update
     rm -rf "$folder" && mkdir -p "$folder"
     (cd "$folder" && apt-get -q download prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb |
       tar -x --strip-components=3 ./usr/bin/promtool && rm prometheus_*.deb)

@@ -153,10 +153,8 @@ std::optional<std::uint64_t> to_unsigned(std::string_view raw_value) {
 
 bool same_id(std::string_view left, std::string_view right) {
   if (left == right) return true;
-  if (!is_string(left) || !is_string(right)) return false;
-  const auto inside = [](std::string_view raw) { return raw.substr(1, raw.size() - 2); };
   if (left.find('\\') == left.npos && right.find('\\') == right.npos) return false;
-  return unescape(inside(left)) == unescape(inside(right));
+  return canonical_id(left) == canonical_id(right);
 }
 
 std::string canonical_id(std::string_view raw_id) {

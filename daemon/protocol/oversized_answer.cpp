@@ -1,5 +1,7 @@
 #include "protocol/oversized_answer.hpp"
 
+#include <fmt/format.h>
+
 #include "protocol/json_scanner.hpp"
 #include "protocol/json_text.hpp"
 
@@ -67,6 +69,12 @@ std::optional<std::uint64_t> id_of_oversized_answer(std::string_view beginning,
   const Beginning found = read_beginning(beginning);
   if (!found.is_answer) return std::nullopt;
   return found.id ? found.id : read_end(end);
+}
+
+Failure answer_too_large(std::size_t limit) {
+  return failure_of(
+      ErrorKind::too_large, Delivered::unknown,
+      fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", limit));
 }
 
 }  // namespace bridge

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "protocol/reply.hpp"
 
 namespace bridge {
 
@@ -11,5 +14,8 @@ namespace bridge {
 /// is one of the message itself, whatever stands between. Pure.
 std::optional<std::uint64_t> id_of_oversized_answer(std::string_view beginning,
                                                     std::string_view end);
+
+/// What is told of it. `limit` in bytes.
+Failure answer_too_large(std::size_t limit);
 
 }  // namespace bridge

@@ -10,11 +10,6 @@ namespace {
 
 bool has_escapes(std::string_view raw_id) { return raw_id.find('\\') != raw_id.npos; }
 
-/// Strings with the same characters become the same text, and no number does.
-std::string without_escapes(std::string_view raw_id) {
-  return '"' + unescape(raw_id.substr(1, raw_id.size() - 2)) + '"';
-}
-
 }  // namespace
 
 void WaitingFrames::push(Frame frame, SteadyTime now) {
@@ -57,7 +52,7 @@ void WaitingFrames::complete_index() {
   for (; next != requests_.end(); ++next) {
     const std::string_view raw_id = next->content.frame.text(next->content.frame.id);
     if (has_escapes(raw_id)) {
-      next->unescaped_id = std::make_unique<const std::string>(without_escapes(raw_id));
+      next->unescaped_id = std::make_unique<const std::string>(canonical_id(raw_id));
     }
     by_id_.emplace(key_of(*next), next);
     next->indexed = true;
@@ -75,7 +70,7 @@ WaitingFrames::Index::iterator WaitingFrames::find(std::string_view raw_id) {
     const auto at = by_id_.lower_bound(key);
     return at != by_id_.end() && at->first == key ? at : by_id_.end();
   };
-  return has_escapes(raw_id) ? first_of(without_escapes(raw_id)) : first_of(raw_id);
+  return has_escapes(raw_id) ? first_of(canonical_id(raw_id)) : first_of(raw_id);
 }
 
 WaitingFrame WaitingFrames::take(List& list, List::iterator at) {

@@ -148,6 +148,7 @@ class Session final : public UpstreamEvents {
   void send_initialized();
   void restore();
   void restore_subscriptions();
+  void next_step();
   void step_ended(UpstreamId id);
   void leave_step();
   void become_open();

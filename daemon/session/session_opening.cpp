@@ -254,28 +254,22 @@ void Session::send_initialized() {
 // once.
 void Session::restore() {
   step_ = Step::log_level;
+  step_timer_.set_after(restoring_patience);
   for (const auto& one : events_->state_to_restore()) {
     if (one.method != "logging/setLevel") continue;
     step_ids_.push_back(send_own(OutgoingKind::request, one.method, one.params));
   }
-  if (step_ids_.empty()) {
-    restore_subscriptions();
-  } else {
-    step_timer_.set_after(restoring_patience);
-  }
+  if (step_ids_.empty()) restore_subscriptions();
 }
 
 void Session::restore_subscriptions() {
   step_ = Step::subscriptions;
+  step_timer_.set_after(restoring_patience);
   for (const auto& one : events_->state_to_restore()) {
     if (one.method == "logging/setLevel") continue;
     step_ids_.push_back(send_own(OutgoingKind::request, one.method, one.params));
   }
-  if (step_ids_.empty()) {
-    become_open();
-  } else {
-    step_timer_.set_after(restoring_patience);
-  }
+  if (step_ids_.empty()) become_open();
 }
 
 void Session::step_unanswered() {
@@ -283,19 +277,14 @@ void Session::step_unanswered() {
     case Step::initialize: initialize_unanswered(); break;
     case Step::server_stream: send_initialized(); break;
     case Step::log_level:
-    case Step::subscriptions: {
-      const bool is_level = step_ == Step::log_level;
+    case Step::subscriptions:
       log_.peer(LogLevel::warning, "session not restored",
                 "{} did not answer while {} restored in the new session; going on without",
-                upstream_.target(), is_level ? "the log level was" : "subscriptions were");
+                upstream_.target(),
+                step_ == Step::log_level ? "the log level was" : "subscriptions were");
       for (const UpstreamId id : std::exchange(step_ids_, {})) upstream_.abandon(id);
-      if (is_level) {
-        restore_subscriptions();
-      } else {
-        become_open();
-      }
+      next_step();
       break;
-    }
     case Step::none:
     case Step::initialized: break;
   }
@@ -303,7 +292,10 @@ void Session::step_unanswered() {
 
 void Session::step_ended(UpstreamId id) {
   std::erase(step_ids_, id);
-  if (!step_ids_.empty()) return;
+  if (step_ids_.empty()) next_step();
+}
+
+void Session::next_step() {
   switch (step_) {
     case Step::initialized:
       if (lost_) {

@@ -194,10 +194,7 @@ class Many(Facing):
     def test_a_session_whose_initialize_nobody_got_to_see_ends(self):
         server, face = self.face("--http-max-sessions", "1")
         server.fault({"delayMs": 300}, method="initialize")
-        caller = face.connect()
-        body = initialize().encode()
-        caller.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                       b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        caller = face.send_post(initialize())
         server.log("initialize", wait=1)
         caller.close()
         eventually(lambda: face.post(initialize()).status == 200, "room for a session")

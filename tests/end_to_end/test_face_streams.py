@@ -240,10 +240,7 @@ class PostStreams(Streams):
         server, face = self.opened()
         session = face.session()
         server.fault({"delayMs": 60000}, method="tools/call")
-        waiting = face.connect()
-        body = call("echo", {"message": "x"}, 7).encode()
-        waiting.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
-                        b"Mcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n" % (session.encode(), len(body)) + body)
+        waiting = face.send_post(call("echo", {"message": "x"}, 7), session)
         server.log("tools/call", wait=1)
         for number in range(1, 5):
             stream = face.stream(session, last=f"{number}-0")

@@ -42,16 +42,15 @@ class EventStore {
   }
   void keep(EventId id, Sequence sequence) { add({id, {}, sequence}); }
 
+  bool has_given_out(EventId id) const { return id.number <= last_; }
   /// Whether nothing that came after this event has been pushed out.
-  bool reaches_back_to(EventId id) const { return id.number <= last_ && id.number >= forgotten_; }
-
+  bool reaches_back_to(EventId id) const { return has_given_out(id) && id.number >= forgotten_; }
   /// Whether that event's number was given out, and something of its stream is known.
   bool knows(EventId id) const {
     const auto is_of_stream = [id](const auto& one) { return one.id.stream == id.stream; };
-    return id.number <= last_ && (std::any_of(events_.begin(), events_.end(), is_of_stream) ||
-                                  std::any_of(lost_.begin(), lost_.end(), is_of_stream));
+    return has_given_out(id) && (std::any_of(events_.begin(), events_.end(), is_of_stream) ||
+                                 std::any_of(lost_.begin(), lost_.end(), is_of_stream));
   }
-  bool has_given_out(EventId id) const { return id.number <= last_; }
 
   /// What was sent on that event's stream after it, oldest first; errors for answers that are lost.
   template <class Visit>

@@ -54,11 +54,11 @@ std::optional<HttpResponse> HttpFace::post(HttpConnection& connection, const Req
 }
 
 PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* session,
-                                     const RequestHead& head, const PostedMessages& posted,
+                                     const RequestHead& head, PostedMessages& posted,
                                      EventStream::Headers headers) {
   PostExchange::Asked asked;
-  for (const std::string& raw_id : posted.request_ids) asked.ids.insert(raw_id);
-  asked.answers = posted.faults;
+  asked.ids = std::move(posted.ids);
+  asked.answers = std::move(posted.faults);
   asked.is_batch = posted.is_batch;
   asked.form = answer_form(head.header("accept"));
   asked.primes = head.header("mcp-protocol-version") >= "2025-11-25";

@@ -1,8 +1,6 @@
 #include "clients/http/fan_out.hpp"
 
-#include <sys/random.h>
-
-#include <cstdint>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -13,12 +11,6 @@ namespace {
 
 std::string_view line_of(const RingEntry& entry) {
   return std::string_view(entry.line).substr(0, entry.line.size() - 1);
-}
-
-std::uint64_t some_number() {
-  std::uint32_t number = 0;
-  [[maybe_unused]] const ssize_t filled = getrandom(&number, sizeof number, 0);
-  return number;
 }
 
 }  // namespace
@@ -44,7 +36,7 @@ class FanOut::Subscriber final : public HttpResponder {
 FanOut::FanOut(FaceContext& context)
     : context_(context),
       store_(context.options.stream_buffer, context.budget),
-      instance_(some_number()),
+      instance_(std::random_device{}()),
       seen_(context.feed.ring().newest()) {}
 
 FanOut::~FanOut() = default;

@@ -38,7 +38,6 @@ class FanOut {
 
   void send_to_all(EventId id, std::string_view message);
   void remove(Subscriber& subscriber);
-
   EventId next_id() { return store_.next_id(instance_); }
 
   FaceContext& context_;

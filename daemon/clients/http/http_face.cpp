@@ -23,10 +23,6 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
   const FaceOptions& face = context_.options;
   context_.fan_out = &fan_out_;
   context_.look_by = [this](SteadyTime time) { patrol_.set_at_latest(time); };
-  budget.on_used_up([this] {
-    budget_is_used_up_ = true;
-    context_.turn.request_finish();
-  });
   sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};
   auto tls = face.certificate.empty()
                  ? nullptr
@@ -36,6 +32,10 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
   server_ = std::make_unique<HttpServer>(
       HttpConnectionContext{loop, turn, budget, context_.counts, *this, face.max_frame, face.stall},
       std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
+  budget.on_used_up([this] {
+    budget_is_used_up_ = true;
+    context_.turn.request_finish();
+  });
 }
 
 HttpFace::~HttpFace() { context_.budget.on_used_up({}); }

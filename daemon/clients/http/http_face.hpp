@@ -89,7 +89,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> post_alone(HttpConnection& connection, const RequestHead& head,
                                          PostedMessages posted);
   PostExchange& add_exchange(HttpConnection& connection, FaceSession* session,
-                             const RequestHead& head, const PostedMessages& posted,
+                             const RequestHead& head, PostedMessages& posted,
                              EventStream::Headers headers);
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
 

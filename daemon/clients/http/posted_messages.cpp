@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "clients/http/id_set.hpp"
 #include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/reply.hpp"
@@ -13,15 +12,14 @@ namespace {
 constexpr FrameFault null_id{json_rpc::invalid_request, "Invalid Request: id is null"};
 
 /// Adds one message; its fault if it is none.
-std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, IdSet& seen,
-                                                     std::string bytes) {
+std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std::string bytes) {
   auto parsed = parse_frame(std::move(bytes));
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) return *fault;
   Frame& frame = std::get<Frame>(parsed);
   if (frame.id_is_null) return null_id;
   if (frame.is_request()) {
     std::string id(frame.text(frame.id));
-    if (seen.contains(id))
+    if (posted.ids.contains(id))
       return FrameFault{json_rpc::invalid_request, "Invalid Request: two requests of the same id"};
     const bool initializes = frame.method == "initialize";
     if (initializes && posted.is_batch) {
@@ -29,7 +27,7 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, IdS
                         "Invalid Request: initialize must not be in an array"};
     }
     posted.initializes = initializes;
-    seen.insert(id);
+    posted.ids.insert(id);
     posted.request_ids.push_back(std::move(id));
   }
   posted.messages.push_back(std::move(frame.bytes));
@@ -40,10 +38,9 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, IdS
 
 std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
   PostedMessages posted;
-  IdSet seen;
   make_single_line(body);
   if (!is_batch(body)) {
-    const auto outcome = add_message(posted, seen, std::move(body));
+    const auto outcome = add_message(posted, std::move(body));
     if (const auto* fault = std::get_if<FrameFault>(&outcome)) return *fault;
     return posted;
   }
@@ -56,7 +53,7 @@ std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
                       "Invalid Request: more than 1000 messages in an array"};
   }
   for (const std::string_view element : all) {
-    const auto outcome = add_message(posted, seen, std::string(element));
+    const auto outcome = add_message(posted, std::string(element));
     if (const auto* fault = std::get_if<FrameFault>(&outcome))
       posted.faults.push_back(error_reply("null", fault->code, fault->reason));
   }

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "clients/http/id_set.hpp"
 #include "protocol/frame.hpp"
 
 namespace bridge {
@@ -13,7 +14,8 @@ struct PostedMessages {
   static constexpr std::size_t max_messages = 1000;
 
   std::vector<std::string> messages;     ///< in their order, each one line
-  std::vector<std::string> request_ids;  ///< of the requests among them, raw
+  std::vector<std::string> request_ids;  ///< of the requests among them, raw, in their order
+  IdSet ids;                             ///< the same
   std::vector<std::string> faults;       ///< answers to what is no message in an array
   bool is_batch = false;
   bool initializes = false;  ///< it is an `initialize`, alone

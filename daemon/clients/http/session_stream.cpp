@@ -40,7 +40,8 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
   context_.feed.acknowledge_read();
   stream_ = std::make_unique<EventStream>(context_, connection, std::move(headers));
   connection.set_responder(this);
-  const bool resumed = last && last->stream == number && store_.reaches_back_to(*last);
+  const bool is_ours = last && last->stream == number && store_.has_given_out(*last);
+  const bool resumed = is_ours && store_.reaches_back_to(*last);
   if (style_.has_ids) {
     const std::string id = resumed ? std::string() : to_text(store_.next_id(number));
     stream_->send(primes && !resumed ? sse_priming(id, stream_retry_ms)
@@ -48,7 +49,7 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
   }
   if (!first_event.empty()) stream_->send(first_event);
   join(resumed);
-  if (last && last->stream == number && store_.has_given_out(*last)) replay(*last, resumed);
+  if (is_ours) replay(*last, resumed);
   pump();
 }
 

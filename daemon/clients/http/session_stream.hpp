@@ -70,6 +70,7 @@ class SessionStream final : public HttpResponder {
   void replay(EventId last, bool resumed);
   bool send_next();
   void send(EventId id, std::string_view message);
+
   FaceContext& context_;
   EventStore& store_;
   Style style_;

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "protocol/oversized_answer.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {
@@ -160,10 +161,7 @@ void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {
   if (request == nullptr || request->message.kind != OutgoingKind::request) return;
   take(*answered);
   Ending ending;
-  ending.failure =
-      failure_of(ErrorKind::too_large, Delivered::unknown,
-                 fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)",
-                             options_.max_frame));
+  ending.failure = answer_too_large(options_.max_frame);
   events_->upstream_ended(*answered, std::move(ending));
 }
 

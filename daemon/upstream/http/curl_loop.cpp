@@ -99,8 +99,14 @@ void CurlLoop::note_ended() {
     surplus_timer_.set_at_latest(std::chrono::steady_clock::now() + surplus_time);
 }
 
-// What is left of a burst. curl has no call for this: it takes a connection that was shut down for
-// dead when it next looks for one, and closes it then.
+// curl has no call for this: it takes a connection that was shut down for dead when it next looks
+// for one, and closes it then.
+void CurlLoop::shut_down(Socket& idle) {
+  shutdown(idle.watch->descriptor(), SHUT_RDWR);
+  idle.shut_down = true;
+}
+
+// What is left of a burst.
 void CurlLoop::close_surplus() {
   const auto now = std::chrono::steady_clock::now();
   std::vector<std::pair<SteadyTime, Socket*>> idle;
@@ -116,8 +122,7 @@ void CurlLoop::close_surplus() {
         ++young;
         continue;
       }
-      shutdown(socket->watch->descriptor(), SHUT_RDWR);
-      socket->shut_down = true;
+      shut_down(*socket);
     }
   }
   bound_connections(transfers_.size() + young);
@@ -238,9 +243,7 @@ void CurlLoop::pause(CURL* handle, bool paused) {
 
 void CurlLoop::end_idle_connections() {
   for (auto& [descriptor, socket] : sockets_) {
-    if (!is_idle(socket)) continue;
-    shutdown(descriptor, SHUT_RDWR);
-    socket.shut_down = true;
+    if (is_idle(socket)) shut_down(socket);
   }
 }
 

@@ -78,6 +78,7 @@ class CurlLoop {
   void note_load();
   void note_ended();
   void bound_connections(std::size_t in_use);
+  static void shut_down(Socket& idle);
   void close_surplus();
   bool is_idle(const Socket& socket) const;
   void set_interest(CURL* user, int descriptor, int what);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/json_text.hpp"
+#include "protocol/oversized_answer.hpp"
 #include "upstream/http/failures.hpp"
 
 namespace bridge {
@@ -128,11 +129,7 @@ std::size_t Exchange::take_body(std::string_view bytes) {
   } else if (body_.size() + bytes.size() <= limit) {
     body_.append(bytes);
   } else if (head_.is_success()) {
-    Failure failure;
-    failure.kind = ErrorKind::too_large;
-    failure.message =
-        fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", limit);
-    failed_in_callback_ = std::move(failure);
+    failed_in_callback_ = answer_too_large(limit);
   }
   share_.set(accumulated() + message_.body.size());
   took_bytes();

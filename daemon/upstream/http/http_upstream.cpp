@@ -1,79 +1,18 @@
 #include "upstream/http/http_upstream.hpp"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "protocol/oversized_answer.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {
 namespace {
 
-constexpr std::chrono::seconds goodbye_time{2};
 /// How long the buffers may be full before an answer that is accumulating has to end.
 constexpr std::chrono::seconds relief_patience{1};
 
 }  // namespace
-
-/// The DELETE that ends the session. Whatever comes of it is fine.
-class HttpUpstream::Goodbye final : public CurlTransfer {
- public:
-  Goodbye(HttpContext& context, std::function<void()> done)
-      : context_(context),
-        done_(std::move(done)),
-        headers_(context.stream_headers({})),
-        deadline_(std::chrono::steady_clock::now() + goodbye_time) {
-    begin();
-  }
-  ~Goodbye() {
-    if (running_) context_.curl().remove(handle_.get(), *this);
-  }
-
- private:
-  static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
-    static_cast<Goodbye*>(self)->head_.line(std::string_view(data, size * count));
-    return size * count;
-  }
-
-  static std::size_t body(char*, std::size_t size, std::size_t count, void*) {
-    return size * count;
-  }
-
-  void begin() {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline_ - std::chrono::steady_clock::now());
-    head_ = ResponseHead{};
-    handle_ = context_.take_handle();
-    CURL* const h = handle_.get();
-    set_get(h, headers_);
-    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
-    curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));
-    set_receivers(h, &header, &body, this);
-    redirection_.apply(h);
-    running_ = true;
-    context_.curl().add(h, *this);
-  }
-
-  void transfer_progressed(bool done, int result) override {
-    if (!done) return;
-    running_ = false;
-    if (result == CURLE_OK && redirection_.follow(context_.post_url(), head_)) {
-      begin();
-    } else {
-      done_();
-    }
-  }
-
-  HttpContext& context_;
-  std::function<void()> done_;
-  HeaderList headers_;
-  SteadyTime deadline_;
-  Redirection redirection_;
-  ResponseHead head_;
-  CurlHandle handle_;
-  bool running_ = false;
-};
 
 HttpUpstream::HttpUpstream(asio::io_context& loop, Turn& turn, HttpOptions options,
                            const AuthOptions& auth, ByteBudget& budget, Log& log)
@@ -339,10 +278,7 @@ void HttpUpstream::stream_progressed() {
 void HttpUpstream::end_oversized(UpstreamId id) {
   Exchange* const exchange = find(id);
   if (exchange == nullptr || !exchange->is_request() || exchange->is_settled()) return;
-  exchange->fail(
-      failure_of(ErrorKind::too_large, Delivered::unknown,
-                 fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)",
-                             context_.options().max_frame)));
+  exchange->fail(answer_too_large(context_.options().max_frame));
   exchange_progressed(id);
 }
 

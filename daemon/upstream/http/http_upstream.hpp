@@ -7,6 +7,7 @@
 
 #include "auth/auth_options.hpp"
 #include "upstream/http/exchange.hpp"
+#include "upstream/http/goodbye.hpp"
 #include "upstream/http/handover_queue.hpp"
 #include "upstream/http/server_stream.hpp"
 
@@ -51,8 +52,6 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   bool token_was_refused(int generation, const TokenChallenge& challenge);
 
  private:
-  class Goodbye;
-
   void exchange_progressed(UpstreamId id) override;
   bool exchange_unauthorized(const Exchange& exchange) override;
   void stream_progressed() override;

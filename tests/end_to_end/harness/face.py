@@ -221,6 +221,14 @@ class Face:
                              receive_buffer=receive_buffer)
         return source
 
+    def send_post(self, body, session=None):
+        """A POST whose answer, a body, nobody waits for: the connection."""
+        head = ["POST /mcp HTTP/1.1", f"Host: {self.authority}", f"Content-Length: {len(body)}",
+                *(f"{name}: {value}" for name, value in self.headers(session, JSON, {"Content-Type": JSON}).items())]
+        connection = self.connect()
+        connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body.encode())
+        return connection
+
     def post_stream(self, body, session=None, accept=STREAM, headers=None, path="/mcp"):
         """A POST whose answer is read as it comes."""
         data = (json.dumps(body) if isinstance(body, (dict, list)) else body).encode()

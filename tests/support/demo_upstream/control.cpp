@@ -84,7 +84,7 @@ Answer Control::log(const HttpRequest& request) {
   return wait_in(upstream_.log, request, [&](const SeenRequest& entry) {
     if (entry.n <= since) return false;
     if (!http_method.empty() && entry.http_method != http_method) return false;
-    return method.empty() || (method == "-" ? entry.method.empty() : entry.method == method);
+    return is_wanted_method(method, entry.method);
   });
 }
 

@@ -1,14 +1,8 @@
 #include "fault_queue.hpp"
 
+#include "message.hpp"
+
 namespace demo {
-namespace {
-
-/// As in the log's filter: "-" is a message without a method, an answer.
-bool is_of(std::string_view wanted, std::string_view method) {
-  return wanted.empty() || (wanted == "-" ? method.empty() : wanted == method);
-}
-
-}  // namespace
 
 std::uint64_t FaultQueue::add(Fault fault) {
   const std::lock_guard lock(mutex_);
@@ -24,7 +18,7 @@ std::optional<std::string> FaultQueue::take(std::string_view http_method, std::s
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     const auto& fault = entry->fault;
     if (!fault.http_method.empty() && fault.http_method != http_method) continue;
-    if (!is_of(fault.method, method)) continue;
+    if (!is_wanted_method(fault.method, method)) continue;
     if (++entry->state.seen < fault.nth) continue;
     auto action = fault.action;
     if (entry->state.left > 0 && --entry->state.left == 0) entries_.erase(entry);
