@@ -6,8 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The peers from npm need this one; Debian 12 has 18.
-readonly node_least=20 node_version=20.20.0
+# shellcheck source=tests/end_to_end/peers.sh
+. tests/end_to_end/peers.sh
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -35,6 +35,7 @@ node nodejs
 npm npm
 ps procps
 openssl openssl
+curl curl
 nginx nginx-light
 setpriv util-linux
 zsh zsh
@@ -59,40 +60,18 @@ install_missing() {
     apt-get -q -y install --no-install-recommends "${packages[@]}"
 }
 
-install_peers() {
-  say "the peers from npm"
-  local folder=tests/end_to_end
-  # npm ci starts anew each time; the copy of the lock says what the folder holds.
-  if ! cmp -s $folder/package-lock.json $folder/node_modules/.installed-lock.json; then
-    (cd $folder && npm ci --no-audit --no-fund --loglevel=error </dev/null)
-    cp $folder/package-lock.json $folder/node_modules/.installed-lock.json
-  fi
-  MCP_E2E_NODE=$(command -v node)
-  if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt $node_least ]; then
-    local machine
-    case $(uname -m) in
-      x86_64) machine=x64 ;;
-      aarch64) machine=arm64 ;;
-      *) echo "Node $node_least or newer is needed, and this is $(node --version)" >&2; exit 1 ;;
-    esac
-    MCP_E2E_NODE=$PWD/build/node/node_modules/node-linux-$machine/bin/node
-    [ -x "$MCP_E2E_NODE" ] ||
-      npm install --prefix build/node --no-audit --no-fund --loglevel=error \
-        "node-linux-$machine@$node_version" </dev/null
-  fi
-  export MCP_E2E_NODE
-}
-
-# Of Debian's prometheus (96 MB, and a service) only the one program that checks metrics and rules.
+# Only the one program that checks metrics and rules: in Debian 13 a package of its own, in Debian 12 a part
+# of prometheus (96 MB, and a service).
 install_promtool() {
   ! command -v promtool >/dev/null || return 0
-  local folder=$PWD/build/promtool
+  local folder=$PWD/build/promtool package=promtool
   if [ ! -x "$folder/promtool" ]; then
     say "promtool"
     as_root apt-get -q update
+    apt-cache show promtool >/dev/null 2>&1 || package=prometheus
     rm -rf "$folder" && mkdir -p "$folder"
-    (cd "$folder" && apt-get -q download prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb |
-      tar -x --strip-components=3 ./usr/bin/promtool && rm prometheus_*.deb)
+    (cd "$folder" && apt-get -q download $package && dpkg-deb --fsys-tarfile ${package}_*.deb |
+      tar -x --strip-components=3 ./usr/bin/promtool && rm ${package}_*.deb)
   fi
   export PATH=$PATH:$folder
 }
@@ -109,6 +88,7 @@ build() {
 
 mkdir -p build
 install_missing
+say "the peers from npm"
 install_peers
 install_promtool
 build release

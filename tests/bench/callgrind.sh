@@ -43,8 +43,8 @@ run() {
 instructions() { awk '/^(summary|totals):/ {print $2; exit}' "$build/callgrind.$1"; }
 
 for count in $few $many; do
-  run daemon $count "$daemon" --url "$url" --socket "$folder/daemon" --keepalive 0 --log-level warning
-  run bare $count "$bench/bare-relay" "$folder/bare" "$url" "$session"
+  run daemon "$count" "$daemon" --url "$url" --socket "$folder/daemon" --keepalive 0 --log-level warning
+  run bare "$count" "$bench/bare-relay" "$folder/bare" "$url" "$session"
 done
 daemon_call=$((($(instructions daemon.$many) - $(instructions daemon.$few)) / (many - few)))
 bare_call=$((($(instructions bare.$many) - $(instructions bare.$few)) / (many - few)))

@@ -18,18 +18,19 @@ folder=$(mktemp -d)
 running=()
 trap 'for one in "${running[@]}"; do kill -- "-$one" 2>/dev/null || true; done; rm -rf "$folder"' EXIT
 
-cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DMCP_BRIDGE_TESTS=ON -DMCP_BRIDGE_BENCH=ON >"$build.log" 2>&1 ||
+node=${MCP_E2E_NODE:-$(command -v node)} || { echo "this wants node and npm" >&2; exit 2; }
+mkdir -p build
+cmake --preset bench >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 2; }
 cmake --build "$build" -j "$(nproc)" --target mcp-bridged bench-child face-load >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 2; }
-node=${MCP_E2E_NODE:-node}
 mkdir -p "$peers"
 [[ -d $peers/node_modules/supergateway && -d $peers/node_modules/mcp-proxy ]] ||
   npm install --prefix "$peers" --no-audit --no-fund --loglevel=error "supergateway@$supergateway" "mcp-proxy@$mcp_proxy" </dev/null
 child=$PWD/$build/tests/bench/bench-child
 
 free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+  "$node" -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
 }
 # start NAME COMMAND…: in a process group of its own; its pid is in $pid.
 start() {

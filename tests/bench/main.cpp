@@ -1,5 +1,5 @@
 // usage: bridge-bench DAEMON CLIENT DEMO_UPSTREAM BENCH_UPSTREAM BARE_RELAY PIPE_RELAY BENCH_CHILD
-// NODE NODE_CHILD [PART…]
+// NODE NODE_CHILD [PART…]                   an empty NODE leaves out what needs one
 //        bridge-bench calls SOCKET COUNT
 #include <algorithm>
 #include <array>

@@ -6,8 +6,11 @@
 # Exit 1: a figure is over its limit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=tests/end_to_end/peers.sh
+. tests/end_to_end/peers.sh
 build=build/bench
-cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DMCP_BRIDGE_TESTS=ON -DMCP_BRIDGE_BENCH=ON >"$build.log" 2>&1 ||
+mkdir -p build
+cmake --preset bench >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 1; }
 cmake --build "$build" -j "$(nproc)" \
   --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay >"$build.log" 2>&1 ||
@@ -17,10 +20,14 @@ bench=$build/tests/bench
 daemon=$build/daemon/mcp-bridged
 demo=$build/tests/support/demo-upstream
 if [[ ${1:-} == --callgrind ]]; then
+  command -v valgrind >/dev/null || { echo "this wants valgrind: apt-get install valgrind" >&2; exit 2; }
   exec bash tests/bench/callgrind.sh "$daemon" "$bench" "$build"
 fi
 node_server=tests/end_to_end/real/echo_server.mjs
-[[ -d tests/end_to_end/node_modules ]] || echo "the part stdio wants the peers from npm: npm ci in tests/end_to_end" >&2
+if [[ $# -eq 0 || " $* " == *" stdio "* ]] && ! install_peers; then
+  echo "the Node server of the part stdio is left out: it wants node and npm, and the npm registry once" >&2
+  MCP_E2E_NODE=
+fi
 echo "load before: $(cut -d' ' -f1-3 /proc/loadavg) on $(nproc) CPUs; the figures want an idle machine"
 exec "$bench/bridge-bench" "$daemon" "$build/client/mcp-nc" "$demo" "$bench/bench-upstream" "$bench/bare-relay" \
-  "$bench/pipe-relay" "$bench/bench-child" "${MCP_E2E_NODE:-node}" "$node_server" "$@"
+  "$bench/pipe-relay" "$bench/bench-child" "${MCP_E2E_NODE:-}" "$node_server" "$@"

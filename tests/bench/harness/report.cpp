@@ -49,4 +49,9 @@ void Report::note(const std::string& what, double figure, const std::string& uni
   line(what, figure, unit, "", "");
 }
 
+void Report::left_out(const std::string& what) {
+  std::printf("  %-58s %16s\n", what.c_str(), "left out");
+  std::fflush(stdout);
+}
+
 }  // namespace bench

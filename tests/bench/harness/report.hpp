@@ -17,6 +17,9 @@ class Report {
   /// A figure without a limit.
   void note(const std::string& what, double figure, const std::string& unit);
 
+  /// What cannot be measured here; that is no failure.
+  void left_out(const std::string& what);
+
   bool all_ok() const { return all_ok_; }
 
  private:

@@ -93,9 +93,14 @@ void against_pipes(Setting& setting, bool pinned) {
 
 void measure_stdio(Setting& setting) {
   setting.report.title("A local server");
-  against_pipes(setting, false);
+  const bool with_node = !setting.programs.node.empty();
+  if (with_node) {
+    against_pipes(setting, false);
+  } else {
+    setting.report.left_out("p50 of a call to a Node server");
+  }
   const PinnedToOneCpu pinned;
-  against_pipes(setting, true);
+  if (with_node) against_pipes(setting, true);
   const Ratios ratios = measure(setting, {setting.programs.bench_child});
   setting.report.at_most(
       "p50 of a call to a tiny server, pinned to one CPU: through/a bare epoll relay",
