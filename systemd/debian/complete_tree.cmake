@@ -1,4 +1,7 @@
 # Run by CPack on the tree that becomes the package: adds what `cmake --install` has no business with.
+if(CPACK_MCP_BRIDGE_REQUIREMENTS)
+  message(FATAL_ERROR "${CPACK_MCP_BRIDGE_REQUIREMENTS}")
+endif()
 set(tree ${CPACK_TEMPORARY_INSTALL_DIRECTORY})
 set(source ${CPACK_MCP_BRIDGE_SOURCE})
 set(documents ${tree}/usr/share/doc/mcp-session-bridge)

@@ -1,5 +1,10 @@
 # The .deb, from what `cmake --install` puts under /usr:
 #   cmake --preset package && cmake --build --preset package
+include(${CMAKE_CURRENT_LIST_DIR}/requirements.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/release.cmake)
+if(MCP_BRIDGE_PACKAGE AND package_requirements)
+  message(FATAL_ERROR "${package_requirements}")
+endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME mcp-session-bridge)
 set(CPACK_PACKAGE_VENDOR mcp-session-bridge)
@@ -7,7 +12,7 @@ set(CPACK_PACKAGE_CONTACT "mcp-session-bridge" CACHE STRING "Who maintains the p
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${debian_release})
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS adduser)
@@ -30,4 +35,6 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
 # What belongs to a Debian package only, and what stands outside the prefix.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/complete_tree.cmake)
 set(CPACK_MCP_BRIDGE_SOURCE ${PROJECT_SOURCE_DIR})
+# Whoever calls CPack in another folder than the preset's is told before anything is packed.
+set(CPACK_MCP_BRIDGE_REQUIREMENTS "${package_requirements}")
 include(CPack)
