@@ -50,6 +50,19 @@ expect() { # expect STATUS WHAT CONFIG curl's arguments
   fi
 }
 
+# answered ID FILE: an event of the stream has this id. JSON may have white space anywhere, and an event
+# more than one line of data.
+answered() { grep -qE "^data:.*\"id\"[[:space:]]*:[[:space:]]*$1[[:space:]]*([,}]|\$)" "$2"; }
+
+# until_true COMMAND…: for 10 s at most, and no longer than the stream is there.
+until_true() {
+  local tries
+  for ((tries = 0; tries < 100; ++tries)); do
+    if "$@" || ! kill -0 "$stream" 2>/dev/null; then return; fi
+    sleep 0.1
+  done
+}
+
 json=(-H 'Content-Type: application/json')
 initialize='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"verify-http","version":"1"}}}'
 
@@ -61,7 +74,7 @@ expect 200 'the upstream can be reached (/readyz)' nothing "$url/readyz"
 expect 200 'the API is described (/openapi.json)' with-token "$url/openapi.json"
 
 if expect 200 'a session is opened' with-token "${json[@]}" -H 'Accept: application/json' -d "$initialize" "$url/mcp"; then
-  session=$(tr -d '\r' <"$folder/head" | sed -n 's/^[Mm]cp-[Ss]ession-[Ii]d: //p')
+  session=$(tr -d '\r' <"$folder/head" | sed -n 's/^mcp-session-id:[[:space:]]*//Ip')
   if [[ -n $session ]]; then
     say ok 'its id can be read (Mcp-Session-Id)'
   else
@@ -74,29 +87,27 @@ if expect 200 'a session is opened' with-token "${json[@]}" -H 'Accept: applicat
     -d '{"jsonrpc":"2.0","id":2,"method":"ping"}' "$url/mcp"
   expect 200 'a request is answered as a stream' with-token "${json[@]}" "${inside[@]}" \
     -H 'Accept: text/event-stream' -d '{"jsonrpc":"2.0","id":3,"method":"ping"}' "$url/mcp" &&
-    { grep -q '^data: .*"id":3' "$folder/body" && say ok 'the stream holds the answer' || say 'NOT OK' 'the stream holds the answer'; }
+    if answered 3 "$folder/body"; then
+      say ok 'the stream holds the answer'
+    else
+      say 'NOT OK' 'the stream holds the answer' "$(head -c 200 "$folder/body" | tr '\n' ' ')"
+    fi
 
   # The fan-out takes no notifications. Its first comment must come at once: one that is held back
   # means that something on the way buffers.
   curl -sS -N -K "$folder/with-token" -m 30 -H 'Accept: text/event-stream' "$url/mcp/stream" >"$folder/stream" 2>/dev/null &
   stream=$!
   # Only this curl writes to the file: wait for its first bytes, or for its end.
-  for ((i = 0; i < 100; ++i)); do
-    [[ ! -s $folder/stream ]] && kill -0 "$stream" 2>/dev/null || break
-    sleep 0.1
-  done
-  if grep -q '^: ' "$folder/stream"; then
+  until_true test -s "$folder/stream"
+  if grep -q '^:' "$folder/stream"; then
     say ok 'a stream begins at once (/mcp/stream)'
   else
     say 'NOT OK' 'a stream begins at once (/mcp/stream)' 'nothing came in 10 s: does a proxy buffer text/event-stream?'
   fi
   expect 202 'an answer may come later (Prefer: respond-async)' with-token "${json[@]}" -H 'Prefer: respond-async' \
     -d '{"jsonrpc":"2.0","id":"verify","method":"ping"}' "$url/mcp"
-  for ((i = 0; i < 100; ++i)); do
-    ! grep -q '"id":"verify"' "$folder/stream" && kill -0 "$stream" 2>/dev/null || break
-    sleep 0.1
-  done
-  if grep -q '"id":"verify"' "$folder/stream"; then
+  until_true answered '"verify"' "$folder/stream"
+  if answered '"verify"' "$folder/stream"; then
     say ok 'and comes on the stream'
   else
     say 'NOT OK' 'and comes on the stream' 'it did not in 10 s'
