@@ -13,11 +13,9 @@ readonly base_suite=trixie most_added_mb=40
 readonly bridge=localhost/mcp-session-bridge agent=localhost/mcp-session-bridge-agent
 
 needs debootstrap debootstrap podman podman buildah buildah runc runc catatonit catatonit conmon conmon \
-  podman-compose podman-compose iptables iptables cmake cmake ninja ninja-build
-for helper in netavark aardvark-dns golang-github-containers-common; do
-  dpkg-query -W "$helper" >/dev/null 2>&1 ||
-    DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$helper" </dev/null
-done
+  podman-compose podman-compose iptables iptables curl curl python3 python3
+needs_packages netavark aardvark-dns golang-github-containers-common
+python3 -c 'import yaml' 2>/dev/null || needs_packages python3-yaml
 
 # A storage of the test's own; cgroupfs and runc because there may be no systemd here.
 cat >"$scratch/containers.conf" <<'CONF'
@@ -52,7 +50,6 @@ finish() {
 }
 trap finish EXIT
 
-passed() { printf '   ok: %s\n' "$*"; }
 
 # Waits until a command succeeds; fails with its last words.
 until_true() {
@@ -67,7 +64,7 @@ until_true() {
 
 start_upstream() {
   rm -f "$scratch/upstream"
-  build/release/tests/support/demo-upstream --port "${1:-0}" >"$scratch/upstream" &
+  "$demo_upstream" --port "${1:-0}" >"$scratch/upstream" &
   upstream=$!
   children+=("$upstream")
   until [ -s "$scratch/upstream" ]; do sleep 0.05; done
@@ -76,9 +73,7 @@ start_upstream() {
 
 control() { curl -sf "${url%/mcp}/control/$1" -d "$2" >/dev/null; }
 
-say "the demo upstream"
-cmake --preset release -DMCP_BRIDGE_TESTS=ON >/dev/null
-cmake --build --preset release --target demo-upstream >/dev/null
+build_demo
 start_upstream
 
 say "the images"

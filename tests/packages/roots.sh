@@ -2,7 +2,8 @@
 # Debian in folders, for the tests that install or boot one. Sourced; needs root and the network.
 #
 # MCP_TEST_ROOTS (default build/roots) holds one folder a suite and kind, made once and never written to
-# afterwards: every use is an overlay that is thrown away.
+# afterwards: every use is an overlay that is thrown away. MCP_TEST_MIRROR, if set, is where debootstrap
+# gets them from.
 
 roots=${MCP_TEST_ROOTS:-$PWD/build/roots}
 readonly roots
@@ -10,6 +11,7 @@ scratch=$(mktemp -d)
 readonly scratch
 
 say() { printf '\n== %s\n' "$*"; }
+passed() { printf '   ok: %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
 # A command that fails where none may says where.
@@ -25,10 +27,22 @@ needs() {
     command -v "$1" >/dev/null || missing+=("$2")
     shift 2
   done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing ${missing[*]}"
+  [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+}
+
+install_packages() {
+  say "installing $*"
   apt-get -q update
-  DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "${missing[@]}" </dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$@" </dev/null
+}
+
+# needs_packages PACKAGE …: the same for what is no program.
+needs_packages() {
+  local package missing=()
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 }
 
 # make_root SUITE KIND PACKAGE …: $roots/SUITE-KIND is Debian with these packages.
@@ -40,7 +54,7 @@ make_root() {
     say "making $base"
     rm -rf "$base"
     mkdir -p "$roots"
-    debootstrap --variant=minbase "$suite" "$base" >"$scratch/debootstrap" </dev/null ||
+    debootstrap --variant=minbase "$suite" "$base" ${MCP_TEST_MIRROR:+"$MCP_TEST_MIRROR"} >"$scratch/debootstrap" </dev/null ||
       { tail -20 "$scratch/debootstrap" >&2; fail "debootstrap $suite"; }
     touch "$base/.complete"
   fi
@@ -81,9 +95,57 @@ overlay() {
 # What programs inside need of the machine.
 with_kernel() {
   mount_at "$1/proc" -t proc proc
+  mount_at "$1/sys" --rbind /sys
+  mount --make-rslave "$1/sys"
   mount_at "$1/dev" --rbind /dev
   mount --make-rslave "$1/dev"
   mount_at "$1/dev/shm" -t tmpfs tmpfs
+}
+
+# bare NAME SUITE: $scratch/NAME/root is a Debian of the smallest kind with a fresh clone of the project
+# in it (with what is changed and not yet committed), and nothing of this machine's but its way to the
+# package archives: apt's settings for it, and what npm was told.
+# Where every user can come to it: some tests run programs as another one.
+readonly clone=/srv/mcp-session-bridge
+bare() {
+  local suite=$2 root=$scratch/$1/root
+  make_root "$suite" plain
+  overlay "$1" "$roots/$suite"
+  with_kernel "$root"
+  cp /etc/resolv.conf "$root/etc/resolv.conf"
+  apt-config dump | grep -E '^Acquire::(https?|Retries|Check)' >"$root/etc/apt/apt.conf.d/99machine" || true
+  # Who follows the README answers yes.
+  echo 'APT::Get::Assume-Yes "true";' >>"$root/etc/apt/apt.conf.d/99machine"
+  [ ! -f ~/.npmrc ] || cp ~/.npmrc "$root/root/.npmrc"
+  [ -z "${NODE_EXTRA_CA_CERTS:-}" ] || cp "$NODE_EXTRA_CA_CERTS" "$root/etc/machine-authorities.pem"
+  mkdir -p "$root$clone"
+  git -c safe.directory='*' ls-files -z | tar -c --null --ignore-failed-read --files-from=- 2>/dev/null |
+    tar -x --no-same-owner -C "$root$clone"
+}
+
+# as_printed ROOT COMMAND: runs it in the clone, with an environment as empty as it comes.
+as_printed() {
+  local root=$1 environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root)
+  [ ! -e "$root/etc/machine-authorities.pem" ] || environment+=(NODE_EXTRA_CA_CERTS=/etc/machine-authorities.pem)
+  printf '%s# %s\n' "${clone##*/}" "$2"
+  env -i "${environment[@]}" chroot "$root" bash -c "cd $clone && $2" </dev/null
+}
+
+# printed HEADING N: the Nth block of code under that heading of the README.
+printed() {
+  awk -v heading="## $1" -v wanted="$2" '
+    /^## / { under = $0 == heading }
+    under && /^```/ { inside = !inside; blocks += inside; next }
+    under && inside && blocks == wanted' README.md
+}
+
+# nothing_left ROOT: no process runs in it any more.
+nothing_left() {
+  local process strays=()
+  for process in /proc/[0-9]*; do
+    [ "$(readlink "$process/root" 2>/dev/null)" != "$1" ] || strays+=("${process#/proc/}")
+  done
+  [ ${#strays[@]} -eq 0 ] || { ps -o pid,args -p "${strays[*]}" >&2; kill "${strays[@]}"; fail "processes were left behind"; }
 }
 
 leave_roots() {
@@ -100,6 +162,16 @@ leave_roots() {
 build_packages=(g++ cmake ninja-build pkg-config ccache dpkg-dev file libasio-dev libcurl4-openssl-dev
                 libsimdjson-dev libfmt-dev libspdlog-dev libcli11-dev libssl-dev zlib1g-dev libbrotli-dev
                 libcpp-httplib-dev prometheus-cpp-dev)
+
+# build_demo: the demo upstream, on this machine.
+# shellcheck disable=SC2034  # used by those who source this
+demo_upstream=$PWD/build/demo/tests/support/demo-upstream
+build_demo() {
+  say "the demo upstream"
+  needs_packages "${build_packages[@]}"
+  cmake --preset demo >/dev/null
+  cmake --build --preset demo >/dev/null
+}
 
 # build_package SUITE: leaves $scratch/SUITE.deb, and the tree `cmake --install` makes in
 # $scratch/SUITE-installed.

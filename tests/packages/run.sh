@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the .deb in a Debian 12 and a Debian 13, installs it in a bare one, starts the daemon from it,
-# removes and purges it. As root, with the network; a few minutes the first time.
+# The package's life as the README prints it: built in a bare Debian 12 and a bare Debian 13, installed in
+# another bare one, the daemon started from it, removed and purged. As root, with the network; some minutes.
 #
 #   bash tests/packages/run.sh [SUITE …]
 set -euo pipefail
@@ -17,7 +17,6 @@ finish() {
 }
 trap finish EXIT
 
-passed() { printf '   ok: %s\n' "$*"; }
 
 # What every installation has, relative to the prefix.
 expected_files=(bin/mcp-bridged bin/mcp-nc
@@ -29,6 +28,30 @@ expected_files=(bin/mcp-bridged bin/mcp-nc
   share/zsh/vendor-completions/_mcp-bridged share/zsh/vendor-completions/_mcp-nc
   share/fish/vendor_completions.d/mcp-bridged.fish share/fish/vendor_completions.d/mcp-nc.fish)
 
+# build_as_printed SUITE: leaves $scratch/SUITE-package/*.deb and $scratch/SUITE-installed.
+build_as_printed() {
+  local suite=$1 root=$scratch/$1-build/root number packages configure
+  packages=$(printed "Two commands" 2 | sed -n 1p)
+  bare "$suite-build" "$suite"
+  say "building the package in a bare $suite"
+  as_printed "$root" "${packages/ file dpkg-dev/}"
+  configure=$(printed Installing 1 | sed -n '1s/ &&.*//p')
+  if as_printed "$root" "$configure" >"$scratch/refused" 2>&1; then fail "the preset is configured without file and dpkg-dev"; fi
+  grep -q 'apt-get install file dpkg-dev' "$scratch/refused" || { cat "$scratch/refused" >&2; fail "what is missing is not named"; }
+  passed "without file and dpkg-dev the preset is refused, and names them"
+
+  as_printed "$root" "$packages"
+  as_printed "$root" "$(printed Installing 1 | sed -n 1p)"
+  # shellcheck source=/dev/null
+  number=$(. "$root/etc/os-release" && echo "$VERSION_ID")
+  mkdir "$scratch/$suite-package"
+  cp "$root$clone"/build/package/mcp-session-bridge_*~deb"$number"_*.deb "$scratch/$suite-package" || fail "its name does not say which Debian it is for"
+  dpkg-deb --field "$scratch/$suite-package"/*.deb Depends | grep -q libcurl4 || fail "it does not depend on its libraries"
+  passed "it is built with the README's packages: $(basename "$scratch/$suite-package"/*.deb)"
+  as_printed "$root" "cmake --install build/package --prefix /installed" >/dev/null
+  cp -a "$root/installed" "$scratch/$suite-installed"
+}
+
 check_installed_tree() {
   local file
   for file in "${expected_files[@]}"; do
@@ -38,7 +61,8 @@ check_installed_tree() {
 }
 
 check_package() {
-  local deb=$scratch/$1.deb size
+  local deb size
+  deb=$(echo "$scratch/$1-package"/*.deb)
   size=$(dpkg-deb --field "$deb" Installed-Size)
   [ "$size" -lt 3000 ] || fail "the package takes $size KiB"
   passed "installed it takes $size KiB"
@@ -85,16 +109,20 @@ check_running() {
 
 check_life() {
   local suite=$1
-  make_root "$suite" plain
-  overlay "$suite" "$roots/$suite"
+  bare "$suite" "$suite"
   root=$scratch/$suite/root
-  with_kernel "$root"
   say "installing it in a bare $suite"
-  cp "$scratch/$suite.deb" "$root/tmp/bridge.deb"
+  cp "$scratch/$suite-package"/*.deb "$root/tmp/bridge.deb"
+  mkdir -p "$root$clone/build/package"
+  cp "$scratch/$suite-package"/*.deb "$root$clone/build/package"
   inside apt-get -qq update
+  as_printed "$root" "$(printed Installing 1 | sed -n 2p)"
+  inside mcp-bridged --version >/dev/null || fail "as printed it does not install what it needs"
+  passed "it installs as printed, with what it needs"
   # What it depends on stays when it is removed, so it is there before anything is compared.
-  inside sh -ec 'apt-get -qq -y install --no-install-recommends /tmp/bridge.deb && apt-get -qq -y purge mcp-session-bridge' \
-    >"$scratch/apt" 2>&1 </dev/null || { cat "$scratch/apt" >&2; fail "the first installation"; }
+  inside apt-get -qq -y purge mcp-session-bridge >"$scratch/apt" 2>&1 </dev/null ||
+    { cat "$scratch/apt" >&2; fail "the first purge"; }
+  if all_paths | grep -v "^$clone" | grep mcp; then fail "the first purge left these"; fi
   all_paths >"$scratch/before"
 
   inside dpkg -i /tmp/bridge.deb >"$scratch/dpkg" 2>&1 || { cat "$scratch/dpkg" >&2; fail "dpkg -i"; }
@@ -117,22 +145,21 @@ check_life() {
   if inside id mcp-bridged 2>/dev/null; then fail "purge left the user"; fi
   all_paths >"$scratch/after"
   diff "$scratch/before" "$scratch/after" || fail "purge left something"
+  nothing_left "$root"
   passed "purge leaves nothing"
 }
 
 suites=("$@")
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm trixie)
-needs debootstrap debootstrap lintian lintian setpriv util-linux cmake cmake ninja ninja-build
+needs debootstrap debootstrap lintian lintian setpriv util-linux
 
-say "the demo upstream"
-cmake --preset release -DMCP_BRIDGE_TESTS=ON >/dev/null
-cmake --build --preset release --target demo-upstream >/dev/null
-build/release/tests/support/demo-upstream >"$scratch/upstream" &
+build_demo
+"$demo_upstream" >"$scratch/upstream" &
 children+=($!)
 until [ -s "$scratch/upstream" ]; do sleep 0.05; done
 
 for suite in "${suites[@]}"; do
-  build_package "$suite"
+  build_as_printed "$suite"
   check_installed_tree "$suite"
   check_package "$suite"
   check_life "$suite"

@@ -21,11 +21,9 @@ trap finish EXIT
 
 tested_suite=${1:-bookworm}
 [ $# -eq 0 ] || shift
-needs debootstrap debootstrap systemd-nspawn systemd-container nsenter util-linux cmake cmake ninja ninja-build python3 python3
+needs debootstrap debootstrap systemd-nspawn systemd-container nsenter util-linux pgrep procps python3 python3
 
-say "the demo upstream"
-cmake --preset release -DMCP_BRIDGE_TESTS=ON >/dev/null
-cmake --build --preset release --target demo-upstream >/dev/null
+build_demo
 
 build_package "$tested_suite"
 make_root "$tested_suite" systemd systemd systemd-sysv dbus python3
@@ -55,7 +53,7 @@ state=$(inside timeout 120 \
   sh -c 'until systemctl is-system-running --wait 2>/dev/null | grep -E "running|degraded"; do sleep 0.2; done')
 say "it is $state"
 
-MCP_MACHINE_LEADER=$leader DEMO_UPSTREAM=$PWD/build/release/tests/support/demo-upstream \
+MCP_MACHINE_LEADER=$leader DEMO_UPSTREAM=$demo_upstream \
   MCP_NC=$PWD/build/release/client/mcp-nc MCP_BRIDGED=$PWD/build/release/daemon/mcp-bridged \
   python3 tests/systemd/booted.py "$@"
 
