@@ -11,7 +11,7 @@ def away(cell):
 
 
 def expire(cell):
-    cell.front.use(cell.authority.sign("old", days=-1))
+    cell.front.use(cell.authority.sign("old", expired=True))
     cell.drop_connections()
 
 

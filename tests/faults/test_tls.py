@@ -52,7 +52,7 @@ class Tls(FaultCase):
         self.served()
 
     def test_an_expired_one_is_refused(self):
-        self.trusted(self.front(self.authority.sign("old", days=-1)))
+        self.trusted(self.front(self.authority.sign("old", expired=True)))
         self.refused("expired")
 
     def test_one_for_another_host_is_refused(self):
@@ -68,7 +68,7 @@ class Tls(FaultCase):
         self.refused("--ca-file")
 
     def test_insecure_takes_any_and_says_so_on_each_start(self):
-        front = self.front(Authority(self.folder, "stranger").sign("old", hosts="DNS:elsewhere.example", days=-1))
+        front = self.front(Authority(self.folder, "stranger").sign("old", hosts="DNS:elsewhere.example", expired=True))
         for _ in range(2):
             daemon = self.daemon_to(front, "--insecure")
             self.served()

@@ -8,6 +8,21 @@ def _openssl(*arguments):
     subprocess.run(["openssl", *arguments], check=True, capture_output=True, timeout=60)
 
 
+_SIGNING_FOR_THE_PAST = """
+[ca]
+default_ca = signing
+[signing]
+database = {database}
+new_certs_dir = {folder}
+rand_serial = yes
+default_md = sha256
+policy = names
+copy_extensions = copy
+[names]
+commonName = supplied
+"""
+
+
 class Authority:
     """`path` is its certificate; what it signs lies beside it, each NAME.pem with its key in NAME.key."""
 
@@ -20,14 +35,24 @@ class Authority:
     def _at(self, name):
         return os.path.join(self.folder, name)
 
-    def sign(self, name, hosts="IP:127.0.0.1,DNS:localhost", days=2):
-        """The path of a certificate for these hosts; with `days` below 0 one that has expired."""
+    def sign(self, name, hosts="IP:127.0.0.1,DNS:localhost", expired=False):
+        """The path of a certificate for these hosts."""
         stem = self._at(f"{self.name}-{name}")
         _openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
                  "-addext", f"subjectAltName={hosts}", "-keyout", stem + ".key", "-out", stem + ".csr")
-        _openssl("x509", "-req", "-in", stem + ".csr", "-CA", self.path, "-CAkey", self.key, "-CAcreateserial",
-                 "-days", str(days), "-copy_extensions", "copy", "-out", stem + ".pem")
+        if expired:
+            self._sign_for_the_past(stem)
+        else:
+            _openssl("x509", "-req", "-in", stem + ".csr", "-CA", self.path, "-CAkey", self.key, "-CAcreateserial",
+                     "-days", "2", "-copy_extensions", "copy", "-out", stem + ".pem")
         return stem + ".pem"
+
+    def _sign_for_the_past(self, stem):
+        """By the one command that takes both dates in every OpenSSL: x509 takes none in 3.0, and no negative -days in 3.5."""
+        with open(stem + ".database", "w", encoding="ascii"), open(stem + ".cnf", "w", encoding="ascii") as file:
+            file.write(_SIGNING_FOR_THE_PAST.format(database=stem + ".database", folder=self.folder))
+        _openssl("ca", "-batch", "-config", stem + ".cnf", "-cert", self.path, "-keyfile", self.key, "-notext",
+                 "-startdate", "20200101000000Z", "-enddate", "20200102000000Z", "-in", stem + ".csr", "-out", stem + ".pem")
 
 
 def key_of(certificate):
