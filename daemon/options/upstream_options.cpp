@@ -133,6 +133,7 @@ void settle_upstream_options(Options& options, RawOptions& raw,
   check_readable("--client-cert", http.client_certificate);
   check_readable("--client-key", http.client_key);
   http.max_frame = options.clients.max_frame;
+  http.pause_patience = options.clients.stall;
   if (options.upstream.kind == UpstreamKind::child) settle_child_options(options);
 }
 

@@ -105,6 +105,9 @@ class Many(Facing):
     def test_sessions_are_bounded(self):
         _, face = self.face("--http-max-sessions", "3")
         names = [face.session() for _ in range(3)]
+        # Those that are used make no room for another.
+        streams = [face.stream(name) for name in names]
+        self.assertEqual({stream.comment() for stream in streams}, {"open"})
         full = face.post(initialize())
         self.assertEqual((full.status, full.headers["Retry-After"]), (503, "5"))
         # What needs no session is served.

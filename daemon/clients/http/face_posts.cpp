@@ -55,8 +55,9 @@ std::optional<HttpResponse> HttpFace::post(HttpConnection& connection, const Req
 
 PostExchange& HttpFace::add_exchange(HttpConnection& connection, FaceSession* session,
                                      const RequestHead& head, PostedMessages& posted,
-                                     EventStream::Headers headers) {
+                                     EventStream::Headers headers, std::string new_session) {
   PostExchange::Asked asked;
+  asked.new_session = std::move(new_session);
   asked.ids = std::move(posted.ids);
   asked.answers = std::move(posted.faults);
   asked.is_batch = posted.is_batch;
@@ -99,8 +100,10 @@ std::optional<HttpResponse> HttpFace::post_in_session(HttpConnection& connection
     for (std::string& fault : posted.faults) session.send_later(std::move(fault));
   } else {
     EventStream::Headers headers = cors_headers(head);
-    if (is_new) headers.emplace_back("Mcp-Session-Id", session.name());
-    add_exchange(connection, &session, head, posted, std::move(headers)).begin();
+    add_exchange(connection, &session, head, posted, std::move(headers),
+                 is_new ? session.name() : std::string())
+        .begin();
+    session.can_be_asked_now();
   }
   // Every answer from here on finds who waits for it.
   const ClientId client = session.identity().id;

@@ -6,6 +6,13 @@
 #include "protocol/json_text.hpp"
 
 namespace bridge {
+namespace {
+
+bool is_question(std::string_view frame) {
+  return find_member(frame, "method").has_value() && find_member(frame, "id").has_value();
+}
+
+}  // namespace
 
 FaceSession::FaceSession(FaceContext& context, Kind kind, std::string name, std::string agent)
     : context_(context),
@@ -97,7 +104,10 @@ void FaceSession::send_later(std::string message) { stream_.push(std::move(messa
 void FaceSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_if_all(frame);
   PostExchange* exchange = exchange_for(request_id);
-  if (exchange != nullptr && exchange->send(frame)) return;
+  // A question waits for no resumption; what only tells something does.
+  const bool elsewhere =
+      exchange != nullptr && !exchange->can_ask() && stream_.is_open() && is_question(frame);
+  if (exchange != nullptr && !elsewhere && exchange->send(frame)) return;
   // Before an answer that comes as one body nothing else can come; it may on the session's stream.
   if (stream_.is_open() || exchange == nullptr) stream_.push(std::move(frame));
 }
@@ -112,7 +122,7 @@ void FaceSession::send(std::string frame) {
   if (!stream_.is_open()) {
     // A question about no request of its own: a stream of a POST carries it as well.
     for (PostExchange* exchange : exchanges_) {
-      if (exchange->send(frame)) return;
+      if (exchange->can_ask() && exchange->send(frame)) return;
     }
   }
   stream_.push(std::move(frame));
@@ -120,30 +130,49 @@ void FaceSession::send(std::string frame) {
 
 void FaceSession::send_ahead(std::string frame) { stream_.push_ahead(std::move(frame)); }
 
+/// A stream without a connection is resumed at best: what asks now gets no answer there.
 bool FaceSession::can_be_asked(std::string_view request_id) const {
   if (stream_.is_open()) return true;
   const PostExchange* asking = request_id.empty() ? nullptr : exchange_for(request_id);
-  if (asking != nullptr) return asking->can_send();
+  if (asking != nullptr) return asking->can_ask();
   return std::any_of(exchanges_.begin(), exchanges_.end(),
-                     [](const PostExchange* one) { return one->can_send(); });
+                     [](const PostExchange* one) { return one->can_ask(); });
 }
 
 void FaceSession::opened() {
   used();
-  if (known_) context_.events.client_can_be_asked(identity_.id);
+  last_taken_ = last_used_;
+  can_be_asked_now();
 }
 
-std::optional<SteadyTime> FaceSession::idle_until() const {
-  if (stream_.is_open() || !exchanges_.empty() || !later_.empty() || over_) return std::nullopt;
-  return last_used_ + context_.options.session_idle;
+void FaceSession::can_be_asked_now() {
+  if (known_ && can_be_asked({})) context_.events.client_can_be_asked(identity_.id);
+}
+
+bool FaceSession::is_unused() const {
+  return !over_ && !stream_.is_open() && exchanges_.empty() && later_.empty();
+}
+
+std::optional<SessionDue> FaceSession::due() const {
+  if (over_) return std::nullopt;
+  SessionUse use;
+  use.has_stream = stream_.is_open();
+  use.is_asked = !exchanges_.empty() || !later_.empty();
+  use.over_limit = congested_;
+  use.last_used = last_used_;
+  use.last_taken = std::max(last_taken_, stream_.last_taken().value_or(last_taken_));
+  for (const PostExchange* exchange : exchanges_)
+    use.last_taken = std::max(use.last_taken, exchange->last_taken().value_or(last_taken_));
+  return end_of_session(use, {context_.options.session_idle, context_.options.stall});
 }
 
 void FaceSession::stream_lost() {
   used();
+  last_taken_ = last_used_;
   if (kind_ == Kind::old_sse) {
     set_over();  // the router, which may be writing to it just now, learns of it later
-  } else {
-    context_.look_by(last_used_ + context_.options.session_idle);
+  } else if (const auto end = due()) {
+    context_.look_by(end->time);
   }
 }
 
@@ -154,16 +183,17 @@ std::size_t FaceSession::queued_bytes() const {
 }
 
 void FaceSession::load_changed() {
-  share_.set(stream_.queued_bytes());
+  share_.set(stream_.held_bytes());
   const std::size_t bytes = queued_bytes();
-  // What nobody fetches must not fill everybody's buffers for as long as the session lives.
-  if (bytes > 0 && context_.budget.over())
-    context_.look_by(std::chrono::steady_clock::now() + context_.options.stall);
   const std::size_t limit = context_.options.client_buffer;
   const bool over = bytes > limit && (stream_.queued() > 1 || bytes > stream_.queued_bytes());
   const bool drained = bytes <= limit / 2;
   if (congested_ ? !drained : !over) return;
   congested_ = !congested_;
+  if (congested_) {
+    last_taken_ = std::chrono::steady_clock::now();
+    context_.look_by(last_taken_ + context_.options.stall);
+  }
   if (known_) context_.events.client_congestion(identity_.id, congested_);
 }
 

@@ -8,6 +8,7 @@
 #include "clients/http/fan_out.hpp"
 #include "clients/http/id_set.hpp"
 #include "clients/http/post_exchange.hpp"
+#include "clients/http/session_end.hpp"
 #include "clients/http/session_stream.hpp"
 
 namespace bridge {
@@ -58,9 +59,14 @@ class FaceSession final : public ClientChannel {
 
   /// Its stream was opened.
   void opened();
+  /// A stream has begun on which it can be asked.
+  void can_be_asked_now();
   void used() { last_used_ = std::chrono::steady_clock::now(); }
-  /// When it ends unless it is used; nothing while it is.
-  std::optional<SteadyTime> idle_until() const;
+  SteadyTime last_used() const { return last_used_; }
+  /// Nothing of it is open or under way.
+  bool is_unused() const;
+  /// When and why it ends if nothing happens; nothing while another's time runs for it.
+  std::optional<SessionDue> due() const;
   /// An old_sse session is over with its stream.
   bool is_over() const { return over_; }
 
@@ -93,7 +99,8 @@ class FaceSession final : public ClientChannel {
   std::vector<PostExchange*> exchanges_;
   IdSet later_;
   SteadyTime last_used_;
-  bool known_ = false;  ///< to the router
+  SteadyTime last_taken_{};  ///< see SessionUse; what the streams' connections say counts too
+  bool known_ = false;       ///< to the router
   bool congested_ = false;
   bool over_ = false;
   SessionStream stream_;

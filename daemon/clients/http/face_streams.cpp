@@ -36,7 +36,8 @@ FaceSession* HttpFace::find_session(const std::string& name) {
 
 /// Null if there are too many.
 FaceSession* HttpFace::add_session(FaceSession::Kind kind, const RequestHead& head) {
-  if (sessions_.size() >= context_.options.max_sessions) return nullptr;
+  const std::size_t living = sessions_.size() - context_.over_sessions.size();
+  if (living >= context_.options.max_sessions && !end_longest_unused()) return nullptr;
   auto session = std::make_unique<FaceSession>(context_, kind, make_session_name(),
                                                printable(head.header("user-agent"), 80));
   FaceSession& added = *session;
@@ -84,6 +85,7 @@ bool HttpFace::resume_exchange(HttpConnection& connection, FaceSession& session,
                                const RequestHead& head) {
   if (PostExchange* exchange = session.exchange_of_stream(last.stream)) {
     exchange->resume(connection, cors_headers(head), last);
+    session.can_be_asked_now();
     return true;
   }
   if (!session.store().knows(last)) return false;

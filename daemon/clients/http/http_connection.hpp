@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -96,8 +97,14 @@ class HttpConnection {
   bool is_blocked_for(std::chrono::milliseconds time) const {
     return blocked_ && last_written_ + time <= std::chrono::steady_clock::now();
   }
+  /// When the last byte went to the kernel, or the first of those that wait was written.
+  SteadyTime last_written() const { return last_written_; }
   /// Whether all that was written has reached the peer's kernel.
   bool peer_has_all();
+  /// Bytes written since its beginning, and how many of them the peer's kernel has acknowledged (of
+  /// TLS: at least so many).
+  std::uint64_t position() const { return written_bytes_ + out_bytes_; }
+  std::uint64_t acknowledged() const;
 
  private:
   enum class Phase {
@@ -135,7 +142,8 @@ class HttpConnection {
   std::string early_;  ///< came before the request under way was answered
   std::deque<std::string> out_;
   std::size_t out_bytes_ = 0;
-  std::size_t out_offset_ = 0;  ///< of out_.front(), written already
+  std::uint64_t written_bytes_ = 0;  ///< that the kernel has taken, in all
+  std::size_t out_offset_ = 0;       ///< of out_.front(), written already
   std::size_t drained_bytes_ = 0;
   SteadyTime since_;          ///< the phase, or the request's first byte
   SteadyTime last_progress_;  ///< the last byte, in or out

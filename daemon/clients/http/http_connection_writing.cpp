@@ -83,6 +83,7 @@ bool HttpConnection::write_some() {
   }
   last_progress_ = last_written_ = std::chrono::steady_clock::now();
   context_.counts.sent_bytes += result.bytes;
+  written_bytes_ += result.bytes;
   out_bytes_ -= result.bytes;
   std::size_t left = result.bytes + out_offset_;
   while (!out_.empty() && left >= out_.front().size()) {
@@ -126,6 +127,13 @@ void HttpConnection::begin_draining() {
   since_ = std::chrono::steady_clock::now();
   stream_->finish();
   shutdown(watch_.descriptor(), SHUT_WR);
+}
+
+// A reset leaves the count of what was not acknowledged as it was.
+std::uint64_t HttpConnection::acknowledged() const {
+  int unread = 0;
+  if (ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread < 0) return 0;
+  return written_bytes_ - std::min(written_bytes_, static_cast<std::uint64_t>(unread));
 }
 
 bool HttpConnection::peer_has_all() {

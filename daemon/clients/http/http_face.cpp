@@ -34,6 +34,7 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
       std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
   budget.on_used_up([this] {
     budget_is_used_up_ = true;
+    budget_used_up_at_ = std::chrono::steady_clock::now();
     context_.turn.request_finish();
   });
 }
@@ -71,7 +72,10 @@ void HttpFace::relieve_budget() {
 }
 
 void HttpFace::flush() {
-  if (std::exchange(budget_is_used_up_, false)) relieve_budget();
+  if (std::exchange(budget_is_used_up_, false)) {
+    relieve_budget();
+    if (context_.budget.over()) patrol_.set_at_latest(budget_used_up_at_ + context_.options.stall);
+  }
   server_->flush();
   tidy();
 }
@@ -85,7 +89,8 @@ void HttpFace::tidy() {
     if (posting.session != nullptr) {
       posting.session->remove_exchange(*posting.exchange);
       posting.session->used();
-      if (const auto time = posting.session->idle_until()) context_.look_by(*time);
+      posting.session->load_changed();
+      if (const auto due = posting.session->due()) context_.look_by(due->time);
     }
     postings_.erase(found);
   }
@@ -116,6 +121,54 @@ void HttpFace::tidy() {
   }
 }
 
+/// They have had their answer: the upstream need not go on.
+void HttpFace::cancel(const Posting& posting, const std::vector<std::string>& raw_ids) {
+  const ClientId client = posting.session != nullptr  ? posting.session->identity().id
+                          : posting.client != nullptr ? posting.client->identity().id
+                                                      : ClientId{};
+  for (const std::string& raw_id : raw_ids) {
+    if (posting.session != nullptr) posting.session->timed_out(raw_id);
+    context_.events.client_line(
+        client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                    raw_id + R"(,"reason":"timeout"}})");
+  }
+}
+
+void HttpFace::end_in_time(FaceSession& session, SessionEnd why) {
+  if (why == SessionEnd::idle) {
+    context_.log.event(LogLevel::debug, "http session idle",
+                       "an HTTP session was not used for {} ms and has ended",
+                       context_.options.session_idle.count());
+  } else {
+    ++context_.counts.stalled;
+    context_.log.peer(
+        LogLevel::warning, "client stalled", {.client = session.identity().id},
+        "an HTTP session has ended: nothing was taken for {} ms (--client-stall) with "
+        "{} bytes waiting for it (--client-buffer)",
+        context_.options.stall.count(), session.queued_bytes());
+  }
+  session.end();
+}
+
+/// With --http-max-sessions used up the session ends that was not used for longest, of those with
+/// nothing open and nothing under way. False if there is none.
+bool HttpFace::end_longest_unused() {
+  FaceSession* longest = nullptr;
+  for (auto& [name, session] : sessions_) {
+    if (session->is_unused() && (longest == nullptr || session->last_used() < longest->last_used()))
+      longest = session.get();
+  }
+  if (longest == nullptr) return false;
+  context_.log.peer(LogLevel::info, "http session made room",
+                    "an HTTP session has ended to make room for another (--http-max-sessions): it "
+                    "was not used for {} ms",
+                    std::chrono::duration_cast<std::chrono::milliseconds>(
+                        std::chrono::steady_clock::now() - longest->last_used())
+                        .count());
+  longest->end();
+  return true;
+}
+
 /// Everything that has its time: comments on quiet streams, callers that have waited too long,
 /// sessions nobody uses.
 void HttpFace::look_around() {
@@ -124,16 +177,7 @@ void HttpFace::look_around() {
   const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
 
   for (auto& [number, posting] : postings_) {
-    for (const std::string& raw_id : posting.exchange->look(now)) {
-      const ClientId client = posting.session != nullptr  ? posting.session->identity().id
-                              : posting.client != nullptr ? posting.client->identity().id
-                                                          : ClientId{};
-      if (posting.session != nullptr) posting.session->timed_out(raw_id);
-      // It has had its answer: the upstream need not go on.
-      context_.events.client_line(
-          client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
-                      raw_id + R"(,"reason":"timeout"}})");
-    }
+    cancel(posting, posting.exchange->look(now));
     if (const auto time = posting.exchange->due()) later(*time);
   }
 
@@ -147,34 +191,51 @@ void HttpFace::look_around() {
 
   for (auto& [name, session] : sessions_) {
     session->stream().drop_if_stuck();
-    const auto time = session->idle_until();
-    if (time && *time <= now) {
-      context_.log.event(LogLevel::debug, "http session idle",
-                         "an HTTP session was not used for {} ms and has ended",
-                         context_.options.session_idle.count());
-      session->end();
-    } else if (time) {
-      later(*time);
+    const auto due = session->due();
+    if (!due) continue;
+    if (due->time <= now) {
+      end_in_time(*session, due->why);
+    } else {
+      later(due->time);
     }
   }
   if (const auto time = make_room(now)) later(*time);
   if (next) patrol_.set_at_latest(*next);
 }
 
-/// With all buffers full the session that leaves most lying ends. Returns when to look again.
+/// With all buffers full for a while, whoever makes most wait ends: a session that does not fetch
+/// what lies there for it, or an array whose answers are collected. Returns when to look again.
 std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
-  FaceSession* largest = nullptr;
-  for (auto& [name, session] : sessions_) {
-    const std::size_t most = largest == nullptr ? 0 : largest->unfetched_bytes();
-    if (!session->is_over() && session->unfetched_bytes() > most) largest = session.get();
+  if (now < budget_used_up_at_ + context_.options.stall)
+    return budget_used_up_at_ + context_.options.stall;
+  std::size_t most = 0;
+  FaceSession* session = nullptr;
+  Posting* collecting = nullptr;
+  for (auto& [name, one] : sessions_) {
+    if (one->is_over() || one->unfetched_bytes() <= most) continue;
+    most = one->unfetched_bytes();
+    session = one.get();
   }
-  if (largest == nullptr) return std::nullopt;
-  context_.log.peer(LogLevel::warning, "http session ended",
-                    "an HTTP session has ended: {} bytes of answers were not fetched, and "
-                    "--max-buffered is used up",
-                    largest->unfetched_bytes());
-  largest->end();
+  for (auto& [number, one] : postings_) {
+    if (one.exchange->collected() <= most) continue;
+    most = one.exchange->collected();
+    collecting = &one;
+  }
+  if (most == 0) return now + context_.options.stall;  // others have to make room first
+  if (collecting != nullptr) {
+    context_.log.peer(LogLevel::warning, "http array given up",
+                      "a POST was answered 503: {} bytes of its answers were collected, and "
+                      "--max-buffered is used up",
+                      most);
+    cancel(*collecting, collecting->exchange->give_up());
+  } else {
+    context_.log.peer(LogLevel::warning, "http session ended",
+                      "an HTTP session has ended: {} bytes of answers were not fetched, and "
+                      "--max-buffered is used up",
+                      most);
+    session->end();
+  }
   return now + std::chrono::milliseconds(1);  // what it held is given back at the end of this turn
 }
 

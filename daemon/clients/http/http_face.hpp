@@ -90,13 +90,16 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
                                          PostedMessages posted);
   PostExchange& add_exchange(HttpConnection& connection, FaceSession* session,
                              const RequestHead& head, PostedMessages& posted,
-                             EventStream::Headers headers);
+                             EventStream::Headers headers, std::string new_session = {});
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
 
   void tidy();
   void look_around();
+  void end_in_time(FaceSession& session, SessionEnd why);
+  void cancel(const Posting& posting, const std::vector<std::string>& raw_ids);
   void relieve_budget();
   std::optional<SteadyTime> make_room(SteadyTime now);
+  bool end_longest_unused();
 
   FaceContext context_;
   FanOut fan_out_;
@@ -106,6 +109,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::string url_;
   DeadlineTimer patrol_;
   bool budget_is_used_up_ = false;
+  SteadyTime budget_used_up_at_{};
   std::unique_ptr<HttpServer> server_;  ///< its connections go after those who answer on them
   std::map<std::string, std::unique_ptr<FaceSession>, std::less<>> sessions_;
   std::map<ClientId, std::unique_ptr<LoneClient>> lone_clients_;

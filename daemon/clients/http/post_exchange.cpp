@@ -30,7 +30,7 @@ PostExchange::~PostExchange() {
 }
 
 void PostExchange::begin() {
-  if (asked_.form == AnswerForm::stream) {
+  if (asked_.form == AnswerForm::stream && asked_.new_session.empty()) {
     begin_stream();
   } else if (const auto time = due()) {
     context_.look_by(*time);
@@ -49,8 +49,16 @@ void PostExchange::begin_stream() {
   share_.set(0);
 }
 
+/// A session that was refused has no name to give out.
+void PostExchange::settle_opening(const std::string& answer) {
+  std::string name = std::exchange(asked_.new_session, {});
+  if (!find_member(answer, "error")) asked_.headers.emplace_back("Mcp-Session-Id", std::move(name));
+  if (asked_.form == AnswerForm::stream && connection_ != nullptr) begin_stream();
+}
+
 void PostExchange::answer(std::string_view raw_id, std::string message) {
   asked_.ids.erase(raw_id);
+  if (!asked_.new_session.empty()) settle_opening(message);
   if (is_stream_) {
     emit(message, raw_id);
   } else if (connection_ == nullptr) {
@@ -68,8 +76,11 @@ void PostExchange::no_answer(std::string_view raw_id) {
 }
 
 bool PostExchange::can_send() const {
-  return !over_ && (is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr));
+  return !over_ && (is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr &&
+                                   asked_.new_session.empty()));
 }
+
+bool PostExchange::can_ask() const { return can_send() && connection_ != nullptr; }
 
 bool PostExchange::send(const std::string& message) {
   if (!can_send()) return false;
@@ -129,7 +140,7 @@ void PostExchange::resume(HttpConnection& connection, EventStream::Headers heade
 
 std::optional<SteadyTime> PostExchange::due() const {
   if (over_ || is_stream_ || connection_ == nullptr) return std::nullopt;
-  const bool may_stream = asked_.form == AnswerForm::either;
+  const bool may_stream = asked_.form == AnswerForm::either && asked_.new_session.empty();
   return began_ + (may_stream ? std::min(context_.options.timeout, context_.options.keepalive)
                               : context_.options.timeout);
 }
@@ -155,12 +166,23 @@ std::vector<std::string> PostExchange::look(SteadyTime now) {
   return unanswered;
 }
 
+std::vector<std::string> PostExchange::give_up() {
+  std::vector<std::string> unanswered = asked_.ids.take_all();
+  asked_.answers.clear();
+  share_.set(0);
+  over();
+  if (connection_ != nullptr) std::exchange(connection_, nullptr)->respond(overloaded_response());
+  return unanswered;
+}
+
 void PostExchange::connection_lost(bool) {
   connection_ = nullptr;
   stream_.reset();
-  if (is_stream_) return;
-  for (std::string& answer : std::exchange(asked_.answers, {})) unsent_(std::move(answer));
-  share_.set(0);
+  if (!is_stream_) {
+    for (std::string& answer : std::exchange(asked_.answers, {})) unsent_(std::move(answer));
+    share_.set(0);
+  }
+  load_changed_();  // what was unsent does not wait for anybody any more
 }
 
 void PostExchange::over() {

@@ -29,6 +29,9 @@ class PostExchange final : public HttpResponder {
     bool is_batch = false;
     AnswerForm form = AnswerForm::json;
     bool primes = false;  ///< its client knows events without data
+    /// The session that its `initialize` opens: named in the head of the answer, unless that is an
+    /// error. Until then nothing is sent.
+    std::string new_session{};
     EventStream::Headers headers{};
   };
   /// An answer, or what belongs to a request, that can no longer go with this POST.
@@ -51,8 +54,8 @@ class PostExchange final : public HttpResponder {
   void no_answer(std::string_view raw_id);
   /// What comes before an answer; false if it cannot be sent here.
   bool send(const std::string& message);
-  /// Whether send() would do.
-  bool can_send() const;
+  /// Whether a question would reach the caller now: on a stream that a connection carries.
+  bool can_ask() const;
 
   /// It is a stream, which another connection may carry on.
   bool can_resume() const { return is_stream_ && !over_; }
@@ -60,12 +63,20 @@ class PostExchange final : public HttpResponder {
   bool has_caller() const { return connection_ != nullptr || is_stream_; }
   /// Bytes written that its caller's kernel has not taken.
   std::size_t unsent() const { return stream_ ? stream_->connection().unsent() : 0; }
+  /// When its caller last took something of a stream; nothing if there is none.
+  std::optional<SteadyTime> last_taken() const {
+    return stream_ ? std::optional(stream_->connection().last_written()) : std::nullopt;
+  }
+  /// Bytes of answers that wait for the last one of their array.
+  std::size_t collected() const { return share_.held(); }
 
   /// A connection that resumes its stream after `last`. REQUIRES: can_resume().
   void resume(HttpConnection& connection, EventStream::Headers headers, EventId last);
   /// Looks at the time: a body that is late is a stream from now on, if the caller takes one, or
   /// 504. Returns the ids nobody waits for any more.
   std::vector<std::string> look(SteadyTime now);
+  /// What is collected has no room any more: 503. Returns the ids nobody waits for any more.
+  std::vector<std::string> give_up();
   /// When to look at it; nothing if it has all the time.
   std::optional<SteadyTime> due() const;
   /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
@@ -79,6 +90,8 @@ class PostExchange final : public HttpResponder {
   bool ends_with_input() const override { return store_ != nullptr || stream_ != nullptr; }
 
  private:
+  bool can_send() const;
+  void settle_opening(const std::string& answer);
   void begin_stream();
   void emit(const std::string& message, std::string_view answers = {});
   void drop_if_stuck();

@@ -46,7 +46,11 @@ std::string response_head(const HttpResponse& response, ResponseFraming framing,
     add("Content-Length", fmt::format("{}", response.body.size()));
   for (const auto& [name, value] : response.headers) add(name, value);
   if (!date.empty()) add("Date", date);
-  if (!keeps_connection) add("Connection", "close");
+  if (!keeps_connection) {
+    add("Connection", "close");
+  } else if (framing == ResponseFraming::chunked) {
+    add("Connection", "keep-alive");  // the default, and what checklists of SSE ask for
+  }
   head += "\r\n";
   return head;
 }

@@ -10,6 +10,8 @@ namespace {
 
 /// With the connection; the rest stays where it is until that is on its way.
 constexpr std::size_t window = 64u << 10;
+/// How soon what was sent is asked after: by then a peer that is there has acknowledged it.
+constexpr std::chrono::milliseconds acknowledged_after{200};
 
 Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
 
@@ -33,6 +35,7 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
                          std::optional<EventId> last, bool primes, std::string_view first_event) {
   if (stream_) {
     leave_ring(stream_->connection().peer_has_all());
+    put_back_unacknowledged();
     stream_->end();
     stream_.reset();
   }
@@ -42,6 +45,7 @@ void SessionStream::open(HttpConnection& connection, EventStream::Headers header
   connection.set_responder(this);
   const bool is_ours = last && last->stream == number && store_.has_given_out(*last);
   const bool resumed = is_ours && store_.reaches_back_to(*last);
+  if (is_ours) drop_received(*last);
   if (style_.has_ids) {
     const std::string id = resumed ? std::string() : to_text(store_.next_id(number));
     stream_->send(primes && !resumed ? sse_priming(id, stream_retry_ms)
@@ -69,6 +73,7 @@ void SessionStream::replay(EventId last, bool resumed) {
   const Ring& ring = context_.feed.ring();
   store_.each_after(last, [&](const EventStore::Event& event) {
     if (!resumed && event.answers.empty()) return;
+    if (is_queued_again(event.id)) return;
     if (!event.message.empty()) {
       send(event.id, event.message);
       return;
@@ -119,14 +124,56 @@ bool SessionStream::send_next() {
   queued_bytes_ -= next.message.size();
   const EventId id = store_.next_id(number);
   send(id, next.message);
-  if (style_.has_ids) store_.keep(id, std::move(next.message), next.answers);
+  if (!style_.has_ids) return true;
+  store_.keep(id, next.message, next.answers);
+  next.sent_as = id;
+  unacknowledged_bytes_ += next.message.size();
+  unacknowledged_.push_back({std::move(next), stream_->connection().position()});
   return true;
+}
+
+void SessionStream::forget_acknowledged() {
+  if (!stream_ || unacknowledged_.empty()) return;
+  const std::uint64_t acknowledged = stream_->connection().acknowledged();
+  const std::size_t before = unacknowledged_bytes_;
+  while (!unacknowledged_.empty() && unacknowledged_.front().end <= acknowledged) {
+    unacknowledged_bytes_ -= unacknowledged_.front().message.message.size();
+    unacknowledged_.pop_front();
+  }
+  if (unacknowledged_bytes_ != before) changed_();
+}
+
+/// The connection is gone: what its peer's kernel has not acknowledged comes again on the next.
+void SessionStream::put_back_unacknowledged() {
+  forget_acknowledged();
+  while (!unacknowledged_.empty()) {
+    queued_bytes_ += unacknowledged_.back().message.message.size();
+    queue_.push_front(std::move(unacknowledged_.back().message));
+    unacknowledged_.pop_back();
+  }
+  if (std::exchange(unacknowledged_bytes_, 0) > 0) changed_();
+}
+
+/// Its client has had these, whatever the kernel said.
+void SessionStream::drop_received(EventId last) {
+  std::erase_if(queue_, [&](const Queued& one) {
+    if (!one.sent_as || one.sent_as->number > last.number) return false;
+    queued_bytes_ -= one.message.size();
+    return true;
+  });
+  changed_();
+}
+
+bool SessionStream::is_queued_again(EventId id) const {
+  return std::any_of(queue_.begin(), queue_.end(),
+                     [id](const Queued& one) { return one.sent_as == id; });
 }
 
 void SessionStream::pump() {
   if (!stream_) return;
   // Once more is written, what was written before cannot be asked for.
   acknowledge_read();
+  forget_acknowledged();
   const std::size_t before = queue_.size();
   while (stream_->connection().unsent() < window && send_next()) {
   }
@@ -136,12 +183,16 @@ void SessionStream::pump() {
                       "an HTTP session: {} notifications were pushed out before it read them",
                       std::exchange(lost_entries_, 0));
   }
-  if (queue_.size() != before) changed_();
+  if (queue_.size() != before) {
+    changed_();
+    context_.look_by(std::chrono::steady_clock::now() + acknowledged_after);
+  }
   drop_if_stuck();
 }
 
 // One that only reads slowly is not: what waits for it is bounded as for any client.
 void SessionStream::drop_if_stuck() {
+  forget_acknowledged();
   if (!stream_ || !stream_->is_stuck(queue_.size() > 1 ? queued_bytes_ : 0)) return;
   context_.log.peer(LogLevel::warning, "stream dropped",
                     "an HTTP session's stream was dropped: it is not read (--http-stream-buffer)");
@@ -180,6 +231,7 @@ void SessionStream::leave_ring(bool has_read_all) {
 
 void SessionStream::connection_lost(bool has_read_all) {
   leave_ring(has_read_all);
+  put_back_unacknowledged();
   stream_.reset();
   lost_();
 }

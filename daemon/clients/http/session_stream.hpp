@@ -18,7 +18,9 @@ namespace bridge {
 ///
 /// From the ring it is fed by a cursor, without copies; at most 64 KiB of it are with the
 /// connection. A notification counts as taken when the caller's kernel has acknowledged its bytes
-/// (SIOCOUTQ): that it was read by the process cannot be seen over TCP. Owned by its FaceSession.
+/// (SIOCOUTQ): that it was read by the process cannot be seen over TCP. Messages likewise: those
+/// that were sent and not acknowledged when the connection broke are sent again on the next one,
+/// unless its client says that it had them (Last-Event-ID). Owned by its FaceSession.
 class SessionStream final : public HttpResponder {
  public:
   /// The number of this stream in event ids.
@@ -52,6 +54,12 @@ class SessionStream final : public HttpResponder {
   void drop_if_stuck();
 
   std::size_t queued_bytes() const { return queued_bytes_; }
+  /// With those that were sent and may have to be sent again.
+  std::size_t held_bytes() const { return queued_bytes_ + unacknowledged_bytes_; }
+  /// When its reader last took something; nothing while nobody carries it.
+  std::optional<SteadyTime> last_taken() const {
+    return stream_ ? std::optional(stream_->connection().last_written()) : std::nullopt;
+  }
   std::size_t queued() const { return queue_.size(); }
 
   void connection_drained() override { pump(); }
@@ -63,11 +71,20 @@ class SessionStream final : public HttpResponder {
     std::string message;
     Sequence behind;  ///< goes after the ring's entries up to this one
     std::string answers;
+    std::optional<EventId> sent_as{};  ///< it was sent on a connection that broke
+  };
+  struct Sent {
+    Queued message;
+    std::uint64_t end;  ///< HttpConnection::position() behind it
   };
 
   void join(bool resumed);
   void leave_ring(bool has_read_all);
   void replay(EventId last, bool resumed);
+  void forget_acknowledged();
+  void put_back_unacknowledged();
+  void drop_received(EventId last);
+  bool is_queued_again(EventId id) const;
   bool send_next();
   void send(EventId id, std::string_view message);
 
@@ -79,6 +96,8 @@ class SessionStream final : public HttpResponder {
   std::unique_ptr<EventStream> stream_;
   std::deque<Queued> queue_;
   std::size_t queued_bytes_ = 0;
+  std::deque<Sent> unacknowledged_;  ///< as much as the kernel holds, and the connection's window
+  std::size_t unacknowledged_bytes_ = 0;
   RingReader reader_;
   RingFeed feed_ = RingFeed::takes;
   bool in_ring_ = false;

@@ -49,12 +49,17 @@ class ChildRequests {
     return select([run](const ChildRequest& request) { return request.run == run; });
   }
 
+  /// How long a notification may wait for a child that does not read: what follows it waits too.
+  static constexpr std::chrono::seconds handover_time{30};
+
   /// Any byte of the child says that it is alive: `heard` is when the last one came.
   static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
                              const Patience& patience) {
     SteadyTime due = SteadyTime::max();
     if (patience.silence.count() > 0) due = std::max(request.started, heard) + patience.silence;
     if (patience.in_all.count() > 0) due = std::min(due, request.started + patience.in_all);
+    if (request.message.kind != OutgoingKind::request)
+      due = std::min(due, request.started + handover_time);
     return due;
   }
 

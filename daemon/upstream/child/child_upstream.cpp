@@ -193,8 +193,10 @@ void ChildUpstream::expire(UpstreamId id) {
   Ending ending;
   ending.failure =
       failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
-                 in_all ? "the answer took longer than --request-max"
-                        : "the upstream sent nothing for longer than --request-timeout");
+                 request->message.kind != OutgoingKind::request
+                     ? "the upstream did not accept the message in time"
+                 : in_all ? "the answer took longer than --request-max"
+                          : "the upstream sent nothing for longer than --request-timeout");
   events_->upstream_ended(id, std::move(ending));
 }
 

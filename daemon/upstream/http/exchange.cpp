@@ -24,7 +24,7 @@ struct Exchange::Callbacks {
   static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
     auto& exchange = *static_cast<Exchange*>(self);
     exchange.head_.line(std::string_view(data, size * count));
-    exchange.last_byte_ = exchange.context_.curl().entered();
+    exchange.clock_.heard(exchange.context_.curl().entered());
     return size * count;
   }
 
@@ -58,7 +58,7 @@ void Exchange::release_handle() {
 }
 
 void Exchange::start() {
-  started_ = last_byte_ = std::chrono::steady_clock::now();
+  clock_.start(std::chrono::steady_clock::now());
   share_.set(message_.body.size());
   begin_post();
 }
@@ -104,11 +104,10 @@ void Exchange::prepare_handle() {
 
 void Exchange::pause(bool paused) {
   const auto now = std::chrono::steady_clock::now();
-  if (paused && !paused_at_) {
-    paused_at_ = now;
-  } else if (!paused && paused_at_) {
-    started_ += now - *std::exchange(paused_at_, std::nullopt);
-    last_byte_ = now;
+  if (paused) {
+    clock_.pause(now);
+  } else {
+    clock_.go_on(now);
   }
   if (running_) context_.curl().pause(handle_.get(), paused);
 }
@@ -120,7 +119,7 @@ void Exchange::settle() {
 }
 
 std::size_t Exchange::take_body(std::string_view bytes) {
-  last_byte_ = context_.curl().entered();
+  clock_.heard(context_.curl().entered());
   context_.counts().received_bytes += bytes.size();
   if (!std::exchange(body_begun_, true)) head_complete();
   const std::size_t limit = head_.is_success() ? context_.options().max_frame : max_error_body;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "protocol/sse_parser.hpp"
+#include "upstream/http/exchange_clock.hpp"
 #include "upstream/http/http_context.hpp"
 #include "upstream/http/redirection.hpp"
 #include "upstream/http/response_head.hpp"
@@ -43,8 +44,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   Exchange& operator=(const Exchange&) = delete;
 
   void start();
-  /// Stops or continues receiving. What the bridge itself does not read cannot be late: meanwhile
-  /// no time passes for it.
+  /// Stops or continues receiving. What the bridge itself does not read cannot be late, within
+  /// bounds: ExchangeClock.
   void pause(bool paused);
   /// The answer has come.
   void settle();
@@ -92,6 +93,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   void begin_get();
   void prepare_handle();
   bool has_left() const;
+  ExchangePatience patience() const;
+  bool may_resume() const;
   void release_handle();
   void head_complete();
   std::size_t take_body(std::string_view bytes);
@@ -145,9 +148,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   std::deque<std::string> seen_events_;  ///< the last ones, oldest first
   std::unordered_set<std::string> seen_event_set_;
 
-  SteadyTime started_;
-  SteadyTime last_byte_;
-  std::optional<SteadyTime> paused_at_;
+  ExchangeClock clock_;
   std::optional<SteadyTime> drain_until_;
 };
 

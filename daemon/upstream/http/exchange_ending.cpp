@@ -156,22 +156,29 @@ Ending Exchange::take_ending() {
   return ending;
 }
 
+ExchangePatience Exchange::patience() const {
+  const HttpOptions& options = context_.options();
+  ExchangePatience patience{options.request_timeout, options.request_max, options.pause_patience};
+  if (message_.kind != OutgoingKind::request) patience.handover = notification_time;
+  return patience;
+}
+
+/// What is not read is not continued either; but one whose session is gone has to learn of it.
+bool Exchange::may_resume() const {
+  return resume_at_ &&
+         (!clock_.is_paused() || session_generation_ != context_.session_generation());
+}
+
 SteadyTime Exchange::deadline() const {
   if (settled_) return drain_until_.value_or(SteadyTime::max());
-  if (paused_at_) return SteadyTime::max();
-  const HttpOptions& options = context_.options();
-  SteadyTime due = SteadyTime::max();
-  if (message_.kind != OutgoingKind::request) due = started_ + notification_time;
-  const SteadyTime heard = awaited_elsewhere_ ? std::max(last_byte_, context_.heard()) : last_byte_;
-  if (options.request_timeout.count() > 0) due = std::min(due, heard + options.request_timeout);
-  if (options.request_max.count() > 0) due = std::min(due, started_ + options.request_max);
-  if (resume_at_) due = std::min(due, *resume_at_);
-  return due;
+  const auto elsewhere = awaited_elsewhere_ ? std::optional(context_.heard()) : std::nullopt;
+  const SteadyTime due = clock_.deadline(patience(), elsewhere);
+  return may_resume() ? std::min(due, *resume_at_) : due;
 }
 
 void Exchange::check_time(SteadyTime now, SteadyTime& next) {
-  if (ended_ || (paused_at_ && !settled_)) return;
-  if (resume_at_ && *resume_at_ <= now) begin_resume();
+  if (ended_) return;
+  if (may_resume() && *resume_at_ <= now) begin_resume();
   if (ended_) return;
   const SteadyTime due = deadline();
   if (due > now) {
@@ -185,12 +192,12 @@ void Exchange::check_time(SteadyTime now, SteadyTime& next) {
   Failure failure;
   failure.kind = ErrorKind::timeout;
   failure.delivered = reached_ ? Delivered::unknown : Delivered::no;
-  failure.message = message_.kind != OutgoingKind::request
-                        ? "the upstream did not accept the message in time"
-                    : now - started_ >= context_.options().request_max &&
-                            context_.options().request_max.count() > 0
-                        ? "the answer took longer than --request-max"
-                        : "the upstream sent nothing for longer than --request-timeout";
+  failure.message =
+      message_.kind != OutgoingKind::request  ? "the upstream did not accept the message in time"
+      : clock_.took_too_long(now, patience()) ? "the answer took longer than --request-max"
+      : clock_.is_paused() ? "the answer was not read for longer than --request-timeout and "
+                             "--client-stall: its client takes nothing"
+                           : "the upstream sent nothing for longer than --request-timeout";
   const bool begun = std::exchange(answer_begun_, true);  // it is not to be sent again
   end(std::move(failure));
   answer_begun_ = begun || reached_;

@@ -179,6 +179,7 @@ void HttpContext::reconfigure(const HttpOptions& options) {
   options_.connect_timeout = options.connect_timeout;
   options_.request_timeout = options.request_timeout;
   options_.request_max = options.request_max;
+  options_.pause_patience = options.pause_patience;
   options_.stream_retries = options.stream_retries;
   idle_handles_.clear();
   post_headers_.reset();

@@ -111,7 +111,7 @@ void HttpUpstream::pause(UpstreamId id, bool paused) {
   Exchange* const exchange = find(id);
   if (exchange == nullptr) return;
   exchange->pause(paused);
-  if (!paused) watch_time(*exchange);
+  watch_time(*exchange);
 }
 
 void HttpUpstream::use_protocol_version(std::string version) {

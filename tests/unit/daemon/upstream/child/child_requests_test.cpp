@@ -27,6 +27,13 @@ TEST_CASE("a request waits for a byte of the child, and for its answer in all") 
   CHECK(ChildRequests::deadline(at(start), start, {0s, 0s}) == SteadyTime::max());
 }
 
+TEST_CASE(
+    "a notification waits for a child that does not read no longer than what is behind it may") {
+  ChildRequest notification = at(start);
+  notification.message.kind = OutgoingKind::notification;
+  CHECK(ChildRequests::deadline(notification, start, {0s, 0s}) == start + 30s);
+}
+
 TEST_CASE("those whose time is over are named in order, and when the next one is due") {
   ChildRequests requests;
   requests.add(id(3), at(start));

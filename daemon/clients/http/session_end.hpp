@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace bridge {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// What the end of a downstream session depends on.
+struct SessionUse {
+  bool has_stream = false;  ///< a connection carries its stream
+  bool is_asked = false;    ///< requests of it are unanswered, whoever waits for them
+  bool over_limit = false;  ///< answers over --client-buffer lie there: its requests are paused
+  SteadyTime last_used{};   ///< its client was there, or something of it was answered
+  /// What lies there was last taken, or was last known to be carried by somebody.
+  SteadyTime last_taken{};
+};
+
+struct SessionPatience {
+  std::chrono::milliseconds idle;   ///< --http-session-idle
+  std::chrono::milliseconds stall;  ///< --client-stall
+};
+
+enum class SessionEnd {
+  idle,     ///< nobody uses it
+  stalled,  ///< over --client-buffer, and nothing is taken: as with any client
+};
+
+struct SessionDue {
+  SteadyTime time;
+  SessionEnd why;
+};
+
+/// When the session ends if nothing happens. Pure. Nothing: somebody else's time runs. An open
+/// stream is its connection's, which takes what is unsent within --client-stall or ends; an
+/// unanswered request has its own deadline, which no pause suspends (ExchangeClock).
+inline std::optional<SessionDue> end_of_session(const SessionUse& use,
+                                                const SessionPatience& patience) {
+  if (use.over_limit) return SessionDue{use.last_taken + patience.stall, SessionEnd::stalled};
+  if (use.has_stream || use.is_asked) return std::nullopt;
+  return SessionDue{use.last_used + patience.idle, SessionEnd::idle};
+}
+
+}  // namespace bridge

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace bridge {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// How long a message may take.
+struct ExchangePatience {
+  std::chrono::milliseconds silence;  ///< --request-timeout: without a byte; 0: none
+  std::chrono::milliseconds in_all;   ///< --request-max; 0: none
+  /// How long a pause may put either off: what the bridge itself does not read cannot be late, but
+  /// nothing waits for ever for somebody who reads nothing (--client-stall).
+  std::chrono::milliseconds pause{};
+  std::chrono::milliseconds handover{};  ///< of a notification or an answer in all; 0: none
+};
+
+/// The times of one message under way, and when it is over if nothing happens. Pure. No pause
+/// suspends a bound: it puts it off, and by no more than ExchangePatience::pause.
+class ExchangeClock {
+ public:
+  void start(SteadyTime now) { started_ = heard_ = now; }
+  /// A byte came on its stream.
+  void heard(SteadyTime now) { heard_ = now; }
+
+  void pause(SteadyTime now) {
+    if (!paused_at_) paused_at_ = now;
+  }
+  void go_on(SteadyTime now) {
+    if (!paused_at_) return;
+    excused_ += now - *std::exchange(paused_at_, std::nullopt);
+    heard_ = now;
+  }
+  bool is_paused() const { return paused_at_.has_value(); }
+
+  /// SteadyTime::max() only if the options set no bound. `elsewhere`: when something came on the
+  /// stream that its answer is awaited on, if that is not its own: that one is never paused.
+  SteadyTime deadline(const ExchangePatience& patience,
+                      std::optional<SteadyTime> elsewhere = {}) const {
+    SteadyTime due = SteadyTime::max();
+    if (patience.handover.count() > 0) due = started_ + patience.handover;
+    if (patience.silence.count() > 0) {
+      due = std::min(due, elsewhere ? std::max(heard_, *elsewhere) + patience.silence
+                                    : heard_ + patience.silence + silence_excused(patience));
+    }
+    if (patience.in_all.count() > 0) due = std::min(due, latest_end(patience));
+    return due;
+  }
+
+  /// Whether --request-max is what has run out.
+  bool took_too_long(SteadyTime now, const ExchangePatience& patience) const {
+    return patience.in_all.count() > 0 && now >= latest_end(patience);
+  }
+
+ private:
+  SteadyTime::duration silence_excused(const ExchangePatience& patience) const {
+    return paused_at_ ? SteadyTime::duration(patience.pause) : SteadyTime::duration{};
+  }
+  SteadyTime latest_end(const ExchangePatience& patience) const {
+    const SteadyTime::duration most = patience.pause;
+    return started_ + patience.in_all + (paused_at_ ? most : std::min(excused_, most));
+  }
+
+  SteadyTime started_;
+  SteadyTime heard_;
+  std::optional<SteadyTime> paused_at_;
+  SteadyTime::duration excused_{};  ///< by pauses that are over
+};
+
+}  // namespace bridge
