@@ -25,6 +25,12 @@ int read_log(CURL* handle, curl_infotype type, char* data, std::size_t size, voi
   return 0;
 }
 
+bool has_been_connected(CURL* handle) {
+  curl_off_t microseconds = 0;
+  curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds);
+  return microseconds > 0;
+}
+
 }  // namespace
 
 void CurlCleanup::operator()(CURL* handle) const { curl_easy_cleanup(handle); }
@@ -118,7 +124,8 @@ CurlHandle HttpContext::take_handle() {
 }
 
 void HttpContext::give_back(CurlHandle handle) {
-  if (!handle || idle_handles_.size() >= max_idle_handles) return;
+  if (!handle || idle_handles_.size() >= max_idle_handles || !has_been_connected(handle.get()))
+    return;
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
   idle_handles_.push_back(std::move(handle));
 }

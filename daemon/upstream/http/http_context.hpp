@@ -37,6 +37,8 @@ class HttpContext {
 
   /// A handle with everything set that all transfers need; comes from those given back, if any.
   CurlHandle take_handle();
+  /// For the next taker. One whose last transfer had no connection is destroyed instead: libcurl
+  /// 8.14 loses the name that it looked up for it when it is used again.
   void give_back(CurlHandle handle);
 
   /// What the server's ends of HTTP/2 connections have left out; fed only with --http2.
