@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 trap leave_roots EXIT
 needs debootstrap debootstrap git git
 
-suite=$1 output=$scratch/try
+suite=$1 output=$scratch/shown
 bare try "$suite"
 root=$scratch/try/root
 as_printed "$root" "$(printed "Two commands" 1 | sed -n 1p)" | tee "$output"

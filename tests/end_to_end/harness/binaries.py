@@ -10,6 +10,7 @@ _PLACES = {
     "MCP_NC": "client/mcp-nc",
     "DEMO_UPSTREAM": "tests/support/demo-upstream",
     "FAULT_PROXY": "tests/support/fault-proxy",
+    "LINKED_AND_EMPTY": "tests/support/linked-and-empty",
 }
 _BUILDS = ("dev", "asan")
 
