@@ -11,13 +11,16 @@
 namespace client {
 namespace {
 
-constexpr std::size_t width = 100;
-constexpr std::size_t command_column = 35;
+constexpr std::size_t width = 80;
+constexpr std::size_t command_column = 29;
 constexpr std::size_t option_column = 23;
+constexpr std::size_t argument_indent = 4;
+constexpr std::size_t argument_column = 16;
 
-/// The form in the left column, the text in the right one.
+/// The form in the left column, the text in the right one; below it if the form is too long.
 void add(std::string& help, std::size_t indent, const ManualEntry& entry, std::size_t column) {
   help += fmt::format("{:{}}{:<{}}", "", indent, entry.form, column - indent);
+  if (indent + entry.form.size() + 1 > column) help += fmt::format("\n{:{}}", "", column);
   help += wrap(entry.text, column, width) + "\n";
 }
 
@@ -34,19 +37,18 @@ std::string help_text() {
   std::string help =
       R"(mcp-nc: talk to an MCP server through mcp-bridged's Unix socket
 
-  mcp-nc [options]                 stdin <-> socket, one JSON-RPC message a line; at stdin's end
-                                   waits for the outstanding answers. Works as the stdio command
-                                   of any MCP client
-  mcp-nc [options] COMMAND ...
+  mcp-nc [OPTIONS]           stdin <-> socket, one JSON-RPC message a line; at
+                             stdin's end waits for the outstanding answers.
+                             Works as the stdio command of any MCP client
+  mcp-nc [OPTIONS] COMMAND [ARGUMENT...]
 
 Commands
 )";
   for (const ManualEntry& command : manual_commands()) {
     add(help, 2, command, command_column);
     if (!command.form.starts_with("call ")) continue;
-    for (const ManualEntry& argument : manual_arguments()) {
-      help += fmt::format("{:{}}{:<12}{}\n", "", command_column + 2, argument.form, argument.text);
-    }
+    for (const ManualEntry& argument : manual_arguments())
+      add(help, argument_indent, argument, argument_column);
   }
   help += "\nOptions for all\n";
   add_options(help, manual_general_options());

@@ -14,14 +14,15 @@ int main(int argc, char** argv) {
   }
   std::vector<documents::DocumentedOption> options;
   for (bridge::OptionDescription& one : bridge::describe_options()) {
-    // CLI11 calls the group that has no name "Options".
-    const std::string group = one.group == "Options" ? "General" : one.group;
-    options.push_back({group, one.names, one.value, one.text, one.default_value, one.variable});
+    options.push_back({one.group, one.names, one.value, one.text, one.default_value, one.variable});
   }
+  const std::string described = documents::groff_options(options);
+  // What nobody needs to have completed.
+  std::erase_if(options, [](const auto& one) { return one.names.front() == "--"; });
   return documents::fill_template(
       argv[1], argv[2],
       {{"VERSION", MCP_BRIDGE_VERSION},
-       {"OPTIONS", documents::groff_options(options)},
+       {"OPTIONS", described},
        {"BASH_OPTIONS", documents::bash_options(options)},
        {"BASH_VALUES", documents::bash_values(options)},
        {"ZSH_OPTIONS", documents::zsh_options(options)},

@@ -1,13 +1,23 @@
 #include "options/option_groups.hpp"
 
 #include "options/option_builder.hpp"
+#include "options/option_description.hpp"
 #include "service/start_error.hpp"
 #include "upstream/child/child_command.hpp"
 
 namespace bridge {
 
+namespace {
+constexpr const char* command_group = "Local server";
+}
+
+OptionDescription describe_command() {
+  return {
+      command_group, {"--"}, "COMMAND [ARGUMENT...]", "", "", "The server is run by the daemon"};
+}
+
 void add_child_options(OptionBuilder& build, Options& options) {
-  build.group("Local server");
+  build.group(command_group);
   build.choice("--spawn", options.upstream.child.lazy, {{"start", false}, {"lazy", true}},
                "When a local server is started: with the daemon, or by the first request");
 }

@@ -15,7 +15,10 @@ struct OptionDescription {
   std::string text;
 };
 
-/// All options of mcp-bridged, in the order of --help.
+/// What stands behind `--`: no option, but named where they are.
+OptionDescription describe_command();
+
+/// All options of mcp-bridged and the command, in the order of --help.
 std::vector<OptionDescription> describe_options();
 
 }  // namespace bridge

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "options/help_text.hpp"
 #include "options/option_builder.hpp"
 #include "options/option_description.hpp"
 #include "options/option_groups.hpp"
@@ -52,23 +53,14 @@ void apply_file(CLI::App& app, const std::string& path) {
   }
 }
 
-/// CLI11 writes the value of a negated flag behind its name, which only confuses.
-std::string help_of(const CLI::App& app) {
-  static constexpr std::string_view negation = "{false}";
-  std::string text = app.help();
-  for (std::size_t at = text.find(negation); at != text.npos; at = text.find(negation, at)) {
-    text.erase(at, negation.size());
-  }
-  return text;
-}
-
 std::vector<OptionDescription> descriptions_of(CLI::App& app) {
   std::vector<OptionDescription> all;
   for (const std::string& group : app.get_groups()) {
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_group() != group || option->get_positional()) continue;
       OptionDescription one;
-      one.group = group;
+      // CLI11 calls the group that has no name "Options".
+      one.group = group == "Options" ? "General" : group;
       for (const std::string& letter : option->get_snames()) one.names.push_back("-" + letter);
       for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
       if (option->get_expected_max() > 0) one.value = option->get_type_name();
@@ -84,13 +76,7 @@ std::vector<OptionDescription> descriptions_of(CLI::App& app) {
 /// One line of what CLI11 has to say.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-constexpr const char* purpose =
-    "Holds one MCP session to one upstream server and lets many short-lived local processes use it\n"
-    "through a Unix socket, one JSON-RPC message a line. The server is at a URL, or is run by the daemon:\n"
-    "mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]";
-
 void name_options(CLI::App& app, Options& options, RawOptions& raw) {
-  app.get_formatter()->column_width(40);
   app.set_help_flag("-h,--help", "This text");
   app.add_flag("--version", raw.version, "The version");
   app.add_flag("--check", options.check, "Only say whether all options are well: exit 0 or 78");
@@ -104,9 +90,6 @@ void name_options(CLI::App& app, Options& options, RawOptions& raw) {
   add_ring_options(build, options);
   add_http_face_options(build, options);
   add_running_options(build, options, raw);
-  app.footer(
-      "MCP_SERVER_TOKEN is sent as the bearer token. Durations: a number with ms, s, m or h; sizes: a\n"
-      "number with K, M or G. Flags win over the environment over --options-file over the default.");
 }
 
 }  // namespace
@@ -132,7 +115,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
   const auto code = [only_checks](int usual) {
     return only_checks ? exit_code::configuration : usual;
   };
-  CLI::App app(purpose, "mcp-bridged");
+  CLI::App app("", "mcp-bridged");
   name_options(app, options, raw);
   try {
     app.parse(argc, argv);
@@ -152,7 +135,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
         result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
     }
   } catch (const CLI::CallForHelp&) {
-    result.informed = Informed{help_of(app)};
+    result.informed = Informed{help_text(describe_options())};
   } catch (const CLI::ParseError& error) {
     throw StartError(code(exit_code::usage), first_line(error.what()) + " (see --help)");
   } catch (const StartError& error) {
@@ -166,9 +149,14 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
 std::vector<OptionDescription> describe_options() {
   Options options;
   RawOptions raw;
-  CLI::App app(purpose, "mcp-bridged");
+  CLI::App app("", "mcp-bridged");
   name_options(app, options, raw);
-  return descriptions_of(app);
+  std::vector<OptionDescription> all = descriptions_of(app);
+  const OptionDescription command = describe_command();
+  all.insert(std::find_if(all.begin(), all.end(),
+                          [&](const auto& one) { return one.group == command.group; }),
+             command);
+  return all;
 }
 
 }  // namespace bridge

@@ -123,7 +123,7 @@ class Verbs(Case):
     def test_help_and_version(self):
         help = self.run_nc("--help")[0]
         self.assertIn("listen", help)
-        self.assertLessEqual(max(map(len, help.splitlines())), 100)
+        self.assertLessEqual(max(map(len, help.splitlines())), 80)
         self.assertRegex(self.run_nc("--version")[0], r"mcp-nc \d")
 
     def test_a_timeout_is_124_and_the_request_is_cancelled(self):

@@ -1,0 +1,149 @@
+"""The help of both programs, their man pages and the README's table of options: what they say of an option is the
+same, and can be read and copied."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+from harness import Case, main
+from harness.binaries import ROOT, binary
+from test_completions import document, needs
+
+# Columns of the terminals that a page is read on.
+WIDTHS = (60, 66, 72, 78, 80, 90, 100, 132)
+NEVER_BROKEN = 1000
+
+
+def options_of_help(text):
+    """{group: [(form, variable, text, default)]} of mcp-bridged's help, in its order."""
+    groups, group = {}, None
+    for line in text.splitlines():
+        heading = re.fullmatch(r"([A-Z][\w ]*):", line)
+        if heading:
+            group = groups.setdefault(heading[1], [])
+        elif group is not None and re.match(r"  \S", line):
+            group.append([line.strip(), ""])
+        elif group is not None and line.startswith("        "):
+            group[-1][1] = (group[-1][1] + " " + line.strip()).strip()
+        elif line.strip():
+            group = None
+    taken = {}
+    for name, entries in groups.items():
+        for form, meaning in entries:
+            form, variable = re.fullmatch(r"(.*?)(?: \((MCP_\w+)\))?", form).groups()
+            meaning, default = re.fullmatch(r"(.*?)(?: \[([^\]]*)\])?", meaning).groups()
+            taken.setdefault(name, []).append((form, variable, meaning, default or ""))
+    return taken
+
+
+def usual_variable(form):
+    name = re.search(r"--([a-z][a-z0-9-]*)", form)
+    return "MCP_BRIDGE_" + name[1].upper().replace("-", "_") if name else None
+
+
+def row_of(form, variable, meaning, default):
+    """The row that the README has for an option, without its backticks."""
+    switch = re.search(r" \(on; (--no-[a-z-]+) turns it off\)$", meaning)
+    if switch:
+        meaning, default = meaning[:switch.start()], "on"
+    if variable and variable != usual_variable(form):
+        meaning += "; " + variable
+    return form, default, meaning
+
+
+def table_of_readme():
+    """{group: [(form, default, meaning)]}."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.split("\n## Options of `mcp-bridged`\n", 1)[1].split("\n## ", 1)[0]
+    table = {}
+    for line in section.splitlines():
+        heading = re.fullmatch(r"\*\*(.*)\*\*", line)
+        if heading:
+            rows = table.setdefault(heading[1], [])
+        elif line.startswith("| `"):
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            rows.append(tuple(cell.replace("\\|", "|").replace("`", "").replace("…", "...") for cell in cells))
+    return table
+
+
+class Options(Case):
+    def help(self):
+        return self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]
+
+    def test_the_readme_has_the_options_of_the_help_and_says_the_same_of_each(self):
+        of_help = {group: [row_of(*one) for one in options] for group, options in options_of_help(self.help()).items()}
+        self.assertGreater(sum(map(len, of_help.values())), 60)
+        of_readme = table_of_readme()
+        self.assertEqual(list(of_readme), list(of_help))
+        for group, rows in of_help.items():
+            with self.subTest(group):
+                self.assertEqual(of_readme[group], rows)
+
+    @needs("man")
+    def test_the_man_page_has_the_options_of_the_help_and_no_other(self):
+        page = rendered(document("mcp-bridged.8"), NEVER_BROKEN)
+        body = page.split("\nOPTIONS\n", 1)[1].split("\nENVIRONMENT\n", 1)[0]
+        of_page = {line.strip() for line in body.splitlines() if re.match(r"\s+-", line)}
+        of_page = {re.sub(r"(?<=\S)\s{2,}.*", "", line) for line in of_page}
+        of_help = {form for options in options_of_help(self.help()).values() for form, _, _, _ in options}
+        self.assertEqual(of_page, of_help)
+        for variable in re.findall(r"\((MCP_\w+)\)", self.help()):
+            self.assertRegex(body, rf"\b{variable}\b")
+
+    def test_a_command_behind_two_dashes_is_named_in_the_usage(self):
+        usage = "mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]"
+        self.assertIn(usage, self.help())
+        self.assertIn("-- COMMAND [ARGUMENT...]", [form for form, *_ in options_of_help(self.help())["Local server"]])
+
+    def test_it_is_said_which_servers_cannot_be_used_yet(self):
+        for text in (self.help(), (ROOT / "README.md").read_text(encoding="utf-8")):
+            self.assertRegex(" ".join(text.split()), r"one that knows only 2026-07-28 cannot be used yet")
+
+    def test_the_help_of_both_programs_fits_a_terminal(self):
+        for program in ("MCP_BRIDGED", "MCP_NC"):
+            text = self.run_tool([binary(program), "--help"])[0]
+            self.assertEqual([line for line in text.splitlines() if len(line) > 80], [], program)
+            self.assertEqual([line for line in text.splitlines() if line != line.rstrip()], [], program)
+
+
+def rendered(page, width):
+    shown = subprocess.run(["man", "--warnings=w", "-l", page], capture_output=True, timeout=60, check=True,
+                           env={**os.environ, "MANWIDTH": str(width), "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
+    return re.sub(".\x08", "", shown.stdout.decode())
+
+
+@needs("man")
+class ManPages(Case):
+    PAGES = ("mcp-nc.1", "mcp-bridged.8")
+
+    def test_nothing_is_broken_at_the_end_of_a_line(self):
+        for name in self.PAGES:
+            # The first and the last line are shortened on a narrow terminal.
+            whole = rendered(document(name), NEVER_BROKEN).strip().splitlines()[1:-1]
+            words = " ".join(whole).split()
+            for width in WIDTHS:
+                with self.subTest(name, width=width):
+                    lines = rendered(document(name), width).strip().splitlines()[1:-1]
+                    self.assertEqual([line for line in lines if re.search("[-\u2010\u00ad]$", line)], [])
+                    self.assertEqual(" ".join(lines).split(), words)
+
+    def test_what_is_typed_is_ascii(self):
+        for name in self.PAGES:
+            with self.subTest(name):
+                self.assertEqual(re.findall("\\S*[\u2010-\u2015\u2018\u2019\u201c\u201d\u2212]\\S*",
+                                            rendered(document(name), 80)), [])
+                # Elsewhere groff makes a typographic hyphen of one without a backslash.
+                source = pathlib.Path(document(name)).read_text(encoding="utf-8")
+                text = [line for line in source.splitlines() if not line.startswith('.\\"')]
+                self.assertEqual([line for line in text if re.search(r"(?<!\\)-", line)], [])
+
+    def test_the_synopsis_names_the_command_behind_two_dashes(self):
+        page = rendered(document("mcp-bridged.8"), 80)
+        self.assertIn("mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]", page)
+        self.assertIn("one that knows only 2026-07-28 cannot be used yet", " ".join(page.split()))
+
+
+if __name__ == "__main__":
+    main()
