@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "clients/start_refusal.hpp"
 #include "daemon.hpp"
 #include "options/options.hpp"
 #include "service/first_process.hpp"
@@ -50,10 +51,12 @@ int main(int argc, char** argv) {
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended
+  const bridge::StartRefusal refusal;
   try {
     return run(argc, argv);
   } catch (const bridge::StartError& error) {
     complain("", error.what());
+    refusal.tell_waiting_clients(error.code());
     return error.code();
   } catch (const std::exception& error) {
     complain("unexpected: ", error.what());

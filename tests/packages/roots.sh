@@ -173,8 +173,8 @@ build_demo() {
   cmake --build --preset demo >/dev/null
 }
 
-# build_package SUITE: leaves $scratch/SUITE.deb, and the tree `cmake --install` makes in
-# $scratch/SUITE-installed.
+# build_package SUITE: leaves $scratch/SUITE.deb, and the trees that `cmake --install` makes with the
+# package's prefix and with /usr/local in $scratch/SUITE-installed and $scratch/SUITE-local.
 build_package() {
   local suite=$1
   make_root "$suite" build "${build_packages[@]}"
@@ -191,8 +191,11 @@ build_package() {
       -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "-DCPACK_PACKAGE_CONTACT=mcp-session-bridge <root@$(uname -n)>"
     nice cmake --build /build
     cmake --install /build --prefix /installed
-    cd /build && cpack' >"$scratch/$suite-build.log" 2>&1 ||
+    (cd /build && cpack)
+    cmake -S /src -B /build -DCMAKE_INSTALL_PREFIX=/usr/local
+    cmake --install /build --prefix /local' >"$scratch/$suite-build.log" 2>&1 ||
     { tail -40 "$scratch/$suite-build.log" >&2; fail "the build in $suite"; }
   cp "$root"/build/mcp-session-bridge_*.deb "$scratch/$suite.deb"
   cp -a "$root/installed" "$scratch/$suite-installed"
+  cp -a "$root/local" "$scratch/$suite-local"
 }

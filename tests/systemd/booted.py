@@ -4,11 +4,13 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import sys
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
 from harness import Case, Client, call, eventually, main  # noqa: E402
+from harness.binaries import ROOT  # noqa: E402
 from machine import Machine  # noqa: E402
 
 SERVICE = "mcp-bridged.service"
@@ -73,6 +75,11 @@ class Booted(Case):
     def journal(self):
         return [entry["MESSAGE"] for entry in self.machine.journal(SERVICE, self.since)]
 
+    def starts(self, unit=SERVICE):
+        """How many daemons have written into the journal; each has something to say."""
+        self.machine.run("journalctl", "--sync")
+        return len({entry["_PID"] for entry in self.machine.journal(unit, self.since)})
+
     def kill(self, number):
         self.machine.run("systemctl", "kill", "--kill-whom=main", f"--signal={number}", SERVICE)
 
@@ -109,16 +116,103 @@ class Start(Booted):
         self.assertEqual(sent, "Bearer from-the-store")
         self.assertNotIn("from-the-store", "\n".join(self.journal()))
 
-    def test_wrong_options_are_told_once_and_not_tried_again(self):
-        self.configure("MCP_SERVER_URL=nonsense\n")
-        self.machine.run("systemctl", "start", SERVICE, code=None)
-        self.becomes("ActiveState", "failed")
-        self.assertEqual(self.machine.show(SERVICE, "ExecMainStatus"), "64")
-        self.assertEqual(self.machine.show(SERVICE, "NRestarts"), "0")
-
     def test_the_running_systemd_finds_it_as_little_exposed(self):
         for unit, threshold in ((SERVICE, 12), ("mcp-bridged@one.service", 12), ("mcp-bridged-child@one.service", 15)):
             self.machine.run("systemd-analyze", "security", f"--threshold={threshold}", unit)
+
+
+class WrongConfiguration(Booted):
+    # One for each exit status; {} is a port that is taken.
+    WRONG = {64: "MCP_SERVER_URL=nonsense\n", 78: "MCP_BRIDGE_CONFIG=/etc/mcp-bridged/missing.json\n",
+             73: "MCP_SERVER_URL=http://127.0.0.1:9/mcp\nMCP_BRIDGE_HTTP=127.0.0.1:{}\n"}
+
+    def right(self):
+        return f"MCP_SERVER_URL={self.server.url}\nMCP_BRIDGE_GRACE=300ms\n"
+
+    def assert_refused(self, answer, id, unit, status):
+        self.assert_error(answer, -32000, id, kind="shutdown", delivered="no")
+        self.assertIn(f"exit status {status}", answer["error"]["message"])
+        self.assertIn(f"journalctl -u {unit}", answer["error"]["message"])
+
+    def test_without_a_client_it_is_tried_once(self):
+        self.configure(self.WRONG[64])
+        self.machine.run("systemctl", "start", SERVICE, code=None)
+        self.becomes("ActiveState", "failed")
+        self.assertEqual(self.machine.show(SERVICE, "ExecMainStatus"), "64")
+        self.assertEqual(self.starts(), 1)
+
+    def test_a_client_starts_it_once_and_is_told_and_the_next_is_served_after_the_correction(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            for status, text in self.WRONG.items():
+                with self.subTest(status):
+                    self.machine.run("systemctl", "reset-failed")
+                    self.since = self.machine.cursor()
+                    self.configure(text.format(taken.getsockname()[1]))
+                    self.listen()
+                    self.assert_refused(self.connect().call("echo", {"message": "x"}, id=status), status, SERVICE, status)
+                    self.becomes("ActiveState", "failed")
+                    self.assertEqual(self.starts(), 1)
+                    self.assertEqual(self.machine.show(SOCKET, "SubState"), "listening")
+                    self.configure(self.right())
+                    self.served()
+                    self.machine.run("systemctl", "stop", SOCKET, SERVICE)
+
+    def test_who_calls_by_mcp_nc_is_pointed_to_the_journal_and_finds_the_reason_there(self):
+        self.configure(self.WRONG[64])
+        self.listen()
+        self.assertIn(f"journalctl -u {SERVICE}", self.machine.run("sh", "-c", "mcp-nc call echo message=x 2>&1; true"))
+        self.assertTrue(any("--url" in line for line in self.journal()), self.journal())
+
+    def test_given_up_after_too_many_clients_the_socket_works_at_once_when_it_is_restarted(self):
+        self.configure(self.WRONG[64])
+        self.listen()
+
+        def given_up():
+            try:
+                client = self.connect()
+            except OSError:
+                return self.machine.show(SOCKET, "ActiveState") == "failed"
+            client.rest()
+            return False
+
+        eventually(given_up, lambda: f"systemd gives the socket up: {self.machine.show(SOCKET, 'Result')}")
+        self.configure(self.right())
+        self.machine.run("systemctl", "restart", SOCKET)
+        self.served()
+
+    def test_an_instance_without_its_file_is_told_too(self):
+        for unit in ("mcp-bridged@none", "mcp-bridged-child@none"):
+            with self.subTest(unit):
+                self.listen(unit + ".socket")
+                answer = self.connect("none").call("echo", {"message": "x"}, id=1)
+                status = self.machine.show(unit + ".service", "ExecMainStatus")
+                self.assert_refused(answer, 1, unit + ".service", status)
+                self.assertIn(status, ("64", "78"))
+                self.becomes("ActiveState", "failed", unit + ".service")
+                self.assertEqual(self.starts(unit + ".service"), 1)
+                self.machine.run("systemctl", "stop", unit + ".socket")
+        log = [entry["MESSAGE"] for entry in self.machine.journal("mcp-bridged-child@none.service", self.since)]
+        self.assertTrue(any("there is no /etc/mcp-bridged/INSTANCE.json" in line for line in log), log)
+
+
+class Readme(Booted):
+    def commands(self, heading, last):
+        """The block below a heading, up to the line that begins like this."""
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        block = re.search("```\n(.*?)```", text.split(f"\n## {heading}\n", 1)[1], re.S)[1]
+        self.assertIn("\n" + last, block)
+        return block.replace("https://example.com/mcp", self.server.url), last
+
+    def test_its_commands_for_a_service_work_as_they_are_printed(self):
+        commands, last = self.commands("As a systemd service", "mcp-nc tools")
+        self.machine.run("sh", "-ec", "id alice >/dev/null 2>&1 || useradd alice; mkdir -p /root/as-printed")
+        self.machine.write("/root/as-printed/token", "as-printed\n", 0o600)
+        self.dropped_in += ["/etc/credstore/mcp-bridged.token", "/root/as-printed/token"]
+        self.machine.run("sh", "-ec", "cd /root/as-printed\n" + commands.split("\n" + last)[0])
+        # As alice, after a new login.
+        self.assertIn("echo", self.machine.run("runuser", "-l", "alice", "-c", last))
+        self.assertEqual(self.server.log("tools/list", wait=1)[0]["headers"].get("authorization"), "Bearer as-printed")
+        self.machine.run("systemctl", "--quiet", "disable", SOCKET)
 
 
 class Failure(Booted):

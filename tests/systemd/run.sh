@@ -10,7 +10,9 @@ cd "$(dirname "$0")/../.."
 . tests/packages/roots.sh
 
 leader=
+upstream=
 finish() {
+  [ -z "$upstream" ] || kill "$upstream" 2>/dev/null || true
   if [ -n "$leader" ]; then
     kill -s RTMIN+4 "$leader" 2>/dev/null || true  # power off
     wait "$nspawn" 2>/dev/null || true
@@ -57,7 +59,7 @@ MCP_MACHINE_LEADER=$leader DEMO_UPSTREAM=$demo_upstream \
   MCP_NC=$PWD/build/release/client/mcp-nc MCP_BRIDGED=$PWD/build/release/daemon/mcp-bridged \
   python3 tests/systemd/booted.py "$@"
 
-say "upgrade and removal"
+say "upgrade, removal, purge"
 inside sh -c 'echo MCP_SERVER_URL=http://127.0.0.1:9/mcp >/etc/mcp-bridged/mcp-bridged.env'
 inside systemctl --quiet enable --now mcp-bridged.socket
 inside mcp-nc status >/dev/null
@@ -65,7 +67,45 @@ daemon=$(inside systemctl show -P MainPID mcp-bridged)
 inside sh -c 'dpkg -i --force-confold /root/bridge.deb' >"$scratch/dpkg" 2>&1 || { cat "$scratch/dpkg" >&2; fail "the upgrade"; }
 [ "$(inside systemctl show -P MainPID mcp-bridged)" != "$daemon" ] || fail "the old daemon runs on after an upgrade"
 inside mcp-nc status >/dev/null || fail "nobody serves after an upgrade"
+# What an operator leaves: an instance that has failed, a member of the group, tokens, a drop-in.
+inside sh -ec 'echo MCP_SERVER_URL=nonsense >/etc/mcp-bridged/broken.env
+  systemctl --quiet enable --now mcp-bridged@broken.socket
+  ! systemctl start mcp-bridged@broken.service 2>/dev/null
+  install -d -m 700 /etc/credstore
+  touch /etc/credstore/mcp-bridged.token /etc/credstore/mcp-bridged-broken.token /etc/credstore/of-another
+  install -d /etc/systemd/system/mcp-bridged@broken.service.d
+  printf "[Service]\nProtectProc=default\n" >/etc/systemd/system/mcp-bridged@broken.service.d/override.conf
+  id alice >/dev/null 2>&1 || useradd alice
+  adduser --quiet alice mcp-bridged'
 inside dpkg -r mcp-session-bridge >"$scratch/dpkg" 2>&1 || { cat "$scratch/dpkg" >&2; fail "the removal"; }
-[ -z "$(inside systemctl list-units --plain --no-legend 'mcp-bridged*')" ] || fail "units run on after the removal"
+left=$(inside systemctl list-units --all --plain --no-legend 'mcp-bridged*')
+[ -z "$left" ] || fail "after the removal there is $left"
 [ -z "$(inside find /etc/systemd -type l -name 'mcp-bridged*')" ] || fail "units are enabled after the removal"
+inside test ! -e /run/mcp-bridged || fail "the removal leaves /run/mcp-bridged"
+inside test -e /etc/mcp-bridged/broken.env || fail "the removal takes the configuration"
+inside dpkg -P mcp-session-bridge >"$scratch/dpkg" 2>&1 || { cat "$scratch/dpkg" >&2; fail "the purge"; }
+for kind in passwd group; do
+  if inside getent $kind mcp-bridged; then fail "the purge leaves it in $kind"; fi
+done
+left=$(inside find / /run -xdev \( -path /proc -o -path /var/log \) -prune -o \
+  \( -name '*mcp-bridged*' -o -name '*mcp-nc*' -o -name '*mcp-session*' \) -print)
+[ -z "$left" ] || fail "the purge leaves $left"
+inside test -e /etc/credstore/of-another || fail "the purge takes a token of another"
+inside rm /etc/credstore/of-another
+
+say "without a package, as README.md has it"
+cp -a "$scratch/$tested_suite-local/." "$root/usr/local/"
+"$demo_upstream" >"$scratch/upstream" &
+upstream=$!
+until [ -s "$scratch/upstream" ]; do sleep 0.05; done
+url=$(sed -n 's/^listening on //p;q' "$scratch/upstream")
+# The first block of commands below a line.
+block_below() { sed -n "/^$1/,\$p" README.md | sed -n '/^```$/,/^```$/p' | sed '1d;/^```$/,$d'; }
+block_below 'Without a package' | grep -v '^cmake ' >"$root/root/commands"
+block_below '## As a systemd service' | sed "/^mcp-nc/d; s|https://example.com/mcp|$url|" >>"$root/root/commands"
+[ "$(wc -l <"$root/root/commands")" -ge 7 ] || fail "there are other commands in README.md: $(cat "$root/root/commands")"
+inside sh -ec 'cd /root && echo as-printed >token && . ./commands' >"$scratch/commands" 2>&1 ||
+  { cat "$scratch/commands" >&2; fail "a command of README.md"; }
+inside runuser -l alice -c mcp-nc\ tools | grep -q echo || fail "no tool is listed for alice"
+inside systemctl show -P ExecStart mcp-bridged | grep -q /usr/local/bin/mcp-bridged || fail "another program runs"
 say "all passed: $tested_suite"
