@@ -9,6 +9,7 @@
 #include "options/options_file.hpp"
 #include "service/start_error.hpp"
 #include "service/units.hpp"
+#include "upstream/http/ca_store.hpp"
 
 namespace bridge {
 namespace {
@@ -130,6 +131,7 @@ void settle_upstream_options(Options& options, RawOptions& raw,
   const std::string auth_fault = fault_of(auth);
   if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);
   check_readable("--ca-file", http.ca_file);
+  http.system_ca_file = find_ca_file();
   check_readable("--client-cert", http.client_certificate);
   check_readable("--client-key", http.client_key);
   http.max_frame = options.clients.max_frame;

@@ -47,7 +47,8 @@ void set_way(CURL* handle, const HttpOptions& options) {
                    options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
   if (!options.unix_socket.empty())
     curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
-  if (!options.ca_file.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+  const std::string& trusted = options.ca_file.empty() ? options.system_ca_file : options.ca_file;
+  if (!trusted.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, trusted.c_str());
   if (!options.client_certificate.empty()) {
     curl_easy_setopt(handle, CURLOPT_SSLCERT, options.client_certificate.c_str());
   }

@@ -18,7 +18,9 @@ struct HttpOptions {
 
   bool is_tls() const { return url.compare(0, 8, "https://") == 0; }
 
-  std::string ca_file;
+  std::string ca_file;  ///< --ca-file; empty: the system's
+  std::string
+      system_ca_file;  ///< where that is (ca_store.hpp); empty: where libcurl looks by itself
   std::string client_certificate;
   std::string client_key;
   bool insecure = false;
