@@ -143,9 +143,9 @@ printed() {
 nothing_left() {
   local process strays=()
   for process in /proc/[0-9]*; do
-    [ "$(readlink "$process/root" 2>/dev/null)" != "$1" ] || strays+=("${process#/proc/}")
+    [ "$(readlink "$process/root" 2>/dev/null)" != "$1" ] || strays+=("$process")
   done
-  [ ${#strays[@]} -eq 0 ] || { ps -o pid,args -p "${strays[*]}" >&2; kill "${strays[@]}"; fail "processes were left behind"; }
+  [ ${#strays[@]} -eq 0 ] || { head -c 200 "${strays[@]/%//cmdline}" | tr '\0' ' ' >&2; kill "${strays[@]#/proc/}"; fail "processes were left behind"; }
 }
 
 leave_roots() {
