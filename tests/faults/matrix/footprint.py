@@ -9,7 +9,9 @@ from harness.binaries import is_sanitized
 
 IDLE_CONNECTIONS = 16
 FAR = 60.0  # seconds
-MEMORY_ALLOWANCE = 1536  # KiB: what the allocator keeps of 64 connections
+# KiB: what libcurl and the allocator keep of 64 connections, which with libcurl 8.14 is twice as much as with
+# 7.88. That nothing more is kept of more rounds of them e2e.resources_release shows.
+MEMORY_ALLOWANCE = 2560
 
 
 def unix_inodes(pid):
