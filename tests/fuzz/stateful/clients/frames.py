@@ -1,0 +1,53 @@
+"""What clients send: frames with ids of every form, and lines that are no frames."""
+
+import json
+
+BAD_LINES = [b"oops", b"[]", b"{}", b'{"jsonrpc":"2.0","id":null,"method":"ping"}', b'"text"',
+             b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
+             b"\xff\xfe", b'{"jsonrpc":"2.0","id":1,"method":7}', b"[[]]", b"{" * 2000]
+
+
+def dumps(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
+def raw_id(choices, number):
+    """Another one for each number."""
+    return choices.pick({str(number): 6, f'"{number}"': 2, f'"\\u00e9-{number}"': 1, f"{number}.5": 1,
+                         f"-{number}": 1, f'"\\"{number}\\\\"': 1, f"{10 ** 20 + number}": 1})
+
+
+def request(raw, method, params=None):
+    """`params` is an object or already text."""
+    if params is None:
+        return f'{{"jsonrpc":"2.0","id":{raw},"method":"{method}"}}'.encode()
+    text = params if isinstance(params, str) else dumps(params)
+    return f'{{"jsonrpc":"2.0","id":{raw},"method":"{method}","params":{text}}}'.encode()
+
+
+def notification(method, params=None):
+    frame = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        frame["params"] = params
+    return dumps(frame).encode()
+
+
+def call_params(call):
+    params = {"name": "act", "arguments": {"key": call.key, "plan": call.plan}}
+    text = dumps(params)
+    if call.token is not None:
+        text = text[:-1] + f',"_meta":{{"progressToken":{call.token}}}}}'
+    return text
+
+
+def answer(raw, result=None, error=None):
+    body = f'"error":{dumps(error)}' if error else f'"result":{dumps(result)}'
+    return f'{{"jsonrpc":"2.0","id":{raw},{body}}}'.encode()
+
+
+CAPABILITIES = {"elicitation": {}, "sampling": {}, "roots": {}}
+
+
+def initialize(raw, capabilities=None, version="2025-11-25"):
+    return request(raw, "initialize", {"protocolVersion": version, "capabilities": capabilities or {},
+                                       "clientInfo": {"name": "fuzz", "version": "1"}})

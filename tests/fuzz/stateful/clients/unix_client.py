@@ -1,0 +1,294 @@
+"""A client of the Unix socket whose whole life is drawn from its seed."""
+
+import asyncio
+import socket
+
+from plan import make_plan
+
+from . import frames
+from .answering import Answering
+from .reading import Reader
+
+
+class UnixClient(Answering):
+    def __init__(self, name, world, choices):
+        self.name, self.world, self.choices = name, world, choices
+        self.ledger = world.ledger
+        self.reader = Reader(name, self.ledger)
+        self.loop = asyncio.get_running_loop()
+        self.socket = None
+        self.closed = asyncio.Event()      # the daemon closed, or we did
+        self.changed = asyncio.Event()     # something came
+        self.rest = b""
+        self.portion = 512 if choices.chance(0.15) else 1 << 16
+        self.writing = asyncio.Lock()
+        self.left = False
+        self.calls = 0
+        self.half_closed = False
+        self.declared = False
+
+    def note(self, what):
+        self.ledger.note(self.name, what)
+
+    # Life.
+
+    async def connect(self):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        if self.choices.chance(0.2):
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        await self.loop.sock_connect(self.socket, self.world.socket_path)
+        self.note("connects")
+        self._go_on()
+
+    async def live(self):
+        await asyncio.sleep(self.choices.pause(0.3))
+        await self.connect()
+        try:
+            if self.choices.chance(0.1):
+                await self._peek()
+            if self.choices.chance(0.3):
+                await self._greet()
+            for _ in range(self.choices.pick({1: 3, 4: 4, 12: 3, 30: 1})):
+                if self.closed.is_set():
+                    break
+                await self._act()
+            await self._leave()
+        except (ConnectionError, BrokenPipeError):
+            self.note("was disconnected")
+        finally:
+            self.end()
+
+    async def _act(self):
+        action = self.choices.pick({"calls": 12, "reads": 4, "ping": 1, "control": 2, "notify": 2, "cancel": 2,
+                                    "bad": 1, "batch": 1, "sleep": 4, "wait": 3, "stop_reading": 1, "subscribe": 1,
+                                    "same_id": 0.7, "stray_answer": 0.7, "level": 0.5, "empty": 0.3})
+        await getattr(self, "_" + action)()
+
+    async def _greet(self):
+        self.declared = self.choices.chance(0.7)
+        call = self.new("initialize")
+        capabilities = frames.CAPABILITIES if self.declared else {}
+        await self.send([frames.initialize(call.raw_id, capabilities)], [call])
+        if self.choices.chance(0.9):
+            await self.send([frames.notification("notifications/initialized")])
+
+    async def _peek(self):
+        """Takes nothing from now on, and has taken nothing."""
+        self.reader.takes = False
+        await self.send([frames.notification("bridge/peek")])
+
+    # What it does.
+
+    def new(self, method, key=False, plan=None, raw=None):
+        self.calls += 1
+        raw = raw or frames.raw_id(self.choices, self.calls)
+        name = f"{self.name}-{self.calls}" if key else None
+        return self.ledger.call(self.name, raw, method, name, plan)
+
+    def _new_call(self, raw=None):
+        call = self.new("tools/call", True, make_plan(self.choices, self.world.kind), raw)
+        if self.choices.chance(0.5):
+            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
+        return call, frames.request(call.raw_id, "tools/call", frames.call_params(call))
+
+    async def _calls(self):
+        made = [self._new_call() for _ in range(self.choices.pick({1: 5, 3: 2, 10: 1}))]
+        await self.send([frame for _, frame in made], [call for call, _ in made])
+
+    async def _reads(self):
+        call = self.new("resources/read", True)
+        await self.send([frames.request(call.raw_id, "resources/read", {"uri": "fuzz://x", "echo": call.key})], [call])
+
+    async def _ping(self):
+        call = self.new("ping")
+        await self.send([frames.request(call.raw_id, "ping")], [call])
+
+    async def _control(self):
+        method = self.choices.choice(["bridge/status", "bridge/notifications", "bridge/metrics", "bridge/nonsense"])
+        call = self.new(method)
+        await self.send([frames.request(call.raw_id, method)], [call])
+
+    async def _notify(self):
+        self.calls += 1
+        key = f"{self.name}-n{self.calls}"
+        await self.send([frames.notification("notifications/fuzz", {"key": key})])
+
+    async def _cancel(self):
+        waiting = [call for calls in self.reader.outstanding.values() for call in calls
+                   if call.method in ("tools/call", "resources/read")]
+        if not waiting:
+            return
+        call = self.choices.choice(waiting)
+        for same in self.reader.outstanding[call.raw_id]:
+            same.cancelled = True
+        await self.send([b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}'
+                          % call.raw_id.encode()])
+
+    async def _bad(self):
+        await self.send([self.choices.choice(frames.BAD_LINES)])
+
+    async def _batch(self):
+        made = [self._new_call() for _ in range(self.choices.randrange(1, 4))]
+        await self.send([b"[" + b",".join(frame for _, frame in made) + b"]"], [call for call, _ in made])
+
+    async def _same_id(self):
+        """An id that is in flight, again."""
+        if self.reader.outstanding:
+            raw = self.choices.choice(list(self.reader.outstanding))
+            call, frame = self._new_call(raw)
+            for same in [call, *self.reader.outstanding[raw]]:
+                same.ambiguous = True
+            await self.send([frame], [call])
+
+    async def _stray_answer(self):
+        await self.send([frames.answer(self.choices.randrange(1, 9), {"marker": "stray"})])
+
+    async def _subscribe(self):
+        method = self.choices.choice(["resources/subscribe", "resources/unsubscribe"])
+        call = self.new(method)
+        await self.send([frames.request(call.raw_id, method, {"uri": f"fuzz://{self.choices.randrange(3)}"})], [call])
+
+    async def _level(self):
+        call = self.new("logging/setLevel")
+        await self.send([frames.request(call.raw_id, "logging/setLevel", {"level": "info"})], [call])
+
+    async def _empty(self):
+        await self.send([b"", b"\r"])
+
+    async def _sleep(self):
+        await asyncio.sleep(self.choices.random() * 0.05)
+
+    async def _wait(self):
+        """For an answer, but not for long: the next thing comes while others are under way."""
+        if self.reader.outstanding:
+            await self.until(lambda: len(self.reader.outstanding) == 0, self.choices.random() * 0.2)
+
+    async def _stop_reading(self):
+        self.note("stops reading")
+        self._stop()
+        self.loop.call_later(self.choices.random() * 0.6, self._go_on)
+
+    # Leaving.
+
+    async def _leave(self):
+        how = self.choices.pick({"stay": 5, "half_close": 3, "kill": 2, "kill_unread": 2})
+        self.note(f"leaves: {how}")
+        if how == "kill_unread":
+            self._stop()
+            await asyncio.sleep(self.choices.random() * 0.1)
+        if how.startswith("kill"):
+            self._excuse("the client was killed")
+            return
+        self._go_on()
+        if how == "half_close":
+            self.half_closed = True
+            self.socket.shutdown(socket.SHUT_WR)
+            if not await self.until(self.closed.is_set, self.world.patience):
+                self.ledger.violation(f"{self.name}: half-closed, and not closed after {self.world.patience} s; "
+                                      f"waits for {[str(call) for call in self.reader.missing()]}", self.name)
+        elif not await self.until(lambda: not self.reader.missing() or self.closed.is_set(), self.world.patience):
+            missing = self.reader.missing()
+            self.ledger.violation(f"{self.name}: no answer after {self.world.patience} s to "
+                                  f"{[str(call) for call in missing]}", self.name, *[call.key for call in missing])
+        else:
+            await self._stay()
+
+    async def _stay(self):
+        """Everything was answered: reads on while others are at work."""
+        if self.choices.chance(0.5):
+            await self.world.wait_for_others(self.closed)
+
+    def _excuse(self, why):
+        for calls in self.reader.outstanding.values():
+            for call in calls:
+                call.excused = call.excused or why
+
+    def end(self):
+        self.left = True
+        self._stop()
+        self.socket.close()
+        self._excuse("the connection was closed")
+        self.closed.set()
+
+    # Bytes.
+
+    async def send(self, lines, calls=()):
+        data = b"".join(line + b"\n" for line in lines)
+        for call in calls:
+            self.reader.sent(call)
+        async with self.writing:
+            await self._send_in_parts(data)
+
+    async def _send_in_parts(self, data):
+        self.note(f"> {data[:300].decode(errors='replace')}")
+        if self.choices.chance(0.1) and len(data) > 4:
+            cut = self.choices.randrange(1, len(data))
+            await self._write(data[:cut])
+            await asyncio.sleep(self.choices.random() * 0.02)
+            data = data[cut:]
+        await self._write(data)
+
+    async def _write(self, data):
+        try:
+            await asyncio.wait_for(self.loop.sock_sendall(self.socket, data), self.world.patience)
+        except asyncio.TimeoutError:
+            self.ledger.violation(f"{self.name}: the daemon reads nothing for {self.world.patience} s", self.name)
+            raise ConnectionError from None
+
+    def _read(self):
+        """Called by the loop: what is received is recorded at once, so that a client that is killed knows what it read."""
+        try:
+            data = self.socket.recv(self.portion)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._closed_by_daemon()
+            return
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        for line in lines:
+            self.reader.message(line)
+        self.answer_questions()
+        self._wake()
+
+    def _closed_by_daemon(self):
+        self.note("was closed by the daemon")
+        self._stop()
+        missing = self.reader.missing()
+        if self.half_closed and missing:
+            self.reader.violation(f"half-closed, and closed without an answer to {[str(call) for call in missing]}",
+                                  *[call.key for call in missing])
+        self._excuse("the daemon closed the connection")
+        self.closed.set()
+        self._wake()
+
+    def _go_on(self):
+        if not self.left and not self.closed.is_set():
+            self.loop.add_reader(self.socket, self._read)
+
+    def _stop(self):
+        self.loop.remove_reader(self.socket)
+
+    def _wake(self):
+        changed, self.changed = self.changed, asyncio.Event()
+        changed.set()
+
+    async def until(self, condition, patience):
+        end = self.loop.time() + patience
+        while not condition():
+            changed = self.changed
+            left = end - self.loop.time()
+            if left <= 0:
+                return False
+            try:
+                await asyncio.wait_for(changed.wait(), left)
+            except asyncio.TimeoutError:
+                return condition()
+        return True
+
+    async def send_answer(self, data):
+        try:
+            await self.send([data])
+        except OSError:
+            pass

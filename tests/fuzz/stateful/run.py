@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""The stateful fuzzer: `run.py [--seed N] [--seconds S]`. README.md of the folder above says how to read what it finds."""
+
+import argparse
+import asyncio
+import concurrent.futures
+import itertools
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import uuid
+
+from choices import Choices
+from ledger import Ledger
+from quiet import Footprint, until_small
+import scenario
+from timeline import Timeline
+from world import World, binary, release_binary
+
+FIXED_SEEDS = range(1, 13)
+SCENARIOS = 6
+LONGEST_SCENARIO = 120.0
+
+
+async def play(seed, program, patience, deadline):
+    """A round: one daemon, some scenarios, none begun after the deadline. True if nothing was found."""
+    choices = Choices(seed)
+    kind = choices.pick({"http": 5, "stdio": 2, "sse": 2})
+    folder = tempfile.mkdtemp(prefix="mcp-fuzz-")
+    ledger = Ledger(Timeline())
+    world = World(kind, ledger, choices, folder, uuid.uuid4().hex, program, patience)
+    started = time.monotonic()
+    number = 0
+    try:
+        await world.start()
+        start = None
+        for number in range(1, SCENARIOS + 1):
+            await asyncio.wait_for(scenario.run(world, number, choices.of("scenario", number)), LONGEST_SCENARIO)
+            if ledger.violations or time.monotonic() > deadline:
+                break
+            start = start or Footprint(world.daemon)
+        if start and not ledger.violations:
+            problem = await until_small(world, start, not is_sanitized(program))
+            if problem:
+                ledger.violation("does not become small again: " + problem)
+    except AssertionError as error:
+        ledger.violation(f"the daemon ended: {error}")
+    except asyncio.TimeoutError:
+        ledger.violation(f"scenario {number} does not end: {[task.get_stack() for task in asyncio.all_tasks()]}")
+    finally:
+        problem = await world.stop()
+    if problem:
+        ledger.violation(problem)
+    print(f"seed {seed}: {kind}, {number} scenarios, {len(ledger.by_key)} calls, {len(ledger.notifications)} "
+          f"notifications, {time.monotonic() - started:.1f} s: {'VIOLATED' if ledger.violations else 'well'}", flush=True)
+    if ledger.violations:
+        report(seed, number, world, ledger)
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    return True
+
+
+def report(seed, number, world, ledger):
+    with open(os.path.join(world.folder, "timeline.txt"), "w", encoding="utf-8") as file:
+        file.write(ledger.timeline.text())
+    print(f"  options: {' '.join(world.options)}\n  scenario {number}; everything: {world.folder}/timeline.txt, "
+          f"the daemon's log beside it\n  replay: {sys.argv[0]} --seed {seed}")
+    for violation in ledger.violations[:20]:
+        print(f"  VIOLATION: {violation[:3000]}")
+    for line in ledger.timeline.about(ledger.words):
+        print("    " + line)
+    sys.stdout.flush()
+
+
+def is_sanitized(path):
+    """Then its memory says nothing."""
+    with open(path, "rb") as program:
+        code = program.read()
+    return b"__asan_init" in code or b"__tsan_init" in code
+
+
+def seeds(one):
+    if one is not None:
+        yield one
+        return
+    yield from FIXED_SEEDS
+    first = random.SystemRandom().randrange(1000, 1 << 32)
+    print(f"random seeds from {first}", flush=True)
+    yield from itertools.count(first)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=os.environ.get("SEED"), help="one round, as it was printed")
+    parser.add_argument("--seconds", type=float, default=os.environ.get("SECONDS", "120"),
+                        help="how long new scenarios begin")
+    parser.add_argument("--beside", type=int, default=6, help="rounds at a time")
+    parser.add_argument("--patience", type=float, default=30.0, help="seconds for what has to come")
+    parser.add_argument("--go-on", action="store_true", help="after a violation too")
+    arguments = parser.parse_args()
+    programs = [os.path.abspath(name) for name in (binary("MCP_BRIDGED"), release_binary("MCP_BRIDGED"))]
+    sys.exit(0 if asyncio.run(play_all(seeds(arguments.seed), programs, arguments)) else 1)
+
+
+async def play_all(to_play, programs, arguments):
+    """Rounds beside one another until the time is over; a round waits most of the time."""
+    asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor(4 * arguments.beside))
+    end = time.monotonic() + arguments.seconds
+    found = []
+
+    async def player():
+        for seed in to_play:
+            program = programs[seed % 2]
+            if not await play(seed, program, arguments.patience, end):
+                found.append(seed)
+            if time.monotonic() > end or (found and not arguments.go_on):
+                return
+
+    await asyncio.gather(*[player() for _ in range(arguments.beside)])
+    if found:
+        print(f"violated: {' '.join(str(seed) for seed in found)}", flush=True)
+    return not found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The scripted upstream: one server, three ways to reach it."""

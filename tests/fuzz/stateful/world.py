@@ -1,0 +1,76 @@
+"""What a scenario runs in: an upstream, a daemon before it, and the patience that this machine needs."""
+
+import asyncio
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "end_to_end"))
+
+from harness.binaries import binary, release_binary  # noqa: E402,F401
+from harness.daemon import Daemon  # noqa: E402
+
+import daemon_options
+from upstream.http_upstream import HttpUpstream
+from upstream.sse_upstream import SseUpstream
+from upstream.stdio_upstream import StdioUpstream
+
+
+class World:
+    """One daemon and its upstream. `patience`: seconds for what has to come; long, since only a violation waits so long."""
+
+    def __init__(self, kind, ledger, choices, folder, marker, program, patience):
+        self.kind, self.ledger, self.choices = kind, ledger, choices
+        self.folder, self.marker, self.program = folder, marker, program
+        self.options = daemon_options.draw(choices.of("options"))
+        self.forgets_streams = "--http-stream-buffer" in self.options or "--max-buffered" in self.options
+        self.socket_path = os.path.join(folder, "s")
+        self.patience = patience
+        self.daemon = None
+        self.tasks = set()
+        self.others_done = asyncio.Event()
+
+    async def start(self):
+        options, choices = list(self.options), self.choices.of("upstream")
+        if self.kind == "stdio":
+            self.upstream = StdioUpstream(self.ledger, choices)
+            options += ["--", *await self.upstream.listen(os.path.join(self.folder, "upstream"))]
+        elif self.kind == "sse":
+            self.upstream = SseUpstream(self.ledger, choices)
+            options += ["--url", await self.upstream.listen()]
+        else:
+            self.upstream = HttpUpstream(self.ledger, choices)
+            options += ["--url", await self.upstream.listen()]
+        self.daemon = await self.off_loop(Daemon, "daemon", self.folder, self.marker, self.socket_path, options,
+                                          self.program)
+        await self.off_loop(self.daemon.ready)
+        log = await self.off_loop(self.daemon.logged, "HTTP face on ")
+        self.face_port = int(re.search(r"HTTP face on http://127\.0\.0\.1:(\d+)/", log).group(1))
+
+    async def off_loop(self, function, *arguments):
+        """What waits in a thread of its own."""
+        return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+
+    async def status(self):
+        return await self.off_loop(self.daemon.status)
+
+    async def wait_for_others(self, closed):
+        """Until the other clients have done their part, or this one's connection is closed."""
+        waits = [asyncio.ensure_future(event.wait()) for event in (self.others_done, closed)]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED, timeout=self.patience)
+        for wait in waits:
+            wait.cancel()
+
+    async def stop(self):
+        """The problem with how the daemon ended, or None."""
+        problem = None
+        if self.daemon:
+            try:
+                await self.off_loop(self.daemon.stop)
+            except AssertionError as error:
+                problem = str(error)
+            self.daemon.kill()
+            problem = self.daemon.sanitizer_report() or problem
+        await self.upstream.stop()
+        return problem
