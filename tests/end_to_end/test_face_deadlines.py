@@ -90,6 +90,15 @@ class Abandoned(Facing):
         server.log("tools/call", wait=8)
         self.everything_is_given_back()
 
+    def test_a_session_that_left_before_its_put_off_call_was_answered_ends_after_the_answer(self):
+        server, face = self.face("--http-session-idle", "300ms")
+        session = face.session()
+        # Longer than the session's own time: it must be looked at again when the call has ended.
+        accepted = face.call("slow", {"steps": 8, "delayMs": 100}, 1, session, headers=LATER)
+        self.assertEqual(accepted.status, 202)
+        server.log("tools/call", wait=1)
+        self.everything_is_given_back()
+
     def test_what_is_paused_for_a_client_that_reads_now_and_then_ends_with_request_max(self):
         server, face = self.face("--client-buffer", "64K", "--client-stall", "500ms", "--request-max", "2s", "--http-stream-buffer", "16M")
         note = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 50_000}}

@@ -85,8 +85,7 @@ void FaceSession::answer(std::string_view request_id, std::string frame, AnswerO
     exchange->answer(request_id, std::move(frame));
     return;
   }
-  const bool expected = later_.erase(request_id);
-  if (expected) used();
+  const bool expected = settle_later(request_id);
   if (expected && !context_.options.fans_out_all) context_.fan_out->publish(frame);
   if (order == AnswerOrder::ahead) {
     stream_.push_ahead(std::move(frame), request_id);
@@ -114,7 +113,15 @@ void FaceSession::send_about(std::string_view request_id, std::string frame) {
 
 void FaceSession::no_answer(std::string_view request_id) {
   if (PostExchange* exchange = exchange_for(request_id)) exchange->no_answer(request_id);
-  later_.erase(request_id);
+  settle_later(request_id);
+}
+
+/// Was it put off? With the last one the time of a session that nobody uses begins to run.
+bool FaceSession::settle_later(std::string_view request_id) {
+  if (!later_.erase(request_id)) return false;
+  used();
+  if (const auto end = due()) context_.look_by(end->time);
+  return true;
 }
 
 void FaceSession::send(std::string frame) {

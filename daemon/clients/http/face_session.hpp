@@ -85,6 +85,7 @@ class FaceSession final : public ClientChannel {
 
  private:
   PostExchange* exchange_for(std::string_view raw_id) const;
+  bool settle_later(std::string_view request_id);
   void set_over();
   void stream_lost();
 
