@@ -1,15 +1,14 @@
 #include "auth/secret_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <utility>
 
 #include "service/log.hpp"
+#include "service/regular_file.hpp"
 
 namespace bridge {
 namespace {
@@ -28,33 +27,6 @@ FileIdentity identity_of(const struct stat& status) {
   return identity;
 }
 
-struct OpenFile {
-  explicit OpenFile(const std::string& path)
-      : descriptor(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
-  ~OpenFile() {
-    if (descriptor >= 0) close(descriptor);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  int descriptor;
-};
-
-/// Reads to the end or to one byte over the limit; returns errno.
-int read_all(int descriptor, std::string& content) {
-  content.resize(max_secret_file + 1);
-  std::size_t filled = 0;
-  while (filled < content.size()) {
-    const ssize_t count = read(descriptor, content.data() + filled, content.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    if (count == 0) break;
-    filled += static_cast<std::size_t>(count);
-  }
-  content.resize(filled);
-  return 0;
-}
-
 }  // namespace
 
 FileIdentity identity_of(const std::string& path) {
@@ -69,17 +41,10 @@ SecretFile read_secret_file(const std::string& path, const std::string& what) {
     file.fault = fmt::format("{}: {}: {}", what, printable(path), why);
     return file;
   };
-  const OpenFile opened(path);
-  struct stat status {};
-  if (opened.descriptor < 0 || fstat(opened.descriptor, &status) != 0) {
-    return failed(std::strerror(errno));
-  }
-  if (!S_ISREG(status.st_mode)) return failed("not a regular file");
-  file.identity = identity_of(status);
-  if (const int error = read_all(opened.descriptor, file.content)) {
-    return failed(std::strerror(error));
-  }
-  if (file.content.size() > max_secret_file) return failed("over 64 KiB");
+  FileContent read = read_regular_file(path, max_secret_file);
+  if (!read.fault.empty()) return failed(read.fault);
+  file.content = std::move(read.bytes);
+  file.identity = identity_of(read.status);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   file.is_fresh =
@@ -87,7 +52,7 @@ SecretFile read_secret_file(const std::string& path, const std::string& what) {
   while (!file.content.empty() && (file.content.back() == '\n' || file.content.back() == '\r')) {
     file.content.pop_back();
   }
-  if (file.content.empty()) return failed("empty");
+  if (file.content.empty()) return failed("is empty");
   return file;
 }
 

@@ -29,8 +29,8 @@ struct SecretFile {
   bool is_fresh = false;
 };
 
-/// Reads a small file that holds a secret: a regular one of at most 64 KiB that is not empty. Never
-/// waits (a FIFO is refused). `what` names the option for the fault.
+/// Reads a small file that holds a secret (read_regular_file()): at most 64 KiB, and not empty.
+/// `what` names the option for the fault.
 SecretFile read_secret_file(const std::string& path, const std::string& what);
 
 /// Whether all of it can stand in an Authorization header: visible ASCII, at least one character.

@@ -47,7 +47,7 @@ struct SmallRequest::Parts {
 SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
                            const std::string* form, const std::string& authorization, Done done)
     : curl_(curl), done_(std::move(done)), parts_(std::make_unique<Parts>()) {
-  parts_->handle.reset(curl_easy_init());
+  parts_->handle = CurlHandle(curl_easy_init(), CurlCleanup{upstream.trust});
   CURL* const h = parts_->handle.get();
   curl_.prepare(h);
   set_way(h, options_for(upstream, url));

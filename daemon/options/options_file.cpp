@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
+#include <utility>
 
+#include "service/log.hpp"
+#include "service/regular_file.hpp"
 #include "service/start_error.hpp"
 
 namespace bridge {
@@ -23,18 +23,12 @@ std::string trim(const std::string& text) {
 }  // namespace
 
 std::string read_small_file(const std::string& path, const std::string& what) {
-  std::string content(max_file + 1, '\0');
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (file) file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  if (!file.is_open() || file.bad() || (file.gcount() == 0 && errno != 0)) {
+  FileContent file = read_regular_file(path, max_file);
+  if (!file.fault.empty()) {
     throw StartError(exit_code::configuration,
-                     fmt::format("{}: cannot read {}: {}", what, path, std::strerror(errno)));
+                     fmt::format("{}: cannot read {}: {}", what, printable(path), file.fault));
   }
-  content.resize(static_cast<std::size_t>(file.gcount()));
-  if (content.size() > max_file) {
-    throw StartError(exit_code::configuration, fmt::format("{}: {} is over 1 MiB", what, path));
-  }
+  std::string content = std::move(file.bytes);
   while (!content.empty() && (content.back() == '\n' || content.back() == '\r')) content.pop_back();
   return content;
 }

@@ -11,7 +11,8 @@ namespace bridge {
 /// times. Throws StartError (78) if it cannot be read.
 std::map<std::string, std::vector<std::string>> read_options_file(const std::string& path);
 
-/// The content of a small file, without the line end at its end. Throws StartError (78).
+/// The content of a file of at most 1 MiB (read_regular_file()), without the line end at its end.
+/// Throws StartError (78).
 std::string read_small_file(const std::string& path, const std::string& what);
 
 }  // namespace bridge

@@ -10,6 +10,7 @@
 #include "service/start_error.hpp"
 #include "service/units.hpp"
 #include "upstream/http/ca_store.hpp"
+#include "upstream/http/trust_files.hpp"
 
 namespace bridge {
 namespace {
@@ -26,8 +27,16 @@ std::string header_of(const std::string& given) {
   return header_line(name, value, "--header", exit_code::usage);
 }
 
-void check_readable(const std::string& option, const std::string& path) {
-  if (!path.empty()) read_small_file(path, option);
+std::unique_ptr<HeldFile> hold_file(const std::string& option, const std::string& path) {
+  return path.empty() ? nullptr : std::make_unique<HeldFile>(read_small_file(path, option) + "\n");
+}
+
+std::shared_ptr<const TrustFiles> trust_files(const HttpOptions& http) {
+  if (http.ca_file.empty() && http.client_certificate.empty() && http.client_key.empty())
+    return nullptr;
+  return std::make_shared<const TrustFiles>(TrustFiles{
+      hold_file("--ca-file", http.ca_file), hold_file("--client-cert", http.client_certificate),
+      hold_file("--client-key", http.client_key)});
 }
 
 /// --config beside another way to name the server; the one that does not count is easily
@@ -130,10 +139,8 @@ void settle_upstream_options(Options& options, RawOptions& raw,
   if (!has_token) auth.token_file = credential_file("token");
   const std::string auth_fault = fault_of(auth);
   if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);
-  check_readable("--ca-file", http.ca_file);
   http.system_ca_file = find_ca_file();
-  check_readable("--client-cert", http.client_certificate);
-  check_readable("--client-key", http.client_key);
+  http.trust = trust_files(http);
   http.max_frame = options.clients.max_frame;
   http.pause_patience = options.clients.stall;
   if (options.upstream.kind == UpstreamKind::child) settle_child_options(options);

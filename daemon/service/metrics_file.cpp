@@ -22,13 +22,23 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
+/// A file that was not there before: nothing that others have put there is written to or waited
+/// for. What an earlier process of this number has left is removed.
+int make_file(const std::string& path) {
+  const auto make = [&path] {
+    return open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  };
+  const int descriptor = make();
+  if (descriptor >= 0 || errno != EEXIST || unlink(path.c_str()) != 0) return descriptor;
+  return make();
+}
+
 }  // namespace
 
 // The collector reads what ends in `.prom`, so the temporary name must not.
 std::string replace_file(const std::string& path, const std::string& text) {
   const std::string temporary = fmt::format("{}.{}", path, getpid());
-  const int descriptor =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+  const int descriptor = make_file(temporary);
   if (descriptor < 0) return std::strerror(errno);
   // fchmod: whatever the umask is. No fsync: after a crash of the machine the figures are worth
   // nothing.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import ssl
@@ -246,6 +247,16 @@ class Tls(Facing):
         self.write("cert.pem", "no PEM")
         self.default_daemon.signal(signal.SIGHUP)
         self.default_daemon.logged("nothing was changed: --http-cert")
+        os.unlink(certificate)
+        os.mkfifo(certificate)
+        self.default_daemon.signal(signal.SIGHUP)
+        self.default_daemon.logged("is not a regular file but a pipe")
+        os.unlink(certificate)
+        shutil.copy(self.path("good.pem"), certificate)
+        os.unlink(key)
+        os.mkfifo(key)
+        self.default_daemon.signal(signal.SIGHUP)
+        self.default_daemon.logged("is not a regular file but a pipe", 2)
         self.assertEqual(Face(face.url, ca_file=self.path("good.pem")).get("/healthz").status, 200)
 
     def test_a_caller_without_tls_is_closed(self):

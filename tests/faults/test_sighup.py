@@ -70,6 +70,25 @@ class Reloaded(FaultCase):
         self.assertEqual(self.sent_header(), "1")
         self.nothing_was_disturbed()
 
+    def test_files_that_have_become_pipes_hold_up_nothing(self):
+        header, token, ca = self.write("header", "1"), self.write("token", "t"), self.write("ca", "no certificate")
+        text = f"header = X-Version: @{header}\ntoken-file = {token}\nca-file = {ca}\n"
+        self.start(text)
+        for name in (header, token, ca, self.options):
+            with self.subTest(name):
+                content = self.path("kept")
+                os.rename(name, content)
+                os.mkfifo(name)
+                before = self.reports()
+                self.daemon.signal(signal.SIGHUP)
+                eventually(lambda: self.reports() > before, "a report of SIGHUP")
+                self.daemon.status()
+                os.unlink(name)
+                os.rename(content, name)
+        self.assertEqual(self.daemon.stderr().count("is not a regular file but a pipe"), 4)
+        self.reload(text)
+        self.assertEqual(self.sent_header(), "1")
+
     def test_what_needs_a_restart_is_named_and_the_rest_is_taken(self):
         self.start("header = X-Version: 1\nring = 10\n")
         said = self.reload("header = X-Version: 2\nring = 20\nmax-clients = 3\n")

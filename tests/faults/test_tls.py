@@ -1,5 +1,9 @@
 """Who is at the other end of TLS: certificates are looked at, and shown where they are asked for (section 8)."""
 
+import os
+import shutil
+import signal
+
 from faults import FaultCase, call, main_parallel, text_of
 from harness.certificates import Authority, key_of
 from harness.tls_front import TlsFront, TlsRefuser
@@ -45,6 +49,24 @@ class Tls(FaultCase):
         self.served()
         # TLS to anywhere is no reason to warn about the token.
         self.assertNotIn("warning", daemon.stderr())
+
+    def test_its_file_may_become_a_pipe(self):
+        # curl opens it with every connection, and would wait for whoever writes to it.
+        self.trusted(self.front(self.authority.sign("right")))
+        os.rename(self.authority.path, self.path("kept"))
+        os.mkfifo(self.authority.path)
+        self.served()
+
+    def test_another_content_of_its_file_counts_from_sighup_on(self):
+        front = self.front(self.authority.sign("right"))
+        stranger = self.write("stranger", "")
+        daemon = self.daemon_to(front, "--ca-file", stranger)
+        client = self.client()
+        self.assert_error(client.call("echo", {"message": "x"}, 1), -32000, 1, "tls", "no")
+        shutil.copy(self.authority.path, stranger)
+        daemon.signal(signal.SIGHUP)
+        daemon.logged("were read again")
+        self.served()
 
     def test_the_host_may_be_a_name(self):
         front = self.front(self.authority.sign("named", hosts="DNS:localhost"))

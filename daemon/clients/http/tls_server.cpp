@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
 #include <climits>
+#include <memory>
 
 #include "service/log.hpp"
+#include "service/regular_file.hpp"
 #include "service/start_error.hpp"
 
 namespace bridge {
@@ -82,13 +85,55 @@ int choose_http_1_1(SSL*, const unsigned char** chosen, unsigned char* chosen_le
   return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-[[noreturn]] void refuse_tls(const std::string& option, const std::string& path) {
+[[noreturn]] void refuse_tls(const std::string& option, const std::string& path,
+                             const std::string& why = {}) {
   const unsigned long error = ERR_peek_last_error();
   const char* reason = ERR_reason_error_string(error);
   ERR_clear_error();
+  const std::string text = !why.empty() ? why : reason != nullptr ? reason : "cannot be used";
   throw StartError(exit_code::configuration,
-                   fmt::format("{}: {}: {}", option, printable(path),
-                               reason != nullptr ? reason : "cannot be used"));
+                   fmt::format("{}: {}: {}", option, printable(path), text));
+}
+
+constexpr std::size_t max_pem_file = 1u << 20;
+
+using Pem = std::unique_ptr<BIO, decltype(&BIO_free)>;
+
+/// OpenSSL would open the file itself, and wait if it is a FIFO. `content` must outlive the result.
+Pem open_pem(const std::string& option, const std::string& path, FileContent& content) {
+  content = read_regular_file(path, max_pem_file);
+  if (!content.fault.empty()) refuse_tls(option, path, content.fault);
+  return {BIO_new_mem_buf(content.bytes.data(), static_cast<int>(content.bytes.size())), &BIO_free};
+}
+
+/// A key that needs a passphrase cannot be used: nobody is asked.
+int no_passphrase(char*, int, int, void*) { return -1; }
+
+void use_certificate(SSL_CTX* ssl, const std::string& path) {
+  FileContent content;
+  const Pem pem = open_pem("--http-cert", path, content);
+  const std::unique_ptr<X509, decltype(&X509_free)> own(
+      PEM_read_bio_X509_AUX(pem.get(), nullptr, no_passphrase, nullptr), &X509_free);
+  if (!own || SSL_CTX_use_certificate(ssl, own.get()) != 1) refuse_tls("--http-cert", path);
+  while (X509* const issuer = PEM_read_bio_X509(pem.get(), nullptr, no_passphrase, nullptr)) {
+    if (SSL_CTX_add0_chain_cert(ssl, issuer) == 1) continue;
+    X509_free(issuer);
+    refuse_tls("--http-cert", path);
+  }
+  const unsigned long error = ERR_peek_last_error();
+  const bool at_end =
+      ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+  if (error != 0 && !at_end) refuse_tls("--http-cert", path);
+  ERR_clear_error();
+}
+
+void use_private_key(SSL_CTX* ssl, const std::string& path) {
+  FileContent content;
+  const Pem pem = open_pem("--http-key", path, content);
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      PEM_read_bio_PrivateKey(pem.get(), nullptr, no_passphrase, nullptr), &EVP_PKEY_free);
+  if (!key || SSL_CTX_use_PrivateKey(ssl, key.get()) != 1) refuse_tls("--http-key", path);
+  if (SSL_CTX_check_private_key(ssl) != 1) refuse_tls("--http-key", path);
 }
 
 }  // namespace
@@ -112,11 +157,8 @@ TlsServer::TlsServer(const std::string& certificate, const std::string& private_
   SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_alpn_select_cb(ssl, choose_http_1_1, nullptr);
-  if (SSL_CTX_use_certificate_chain_file(ssl, certificate.c_str()) != 1)
-    refuse_tls("--http-cert", certificate);
-  if (SSL_CTX_use_PrivateKey_file(ssl, private_key.c_str(), SSL_FILETYPE_PEM) != 1)
-    refuse_tls("--http-key", private_key);
-  if (SSL_CTX_check_private_key(ssl) != 1) refuse_tls("--http-key", private_key);
+  use_certificate(ssl, certificate);
+  use_private_key(ssl, private_key);
 }
 
 TlsServer::~TlsServer() = default;

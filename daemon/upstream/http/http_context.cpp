@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "auth/recent_secrets.hpp"
+#include "upstream/http/trust_files.hpp"
 
 namespace bridge {
 namespace {
@@ -40,6 +41,24 @@ void append_header(HeaderList& list, const std::string& line) {
   if (!list) list = HeaderList(head, &curl_slist_free_all);
 }
 
+namespace {
+
+void set_trust(CURL* handle, const TrustFiles& trust) {
+  if (trust.authorities) {
+    curl_easy_setopt(handle, CURLOPT_CAINFO, trust.authorities->path().c_str());
+    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // else the system's are trusted as well
+#if LIBCURL_VERSION_NUM >= 0x075700
+    // What is kept is known by its path, which others may have later.
+    curl_easy_setopt(handle, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#endif
+  }
+  if (trust.certificate)
+    curl_easy_setopt(handle, CURLOPT_SSLCERT, trust.certificate->path().c_str());
+  if (trust.key) curl_easy_setopt(handle, CURLOPT_SSLKEY, trust.key->path().c_str());
+}
+
+}  // namespace
+
 void set_way(CURL* handle, const HttpOptions& options) {
   curl_easy_setopt(handle, CURLOPT_PROXY, options.proxy.c_str());
   curl_easy_setopt(handle, CURLOPT_NOPROXY, options.no_proxy.c_str());
@@ -47,13 +66,9 @@ void set_way(CURL* handle, const HttpOptions& options) {
                    options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
   if (!options.unix_socket.empty())
     curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
-  const std::string& trusted = options.ca_file.empty() ? options.system_ca_file : options.ca_file;
-  if (!trusted.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, trusted.c_str());
-  if (!options.client_certificate.empty()) {
-    curl_easy_setopt(handle, CURLOPT_SSLCERT, options.client_certificate.c_str());
-  }
-  if (!options.client_key.empty())
-    curl_easy_setopt(handle, CURLOPT_SSLKEY, options.client_key.c_str());
+  if (options.ca_file.empty() && !options.system_ca_file.empty())
+    curl_easy_setopt(handle, CURLOPT_CAINFO, options.system_ca_file.c_str());
+  if (options.trust) set_trust(handle, *options.trust);
   if (options.insecure) {
     curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 0L);
     curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -102,7 +117,7 @@ CurlHandle HttpContext::take_handle() {
     idle_handles_.pop_back();
     return handle;
   }
-  CurlHandle handle(curl_easy_init());
+  CurlHandle handle(curl_easy_init(), CurlCleanup{options_.trust});
   CURL* const h = handle.get();
   curl_.prepare(h);
   curl_easy_setopt(h, CURLOPT_URL, options_.url.c_str());
@@ -127,6 +142,7 @@ CurlHandle HttpContext::take_handle() {
 void HttpContext::give_back(CurlHandle handle) {
   if (!handle || idle_handles_.size() >= max_idle_handles || !has_been_connected(handle.get()))
     return;
+  if (handle.get_deleter().trust != options_.trust) return;
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
   idle_handles_.push_back(std::move(handle));
 }
@@ -189,6 +205,12 @@ void HttpContext::reconfigure(const HttpOptions& options) {
   options_.request_max = options.request_max;
   options_.pause_patience = options.pause_patience;
   options_.stream_retries = options.stream_retries;
+  // Another file is another option, which changes only with a restart.
+  if (options.ca_file == options_.ca_file &&
+      options.client_certificate == options_.client_certificate &&
+      options.client_key == options_.client_key) {
+    options_.trust = options.trust;
+  }
   idle_handles_.clear();
   post_headers_.reset();
 }

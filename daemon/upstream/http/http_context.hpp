@@ -21,6 +21,7 @@ using HeaderList = std::shared_ptr<curl_slist>;
 
 struct CurlCleanup {
   void operator()(CURL* handle) const;
+  std::shared_ptr<const TrustFiles> trust{};  ///< what the handle opens, for as long as it lives
 };
 using CurlHandle = std::unique_ptr<CURL, CurlCleanup>;
 
@@ -56,7 +57,7 @@ class HttpContext {
   const std::string& token() const { return token_; }
   /// Grows with each change of the token: tells whether a refusal is of the one in use now.
   int token_generation() const { return token_generation_; }
-  /// What SIGHUP may change: headers and timeouts.
+  /// What SIGHUP may change: headers, timeouts, what the files of certificates hold.
   void reconfigure(const HttpOptions& options);
   void forget_session();
 

@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace bridge {
+
+struct TrustFiles;
 
 /// How the upstream is reached over HTTP.
 struct HttpOptions {
@@ -23,6 +26,7 @@ struct HttpOptions {
       system_ca_file;  ///< where that is (ca_store.hpp); empty: where libcurl looks by itself
   std::string client_certificate;
   std::string client_key;
+  std::shared_ptr<const TrustFiles> trust;  ///< what these three hold; null if none is set
   bool insecure = false;
   bool http2 = false;
 

@@ -56,3 +56,25 @@ TEST_CASE("a file that cannot be written is said, and nothing is left") {
   CHECK(replace_file(folder.path / "bridge.prom", "x") == "Is a directory");
   CHECK(folder.entries() == 1);
 }
+
+TEST_CASE("what stands where the file is prepared is neither written to nor waited for") {
+  const Folder folder;
+  const std::string path = folder.path / "bridge.prom";
+  const std::string prepared = path + "." + std::to_string(getpid());
+  REQUIRE(mkfifo(prepared.c_str(), 0600) == 0);
+  CHECK(replace_file(path, "one\n").empty());
+  CHECK(content(path) == "one\n");
+
+  const std::string victim = folder.path / "victim";
+  std::ofstream(victim) << "precious";
+  std::filesystem::create_symlink(victim, prepared);
+  CHECK(replace_file(path, "two\n").empty());
+  std::filesystem::create_hard_link(victim, prepared);
+  CHECK(replace_file(path, "three\n").empty());
+  CHECK(content(victim) == "precious");
+  CHECK(content(path) == "three\n");
+
+  std::filesystem::create_directory(prepared);
+  CHECK(replace_file(path, "four\n") == "Is a directory");
+  CHECK(content(path) == "three\n");
+}
