@@ -21,14 +21,13 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Where the comment that begins at `at` ends; `at` itself if there is none, or if it never ends:
-/// then it stays, and is no JSON.
+/// Where the comment that begins at `at` ends; `at` itself if there is none, npos if it never ends.
 std::size_t end_of_comment(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
   if (!rest.starts_with("/*")) return at;
   const auto end = text.find("*/", at + 2);
-  return end == text.npos ? at : end + 2;
+  return end == text.npos ? end : end + 2;
 }
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {
@@ -57,7 +56,9 @@ std::string strict_json(std::string_view given) {
       at = end_of_string(text, at);
       continue;
     }
-    if (const std::size_t end = end_of_comment(text, at); end > at) {
+    const std::size_t end = end_of_comment(text, at);
+    if (end == text.npos) break;  // it stays, and is no JSON
+    if (end > at) {
       blank(text, at, end);
       at = end;
       continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "config/relaxed_json.hpp"
 #include "protocol/json_scanner.hpp"
@@ -42,6 +43,7 @@ class Reader {
 
   Members members(std::string_view object, const std::string& what) const {
     Members all;
+    std::unordered_set<std::string> names;
     JsonScanner scanner(object);
     scanner.skip_space();
     if (scanner.peek() != '{') fail(what + " is not an object");
@@ -49,9 +51,8 @@ class Reader {
       Slice value;
       if (!scanner.value(value)) return false;
       std::string name = unescape(key.of(object));
-      const bool is_twice =
-          std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
-      if (is_twice) fail(fmt::format("{} has '{}' twice", what, printable(name, 80)));
+      if (!names.insert(name).second)
+        fail(fmt::format("{} has '{}' twice", what, printable(name, 80)));
       all.emplace_back(std::move(name), value.of(object));
       return true;
     });
@@ -145,7 +146,7 @@ class Reader {
     return input;
   }
 
-  void config(std::string_view object, ServerConfig& config) const {
+  void config(std::string_view object, ServerConfig& config, bool is_outermost = true) {
     for (const auto& [member, value] : members(object, "the file")) {
       if (member == "mcpServers" || member == "servers") {
         for (const auto& [name, entry] : members(value, member)) add(config, server(name, entry));
@@ -158,8 +159,8 @@ class Reader {
       } else if (member == "inputs") {
         for (const std::string_view entry : elements(value, member))
           config.inputs.push_back(input(entry));
-      } else if (member == "mcp") {
-        this->config(value, config);
+      } else if (member == "mcp" && is_outermost) {
+        this->config(value, config, false);
       }
     }
   }
@@ -181,14 +182,13 @@ class Reader {
                           : scalar(raw, "an input's option");
   }
 
-  void add(ServerConfig& config, ServerEntry entry) const {
-    const bool is_twice =
-        std::any_of(config.servers.begin(), config.servers.end(),
-                    [&](const ServerEntry& one) { return one.name == entry.name; });
-    if (is_twice) fail(fmt::format("there are two servers '{}'", printable(entry.name, 80)));
+  void add(ServerConfig& config, ServerEntry entry) {
+    if (!server_names_.insert(entry.name).second)
+      fail(fmt::format("there are two servers '{}'", printable(entry.name, 80)));
     config.servers.push_back(std::move(entry));
   }
 
+  std::unordered_set<std::string> server_names_;
   std::string source_;
 };
 
@@ -196,7 +196,7 @@ class Reader {
 
 ServerConfig read_server_config(std::string_view text, const std::string& source) {
   const std::string json = strict_json(text);
-  const Reader reader(source);
+  Reader reader(source);
   reader.check(json);
   ServerConfig config;
   reader.config(json, config);
@@ -215,11 +215,14 @@ std::map<std::string, std::string> read_text_map(std::string_view text, const st
 const ServerEntry& choose_server(const ServerConfig& config, const std::string& name,
                                  const std::string& source) {
   if (name.empty() && config.servers.size() == 1) return config.servers.front();
+  constexpr std::size_t most_named = 100;
   std::string names;
+  std::size_t count = 0;
   for (const ServerEntry& entry : config.servers) {
     if (!name.empty() && entry.name == name) return entry;
-    names += (names.empty() ? "" : ", ") + printable(entry.name, 80);
+    if (++count <= most_named) names += (names.empty() ? "" : ", ") + printable(entry.name, 80);
   }
+  if (count > most_named) names += fmt::format(" and {} more", count - most_named);
   throw StartError(
       exit_code::usage,
       name.empty()

@@ -1,6 +1,8 @@
 #include "config/variables.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace bridge {
 namespace {
@@ -29,18 +31,84 @@ std::optional<Variable> unclosed_variable(std::string_view text) {
   return std::nullopt;
 }
 
-/// Where the `}` is that closes the `${` before `at`; npos if there is none.
-std::size_t closing_brace(std::string_view text, std::size_t at) {
-  int depth = 1;
-  for (; at < text.size(); ++at) {
-    if (text.substr(at, 2) == "${") {
-      ++depth;
-    } else if (text[at] == '}' && --depth == 0) {
-      return at;
+/// A `${`.
+struct Opening {
+  std::size_t begin;
+  std::size_t end;  ///< where the `}` is that closes it; npos if there is none
+};
+
+/// All of them in `text`, in order, found in one pass; nothing if they stand too deep in one
+/// another.
+std::optional<std::vector<Opening>> find_openings(std::string_view text) {
+  struct Unclosed {
+    std::size_t opening;
+    std::size_t depth = 0;  ///< of what is closed within it
+  };
+  std::vector<Opening> all;
+  std::vector<Unclosed> unclosed;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '$' && at + 1 < text.size() && text[at + 1] == '{') {
+      unclosed.push_back({all.size()});
+      all.push_back({at, text.npos});
+    } else if (text[at] == '}' && !unclosed.empty()) {
+      const Unclosed closed = unclosed.back();
+      unclosed.pop_back();
+      all[closed.opening].end = at;
+      if (closed.depth == max_variable_depth) return std::nullopt;
+      if (!unclosed.empty())
+        unclosed.back().depth = std::max(unclosed.back().depth, closed.depth + 1);
     }
   }
-  return text.npos;
+  return all;
 }
+
+class Expander {
+ public:
+  using ValueOf = std::function<std::optional<std::string>(const Variable&)>;
+
+  Expander(std::string_view text, const std::vector<Opening>& openings, const ValueOf& value_of,
+           std::size_t most)
+      : text_(text), openings_(openings), value_of_(value_of), most_(most) {}
+
+  /// From `at` up to `end`. Calls itself for a default, so no deeper than max_variable_depth.
+  void expand(std::size_t at, std::size_t end) {
+    while (next_ < openings_.size() && openings_[next_].begin < end && !is_too_long()) {
+      const Opening opening = openings_[next_++];
+      if (opening.begin < at) continue;  // within one that is done
+      const std::size_t inside = opening.begin + 2;
+      if (opening.end == text_.npos) {
+        if (const auto variable = unclosed_variable(text_.substr(inside))) value_of_(*variable);
+        append(at, inside);
+        at = inside;
+        continue;
+      }
+      append(at, opening.begin);
+      const Variable variable = parse_variable(text_.substr(inside, opening.end - inside));
+      if (const auto value = value_of_(variable)) {
+        result_.append(*value);
+      } else if (variable.otherwise) {
+        expand(opening.end - variable.otherwise->size(), opening.end);
+      }
+      at = opening.end + 1;
+    }
+    append(at, end);
+  }
+
+  bool is_too_long() const { return result_.size() > most_; }
+  std::string take() { return std::move(result_); }
+
+ private:
+  void append(std::size_t begin, std::size_t end) {
+    result_.append(text_.substr(begin, end - begin));
+  }
+
+  std::string_view text_;
+  const std::vector<Opening>& openings_;
+  const ValueOf& value_of_;
+  std::size_t most_;
+  std::size_t next_ = 0;  ///< of the openings
+  std::string result_;
+};
 
 }  // namespace
 
@@ -52,7 +120,7 @@ Variable parse_variable(std::string_view text) {
   if (name.starts_with(environment_prefix)) name.remove_prefix(environment_prefix.size());
   Variable variable{Variable::Kind::environment, {}};
   if (const auto at = name.find(":-"); at != name.npos) {
-    variable.otherwise = std::string(name.substr(at + 2));
+    variable.otherwise = name.substr(at + 2);
     name = name.substr(0, at);
   }
   if (!is_name(name)) return {Variable::Kind::unknown, std::string(text)};
@@ -60,29 +128,15 @@ Variable parse_variable(std::string_view text) {
   return variable;
 }
 
-std::string expand_variables(
+Expansion expand_variables(
     std::string_view text,
-    const std::function<std::optional<std::string>(const Variable&)>& value_of) {
-  std::string out;
-  for (;;) {
-    const auto begin = text.find("${");
-    if (begin == text.npos) return out.append(text);
-    const auto end = closing_brace(text, begin + 2);
-    if (end == text.npos) {
-      if (const auto variable = unclosed_variable(text.substr(begin + 2))) value_of(*variable);
-      out.append(text.substr(0, begin + 2));
-      text.remove_prefix(begin + 2);
-      continue;
-    }
-    out.append(text.substr(0, begin));
-    const Variable variable = parse_variable(text.substr(begin + 2, end - begin - 2));
-    if (const auto value = value_of(variable)) {
-      out.append(*value);
-    } else if (variable.otherwise) {
-      out.append(expand_variables(*variable.otherwise, value_of));
-    }
-    text.remove_prefix(end + 1);
-  }
+    const std::function<std::optional<std::string>(const Variable&)>& value_of, std::size_t most) {
+  const auto openings = find_openings(text);
+  if (!openings) return {{}, Expansion::Fault::too_deep};
+  Expander expander(text, *openings, value_of, most);
+  expander.expand(0, text.size());
+  if (expander.is_too_long()) return {{}, Expansion::Fault::too_long};
+  return {expander.take()};
 }
 
 }  // namespace bridge

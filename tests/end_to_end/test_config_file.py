@@ -1,6 +1,7 @@
 """The upstream named by a config file: where the values of its variables come from, and what is asked."""
 
 import json
+import os
 import signal
 import termios
 
@@ -75,6 +76,32 @@ class ConfigFile(Config):
         daemon.signal(signal.SIGHUP)
         daemon.logged("nothing was changed")
         self.assertEqual(self.child_pid(), child)
+
+    def test_files_that_have_become_pipes_are_refused_and_hold_up_nothing(self):
+        values = self.write("values.json", '{"pat": "p", "ado_org": "o"}')
+        daemon = self.start_config("--input-file", values)
+        for times, name in enumerate((values, self.path("mcp.json")), 1):
+            os.unlink(name)
+            os.mkfifo(name)
+            daemon.signal(signal.SIGHUP)
+            daemon.logged("is not a regular file but a pipe", times)
+            self.assert_child("o", "safe", "p")
+        self.assertIn("is not a regular file but a pipe", self.refused_pipe())
+
+    def refused_pipe(self):
+        daemon = self.start_daemon(None, "--config", self.path("mcp.json"), socket="other", ready=False)
+        daemon.exit_codes = (78,)
+        self.assertEqual(daemon.wait(), 78, daemon.stderr())
+        return daemon.stderr()
+
+    def test_variables_nested_without_end_change_nothing(self):
+        daemon = self.start_config("--input", "ado_org=o", "--input", "pat=p")
+        depth = 90_000
+        self.config(INPUTS.replace("${NOT_SET:-x}", "${A:-" * depth + "}" * depth))
+        daemon.signal(signal.SIGHUP)
+        daemon.logged("nothing was changed: --config")
+        self.assertIn("32 deep in one another in env.WAYWARD_X", daemon.stderr())
+        self.assert_child("o", "safe", "p")
 
     def test_the_command_line_wins_over_it(self):
         daemon = self.start_daemon(None, "--config", self.config(), "--", *self.wayward("by hand"))

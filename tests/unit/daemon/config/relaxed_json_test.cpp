@@ -44,3 +44,9 @@ TEST_CASE("a comma that follows no value stays a mistake") {
 TEST_CASE("a byte order mark becomes white space") {
   CHECK(strict_json("\xEF\xBB\xBF{}") == "   {}");
 }
+
+TEST_CASE("comments that never end are looked for once") {
+  std::string text;
+  while (text.size() < (1u << 20)) text += "[/*";
+  CHECK(strict_json(text) == text);
+}

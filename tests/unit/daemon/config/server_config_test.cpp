@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "config/config_file.hpp"
 #include "service/start_error.hpp"
 
 using namespace bridge;
@@ -135,4 +136,57 @@ TEST_CASE("an input file is an object of texts") {
   CHECK(values == std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}, {"c", "true"}});
   CHECK(fault_of_call([] { read_text_map("[]", "file"); }).code == 78);
   CHECK(fault_of_call([] { read_text_map(R"({"a":{}})", "file"); }).code == 78);
+}
+
+TEST_CASE("a file as long as it can be takes time in proportion, whatever is in it") {
+  constexpr std::size_t longest = 1u << 20;
+  const auto filled = [](std::string text, const std::string& end, auto&& part) {
+    for (std::size_t i = 0; text.size() + end.size() < longest - 40; ++i) text += part(i);
+    return text + end;
+  };
+  const auto numbered = [](const std::string& before, const std::string& after) {
+    return [=](std::size_t i) { return before + std::to_string(i) + after; };
+  };
+  InputSources sources;
+  const auto fault = [&sources](const std::string& text) {
+    return fault_of_call([&] {
+      const ServerConfig config = read_server_config(text, "file");
+      resolve_server(config.servers.front(), config, sources, "file");
+    });
+  };
+  // Each of these held the loop for seconds, or for minutes.
+  CHECK(read_server_config(
+            filled(R"({"servers":{"a":{"command":"x"}})", "}", numbered(",\"", "\":1")), "file")
+            .servers.size() == 1);
+  CHECK(read_server_config(filled(R"({"servers":{"a":{})", "}}", numbered(",\"", "\":{}")), "file")
+            .servers.size() > 50'000);
+  const Fault missing =
+      fault(filled(R"({"servers":{"a":{"command":")", "\"}}}", numbered("${input:i", "}")));
+  CHECK(missing.code == exit_code::configuration);
+  CHECK(missing.line.find("'i0'") != missing.line.npos);
+  CHECK(missing.line.find(" more") != missing.line.npos);
+  CHECK(missing.line.size() < 20'000);
+  const std::string value(longest / 2, 'v');
+  const std::string inputs = R"({"inputs":[{"id":"b","default":")" + value +
+                             R"("}],"servers":{"a":{"command":"x","args":[""])";
+  const Fault grown = fault(filled(inputs.substr(0, inputs.size() - 1), "]}}}",
+                                   [](std::size_t) { return std::string(",\"${input:b}\""); }));
+  CHECK(grown.line.find("is over 2 MiB with its variables replaced") != grown.line.npos);
+  std::string nested;
+  for (int i = 0; i < 1000; ++i) nested += R"({"mcp":)";
+  nested = filled(nested + R"({"x":")", "\"}", [](std::size_t) { return std::string(100, 'x'); }) +
+           std::string(1000, '}');
+  CHECK(fault(nested).line == "file: there is no server in it (mcpServers, servers or tools)");
+}
+
+TEST_CASE("defaults that stand too deep in one another are refused, and where they stand is said") {
+  InputSources sources;
+  std::string text = R"({"servers":{"a":{"command":"x","env":{"E":")";
+  for (int i = 0; i < 20'000; ++i) text += "${A:-";
+  const ServerConfig config =
+      read_server_config(text + std::string(20'000, '}') + R"("}}}})", "file");
+  const Fault fault =
+      fault_of_call([&] { resolve_server(config.servers.front(), config, sources, "file"); });
+  CHECK(fault.code == exit_code::configuration);
+  CHECK(fault.line == "file: server 'a' has variables more than 32 deep in one another in env.E");
 }

@@ -11,11 +11,25 @@ namespace {
 std::string expanded(std::string_view text) {
   static const std::map<std::string, std::string> values = {
       {"A", "1"}, {"i d", "2"}, {"EMPTY", ""}};
-  return expand_variables(text, [](const Variable& variable) -> std::optional<std::string> {
-    const auto found = values.find(variable.name);
-    if (variable.kind == Variable::Kind::unknown || found == values.end()) return std::nullopt;
-    return found->second;
-  });
+  return expand_variables(text,
+                          [](const Variable& variable) -> std::optional<std::string> {
+                            const auto found = values.find(variable.name);
+                            if (variable.kind == Variable::Kind::unknown || found == values.end())
+                              return std::nullopt;
+                            return found->second;
+                          })
+      .text;
+}
+
+std::optional<std::string> nothing(const Variable&) { return std::nullopt; }
+
+/// A file of the configuration can be so long.
+constexpr std::size_t longest = 1u << 20;
+
+std::string repeated(std::string_view part, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += part;
+  return text;
 }
 
 }  // namespace
@@ -77,5 +91,42 @@ TEST_CASE("a default stands for what has no value, and may have variables in it"
 
 TEST_CASE("a value is not searched for variables again") {
   const auto value = [](const Variable&) { return std::optional<std::string>("${A}"); };
-  CHECK(expand_variables("${X}", value) == "${A}");
+  CHECK(expand_variables("${X}", value).text == "${A}");
+}
+
+TEST_CASE("defaults may stand in one another, but not for ever") {
+  const auto nested = [](std::size_t depth) {
+    return repeated("${B:-", depth) + "end" + repeated("}", depth);
+  };
+  CHECK(expand_variables(nested(max_variable_depth), nothing).text == "end");
+  const auto fault_of = [](const std::string& text) {
+    return expand_variables(text, nothing).fault;
+  };
+  CHECK(fault_of(nested(max_variable_depth)) == Expansion::Fault::none);
+  CHECK(fault_of(nested(max_variable_depth + 1)) == Expansion::Fault::too_deep);
+  CHECK(fault_of(nested(90'000)) == Expansion::Fault::too_deep);
+  CHECK(fault_of("${A:-x}" + nested(max_variable_depth + 1)) == Expansion::Fault::too_deep);
+  // Whether a default is used is not known when the file is written.
+  const auto value = [](const Variable&) { return std::optional<std::string>("1"); };
+  CHECK(expand_variables(nested(max_variable_depth + 1), value).fault ==
+        Expansion::Fault::too_deep);
+}
+
+TEST_CASE("a text as long as a file can be takes time in proportion, whatever is in it") {
+  // With a search of its own for each opening these would take minutes.
+  CHECK(expand_variables(repeated("${", longest / 2), nothing).text.size() == longest);
+  CHECK(expand_variables(repeated("${x:-", longest / 5), nothing).text.size() > longest - 5);
+  CHECK(expand_variables(repeated("}", longest), nothing).text.size() == longest);
+  CHECK(expand_variables(repeated("${input:", longest / 8), nothing).text.size() == longest);
+  CHECK(expand_variables(repeated("${A:-${B:-x}}", longest / 13), nothing).text.size() ==
+        longest / 13);
+  const std::string wide = "${A:-" + repeated("${B}", longest / 4) + "}";
+  CHECK(expand_variables(wide, nothing).text.empty());
+}
+
+TEST_CASE("values do not add up without bound") {
+  const auto value = [](const Variable&) { return std::optional(std::string(100, 'v')); };
+  CHECK(expand_variables("${A}${A}", value, 200).text.size() == 200);
+  CHECK(expand_variables("${A}${A}", value, 199).fault == Expansion::Fault::too_long);
+  CHECK(expand_variables(repeated("${A}", longest / 4), value).fault == Expansion::Fault::too_long);
 }

@@ -1,0 +1,65 @@
+#include <chrono>
+
+#include "config/config_file.hpp"
+#include "config/relaxed_json.hpp"
+#include "config/server_config.hpp"
+#include "config/variables.hpp"
+#include "harness.hpp"
+#include "service/start_error.hpp"
+
+// A file of servers is read or refused, in time that grows with the file alone, and what is made of
+// it is bounded; a text with variables likewise. Run with -max_len=1048576: so long a file may be.
+
+namespace bridge {
+
+// Nobody is asked here.
+std::optional<std::string> ask_for_input(const InputDefinition&) { return std::nullopt; }
+bool has_terminal() { return false; }
+
+}  // namespace bridge
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::size_t size_of(const bridge::ServerEntry& entry) {
+  std::size_t size = entry.command.size() + entry.folder.size() + entry.url.size();
+  for (const auto& argument : entry.arguments) size += argument.size();
+  for (const auto& [name, value] : entry.environment) size += value.size();
+  for (const auto& [name, value] : entry.headers) size += value.size();
+  return size;
+}
+
+void read(std::string_view text) {
+  try {
+    const bridge::ServerConfig config = bridge::read_server_config(text, "file");
+    bridge::InputSources sources;
+    sources.given = {{"a", "1"}, {"b", std::string(1000, 'b')}};
+    for (const bridge::ServerEntry& entry : config.servers) {
+      try {
+        MUST(size_of(bridge::resolve_server(entry, config, sources, "file")) <=
+             bridge::max_expanded);
+      } catch (const bridge::StartError&) {
+      }
+    }
+  } catch (const bridge::StartError&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto begin = Clock::now();
+  MUST(bridge::strict_json(text).size() == text.size());
+  const auto value = [](const bridge::Variable& variable) -> std::optional<std::string> {
+    if (variable.name.size() % 2 == 0) return std::nullopt;
+    return "value";
+  };
+  const bridge::Expansion expansion = bridge::expand_variables(text, value);
+  MUST(expansion.text.size() <= bridge::max_expanded);
+  read(text);
+  // Sanitizers and a slow machine allowed for: a square would take minutes.
+  MUST(Clock::now() - begin < std::chrono::seconds(10));
+  return 0;
+}
