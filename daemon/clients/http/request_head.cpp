@@ -84,13 +84,9 @@ HttpFault parse_request_line(std::string_view line, RequestHead& head) {
 }
 
 HttpFault parse_header_line(std::string_view line, RequestHead& head) {
+  if (!is_header_line(line)) return {400, "a bad header"};
   const auto colon = line.find(':');
-  if (colon == line.npos || !is_http_token(line.substr(0, colon))) return {400, "a bad header"};
   const std::string_view value = without_blanks(line.substr(colon + 1));
-  const bool clean = std::none_of(value.begin(), value.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
-  });
-  if (!clean) return {400, "a bad header"};
   if (head.headers.size() == max_headers) return {431, "too many headers"};
   HttpHeader header;
   header.name = std::string(line.substr(0, colon));
@@ -101,6 +97,18 @@ HttpFault parse_header_line(std::string_view line, RequestHead& head) {
 }
 
 }  // namespace
+
+bool is_header_value(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+  });
+}
+
+bool is_header_line(std::string_view line) {
+  const auto colon = line.find(':');
+  return colon != line.npos && is_http_token(line.substr(0, colon)) &&
+         is_header_value(line.substr(colon + 1));
+}
 
 std::string RequestHead::header(std::string_view name) const {
   std::string all;

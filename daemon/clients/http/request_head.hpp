@@ -45,6 +45,12 @@ struct RequestHead {
 /// colon, a second Host are refused.
 std::variant<RequestHead, HttpFault> parse_request_head(std::string_view text);
 
+/// Whether `line`, without its end, is a header of its own: a name, a colon, and no control
+/// character.
+bool is_header_line(std::string_view line);
+/// Whether it has no control character but tabs in it.
+bool is_header_value(std::string_view text);
+
 /// How long the body is.
 struct BodyFraming {
   bool is_chunked = false;

@@ -105,6 +105,7 @@ RequestReader::Event RequestReader::read_chunks(std::string_view& bytes) {
     if (!whole) return Event::more;
     if (!line_.ends_with("\r\n")) return failed({400, "a bare CR or LF"});
     line_.resize(line_.size() - 2);
+    if (line_.find('\r') != line_.npos) return failed({400, "a bare CR or LF"});
     const Event event = chunk_size_line();
     line_.clear();
     if (event != Event::more) return event;
@@ -121,11 +122,16 @@ RequestReader::Event RequestReader::chunk_size_line() {
   if (step_ == Step::trailer) {
     trailer_bytes_ += line_.size();
     if (trailer_bytes_ > max_line) return failed({431, "the trailer is too large"});
-    if (!line_.empty()) return Event::more;
+    if (!line_.empty()) return is_header_line(line_) ? Event::more : failed({400, "a bad trailer"});
     step_ = Step::complete;
     return Event::complete;
   }
-  const std::string_view digits = std::string_view(line_).substr(0, line_.find_first_of("; \t"));
+  // RFC 9112, section 7.1.1, bears blanks before an extension. They are refused since parsers
+  // differ in what they make of them; so are control characters.
+  const auto semicolon = line_.find(';');
+  const std::string_view digits = std::string_view(line_).substr(0, semicolon);
+  if (semicolon != line_.npos && !is_header_value(std::string_view(line_).substr(semicolon)))
+    return failed({400, "a bad chunk extension"});
   std::size_t size = 0;
   const char* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, size, 16);

@@ -59,6 +59,24 @@ TEST_CASE("chunks that are no chunks are refused") {
   CHECK(read_as(chunked + "-1\r\n") == "POST /mcp 400");
 }
 
+TEST_CASE("what other parsers could read differently in a chunk's line is refused") {
+  for (const std::string line :
+       {"3 ", "3\t", "3 ;a", "3\t;a", " 3", "3;a\rb", "3\r", "3;a\001b", "3;\x7f", "0 ", "0;\r"}) {
+    CAPTURE(line);
+    CHECK(read_as(chunked + line + "\r\nabc\r\n0\r\n\r\n") == "POST /mcp 400");
+  }
+  CHECK(read_as(chunked + "3;a=\"b c\"; d\r\nabc\r\n0\r\n\r\n") == "POST /mcp [abc] ");
+}
+
+TEST_CASE("a trailer that is no header line is refused") {
+  for (const std::string line :
+       {"GET / HTTP/1.1", "T", ": v", "T : v", " T: v", "T: a\rb", "T: \001"}) {
+    CAPTURE(line);
+    CHECK(read_as(chunked + "0\r\n" + line + "\r\n\r\n") == "POST /mcp 400");
+  }
+  CHECK(read_as(chunked + "0\r\nT: v\r\nU:\r\n\r\n") == "POST /mcp [] ");
+}
+
 TEST_CASE("a body over the limit is refused, whichever way its length is told") {
   CHECK(read_as(post + "Content-Length: 11\r\n\r\n", 10) == "413");
   CHECK(read_as(chunked + "b\r\n", 10) == "POST /mcp 413");
