@@ -75,11 +75,20 @@ std::string holder(pid_t pid) {
       "socket {} is already served {}; stop it, or name another socket with --socket", name, by));
 }
 
+/// Whether `path` names what the descriptor is open on, and not what somebody has put there since.
+bool is_same_file(int descriptor, const std::string& path) {
+  struct stat held {};
+  struct stat named {};
+  return fstat(descriptor, &held) == 0 && lstat(path.c_str(), &named) == 0 &&
+         held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
 /// Takes PATH.lock; its holder removes it on exit, so after the lock is had it must still be there.
 int take_lock(const std::string& path) {
   const std::string lock_path = path + ".lock";
   for (;;) {
-    const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int lock = open(lock_path.c_str(),
+                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (lock < 0) refuse(fmt::format("cannot open {}: {}", lock_path, why()));
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
       close(lock);
@@ -88,12 +97,7 @@ int take_lock(const std::string& path) {
       refuse_taken(path,
                    "by another daemon that is starting or ending (it holds " + lock_path + ")");
     }
-    struct stat held {};
-    struct stat named {};
-    if (fstat(lock, &held) == 0 && stat(lock_path.c_str(), &named) == 0 &&
-        held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
-      return lock;
-    }
+    if (is_same_file(lock, lock_path)) return lock;
     close(lock);
   }
 }
@@ -104,24 +108,49 @@ ListeningSocket ListeningSocket::open(const SocketOptions& options) {
   const std::string& name = options.path;
   ListeningSocket result;
   result.name_ = name;
+  result.options_ = options;
   result.abstract_ = name.front() == '@';
   if (result.abstract_) {
     result.bind_abstract();
     return result;
   }
-  result.lock_ = take_lock(name);
-  const ProbeResult other = probe(name);
+  result.take_path();
+  return result;
+}
+
+/// What a start that fails has taken, the destructor gives back.
+void ListeningSocket::take_path() {
+  if (lock_ < 0) lock_ = take_lock(name_);
+  const ProbeResult other = probe(name_);
   switch (other.state) {
-    case Probe::alive: refuse_taken(name, holder(other.pid));
-    case Probe::forbidden: refuse(fmt::format("cannot look at socket {}: permission denied", name));
+    case Probe::alive: refuse_taken(name_, holder(other.pid));
+    case Probe::forbidden:
+      refuse(fmt::format("cannot look at socket {}: permission denied", name_));
     case Probe::no_socket:
       refuse(fmt::format("{} exists and is not a socket; remove it, or name another with --socket",
-                         name));
+                         name_));
     case Probe::stale:
     case Probe::absent: break;
   }
-  result.publish(options);
-  return result;
+  publish();
+}
+
+bool ListeningSocket::is_published() const {
+  struct stat status {};
+  return owns_path_ && lstat(name_.c_str(), &status) == 0 && status.st_ino == inode_ &&
+         status.st_dev == device_;
+}
+
+void ListeningSocket::publish_again() {
+  owns_path_ = false;
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  if (lock_ >= 0 && !is_same_file(lock_, name_ + ".lock")) close(std::exchange(lock_, -1));
+  try {
+    take_path();
+  } catch (const StartError&) {
+    release_lock();
+    throw;
+  }
 }
 
 void ListeningSocket::bind_abstract() {
@@ -137,10 +166,10 @@ void ListeningSocket::bind_abstract() {
 
 // Bound and listening under a name of its own first, then renamed: whoever can see PATH sees it
 // with its final mode and owner. The folder is reached by descriptor, so that the longer name fits.
-void ListeningSocket::publish(const SocketOptions& options) {
+void ListeningSocket::publish() {
   constexpr auto unchanged = static_cast<uid_t>(-1);  // chown(2)
-  const uid_t owner = options.owner.value_or(unchanged);
-  const gid_t group = options.group.value_or(unchanged);
+  const uid_t owner = options_.owner.value_or(unchanged);
+  const gid_t group = options_.group.value_or(unchanged);
   const std::size_t slash = name_.rfind('/');
   const std::string folder = slash == name_.npos ? "." : name_.substr(0, slash + 1);
   const int folder_descriptor = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -155,7 +184,7 @@ void ListeningSocket::publish(const SocketOptions& options) {
   struct stat status {};
   if (bind(descriptor_, address.get(), address.length) != 0) {
     failed = "bind";
-  } else if (fchmodat(folder_descriptor, own_name.c_str(), options.mode, 0) != 0) {
+  } else if (fchmodat(folder_descriptor, own_name.c_str(), options_.mode, 0) != 0) {
     failed = "set the mode of";
   } else if (fchownat(folder_descriptor, own_name.c_str(), owner, group, AT_SYMLINK_NOFOLLOW) !=
              0) {
@@ -203,6 +232,7 @@ std::optional<ListeningSocket> ListeningSocket::inherited() {
 
 ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
     : name_(std::move(other.name_)),
+      options_(std::move(other.options_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       lock_(std::exchange(other.lock_, -1)),
       abstract_(other.abstract_),
@@ -212,16 +242,15 @@ ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
 
 ListeningSocket::~ListeningSocket() {
   if (descriptor_ >= 0) close(descriptor_);
-  if (owns_path_) {
-    struct stat status {};
-    if (lstat(name_.c_str(), &status) == 0 && status.st_ino == inode_ && status.st_dev == device_) {
-      unlink(name_.c_str());
-    }
-  }
-  if (lock_ >= 0) {
-    unlink((name_ + ".lock").c_str());
-    close(lock_);
-  }
+  if (is_published()) unlink(name_.c_str());
+  release_lock();
+}
+
+void ListeningSocket::release_lock() {
+  if (lock_ < 0) return;
+  // Removed by hand it may be another daemon's by now.
+  if (is_same_file(lock_, name_ + ".lock")) unlink((name_ + ".lock").c_str());
+  close(std::exchange(lock_, -1));
 }
 
 int ListeningSocket::take_descriptor() { return std::exchange(descriptor_, -1); }

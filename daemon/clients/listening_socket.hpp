@@ -23,7 +23,8 @@ struct SocketOptions {
 ///
 /// A path gets its final mode and owner before it can be connected to, under a lock on PATH.lock
 /// that is kept for life. A live socket is never stolen, and nothing that is not a socket is ever
-/// removed. The destructor removes the path if it is still this very socket.
+/// removed. The destructor removes the path and the lock as far as they are still this very socket
+/// and lock.
 class ListeningSocket {
  public:
   /// Throws StartError (73).
@@ -36,6 +37,13 @@ class ListeningSocket {
   ListeningSocket& operator=(ListeningSocket&&) = delete;
   ~ListeningSocket();
 
+  /// Whether it was made at its path; not if it was inherited or is abstract.
+  bool owns_path() const { return owns_path_; }
+  /// Whether its own path leads to this very socket.
+  bool is_published() const;
+  /// Makes another socket at the path, as open() did. Throws StartError (73); then there is none.
+  /// REQUIRES: open() made this, and not for an abstract name.
+  void publish_again();
   /// Gives the descriptor to the caller, who closes it; removing the path stays here.
   int take_descriptor();
   bool is_abstract() const { return abstract_; }
@@ -43,10 +51,13 @@ class ListeningSocket {
 
  private:
   ListeningSocket() = default;
-  void publish(const SocketOptions& options);
+  void take_path();
+  void publish();
+  void release_lock();
   void bind_abstract();
 
   std::string name_;
+  SocketOptions options_;
   int descriptor_ = -1;
   int lock_ = -1;
   bool abstract_ = false;

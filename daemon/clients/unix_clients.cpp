@@ -22,6 +22,7 @@ UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, Listen
     : context_(std::move(context)),
       events_(events),
       socket_(std::move(socket)),
+      keeper_(context_.loop, context_.turn, context_.log, socket_, [this] { listen(); }),
       policy_(std::move(policy)),
       max_clients_(max_clients),
       accept_again_(context_.loop, context_.turn,
@@ -34,13 +35,28 @@ UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, Listen
 }
 
 void UnixClients::start() {
+  listen();
+  keeper_.start();
+}
+
+void UnixClients::listen() {
+  // Who has connected to an earlier socket, and is not lost yet.
+  while (listener_ && connections_.size() < max_clients_) {
+    const int descriptor =
+        accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor < 0) break;
+    admit(descriptor);
+  }
   listener_ =
       std::make_unique<DescriptorWatch>(context_.loop, context_.turn, socket_.take_descriptor(),
                                         [this](DescriptorWatch::Event) { accept_ready(); });
   listener_->want(DescriptorWatch::Event::readable);
 }
 
-void UnixClients::stop_accepting() { listener_.reset(); }
+void UnixClients::stop_accepting() {
+  keeper_.stop();
+  listener_.reset();
+}
 
 void UnixClients::close_all() {
   for (auto& [id, connection] : connections_) connection->abandon();

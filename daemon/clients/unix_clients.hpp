@@ -6,6 +6,7 @@
 #include "clients/connection.hpp"
 #include "clients/listening_socket.hpp"
 #include "clients/peer_credentials.hpp"
+#include "clients/socket_keeper.hpp"
 
 namespace bridge {
 
@@ -35,6 +36,7 @@ class UnixClients final : public NotificationReaders {
   void acknowledge_read() override;
 
  private:
+  void listen();
   void accept_ready();
   void admit(int descriptor);
   void pause_accepting(int error);
@@ -44,6 +46,7 @@ class UnixClients final : public NotificationReaders {
   ConnectionContext context_;
   ClientEvents& events_;
   ListeningSocket socket_;
+  SocketKeeper keeper_;
   PeerPolicy policy_;
   std::size_t max_clients_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;

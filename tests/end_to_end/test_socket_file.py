@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import stat
@@ -225,6 +226,7 @@ class Removed(Case):
         os.unlink(self.path("s"))
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self.path("s"))
+            listener.listen()
             self.assertEqual(daemon.terminate(), 0)
             self.assertTrue(os.path.exists(self.path("s")))
 
@@ -233,6 +235,107 @@ class Removed(Case):
         self.assertEqual(daemon.terminate(), 0)
         left = [name for name in os.listdir(self.folder) if not name.endswith((".out", ".err"))]
         self.assertIn(left, ([], ["s.lock"]))
+
+
+class Lost(Case):
+    """The path that is not the daemon's any more while it runs."""
+
+    def reached(self, path, old_inode=None):
+        """That the daemon serves there, on another socket than before."""
+        eventually(lambda: os.path.exists(path) and os.stat(path).st_ino != old_inode, f"{path} again")
+        client = Client(path)
+        self.assertEqual(client.call("echo", {"message": "x"})["id"], 1)
+        client.close()
+
+    def in_folder(self, name):
+        os.makedirs(self.path(os.path.dirname(name)))
+        return self.start_daemon(self.upstream(), socket=self.path(name))
+
+    def test_a_socket_that_is_removed_is_published_again(self):
+        _, daemon = self.bridge("--socket-mode", "0660")
+        before = self.client()
+        for times in (1, 2):
+            inode = os.stat(self.path("s")).st_ino
+            os.unlink(self.path("s"))
+            self.reached(self.path("s"), inode)
+            self.assertEqual(stat.S_IMODE(os.stat(self.path("s")).st_mode), 0o660)
+            daemon.logged("nobody can connect to it", times)
+        os.chmod(self.path("s"), 0o600)
+        self.assertEqual(before.call("echo", {"message": "x"})["id"], 1)
+        self.assertEqual(daemon.terminate(), 0)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("s")], [])
+        self.assertEqual(daemon.stderr().count("nobody can connect"), 2)
+
+    def test_it_is_published_again_when_its_folder_is_there_again(self):
+        daemon = self.in_folder("a/b/s")
+        before = self.client()
+        for times in (1, 2):
+            shutil.rmtree(self.path("a"))
+            daemon.logged("nobody can connect", times)
+            os.mkdir(self.path("a"))
+            os.mkdir(self.path("a/b"))
+            self.reached(self.path("a/b/s"))
+            daemon.logged("is published again", times)
+        self.assertEqual(before.call("echo", {"message": "x"})["id"], 1)
+
+    def test_a_folder_that_is_moved_away_is_noticed(self):
+        daemon = self.in_folder("a/s")
+        os.rename(self.path("a"), self.path("b"))
+        daemon.logged("not published again: ")
+        self.reached(self.path("b/s"))  # who knows where it went still reaches it
+        os.mkdir(self.path("a"))
+        self.reached(self.path("a/s"))
+
+    def test_what_has_taken_its_place_stays_and_is_waited_for(self):
+        _, daemon = self.bridge()
+        inode = os.stat(self.path("s")).st_ino
+        precious = self.write("precious", "precious")
+        os.replace(precious, self.path("s"))
+        daemon.logged("exists and is not a socket")
+        self.assertEqual(pathlib.Path(self.path("s")).read_text(encoding="ascii"), "precious")
+        self.assertFalse(os.path.exists(self.path("s.lock")))
+        os.unlink(self.path("s"))
+        self.reached(self.path("s"), inode)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path("other"))
+            listener.listen()
+            inode = os.stat(self.path("other")).st_ino
+            os.rename(self.path("other"), self.path("s"))
+            daemon.logged(f"is already served by process {os.getpid()}")
+            self.assertEqual(os.stat(self.path("s")).st_ino, inode)
+            os.unlink(self.path("s"))
+        self.reached(self.path("s"))
+
+    def test_nothing_is_done_while_it_cannot_be_published(self):
+        daemon = self.in_folder("a/s")
+        shutil.rmtree(self.path("a"))
+        daemon.logged("not published again: ")
+        used = daemon.cpu_seconds()
+        for n in range(300):  # none of them is what is waited for
+            self.write(f"other-{n}", "")
+            os.unlink(self.path(f"other-{n}"))
+        os.mkdir(self.path("a"))
+        self.reached(self.path("a/s"))
+        self.assertLess(daemon.cpu_seconds() - used, 1)
+        self.assertEqual(daemon.stderr().count("not published again: "), 1)
+
+    def test_a_daemon_that_has_lost_its_path_leaves_the_next_ones_lock(self):
+        server, first = self.bridge()
+        # Stopped, it does not notice: as if the second one had been quicker.
+        os.kill(first.pid, signal.SIGSTOP)
+        os.unlink(self.path("s"))
+        os.unlink(self.path("s.lock"))
+        second = self.start_daemon(server)
+        os.kill(first.pid, signal.SIGCONT)
+        first.logged("is already served by process")
+        self.assertEqual(first.terminate(), 0)
+        self.assertTrue(os.path.exists(self.path("s.lock")))
+        self.assertTrue(os.path.exists(self.path("s")))
+        os.unlink(self.path("s"))  # now only the lock says that it is served
+        third = self.start_daemon(server, ready=False)
+        third.exit_codes = (73,)
+        self.assertEqual(third.wait(), 73, third.stderr())
+        self.assertEqual(second.status()["pid"], second.pid)
 
 
 class Activation(Case):
