@@ -43,6 +43,11 @@ struct FaceOptions {
   std::size_t client_buffer = 16u << 20;
   std::chrono::milliseconds stall{
       30000};  ///< a connection that takes nothing for so long is closed
+  /// What the file descriptors allow.
+  std::size_t max_connections = static_cast<std::size_t>(-1);
+
+  /// One for each session and each stream, and some for what needs neither.
+  std::size_t wanted_connections() const { return max_sessions + max_streams + 64; }
 };
 
 /// What speaks against it, as one line; empty: nothing.

@@ -57,34 +57,45 @@ EventStream::Headers HttpFace::cors_headers(const RequestHead& head) const {
           {"Vary", "Origin"}};
 }
 
-std::optional<HttpResponse> HttpFace::request_begins(const RequestHead& head) {
-  auto refused = refusal(head);
-  if (!refused) return std::nullopt;
-  for (auto& header : cors_headers(head)) refused->headers.push_back(std::move(header));
-  return refused;
+Admission HttpFace::request_begins(const RequestHead& head, bool has_body) {
+  Admission made = admission(head, has_body);
+  if (made.refusal) {
+    for (auto& header : cors_headers(head)) made.refusal->headers.push_back(std::move(header));
+  }
+  return made;
 }
 
-std::optional<HttpResponse> HttpFace::refusal(const RequestHead& head) {
+Admission HttpFace::admission(const RequestHead& head, bool has_body) {
   const Route* route = route_of(head.path);
-  if (route != nullptr && route->is_open && allows(*route, head.method)) return std::nullopt;
+  // Whoever has not shown a token has nothing to send: it would only fill the buffers.
+  const auto without_token = [&]() -> Admission {
+    if (!has_body) return {};
+    return {error_response(413, json_rpc::bridge_error,
+                           "Content Too Large: this request takes no body")};
+  };
+  if (route != nullptr && route->is_open && allows(*route, head.method)) return without_token();
   const std::string host = head.header("host");
   if (!sites_.admits_host(host)) {
-    return error_response(403, json_rpc::bridge_error,
-                          "Forbidden: this Host is not served here (--http-allow-host)");
+    return {error_response(403, json_rpc::bridge_error,
+                           "Forbidden: this Host is not served here (--http-allow-host)")};
   }
   if (!sites_.admits_origin(head.header("origin"), host)) {
-    return error_response(403, json_rpc::bridge_error,
-                          "Forbidden: this Origin is not admitted (--http-allow-origin)");
+    return {error_response(403, json_rpc::bridge_error,
+                           "Forbidden: this Origin is not admitted (--http-allow-origin)")};
   }
   // A browser asks before it may show its token.
-  const bool is_preflight = head.method == "OPTIONS" && route != nullptr;
-  if (!is_preflight &&
-      !token_.admits(head.header("authorization"), std::chrono::steady_clock::now())) {
+  if (head.method == "OPTIONS" && route != nullptr) return without_token();
+  if (!token_.admits(head.header("authorization"), std::chrono::steady_clock::now())) {
     HttpResponse response =
         error_response(401, json_rpc::http_error, "Unauthorized: a bearer token is needed");
     response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"mcp-session-bridge\"");
-    return response;
+    return {std::move(response)};
   }
+  return {fault_of(head), true};
+}
+
+std::optional<HttpResponse> HttpFace::fault_of(const RequestHead& head) {
+  const Route* route = route_of(head.path);
   if (route == nullptr)
     return error_response(404, json_rpc::bridge_error, "Not Found: there is nothing at this path");
   if (!allows(*route, head.method)) {

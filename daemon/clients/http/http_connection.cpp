@@ -15,6 +15,8 @@ constexpr int reads_per_turn = 4;
 constexpr std::size_t max_early = 64u << 10;
 /// With more unsent of earlier answers the next request has to wait.
 constexpr std::size_t max_unsent = 64u << 10;
+/// What is read at once of a caller that may be nobody.
+constexpr std::size_t untrusted_read = 16u << 10;
 constexpr std::chrono::seconds max_head_time{10};
 constexpr std::chrono::seconds body_stall{30};
 constexpr std::chrono::minutes max_request_time{5};
@@ -74,19 +76,29 @@ void HttpConnection::wait() {
 bool HttpConnection::may_read() const {
   if (phase_ == Phase::over || input_ended_) return false;
   if (phase_ == Phase::answering) return early_.size() < max_early;
-  return phase_ != Phase::reading || out_bytes_ <= max_unsent;
+  return phase_ != Phase::reading || out_bytes_ <= most_unsent();
+}
+
+std::size_t HttpConnection::most_unsent() const { return trusted_ ? max_unsent : 0; }
+
+std::optional<SteadyTime> HttpConnection::spare_since() const {
+  const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && out_.empty();
+  const bool is_leaving = phase_ == Phase::draining;
+  const bool is_nobodys = !trusted_ && (phase_ == Phase::reading || phase_ == Phase::closing);
+  return is_idle || is_leaving || is_nobodys ? std::optional(since_) : std::nullopt;
 }
 
 void HttpConnection::read_ready() {
   auto& buffer = context_.read_buffer;
   for (int reads = 0; reads < reads_per_turn || stream_->has_pending(); ++reads) {
     if (!may_read()) break;
-    const ByteStream::Result result = stream_->read(buffer.data(), buffer.size());
+    const std::size_t most = trusted_ ? buffer.size() : untrusted_read;
+    const ByteStream::Result result = stream_->read(buffer.data(), most);
     if (result.state == ByteStream::State::done) {
       last_progress_ = std::chrono::steady_clock::now();
       context_.counts.received_bytes += result.bytes;
       take_input(std::string_view(buffer.data(), result.bytes));
-      if (result.bytes < buffer.size() && !stream_->has_pending()) break;
+      if (result.bytes < most && !stream_->has_pending()) break;
     } else if (result.state == ByteStream::State::ended) {
       end_of_input();
     } else if (result.state == ByteStream::State::broken) {
@@ -123,14 +135,15 @@ void HttpConnection::take_input(std::string_view bytes) {
 
 void HttpConnection::process(std::string_view bytes) {
   while (phase_ == Phase::reading) {
-    if (out_bytes_ > max_unsent) {
+    if (out_bytes_ > most_unsent()) {
       early_.append(bytes);
       break;
     }
     if (reader_.is_idle()) since_ = last_progress_;
     const RequestReader::Event event = reader_.advance(bytes);
     if (event == RequestReader::Event::more) {
-      if (context_.budget.over() && reader_.pending_bytes() > always_read_body)
+      const std::size_t always_read = trusted_ ? always_read_body : 0;
+      if (context_.budget.over() && reader_.pending_bytes() > always_read)
         refuse(overloaded_response());
       break;
     }
@@ -138,15 +151,18 @@ void HttpConnection::process(std::string_view bytes) {
       const HttpFault fault = reader_.fault();
       refuse(error_response(fault.status, json_rpc::invalid_request, fault.reason));
     } else if (event == RequestReader::Event::head) {
-      if (auto refusal = context_.requests.request_begins(reader_.head())) {
+      Admission admission =
+          context_.requests.request_begins(reader_.head(), reader_.expects_body());
+      trusted_ = trusted_ || admission.is_trusted;
+      if (admission.refusal) {
         if (reader_.expects_body()) {
-          refuse(std::move(*refusal));
+          refuse(std::move(*admission.refusal));
         } else {
           phase_ = Phase::answering;
           keeps_ = reader_.head().keeps_connection();
           is_head_method_ = reader_.head().method == "HEAD";
           reader_.next();
-          respond(std::move(*refusal));
+          respond(std::move(*admission.refusal));
         }
       } else if (reader_.expects_body() && !reader_.head().is_http_1_0 &&
                  reader_.head().header_has("expect", "100-continue")) {
@@ -170,6 +186,7 @@ void HttpConnection::process(std::string_view bytes) {
 /// An answer before the request has come whole: nothing can follow it.
 void HttpConnection::refuse(HttpResponse response) {
   is_head_method_ = reader_.head().method == "HEAD";
+  reader_.next();
   phase_ = Phase::answering;
   keeps_ = false;
   respond(std::move(response));

@@ -36,11 +36,18 @@ class HttpResponder {
   ~HttpResponder() = default;
 };
 
+/// What is made of a request when its head is there.
+struct Admission {
+  std::optional<HttpResponse> refusal{};  ///< answered now; the body is not read
+  /// The caller has shown that it may ask. Of others as little is held as can be.
+  bool is_trusted = false;
+};
+
 /// What is done with requests.
 class HttpRequests {
  public:
-  /// The head is there: an answer refuses the request before its body is read.
-  virtual std::optional<HttpResponse> request_begins(const RequestHead& head) = 0;
+  /// The head is there. A body is taken from a trusted caller only.
+  virtual Admission request_begins(const RequestHead& head, bool has_body) = 0;
   /// The whole request is there. Answers with respond(), begin_stream(), or sets a responder that
   /// will.
   virtual void request(HttpConnection& connection, RequestHead head, std::string body) = 0;
@@ -68,7 +75,8 @@ struct HttpConnectionContext {
 /// Owned by HttpServer; the loop's thread only. A request has 10 s to send its head, 5 minutes for
 /// all of it, and 30 s between two bytes. Memory: one request of at most max_body, 64 KiB that came
 /// too early, and what its responder writes, which that one bounds by looking at unsent(). With
-/// answers unread no further request is taken.
+/// answers unread no further request is taken. Of a caller that is not trusted: a head, 16 KiB that
+/// came too early, and one small answer.
 class HttpConnection {
  public:
   /// Takes ownership of `descriptor`, which must be non-blocking.
@@ -106,6 +114,10 @@ class HttpConnection {
   std::uint64_t position() const { return written_bytes_ + out_bytes_; }
   std::uint64_t acknowledged() const;
 
+  /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
+  /// of a caller that is trusted.
+  std::optional<SteadyTime> spare_since() const;
+
  private:
   enum class Phase {
     reading,    ///< a request, or waiting for one
@@ -126,6 +138,7 @@ class HttpConnection {
   void lose(bool has_read_all);
   void wait();
   bool may_read() const;
+  std::size_t most_unsent() const;
   void queue(std::string bytes);
   bool write_some();
   std::optional<SteadyTime> due() const;
@@ -157,7 +170,8 @@ class HttpConnection {
   bool blocked_ = false;  ///< the socket takes no more for now
   bool reset_ = false;
   bool marked_ = false;
-  bool served_ = false;  ///< it has had an answer
+  bool served_ = false;   ///< it has had an answer
+  bool trusted_ = false;  ///< a request of it was
 };
 
 }  // namespace bridge

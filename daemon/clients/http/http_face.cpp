@@ -31,7 +31,8 @@ HttpFace::HttpFace(asio::io_context& loop, Turn& turn, ClientIdSource& ids, Noti
   url_ = (tls ? "https://" : "http://") + port.authority;
   server_ = std::make_unique<HttpServer>(
       HttpConnectionContext{loop, turn, budget, context_.counts, *this, face.max_frame, face.stall},
-      std::move(port), std::move(tls), face.max_sessions + face.max_streams + 64, log);
+      std::move(port), std::move(tls), std::min(face.wanted_connections(), face.max_connections),
+      log);
   budget.on_used_up([this] {
     budget_is_used_up_ = true;
     budget_used_up_at_ = std::chrono::steady_clock::now();

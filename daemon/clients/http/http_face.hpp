@@ -27,7 +27,8 @@ struct FaceReports {
 ///
 /// It turns requests into clients' lines and answers into responses; what a message is about is the
 /// router's. Owned by the daemon; the loop's thread only. Bounds: --http-max-sessions,
-/// --http-max-streams, and as many connections as both and 64 more.
+/// --http-max-streams, and --http-max-sessions and --http-max-streams and 64 connections, or what
+/// is left of the file descriptors.
 class HttpFace final : public HttpRequests, public NotificationReaders {
  public:
   /// Takes the port; throws StartError (73, and 78 for its files). REQUIRES: options.address.
@@ -48,7 +49,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   /// `http://127.0.0.1:8080`, as it is bound.
   const std::string& url() const { return url_; }
 
-  std::optional<HttpResponse> request_begins(const RequestHead& head) override;
+  Admission request_begins(const RequestHead& head, bool has_body) override;
   void request(HttpConnection& connection, RequestHead head, std::string body) override;
 
   void ring_grew() override;
@@ -62,7 +63,8 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   };
 
   // Who may ask for what: face_routes.cpp.
-  std::optional<HttpResponse> refusal(const RequestHead& head);
+  Admission admission(const RequestHead& head, bool has_body);
+  std::optional<HttpResponse> fault_of(const RequestHead& head);
   std::optional<HttpResponse> check_post(const RequestHead& head);
   EventStream::Headers cors_headers(const RequestHead& head) const;
   HttpResponse preflight(const RequestHead& head) const;

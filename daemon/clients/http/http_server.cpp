@@ -74,6 +74,7 @@ void HttpServer::accept_ready() {
     if (descriptor >= 0) {
       admit(descriptor);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      if (errno == EMFILE && shed_oldest()) continue;
       log_.peer(LogLevel::error, "http accepting paused",
                 "cannot accept an HTTP connection: {} (raise LimitNOFILE or ulimit -n)",
                 std::strerror(errno));
@@ -87,9 +88,10 @@ void HttpServer::accept_ready() {
 }
 
 void HttpServer::admit(int descriptor) {
-  if (connections_.size() >= max_connections_) {
+  if (connections_.size() >= max_connections_ && !shed_oldest()) {
     log_.peer(LogLevel::warning, "http connections",
-              "over {} HTTP connections: one more was turned away", max_connections_);
+              "over {} HTTP connections, all of them in use: one more was turned away",
+              max_connections_);
     turn_away(descriptor, tls_ == nullptr);
     return;
   }
@@ -99,6 +101,24 @@ void HttpServer::admit(int descriptor) {
   HttpConnection& added = *connection;
   connections_.emplace(&added, std::move(connection));
   added.start();
+}
+
+bool HttpServer::shed_oldest() {
+  HttpConnection* oldest = nullptr;
+  SteadyTime since = SteadyTime::max();
+  for (auto& [connection, owner] : connections_) {
+    const auto spare = connection->spare_since();
+    if (!spare || *spare >= since) continue;
+    oldest = connection;
+    since = *spare;
+  }
+  if (oldest == nullptr) return false;
+  log_.peer(LogLevel::warning, "http connections shed",
+            "over {} HTTP connections: the one that was idle for longest was closed",
+            connections_.size());
+  std::erase(context_.dirty, oldest);
+  connections_.erase(oldest);
+  return true;
 }
 
 void HttpServer::flush() {

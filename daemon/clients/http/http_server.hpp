@@ -13,8 +13,9 @@
 namespace bridge {
 
 /// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
-/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`; one more
-/// is answered 503 (closed, with TLS). The loop's thread only.
+/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`: for one
+/// more the one is closed that was idle for longest; if all are in use it is answered 503 (closed,
+/// with TLS). The loop's thread only.
 class HttpServer {
  public:
   /// `tls` may be null: in the clear.
@@ -34,6 +35,7 @@ class HttpServer {
  private:
   void accept_ready();
   void admit(int descriptor);
+  bool shed_oldest();
 
   HttpConnectionContext context_;
   Log& log_;
