@@ -21,12 +21,6 @@ ListeningSocket take_socket(const SocketOptions& options) {
   return ListeningSocket::open(options);
 }
 
-/// With one client after the other the rest waits here, not in the accept queue, so that their
-/// control requests are answered.
-std::size_t connections_of(const Options& options) {
-  return options.max_clients == 1 ? 256 : options.max_clients;
-}
-
 void warn_about_log(const LogOptions& options, Log& log) {
   if (!options.bodies) return;
   log.event(
@@ -52,7 +46,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       clients_(
           ConnectionContext{
               loop_, turn_, client_ids_, feed_, budget_, log_, options_.clients, {}, {}},
-          router_, take_socket(options_.socket), options_.peers, connections_of(options_)),
+          router_, take_socket(options_.socket), options_.peers, options_.max_connections()),
       metrics_(router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
       supervisor_(loop_, turn_, take_supervision(), log_),
       grace_(loop_, turn_, [this] { end_shutdown(); }),

@@ -6,9 +6,11 @@
 
 #include "clients/start_refusal.hpp"
 #include "daemon.hpp"
+#include "options/descriptor_shares.hpp"
 #include "options/options.hpp"
 #include "service/first_process.hpp"
 #include "service/journal.hpp"
+#include "service/process_start.hpp"
 #include "service/standard_descriptors.hpp"
 #include "service/start_error.hpp"
 
@@ -27,8 +29,8 @@ void complain(const char* prefix, const char* what) {
   std::fprintf(stderr, "%smcp-bridged: %s%s\n", journal ? "<3>" : "", prefix, what);
 }
 
-int run(int argc, char** argv) {
-  const bridge::ParsedOptions parsed = bridge::parse_options(argc, argv);
+int run(bridge::ProcessStart& start) {
+  bridge::ParsedOptions parsed = bridge::parse_options(start.argc(), start.argv());
   if (parsed.informed) {
     std::fputs(parsed.informed->text.c_str(), stdout);
     return 0;
@@ -37,9 +39,13 @@ int run(int argc, char** argv) {
     std::fputs("all options are well\n", stdout);
     return 0;
   }
+  bridge::let_be_inspected(parsed.options.debuggable);
   bridge::Log log(parsed.options.log);
+  bridge::share_descriptors(parsed.options, log);
   bridge::Daemon daemon(
-      parsed, [argc, argv, &parsed] { return bridge::parse_options(argc, argv, &parsed); }, log);
+      parsed,
+      [&start, &parsed] { return bridge::parse_options(start.argc(), start.argv(), &parsed); },
+      log);
   return daemon.run();
 }
 
@@ -47,13 +53,17 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   bridge::ensure_standard_descriptors();
+  // Before anything is forked or read: what holds secrets is nobody else's from the first moment.
+  bridge::let_be_inspected(false);
+  bridge::ProcessStart start(argc, argv);
+  start.blot_out_originals();
   bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended
   const bridge::StartRefusal refusal;
   try {
-    return run(argc, argv);
+    return run(start);
   } catch (const bridge::StartError& error) {
     complain("", error.what());
     refusal.tell_waiting_clients(error.code());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <asio/io_context.hpp>
 #include <chrono>
 #include <memory>
@@ -32,6 +34,7 @@ struct AuthOptions {
   std::string token_command;  ///< --token-command
   std::optional<std::chrono::milliseconds> token_ttl;  ///< --token-ttl, of the command's token
   OAuthOptions oauth;
+  std::optional<rlimit> descriptors{};  ///< the limit that --token-command runs with; none: ours
 
   bool uses_oauth() const { return !oauth.client_id.empty(); }
 };

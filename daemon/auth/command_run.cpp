@@ -33,7 +33,7 @@ CommandRun::CommandRun(asio::io_context& loop, Turn& turn, const std::string& co
       limits_(limits),
       done_(std::move(done)),
       deadline_(loop, turn, [this] { finish(); }) {
-  const SpawnedShell shell = spawn_shell(command);
+  const SpawnedShell shell = spawn_shell(command, limits.descriptors);
   if (shell.error != 0) {
     output_.fault = fmt::format("cannot be started: {}", std::strerror(shell.error));
     deadline_.set(std::chrono::steady_clock::now());

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "loop/deadline_timer.hpp"
@@ -15,8 +17,9 @@ namespace bridge {
 
 struct CommandLimits {
   std::chrono::milliseconds time{10000};
-  std::size_t out = 64u << 10;  ///< more on stdout ends the command
-  std::size_t err = 16u << 10;  ///< more on stderr is read and forgotten
+  std::size_t out = 64u << 10;          ///< more on stdout ends the command
+  std::size_t err = 16u << 10;          ///< more on stderr is read and forgotten
+  std::optional<rlimit> descriptors{};  ///< that it may open; none: as many as we may
 };
 
 struct CommandOutput {

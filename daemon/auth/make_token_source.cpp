@@ -67,8 +67,10 @@ std::unique_ptr<TokenSource> make_token_source(asio::io_context& loop, Turn& tur
                                                const AuthOptions& options, const HttpOptions& http,
                                                Log& log) {
   if (!options.token_command.empty()) {
-    return std::make_unique<TokenCommand>(loop, turn, options.token_command, options.token_ttl,
-                                          log);
+    CommandLimits limits;
+    limits.descriptors = options.descriptors;
+    return std::make_unique<TokenCommand>(loop, turn, options.token_command, options.token_ttl, log,
+                                          limits);
   }
   if (!options.token_file.empty())
     return std::make_unique<TokenFile>(loop, turn, options.token_file);

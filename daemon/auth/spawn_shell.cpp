@@ -20,6 +20,25 @@ void close_if_open(int& descriptor) {
   descriptor = -1;
 }
 
+/// Ours while a process is started, which inherits it: posix_spawn cannot set it for the child
+/// alone. What is open above it stays open.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(const std::optional<rlimit>& wanted) {
+    changed_ = wanted && getrlimit(RLIMIT_NOFILE, &before_) == 0 &&
+               setrlimit(RLIMIT_NOFILE, &*wanted) == 0;
+  }
+  ~DescriptorLimit() {
+    if (changed_) setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  bool changed_ = false;
+};
+
 /// What the child is to be given, in posix_spawn's terms.
 class ShellSetup {
  public:
@@ -64,13 +83,14 @@ class ShellSetup {
 
 }  // namespace
 
-SpawnedShell spawn_shell(const std::string& command) {
+SpawnedShell spawn_shell(const std::string& command, const std::optional<rlimit>& descriptors) {
   SpawnedShell shell;
   int out[2] = {-1, -1};
   int err[2] = {-1, -1};
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
     shell.error = errno;
   } else {
+    const DescriptorLimit limit(descriptors);
     shell.error = ShellSetup(out[1], err[1]).start(command, shell.pid);
   }
   close_if_open(out[1]);

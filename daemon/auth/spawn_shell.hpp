@@ -1,7 +1,9 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 namespace bridge {
@@ -15,8 +17,9 @@ struct SpawnedShell {
 };
 
 /// Starts `/bin/sh -c COMMAND`: stdin /dev/null, its own process group, no other descriptor,
-/// default signal handlers and nothing blocked, child_environment(). All descriptors are the
-/// caller's.
-SpawnedShell spawn_shell(const std::string& command);
+/// default signal handlers and nothing blocked, child_environment(), and `descriptors` as its limit
+/// of them (none: ours). All descriptors are the caller's.
+SpawnedShell spawn_shell(const std::string& command,
+                         const std::optional<rlimit>& descriptors = std::nullopt);
 
 }  // namespace bridge

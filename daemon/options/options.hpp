@@ -30,10 +30,14 @@ struct Options {
   ClientLimits clients;
   FaceOptions face;
   std::size_t max_clients = 256;
+  /// With one client after the other the rest is connected too, and not in the accept queue, so
+  /// that their control requests are answered.
+  std::size_t max_connections() const { return max_clients == 1 ? 256 : max_clients; }
   std::size_t max_buffered = 256u << 20;
   std::chrono::milliseconds grace{5000};
   LogOptions log;
   std::string metrics_file;  ///< empty: none
+  bool debuggable = false;   ///< --debuggable: other processes of the user may look into this one
   bool check = false;        ///< --check: say whether all is well, and end
 };
 

@@ -26,6 +26,9 @@ void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw
                "How: a line, or an object a line");
   build.flag("log-bodies", options.log.bodies,
              "At debug level log the messages too, with whatever is secret in them");
+  build.flag(
+      "debuggable", options.debuggable,
+      "Let debuggers and other processes of the same user look into this one (core dumps too)");
   build.text("--metrics-file", options.metrics_file, "FILE",
              "Write the Prometheus metrics there every 15 s, for a textfile collector");
 }

@@ -9,7 +9,7 @@ import unittest
 
 from harness import Case, main
 from harness.binaries import binary
-from harness.processes import MARKER
+from harness.processes import marked
 from harness.terminal import Terminal
 
 
@@ -35,7 +35,7 @@ class Completion(Case):
 
     def environment(self):
         variables = {key: value for key, value in os.environ.items() if not key.startswith("MCP_")}
-        return {**variables, MARKER: self.marker, "MCP_SOCKET_PATH": self.daemon.socket_path, "TERM": "dumb",
+        return {**variables, **marked(self.marker), "MCP_SOCKET_PATH": self.daemon.socket_path, "TERM": "dumb",
                 "PATH": self.folder + ":" + variables["PATH"], "HOME": self.folder}
 
     def run_script(self, *command):
@@ -90,7 +90,7 @@ class Completion(Case):
         start = f"fpath=({self.folder} $fpath); autoload -Uz compinit; compinit -u -D; PS1='ready%# '"
         environment = self.environment()
         shell = Terminal(["env", "-i", *[f"{key}={environment[key]}" for key in
-                                         ("PATH", "HOME", "TERM", "MCP_SOCKET_PATH", MARKER)], "zsh", "-f"], self.marker)
+                                         ("PATH", "HOME", "TERM", "MCP_SOCKET_PATH", *marked(self.marker))], "zsh", "-f"], self.marker)
         try:
             shell.expect("% |# ")
             shell.type(start + "\n").expect("ready[%#] ")

@@ -2,11 +2,17 @@
 
 import json
 import resource
+import socket
+import struct
 import threading
 
 from harness import call, eventually, initialize, main, notification, request, text_of
 from harness.face import BOTH, JSON, STREAM
 from harness.facing import Facing
+
+
+# Connections that there may be with one session and one stream.
+MOST = 1 + 1 + 64
 
 
 def _told(connection):
@@ -116,18 +122,99 @@ class Many(Facing):
         self.assertTrue(face.session())
 
     def test_connections_are_bounded_and_the_next_is_told_at_once(self):
-        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
-        most = 1 + 1 + 64
-        kept = []
-        for _ in range(most):
-            connection = face.connect()
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 200 "))
-            kept.append(connection)
+        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1", "--orphans", "cancel")
+        kept = [face.send_post(call("slow", {"steps": 600, "delayMs": 100}, n)) for n in range(MOST)]
+        self.in_flight(MOST)
         one_more = face.connect()
         self.assertTrue(one_more.recv(100).startswith(b"HTTP/1.1 503 "))
-        kept.pop().close()
+        leaving = kept.pop()
+        leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # not only done with sending
+        leaving.close()
         eventually(lambda: face.get("/healthz").status == 200, "room for a connection")
+
+    def test_the_connection_that_was_idle_for_longest_gives_way(self):
+        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
+        silent = face.connect()
+        served = [face.connect() for _ in range(MOST - 3)]
+        for connection in served:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertTrue(connection.recv(1000).startswith(b"HTTP/1.1 200 "))
+        begun = face.connect()
+        begun.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
+        stream = face.stream(path="/mcp/stream")
+        stream.comment()
+        self.default_daemon.status()
+        # Each of these is one more than there may be.
+        for gone in (silent, *served[:5]):
+            another = face.connect()
+            another.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertTrue(another.recv(1000).startswith(b"HTTP/1.1 200 "))
+            self.assertEqual(gone.recv(100), b"")
+        served[5].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertTrue(served[5].recv(1000).startswith(b"HTTP/1.1 200 "))
+        self.default_daemon.logged("the one that was idle for longest was closed")
+        self.assertEqual(stream.status, 200)
+
+    def test_heads_that_never_end_keep_nobody_out(self):
+        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
+        for _ in range(3 * MOST):
+            face.connect().sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+        self.assertEqual(face.get("/healthz").status, 200)
+        self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
+
+    def test_1000_idle_connections_with_1024_file_descriptors_shut_out_nobody(self):
+        server = self.upstream()
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+        face = self.face_before(server, before_exec=few)
+        self.default_daemon.logged("the HTTP face has at most 384 connections at a time")
+        for _ in range(1000):
+            face.connect()
+        clients = [self.client() for _ in range(200)]
+        for n, client in enumerate(clients):
+            self.assertEqual(text_of(client.call("echo", {"message": str(n)})), str(n))
+        self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
+        self.assertNotIn("cannot accept", self.default_daemon.stderr())
+        self.assertLess(self.default_daemon.fds(), 1024)
+
+    def test_the_soft_limit_of_file_descriptors_is_raised_to_what_is_needed(self):
+        server = self.upstream()
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        face = self.face_before(server, before_exec=few)
+        for _ in range(300):
+            face.connect()
+        eventually(lambda: self.default_daemon.fds() > 300, "300 connections")
+        self.assertEqual(face.get("/healthz").status, 200)
+        self.assertNotIn("file descriptors", self.default_daemon.stderr())
+
+    def test_callers_without_a_token_fill_no_buffers(self):
+        token = self.write("token", "s3cret")
+        _, face = self.face("--http-token-file", token, "--http-allow-origin", "https://a.example",
+                            "--max-buffered", "4M", token="s3cret")
+        heads = (b"GET /healthz HTTP/1.1\r\n", b"OPTIONS /mcp HTTP/1.1\r\n", b"OPTIONS /healthz HTTP/1.1\r\n",
+                 b"POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n", b"GET /readyz HTTP/1.1\r\n")
+        part = b"x" * 1_000_000
+        for n in range(40):
+            connection = face.connect()
+            size = b"Content-Length: 2000000\r\n\r\n" if n % 2 else b"Transfer-Encoding: chunked\r\n\r\n1e8480\r\n"
+            try:
+                connection.sendall(heads[n % len(heads)] + b"Host: localhost\r\n" + size + part)
+            except (ConnectionResetError, BrokenPipeError):
+                continue
+            told = connection.recv(100)
+            self.assertTrue(told.startswith((b"HTTP/1.1 413 ", b"HTTP/1.1 401 ")), told)
+            self.assertEqual(text_of(face.call("echo", {"message": str(n)}).json()), str(n))
+        # Answers that they do not read, and heads that they do not end.
+        for n in range(100):
+            connection = face.connect(receive_buffer=4096)
+            connection.setblocking(False)
+            try:
+                while n % 2:
+                    connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000)
+                connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 30_000)
+            except (BlockingIOError, ConnectionResetError, BrokenPipeError):
+                pass
+        for n in range(20):
+            self.assertEqual(text_of(face.call("echo", {"message": "x" * 10_000}).json()), "x" * 10_000)
 
     def test_with_all_buffers_full_bodies_are_refused_before_they_are_read(self):
         _, face = self.face("--max-buffered", "256K", "--client-stall", "60s")

@@ -7,7 +7,7 @@ import time
 
 from harness import Case, main
 from harness.binaries import is_sanitized, release_binary
-from harness.processes import MARKER
+from harness.processes import marked
 from harness.service_manager import ServiceManager
 
 LIMIT_MS = 25
@@ -25,7 +25,7 @@ class StartTime(Case):
         """Milliseconds from before the fork to READY=1; then a client connects, so it was true."""
         path = self.path("s")
         command = [self.program, "--url", "http://127.0.0.1:9/mcp", "--socket", path]
-        environment = {"PATH": os.environ["PATH"], MARKER: self.marker, "NOTIFY_SOCKET": manager.address}
+        environment = {"PATH": os.environ["PATH"], **marked(self.marker), "NOTIFY_SOCKET": manager.address}
         began = time.monotonic()
         process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
         try:

@@ -53,6 +53,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 ChildCommand::ChildCommand(const ChildOptions& options, const char* const* inherited)
     : name_(printable(options.command.front(), 80)),
       folder_(options.folder),
+      descriptors_(options.descriptors),
       arguments_(options.command),
       environment_(environment_of(options, inherited)),
       candidates_(candidates_of(arguments_.front(), environment_)),

@@ -22,6 +22,8 @@ class ChildCommand {
   char* const* environment() const { return environment_pointers_.data(); }
   /// Empty: where the daemon runs.
   const std::string& folder() const { return folder_; }
+  /// The limit of file descriptors that it runs with; none: as it is.
+  const std::optional<rlimit>& descriptors() const { return descriptors_; }
   /// What it is called for people. Arguments may hold secrets and are never shown.
   const std::string& name() const { return name_; }
 
@@ -31,6 +33,7 @@ class ChildCommand {
  private:
   std::string name_;
   std::string folder_;
+  std::optional<rlimit> descriptors_;
   std::vector<std::string> arguments_;
   std::vector<std::string> environment_;
   std::vector<std::string> candidates_;

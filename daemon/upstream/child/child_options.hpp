@@ -1,8 +1,11 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,7 @@ struct ChildOptions {
   std::vector<std::string> command;                ///< the program and its arguments; empty: none
   std::map<std::string, std::string> environment;  ///< set beside what it inherits
   std::string folder;                              ///< where it runs; empty: where the daemon does
+  std::optional<rlimit> descriptors{};             ///< the limit it runs with; none: ours
   bool lazy = false;  ///< started by the first request, not with the daemon
 
   std::size_t max_frame = 8u << 20;

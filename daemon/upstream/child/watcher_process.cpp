@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -63,6 +64,7 @@ class WatcherProcess {
     if (nothing < 0) return false;
     for (int standard = 0; standard <= 2; ++standard) dup2(nothing, standard);
     closefrom(socket_place + 1);
+    if (command_.descriptors()) setrlimit(RLIMIT_NOFILE, &*command_.descriptors());
     sigset_t child_signal;
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);

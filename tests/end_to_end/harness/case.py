@@ -12,7 +12,7 @@ from .binaries import ROOT, binary
 from .daemon import Daemon
 from .demo_upstream import DemoUpstream
 from .fault_proxy import FaultProxy
-from .processes import MARKER, Process, left_behind
+from .processes import Process, left_behind, marked
 from .waiting import eventually
 
 
@@ -92,7 +92,7 @@ class Case(unittest.TestCase):
     def run_tool(self, command, code=0, stdin=None, environment=None):
         # Not ours to start a bridge's client with another one's settings.
         variables = {key: value for key, value in os.environ.items() if not key.startswith("MCP_")}
-        variables[MARKER] = self.marker
+        variables.update(marked(self.marker))
         variables.update(environment or {})
         done = subprocess.run([str(part) for part in command], capture_output=True, timeout=120, check=False,
                               env=variables, cwd=self.folder, **({"stdin": subprocess.DEVNULL} if stdin is None

@@ -15,6 +15,11 @@ SANITIZER_REPORTS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime
                      "AddressSanitizer:DEADLYSIGNAL")
 
 
+def marked(marker):
+    """What a test's processes have in their environment. In the name: the daemon blots out the values."""
+    return {f"{MARKER}_{marker}": "1"}
+
+
 class Process:
     def __init__(self, name, command, folder, marker, environment=None, stdin=subprocess.DEVNULL, before_exec=None,
                  pass_fds=()):
@@ -22,7 +27,7 @@ class Process:
         self.stdout_path = os.path.join(folder, name + ".out")
         self.stderr_path = os.path.join(folder, name + ".err")
         variables = {key: value for key, value in os.environ.items() if not key.startswith(("MCP_", "LISTEN_"))}
-        variables[MARKER] = marker
+        variables.update(marked(marker))
         variables.update(environment or {})
 
         def prepare():
@@ -115,14 +120,14 @@ class Process:
 
 def left_behind(marker):
     """Pids of processes that carry the test's marker and still run."""
-    sought = f"{MARKER}={marker}".encode()
+    sought = f"{MARKER}_{marker}=".encode()
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit() or int(entry) == os.getpid():
             continue
         try:
             with open(f"/proc/{entry}/environ", "rb") as file:
-                if sought in file.read().split(b"\0"):
+                if any(variable.startswith(sought) for variable in file.read().split(b"\0")):
                     found.append(int(entry))
         except OSError:
             continue

@@ -9,7 +9,7 @@ import subprocess
 import termios
 import time
 
-from .processes import MARKER
+from .processes import marked
 from .waiting import DEADLINE
 
 
@@ -19,7 +19,7 @@ class Terminal:
     def __init__(self, command, marker, stdout_apart=False):
         self.master, slave = pty.openpty()
         variables = {key: value for key, value in os.environ.items() if not key.startswith("MCP_")}
-        variables.update({MARKER: marker, "TERM": "xterm", "COLUMNS": "80"})
+        variables.update({**marked(marker), "TERM": "xterm", "COLUMNS": "80"})
 
         def take_terminal():
             # Without a controlling terminal a typed ^C would be no signal.

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+/// What the process was started with: its arguments and its environment, taken to where only this
+/// process can read them. The one value from which the options can be taken again (SIGHUP), by this
+/// image of the program or by another one that takes its place.
+///
+/// `environ` lies in it: getenv(3), setenv(3) and what is forked go on as before. Made once, before
+/// any other thread; must outlive all that reads the environment.
+class ProcessStart {
+ public:
+  ProcessStart(int argc, char** argv);
+  ~ProcessStart();
+  ProcessStart(const ProcessStart&) = delete;
+  ProcessStart& operator=(const ProcessStart&) = delete;
+
+  int argc() const { return static_cast<int>(arguments_.size()); }
+  /// Ends with a null pointer, as main's.
+  char** argv() { return argument_pointers_.data(); }
+
+  /// Blots out, where the kernel shows them to others (/proc/PID/environ and cmdline, proc(5)), the
+  /// values of all variables, and of the arguments those that may be secret: of --header and
+  /// --input, and userinfo and query of --url. Names stay, for whoever wonders how this was
+  /// started.
+  void blot_out_originals();
+
+ private:
+  char** original_arguments_;
+  char** original_environ_;
+  std::vector<char*> original_environment_;
+  std::vector<std::string> arguments_;
+  std::vector<std::string> environment_;
+  std::vector<char*> argument_pointers_;
+  std::vector<char*> environment_pointers_;
+};
+
+/// Where the secret parts of an argument are: offset and length. `previous` is the argument before
+/// it, which may be the option that this one is the value of. Pure.
+std::vector<std::pair<std::size_t, std::size_t>> secret_parts(std::string_view previous,
+                                                              std::string_view argument);
+
+/// Whether other processes of the same user may read this one's memory, environment and descriptors
+/// through /proc, attach to it, or find it in a core dump: PR_SET_DUMPABLE, prctl(2). Inherited by
+/// what is forked, but not by what is executed.
+void let_be_inspected(bool may);
+
+}  // namespace bridge
