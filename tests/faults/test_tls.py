@@ -6,6 +6,7 @@ import signal
 
 from faults import FaultCase, call, main_parallel, text_of
 from harness.certificates import Authority, key_of
+from harness.plain_speaker import PlainSpeaker
 from harness.tls_front import TlsFront, TlsRefuser
 
 
@@ -115,7 +116,9 @@ class Tls(FaultCase):
         self.refused("alert")
 
     def test_something_that_is_no_tls_is_refused(self):
-        self.trusted(None, url=f"https://127.0.0.1:{self.server.port}/mcp")
+        front = PlainSpeaker()
+        self.addCleanup(front.close)
+        self.trusted(front)
         self.refused("SSL")
 
     def test_files_that_are_not_there_end_the_start(self):
