@@ -44,6 +44,15 @@ class Readme(Case):
         path = re.fullmatch(r"export PATH=(.*):\$PATH", blocks_under("Use")[0].splitlines()[0])[1]
         self.assertEqual(path.split(":"), ["$PWD/build/release/daemon", "$PWD/build/release/client"])
 
+    def test_whoever_installs_packages_to_build_with_installs_those_of_the_readme(self):
+        line = blocks_under("Two commands")[1].splitlines()[0]
+        packages = line.split("--no-install-recommends ", 1)[1].split()
+        self.assertIn("g++", packages)
+        for file, without in (("daemon/try.sh", {"file", "dpkg-dev"}), ("tests/run.sh", {"file", "dpkg-dev"}),
+                              ("docker/Dockerfile", set()), ("tests/packages/roots.sh", set())):
+            words = set(re.split(r"[\s()\"=]+", (ROOT / file).read_text(encoding="utf-8")))
+            self.assertEqual(set(packages) - without - words, set(), file)
+
 
 class BuildSettings(Case):
     """Nothing is built here: only what the settings ask for."""
