@@ -8,12 +8,15 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/packages/roots.sh
 . tests/packages/roots.sh
+# shellcheck source=tests/containers/any_image.sh
+. tests/containers/any_image.sh
 
-readonly base_suite=trixie most_added_mb=40
+readonly base_suite=trixie other_suite=bookworm most_added_mb=40
 readonly bridge=localhost/mcp-session-bridge agent=localhost/mcp-session-bridge-agent
 
 needs debootstrap debootstrap podman podman buildah buildah runc runc catatonit catatonit conmon conmon \
-  podman-compose podman-compose iptables iptables curl curl python3 python3
+  podman-compose podman-compose iptables iptables curl curl python3 python3 openssl openssl \
+  musl-gcc musl-tools
 needs_packages netavark aardvark-dns golang-github-containers-common
 python3 -c 'import yaml' 2>/dev/null || needs_packages python3-yaml
 
@@ -78,6 +81,7 @@ start_upstream
 
 say "the images"
 make_root $base_suite plain
+make_root $other_suite plain
 podman image exists localhost/debian:$base_suite-slim || tar -C "$roots/$base_suite" -c . | podman import -q \
   --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' --change 'CMD ["bash"]' \
   - localhost/debian:$base_suite-slim >/dev/null
@@ -149,6 +153,9 @@ podman logs bridge 2>&1 | grep -q 'ended$' || fail "it did not end in order"
 passed "stopped, it ends in order"
 podman rm -f --time 0 bridge agent >/dev/null
 podman volume rm socket >/dev/null
+
+say "the folder in any image"
+check_folder
 
 say "without a shell"
 lower=$(podman image mount $bridge)

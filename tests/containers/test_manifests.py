@@ -80,6 +80,19 @@ class Manifests(Case):
         self.run_nc("request", "tools/list", code=4)
         self.run_nc(*command[1:])
 
+    def test_the_documents_begin_with_both_drawings_and_name_the_folder(self):
+        dockerfile = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
+        readme = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## In containers\n", 1)[1].split("\n## ", 1)[0]
+        for text, begins in ((dockerfile, "#"), (readme, "```")):
+            drawing = text.strip().split("MCP server", 1)[0]
+            self.assertTrue(drawing.startswith(begins))
+            self.assertIn("in the agent's own container", drawing)
+            self.assertIn("as a sidecar", drawing)
+            self.assertIn("COPY --from=mcp-session-bridge /opt/mcp-session-bridge /opt/mcp-session-bridge", text)
+        # The program is linked for the place that it is copied to.
+        linked = re.search(r"-DMCP_BRIDGE_FOLDER=(\S+)", dockerfile)[1]
+        self.assertEqual({linked}, set(re.findall(r"COPY --from=build (/opt/\S+) (?=/opt)", dockerfile)))
+
 
 if __name__ == "__main__":
     main()
