@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -45,7 +44,7 @@ struct Answers {
 };
 
 void refuse(int client, const Failure& failure) {
-  static std::array<char, most_read> sent;
+  std::string sent(most_read, '\0');
   const ssize_t count = recv(client, sent.data(), sent.size(), MSG_DONTWAIT);
   Answers answers{failure, {}};
   LineSplitter lines(most_read);
