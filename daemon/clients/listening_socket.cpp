@@ -83,19 +83,46 @@ bool is_same_file(int descriptor, const std::string& path) {
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
+/// What is there is opened without O_CREAT, which fs.protected_regular would forbid even root for
+/// another user's file in a folder like /tmp. -1 and errno if it cannot be had.
+int open_lock(const std::string& lock_path) {
+  constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  for (;;) {
+    int lock = open(lock_path.c_str(), flags);
+    if (lock >= 0 || errno != ENOENT) return lock;
+    lock = open(lock_path.c_str(), flags | O_CREAT | O_EXCL, 0600);
+    if (lock >= 0 || errno != EEXIST) return lock;
+  }
+}
+
+/// Who owns what stands in the way, if somebody else does: " (it belongs to uid 1000)".
+std::string owner_of(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0 || status.st_uid == geteuid()) return {};
+  return fmt::format(" (it belongs to uid {})", status.st_uid);
+}
+
+[[noreturn]] void refuse_lock(const std::string& path, const std::string& lock_path) {
+  const int error = errno;
+  struct stat status {};
+  const bool is_there = lstat(lock_path.c_str(), &status) == 0;
+  refuse(fmt::format("cannot open {}: {}{}; {}name another socket than {} with --socket", lock_path,
+                     std::strerror(error), owner_of(lock_path),
+                     is_there ? "have it removed if no daemon uses it, or " : "", path));
+}
+
 /// Takes PATH.lock; its holder removes it on exit, so after the lock is had it must still be there.
 int take_lock(const std::string& path) {
   const std::string lock_path = path + ".lock";
   for (;;) {
-    const int lock = open(lock_path.c_str(),
-                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
-    if (lock < 0) refuse(fmt::format("cannot open {}: {}", lock_path, why()));
+    const int lock = open_lock(lock_path);
+    if (lock < 0) refuse_lock(path, lock_path);
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
       close(lock);
       const ProbeResult other = probe(path);
       if (other.state == Probe::alive) refuse_taken(path, holder(other.pid));
-      refuse_taken(path,
-                   "by another daemon that is starting or ending (it holds " + lock_path + ")");
+      refuse_taken(path, fmt::format("by another daemon that is starting or ending (it holds {}{})",
+                                     lock_path, owner_of(lock_path)));
     }
     if (is_same_file(lock, lock_path)) return lock;
     close(lock);
@@ -125,7 +152,9 @@ void ListeningSocket::take_path() {
   switch (other.state) {
     case Probe::alive: refuse_taken(name_, holder(other.pid));
     case Probe::forbidden:
-      refuse(fmt::format("cannot look at socket {}: permission denied", name_));
+      refuse(fmt::format(
+          "cannot look at socket {}: permission denied{}; name another socket with --socket", name_,
+          owner_of(name_)));
     case Probe::no_socket:
       refuse(fmt::format("{} exists and is not a socket; remove it, or name another with --socket",
                          name_));
@@ -198,7 +227,10 @@ void ListeningSocket::publish() {
   const std::string reason = why();
   if (failed != nullptr) unlinkat(folder_descriptor, own_name.c_str(), 0);
   close(folder_descriptor);
-  if (failed != nullptr) refuse(fmt::format("cannot {} {}: {}", failed, name_, reason));
+  if (failed != nullptr) {
+    refuse(fmt::format("cannot {} {}: {}{}; name another socket with --socket", failed, name_,
+                       reason, owner_of(name_)));
+  }
   device_ = status.st_dev;
   inode_ = status.st_ino;
   owns_path_ = true;

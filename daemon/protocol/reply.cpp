@@ -65,6 +65,7 @@ std::string error_reply(std::string_view raw_id, const Failure& failure) {
   fmt::format_to(out, R"(,"kind":"{}","delivered":"{}")", name_of(failure.kind),
                  failure.delivered == Delivered::no ? "no" : "unknown");
   if (failure.status != 0) fmt::format_to(out, R"(,"status":{})", failure.status);
+  if (failure.opening) reply += ",\"opening\":true";
   if (failure.retry_after)
     fmt::format_to(out, R"(,"retryAfterMs":{})", failure.retry_after->count());
   if (!failure.www_authenticate.empty()) {
@@ -73,6 +74,7 @@ std::string error_reply(std::string_view raw_id, const Failure& failure) {
   if (!failure.authorization_server.empty()) {
     fmt::format_to(out, R"(,"mcpAuthServer":{})", quote(failure.authorization_server));
   }
+  if (!failure.upstream_error.empty()) reply += ",\"upstream\":" + failure.upstream_error;
   reply += "}}}";
   return reply;
 }

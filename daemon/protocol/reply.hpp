@@ -36,14 +36,18 @@ enum class Delivered { no, unknown };
 struct Failure {
   ErrorKind kind = ErrorKind::closed;
   Delivered delivered = Delivered::unknown;
-  std::string message;  ///< for a person; nothing secret in it
-  std::string summary;  ///< for the log, if the message repeats what the upstream said
-  int status = 0;       ///< of HTTP, if one was the cause
+  std::string message;   ///< for a person; nothing secret in it
+  std::string summary;   ///< for the log, if the message repeats what the upstream said
+  int status = 0;        ///< of HTTP, if one was the cause
+  bool opening = false;  ///< it met the opening of the session, not the request that is told of it
   std::optional<std::chrono::milliseconds> retry_after;
   std::string www_authenticate;
   std::string authorization_server;  ///< `Mcp-Auth-Server`
   /// The upstream's own JSON-RPC error object; then that is the answer, byte for byte.
   std::string error_object;
+  /// The upstream's error object where the bridge's own error says more (401, 403):
+  /// `data.upstream`.
+  std::string upstream_error;
 };
 
 /// What the log may say of it: nothing of a body.

@@ -4,6 +4,7 @@
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
+#include "protocol/visible_text.hpp"
 #include "service/journal.hpp"
 #include "service/log_line.hpp"
 #include "service/stderr_writer.hpp"
@@ -125,10 +126,8 @@ void Log::report_suppressed(std::chrono::steady_clock::time_point now, bool all)
 }
 
 std::string printable(std::string_view text, std::size_t limit) {
-  std::string out(text.substr(0, limit));
-  for (char& c : out) {
-    if (c < 0x20 || c > 0x7E) c = '?';
-  }
+  std::string out;
+  append_visible(out, first_bytes(text, limit));
   return out;
 }
 

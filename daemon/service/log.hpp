@@ -117,8 +117,8 @@ class Log {
   std::uint64_t suppressed_ = 0;
 };
 
-/// Text of a peer's for a log line or an error: at most `limit` bytes of it, what is not printable
-/// ASCII replaced by '?'.
+/// Text of a peer's for a person: at most `limit` bytes of it, no character cut in two. What would
+/// not be seen becomes escapes, which the limit does not count.
 std::string printable(std::string_view text, std::size_t limit = 200);
 
 }  // namespace bridge

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "protocol/json_text.hpp"
+#include "protocol/visible_text.hpp"
 
 namespace bridge {
 namespace {
@@ -15,6 +16,13 @@ constexpr std::size_t longest_method = 80;
 
 double milliseconds(std::chrono::microseconds duration) {
   return static_cast<double>(duration.count()) / 1000;
+}
+
+/// A JSON string in which nothing is hidden from whoever reads the raw line.
+std::string visible_quote(std::string_view text) {
+  std::string quoted;
+  append_visible(quoted, quote(text));
+  return quoted;
 }
 
 /// An id's own characters: a string without its quotes, a number as it stands.
@@ -38,11 +46,7 @@ std::string_view name_of(LogLevel level) {
 
 void append_text_line(std::string& line, const LogFields& fields, std::string_view message) {
   const auto out = std::back_inserter(line);
-  const std::size_t begin = line.size();
-  line += message;
-  for (std::size_t at = begin; at < line.size(); ++at) {
-    if (static_cast<unsigned char>(line[at]) < 0x20 || line[at] == 0x7F) line[at] = '?';
-  }
+  append_visible(line, message);
   if (fields.client) fmt::format_to(out, " client={}", value_of(*fields.client));
   if (!fields.request.empty())
     fmt::format_to(out, " request={}", printable(fields.request, longest_request_id));
@@ -59,19 +63,20 @@ void append_json_line(std::string& line, std::chrono::system_clock::time_point t
   const auto out = std::back_inserter(line);
   const auto since_epoch =
       std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
-  fmt::format_to(out,
-                 R"({{"time":"{:%Y-%m-%dT%H:%M:%S}.{:03}Z","level":"{}","event":{},"message":{})",
-                 fmt::gmtime(static_cast<std::time_t>(since_epoch.count() / 1000)),
-                 since_epoch.count() % 1000, name_of(level), quote(kind), quote(message));
+  fmt::format_to(
+      out, R"({{"time":"{:%Y-%m-%dT%H:%M:%S}.{:03}Z","level":"{}","event":{},"message":{})",
+      fmt::gmtime(static_cast<std::time_t>(since_epoch.count() / 1000)), since_epoch.count() % 1000,
+      name_of(level), visible_quote(kind), visible_quote(message));
   if (fields.client) fmt::format_to(out, R"(,"client":{})", value_of(*fields.client));
   if (!fields.request.empty())
-    fmt::format_to(out, R"(,"request":{})", quote(id_text(fields.request)));
+    fmt::format_to(out, R"(,"request":{})", visible_quote(id_text(fields.request)));
   if (fields.upstream) fmt::format_to(out, R"(,"upstream":{})", value_of(*fields.upstream));
   if (!fields.method.empty())
-    fmt::format_to(out, R"(,"method":{})", quote(fields.method.substr(0, longest_method)));
+    fmt::format_to(out, R"(,"method":{})", visible_quote(fields.method.substr(0, longest_method)));
   if (!fields.traceparent.empty())
-    fmt::format_to(out, R"(,"traceparent":{})", quote(fields.traceparent));
-  if (!fields.outcome.empty()) fmt::format_to(out, R"(,"outcome":{})", quote(fields.outcome));
+    fmt::format_to(out, R"(,"traceparent":{})", visible_quote(fields.traceparent));
+  if (!fields.outcome.empty())
+    fmt::format_to(out, R"(,"outcome":{})", visible_quote(fields.outcome));
   if (fields.duration)
     fmt::format_to(out, R"(,"duration_ms":{:.3f})", milliseconds(*fields.duration));
   line += '}';

@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-// One line of the log, without its end. Pure. Control characters in a message cannot break the
-// line: they are escaped in JSON and '?' in text.
+// One line of the log, without its end. Pure. Nothing a peer said can break the line or hide in it:
+// control, bidi and invisible characters are escaped, in text and in JSON alike.
 
 /// `message client=1 request="a" upstream=7 …`.
 void append_text_line(std::string& line, const LogFields& fields, std::string_view message);

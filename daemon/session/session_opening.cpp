@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "session/handshake.hpp"
+#include "session/opening_failure.hpp"
 #include "session/session.hpp"
 
 namespace bridge {
@@ -115,7 +116,7 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
     failure.message = "the upstream refuses to initialize a session";
     failure.error_object = std::string(frame.text(frame.error));
     step_ = Step::none;
-    last_failure_ = failure;
+    last_failure_ = failure_of_opening(failure);
     if (is_clients && !lost_) {
       // It concerns this client alone; who else waits may try with another.
       state_ = State::refused;
@@ -157,7 +158,7 @@ void Session::initialize_ended(Ending ending) {
     return;
   }
   step_ = Step::none;
-  last_failure_ = failure;
+  last_failure_ = failure_of_opening(failure);
   if (initialize_is_clients_ && !failure.error_object.empty() && !lost_) {
     initialize_is_clients_ = false;
     initialize_params_.clear();
@@ -175,7 +176,7 @@ void Session::initialize_ended(Ending ending) {
 
 // Everything is settled before anybody is told: who is told may ask for a session at once.
 void Session::refuse(const Failure& refusal) {
-  const Failure failure = refusal;
+  const Failure failure = failure_of_opening(refusal);
   ++counts_.failed_tries;
   step_ = Step::none;
   state_ = State::refused;
@@ -207,6 +208,7 @@ void Session::leave_step() {
 }
 
 void Session::try_failed(Failure failure) {
+  failure = failure_of_opening(std::move(failure));
   leave_step();
   state_ = State::waiting;
   alive_ = false;

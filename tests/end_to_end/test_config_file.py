@@ -140,6 +140,14 @@ class OnATerminal(Config):
         self.assertNotIn(b"s3cret", terminal.shown)
         self.assert_child("contoso", "safe", "s3cret")
 
+    def test_a_question_hides_nothing(self):
+        config = self.write("evil.json", json.dumps({
+            "inputs": [{"id": "who", "description": "Name\u202e\u2028\U000e0041 of ada\u00e9", "type": "promptString"}],
+            "mcpServers": {"x": {"command": "true", "args": ["${input:who}"]}}}))
+        self.terminal = Terminal([binary("MCP_BRIDGED"), "--socket", self.path("t"), "--config", config], self.marker)
+        self.terminal.expect(r"Name\\u202e\\u2028\\udb40\\udc41 of ada\u00e9: ").type("\x03")
+        self.terminal.wait()
+
     def test_an_answer_is_kept_over_sighup_and_nothing_is_asked_again(self):
         terminal = self.on_terminal("--input", "pat=p", "--input", "mode=fast")
         terminal.expect("organization: ").type("contoso\n")

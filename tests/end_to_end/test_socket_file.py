@@ -194,6 +194,47 @@ class Taken(Case):
         daemon.exit_codes = (73,)
         self.assertEqual(daemon.wait(), 73, daemon.stderr())
 
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_what_another_user_left_in_a_shared_folder_is_73_and_names_a_way_out(self):
+        shared = self.path("shared")
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        os.chmod(self.folder, 0o755)
+
+        def become_nobody():
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+        def left(name):
+            pathlib.Path(shared, name).touch(mode=0o600)
+
+        for make in (lambda: left("s.lock"), lambda: socket.socket(socket.AF_UNIX).bind(shared + "/s"),
+                     lambda: os.mkdir(shared + "/s.lock", 0o700)):
+            make()
+            try:
+                daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=shared + "/s", ready=False,
+                                           before_exec=become_nobody)
+            except PermissionError:
+                self.skipTest("another user cannot reach the program")
+            daemon.exit_codes = (73,)
+            self.assertEqual(daemon.wait(), 73, daemon.stderr())
+            self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
+            self.assertIn("--socket", daemon.stderr())
+            self.assertIn("it belongs to uid 0", daemon.stderr())
+            for name in os.listdir(shared):
+                path = os.path.join(shared, name)
+                (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_a_lock_file_that_another_user_left_does_not_keep_root_from_starting(self):
+        shared = self.path("shared")
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        pathlib.Path(shared, "s.lock").touch(mode=0o600)
+        os.chown(shared + "/s.lock", NOBODY, NOBODY)
+        daemon = self.start_daemon(self.upstream(), socket=shared + "/s")
+        self.assertEqual(self.client(daemon).call("echo", {"message": "x"})["id"], 1)
+
     def test_107_bytes_work_and_108_do_not(self):
         server = self.upstream()
         path = self.path("") + "x" * (107 - len(self.path("")))

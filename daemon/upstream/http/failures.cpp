@@ -10,10 +10,14 @@
 #include "protocol/frame.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/sse_parser.hpp"
+#include "upstream/http/html_text.hpp"
 #include "upstream/http/http_context.hpp"
 
 namespace bridge {
 namespace {
+
+/// How much of a body is looked through for something to tell.
+constexpr std::size_t longest_look = 4096;
 
 ErrorKind kind_of(CURLcode code) {
   switch (code) {
@@ -187,7 +191,9 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   std::string message = first_message(head, body);
   make_single_line(message);
   failure.error_object = error_in(std::move(message));
-  const std::string text = printable(context.without_secrets(body.substr(0, 4096)));
+  const std::string start = body.substr(0, longest_look);
+  const std::string text = printable(context.without_secrets(
+      is_web_page(head.content_type, start) ? first_line_of_page(start) : start));
   failure.summary = fmt::format("HTTP {}", head.status);
   failure.message = text.empty() ? failure.summary : fmt::format("{}: {}", failure.summary, text);
   return failure;

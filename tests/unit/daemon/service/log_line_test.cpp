@@ -50,10 +50,26 @@ TEST_CASE("a JSON line has time, level, event and message, and the fields under 
 }
 
 TEST_CASE("nothing can break a line or leave it") {
-  CHECK(text_of({.request = "\"a\\n\""}, "one\ntwo\x1b[2J") == "one?two?[2J request=\"a\\n\"");
-  CHECK(text_of({.method = "a\nb"}, "x") == "x method=a?b");
+  CHECK(text_of({.request = "\"a\\n\""}, "one\ntwo\x1b[2J") ==
+        R"(one\ntwo\u001b[2J request="a\n")");
+  CHECK(text_of({.method = "a\nb"}, "x") == R"(x method=a\nb)");
   CHECK(json_of({.method = "a\nb"}, "one\ntwo\"").find('\n') == std::string::npos);
   CHECK(json_of({}, "one\ntwo\"").find(R"("message":"one\ntwo\"")") != std::string::npos);
+}
+
+TEST_CASE("nothing can hide in a line: what is not seen is an escape, in JSON text too") {
+  const std::string evil =
+      "a\xE2\x80\xAE"
+      "b\xF3\xA0\x81\x81"
+      "c\xE2\x80\xA8"
+      "d\xC3\xA9";
+  const std::string shown = R"(a\u202eb\udb40\udc41c\u2028d)"
+                            "\xC3\xA9";
+  CHECK(text_of({.method = evil}, evil) == shown + " method=" + shown);
+  CHECK(
+      json_of({.request = '"' + evil + '"', .method = evil}, evil) ==
+      R"({"time":"2026-01-01T00:00:00.042Z","level":"warning","event":"request failed","message":")" +
+          shown + R"(","request":")" + shown + R"(","method":")" + shown + R"("})");
 }
 
 TEST_CASE("what a peer has chosen is cut") {
