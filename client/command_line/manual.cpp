@@ -29,6 +29,9 @@ constexpr ManualEntry general_options[] = {
     {"-s, --socket PATH",
      "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first there "
      "is of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"},
+    {"--peer UID",
+     "who else may serve a socket in a folder that others may write: the daemon's uid, or any. "
+     "Without it only root, you and the folder's owner. Default: MCP_NC_PEER"},
     {"-w, --timeout TIME",
      "give up after that long (exit 124); for the relay: when nothing came for that long after "
      "stdin's end. 0 = never (default)"},
@@ -59,7 +62,7 @@ constexpr ManualEntry exit_codes[] = {
     {"0", "ok"},
     {"1", "the tool or the server answered with an error"},
     {"2", "usage"},
-    {"3", "the daemon cannot be reached, or hung up"},
+    {"3", "the daemon cannot be reached, hung up, or is somebody whom --peer does not trust"},
     {"4", "the daemon cannot reach or use the upstream server"},
     {"124", "time is up"},
     {"130, 143", "interrupted (the request is cancelled)"},

@@ -33,6 +33,7 @@ struct Options {
   std::vector<std::string> operands;  ///< what follows the verb and is no option
 
   std::string socket;                   ///< "" = not given
+  std::string peer;                     ///< "" = not given
   std::optional<Milliseconds> timeout;  ///< nothing = none
   Milliseconds wait{0};                 ///< for a socket that is not there yet
   bool keep = false;                    ///< leave notifications in the daemon's ring

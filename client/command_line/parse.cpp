@@ -88,6 +88,7 @@ constexpr auto set = [](bool& flag) {
 
 const OptionEntry option_table[] = {
     {'s', "socket", true, [](Text v, Options& o) { return store_text(v, o.socket); }, {}},
+    {0, "peer", true, [](Text v, Options& o) { return store_text(v, o.peer); }, {}},
     {'w', "timeout", true, [](Text v, Options& o) { return store_limit(v, o.timeout); }, {}},
     {0, "wait", true, [](Text v, Options& o) { return store_duration(v, o.wait); }, {}},
     {0,

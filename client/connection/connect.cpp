@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "connection/hints.hpp"
+
 namespace client {
 namespace {
 
@@ -53,31 +55,6 @@ int try_all(const std::vector<std::string>& paths, FileDescriptor& connected, st
   return failure;
 }
 
-std::string describe(const std::string& path, int error, bool waited) {
-  const std::string_view other_socket = "(use -s or MCP_SOCKET_PATH for another socket)";
-  const std::string_view wait_hint = waited ? "" : ", --wait 10s to wait for it";
-  switch (error) {
-    case ENOENT:
-      return fmt::format("cannot connect to {}: no such file; is mcp-bridged running? {}", path,
-                         other_socket);
-    case ECONNREFUSED:
-      return fmt::format(
-          "cannot connect to {}: nobody is listening; is mcp-bridged running? (start it{})", path,
-          wait_hint);
-    case EACCES:
-    case EPERM:
-      return fmt::format(
-          "cannot connect to {}: permission denied; run as the daemon's user, or see its "
-          "--socket-mode and --socket-group",
-          path);
-    case EPROTOTYPE:
-      return fmt::format("cannot connect to {}: it is another kind of socket {}", path,
-                         other_socket);
-    default:
-      return fmt::format("cannot connect to {}: {} {}", path, std::strerror(error), other_socket);
-  }
-}
-
 }  // namespace
 
 std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_view option,
@@ -99,19 +76,23 @@ std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_vi
   return std::vector<std::string>{std::string(chosen)};
 }
 
-std::variant<FileDescriptor, ConnectFailure> connect_to_daemon(
-    const std::vector<std::string>& paths, Milliseconds wait, Deadline deadline) {
+std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std::string>& paths,
+                                                          const TrustedPeer& trusted,
+                                                          Milliseconds wait, Deadline deadline) {
   const Deadline waiting = Deadline::after(wait);
   int pause_ms = first_pause_ms;
   for (;;) {
     FileDescriptor connected;
     std::string path;
     const int error = try_all(paths, connected, path);
-    if (error == 0) return connected;
+    if (error == 0) {
+      if (auto why = distrust(connected.get(), path, trusted)) return ConnectFailure{*why};
+      return Connected{std::move(connected), std::move(path)};
+    }
     const bool queue_is_full = error == EAGAIN;
     const bool may_come = error == ENOENT || error == ECONNREFUSED;
     if (error != EINTR && !queue_is_full && (!may_come || waiting.passed())) {
-      return ConnectFailure{describe(path, error, wait.count() > 0)};
+      return ConnectFailure{describe_refusal(paths, path, error, wait.count() > 0)};
     }
     if (deadline.passed()) {
       const std::string_view why =

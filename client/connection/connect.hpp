@@ -9,8 +9,15 @@
 #include "command_line/options.hpp"
 #include "connection/deadline.hpp"
 #include "connection/file_descriptor.hpp"
+#include "connection/trusted_peer.hpp"
 
 namespace client {
+
+/// A connection to a daemon, and the path it was found at.
+struct Connected {
+  FileDescriptor daemon;
+  std::string path;
+};
 
 /// Why there is no connection, as one line for a person.
 struct ConnectFailure {
@@ -23,10 +30,11 @@ struct ConnectFailure {
 std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_view option,
                                                                   const char* environment);
 
-/// Connects to the first of `paths` that exists. As long as `wait` a missing or refusing socket
-/// is tried again; a full accept queue is waited for until `deadline`. The socket is non-blocking
-/// and closed on exec.
-std::variant<FileDescriptor, ConnectFailure> connect_to_daemon(
-    const std::vector<std::string>& paths, Milliseconds wait, Deadline deadline);
+/// Connects to the first of `paths` that exists, if who serves it may be talked to (distrust). As
+/// long as `wait` a missing or refusing socket is tried again; a full accept queue is waited for
+/// until `deadline`. The socket is non-blocking and closed on exec; nothing was sent on it.
+std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std::string>& paths,
+                                                          const TrustedPeer& trusted,
+                                                          Milliseconds wait, Deadline deadline);
 
 }  // namespace client

@@ -7,21 +7,8 @@
 namespace client {
 namespace {
 
-bool is_control(std::uint32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
-}
-
 std::string invalid_byte(char byte) {
   return fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
-}
-
-std::string control(std::uint32_t code_point) {
-  switch (code_point) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: return fmt::format("\\u{:04x}", code_point);
-  }
 }
 
 }  // namespace
@@ -41,10 +28,11 @@ std::string VisibleText::feed(std::string_view piece) {
       kept_ = piece;
       break;
     }
+    const bool is_hidden = hidden_.hides(point.value);
     if (point.state == CodePoint::State::invalid) {
       out += invalid_byte(piece[0]);
-    } else if (is_control(point.value) && point.value != '\n' && point.value != '\t') {
-      out += control(point.value);
+    } else if (is_hidden && point.value != '\n' && point.value != '\t') {
+      unicode::append_escape(out, point.value);
     } else {
       out += piece.substr(0, point.length);
     }
@@ -70,7 +58,7 @@ std::string make_visible_line(std::string_view text) {
   std::string out;
   for (const char c : make_visible(text)) {
     if (c == '\n' || c == '\t') {
-      out += control(static_cast<unsigned char>(c));
+      unicode::append_escape(out, static_cast<unsigned char>(c));
     } else {
       out.push_back(c);
     }

@@ -3,11 +3,14 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/hidden_characters.hpp"
+
 namespace client {
 
 /// Makes text from a server harmless for a terminal: control characters (C0, DEL, C1, also as
-/// UTF-8) and bytes that are no UTF-8 become visible escapes: \u001b, \u009b, \xff. Line feed and
-/// tab stay. In JSON text the escapes of characters are JSON again.
+/// UTF-8), what turns the direction of text or is not seen at all (hidden_characters.hpp) and bytes
+/// that are no UTF-8 become visible escapes: \u001b, \u202e, \xff. Line feed and tab stay. In JSON
+/// text the escapes of characters are JSON again.
 ///
 /// Works on a stream: a sequence that is cut by the end of one piece is kept for the next.
 class VisibleText {
@@ -18,6 +21,7 @@ class VisibleText {
 
  private:
   std::string kept_;  // at most 3 bytes
+  unicode::HiddenCharacters hidden_;
 };
 
 /// The same for a text in one piece.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "json/scan.hpp"
 #include "json/value.hpp"
 
@@ -10,17 +12,47 @@ namespace {
 
 constexpr std::size_t longest_data = 500;
 
-std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
-  std::string text = fmt::format("the bridge: {}", error.string("message"));
-  const std::string_view kind = data.string("kind");
+/// What has become of the request. With a status the server has got something: the request, or only
+/// the bridge's own initialize before it.
+std::string_view fate_of_request(const json::Value& data) {
   const std::string_view delivered = data.string("delivered");
-  text += fmt::format(" (kind {}", kind.empty() ? "unknown" : kind);
-  if (delivered == "no") text += "; the server did not get the request, it can be sent again";
-  if (delivered == "unknown") text += "; the server may have acted on the request";
-  text += ")";
+  if (delivered == "unknown") return "; the server may have acted on the request";
+  if (delivered != "no") return "";
+  const json::Value* opening = data.find("opening", json::Value::Kind::boolean);
+  const bool was_sent = data.find("status", json::Value::Kind::number) != nullptr &&
+                        (opening == nullptr || !opening->truth);
+  if (data.string("kind") == "auth") {
+    return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
+  }
+  return was_sent ? "; the server has not acted on the request, it can be sent again"
+                  : "; the server did not get the request, it can be sent again";
+}
+
+/// What the server itself said, where the bridge's error stands in its place.
+std::string describe_upstream_error(const json::Value& data) {
+  const json::Value* error = data.find("upstream", json::Value::Kind::object);
+  if (error == nullptr) return {};
+  const json::Value* code = error->find("code", json::Value::Kind::number);
+  return fmt::format("; the server said: error {}: {}",
+                     code == nullptr ? "without code" : code->text,
+                     error->string("message").substr(0, longest_data));
+}
+
+std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
+  const std::string_view kind = data.string("kind");
+  std::string text = fmt::format("the bridge: {} (kind {}{})", error.string("message"),
+                                 kind.empty() ? "unknown" : kind, fate_of_request(data));
   if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
     text += fmt::format("; try again in {} ms", after->text);
   }
+  text += describe_upstream_error(data);
+  for (const auto& [member, header] : {std::pair("wwwAuthenticate", "WWW-Authenticate"),
+                                       std::pair("mcpAuthServer", "Mcp-Auth-Server")}) {
+    if (const std::string_view hint = data.string(member); !hint.empty()) {
+      text += fmt::format("; {}: {}", header, hint);
+    }
+  }
+  if (kind == "auth") text += "; the daemon's token is what the server judges, not yours";
   return text;
 }
 
@@ -44,6 +76,12 @@ std::string describe_error(std::string_view error_json) {
         fmt::format(" {}{}", raw->substr(0, longest_data), raw->size() > longest_data ? "..." : "");
   }
   return text;
+}
+
+std::string describe_refused_line(std::string_view error_json) {
+  const auto error = json::parse(error_json);
+  return fmt::format("the daemon does not take the request: {}",
+                     error ? error->string("message") : error_json);
 }
 
 }  // namespace client

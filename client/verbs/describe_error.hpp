@@ -9,4 +9,7 @@ namespace client {
 /// can be done where that is known. What cannot be read is shown as it is.
 std::string describe_error(std::string_view error_json);
 
+/// The same for an error about a line that the daemon itself could not take.
+std::string describe_refused_line(std::string_view error_json);
+
 }  // namespace client

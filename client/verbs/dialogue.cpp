@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 
+#include "connection/hints.hpp"
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "terminal/progress_bar.hpp"
 #include "verbs/describe_error.hpp"
+#include "verbs/waiting_hint.hpp"
 #include "verbs/wire.hpp"
 
 namespace client {
@@ -18,27 +20,38 @@ namespace {
 /// Id of a request whose answer says that the daemon has read bridge/peek: what it had written
 /// from its ring before that is behind us then.
 constexpr std::string_view peeked_id = "\"peeked\"";
+/// Id of the request that looks into what another one is waiting for.
+constexpr std::string_view look_id = "\"look\"";
+/// A person begins to wonder.
+constexpr Milliseconds patience{1000};
 
 bool is_for_the_bridge(std::string_view method) { return method.substr(0, 7) == "bridge/"; }
 
 }  // namespace
 
-Dialogue::Dialogue(FileDescriptor daemon, const Options& options, bool keep, Console& console,
+Dialogue::Dialogue(Connected connected, const Options& options, bool keep, Console& console,
                    Interrupt& interrupt)
-    : console_(console),
+    : path_(std::move(connected.path)),
+      console_(console),
       interrupt_(interrupt),
-      conversation_(std::move(daemon), interrupt.descriptor()),
+      conversation_(std::move(connected.daemon), interrupt.descriptor()),
       limit_(options.timeout),
       deadline_(Deadline::after(options.timeout)),
       announce_keep_(keep),
+      announce_answers_(can_ask()),
       skipping_ring_(keep) {}
 
 Answer Dialogue::ask(std::string_view method, std::string_view params) {
   const std::string id = next_id();
   ++last_id_;
   announce_keep(method);
+  announce_answers(method);
   conversation_.queue(json::make_request(id, method, params));
+  if (console_.error_is_terminal() && !is_for_the_bridge(method)) {
+    look_at_ = Deadline::after(patience);
+  }
   Answer answer = *wait(deadline_, id);
+  look_at_.reset();
   console_.clear_transient();
   if (answer.outcome == Answer::Outcome::timed_out) give_up(id, method, "time is up");
   if (answer.outcome == Answer::Outcome::interrupted) give_up(id, method, "interrupted");
@@ -59,6 +72,24 @@ void Dialogue::announce_keep(std::string_view next_method) {
   conversation_.queue(json::make_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
 }
 
+/// Only who says so is asked what the server wants to know. A request to the bridge alone needs
+/// nobody, and whoever makes it only looks on.
+void Dialogue::announce_answers(std::string_view next_method) {
+  if (is_for_the_bridge(next_method) || !std::exchange(announce_answers_, false)) return;
+  conversation_.queue(
+      json::make_notification("bridge/answers", R"({"methods":["elicitation/create"]})"));
+}
+
+void Dialogue::look_into_the_wait() {
+  look_at_.reset();
+  conversation_.queue(json::make_request(look_id, "bridge/status", ""));
+}
+
+void Dialogue::show_wait(const json::Message& status) {
+  if (giving_up_ || !questions_.empty()) return;
+  if (const auto hint = describe_wait(status.result)) console_.note(*hint);
+}
+
 Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, "", also)->outcome; }
 
 std::optional<std::string> Dialogue::leave() {
@@ -73,7 +104,8 @@ std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id, int
   using Event = Conversation::Event;
   using Outcome = Answer::Outcome;
   for (;;) {
-    switch (conversation_.next(deadline, questions_.empty() ? also : STDIN_FILENO)) {
+    const Deadline until = look_at_ ? Deadline::earlier(deadline, *look_at_) : deadline;
+    switch (conversation_.next(until, questions_.empty() ? also : STDIN_FILENO)) {
       case Event::line:
         if (auto answer = take_line(id)) return answer;
         break;
@@ -83,7 +115,10 @@ std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id, int
         break;
       case Event::output_closed:  // not watched here
       case Event::closed: return Answer{Outcome::hung_up, ""};
-      case Event::timed_out: return Answer{Outcome::timed_out, ""};
+      case Event::timed_out:
+        if (!look_at_ || deadline.passed()) return Answer{Outcome::timed_out, ""};
+        look_into_the_wait();
+        break;
       case Event::interrupted: interrupt_.take(); return Answer{Outcome::interrupted, ""};
       case Event::too_long: return Answer{Outcome::too_long, ""};
     }
@@ -98,12 +133,17 @@ std::optional<Answer> Dialogue::take_line(std::string_view id) {
         skipping_ring_ = false;
         return std::nullopt;
       }
+      if (message.id == look_id) {
+        if (!id.empty()) show_wait(message);
+        return std::nullopt;
+      }
       // An error without an id is about a frame that the daemon could not take: ours.
       const bool is_refusal = message.id == "null" && !message.error.empty();
       if (is_refusal) refused_ = message.error;
       if (id.empty() || (message.id != id && !is_refusal)) return std::nullopt;
       if (!message.error.empty()) {
-        return Answer{Answer::Outcome::error, std::string(message.error)};
+        return Answer{is_refusal ? Answer::Outcome::refused : Answer::Outcome::error,
+                      std::string(message.error)};
       }
       return Answer{Answer::Outcome::result, std::string(message.result)};
     }
@@ -147,8 +187,7 @@ void Dialogue::take_request(const json::Message& message) {
     conversation_.queue(json::make_result(message.id, "{}"));
     return;
   }
-  const bool can_ask = console_.input_is_terminal() && console_.error_is_terminal();
-  if (message.method == "elicitation/create" && can_ask) {
+  if (message.method == "elicitation/create" && can_ask()) {
     if (auto form = ElicitationForm::from_params(message.params)) {
       questions_.push_back({std::string(message.id), std::move(*form)});
       if (questions_.size() == 1) show_question();
@@ -207,6 +246,9 @@ ExitCode Dialogue::report(const Answer& answer) {
     case Answer::Outcome::error:
       console_.note(describe_error(answer.payload));
       return exit_code_for_error(answer.payload);
+    case Answer::Outcome::refused:
+      console_.note(describe_refused_line(answer.payload));
+      return ExitCode::answered_error;
     case Answer::Outcome::timed_out:
       console_.note("no answer in time; the request was cancelled (-w sets the limit)");
       return ExitCode::timed_out;
@@ -220,9 +262,7 @@ ExitCode Dialogue::report(const Answer& answer) {
     case Answer::Outcome::woken:
     case Answer::Outcome::result: break;
   }
-  console_.note(
-      "the daemon closed the connection before it answered; is this user allowed to use it, and "
-      "is it still running?");
+  console_.note("the daemon closed the connection before it answered: " + describe_hang_up(path_));
   return ExitCode::unreachable;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "command_line/options.hpp"
+#include "connection/connect.hpp"
 #include "connection/conversation.hpp"
 #include "connection/interrupt.hpp"
 #include "elicitation/form.hpp"
@@ -17,7 +18,16 @@ namespace client {
 
 /// How a request ended.
 struct Answer {
-  enum class Outcome { result, error, hung_up, timed_out, interrupted, too_long, woken };
+  enum class Outcome {
+    result,
+    error,
+    refused,  ///< the daemon has not taken our line: its own error, about no request
+    hung_up,
+    timed_out,
+    interrupted,
+    too_long,
+    woken,
+  };
 
   Outcome outcome = Outcome::hung_up;
   std::string payload;  ///< the JSON of the result or of the error, as it came
@@ -25,14 +35,15 @@ struct Answer {
 
 /// The requests of one verb over one connection, one at a time, and all that comes in between:
 /// notifications go to stderr, progress is drawn, questions of the server are asked at the
-/// terminal or refused.
+/// terminal or refused. At a terminal the daemon is told that questions are answered here, and a
+/// request that is not answered within a second is looked into once: what is it waiting for?
 ///
 /// No initialize is sent: the daemon serves a frame without a handshake.
 class Dialogue {
  public:
   /// `keep`: the daemon's notifications are left in its ring (bridge/peek goes first). The time
   /// limit of the options begins now and is for all requests together.
-  Dialogue(FileDescriptor daemon, const Options& options, bool keep, Console& console,
+  Dialogue(Connected connected, const Options& options, bool keep, Console& console,
            Interrupt& interrupt);
 
   Console& console() { return console_; }
@@ -73,16 +84,23 @@ class Dialogue {
   void show_question();
   void after_typing();
   void announce_keep(std::string_view next_method);
+  void announce_answers(std::string_view next_method);
+  bool can_ask() const { return console_.input_is_terminal() && console_.error_is_terminal(); }
+  void look_into_the_wait();
+  void show_wait(const json::Message& status);
   void give_up(std::string_view id, std::string_view method, std::string_view reason);
 
+  std::string path_;  // of the socket
   Console& console_;
   Interrupt& interrupt_;
   Conversation conversation_;
   std::optional<Milliseconds> limit_;
   Deadline deadline_;
   bool announce_keep_;
+  bool announce_answers_;
   bool skipping_ring_;  // what comes is left in the daemon's ring
   bool giving_up_ = false;
+  std::optional<Deadline> look_at_;  // when to look into a request that is not answered yet
   unsigned long last_id_ = 0;
   std::deque<Question> questions_;  // the first is being asked
   std::string typed_;               // a line that is not complete yet

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "connection/conversation.hpp"
+#include "connection/hints.hpp"
 #include "json/message.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/listen_join.hpp"
@@ -14,11 +15,12 @@ namespace {
 
 class Listener {
  public:
-  Listener(FileDescriptor daemon, const Options& options, Console& console, Interrupt& interrupt)
-      : options_(options),
+  Listener(Connected connected, const Options& options, Console& console, Interrupt& interrupt)
+      : path_(std::move(connected.path)),
+        options_(options),
         console_(console),
         interrupt_(interrupt),
-        conversation_(std::move(daemon), interrupt.descriptor()) {
+        conversation_(std::move(connected.daemon), interrupt.descriptor()) {
     if (options.since || options.sequence) join_.emplace(options.since);
     only_now_ = options.listen_for == Milliseconds(0);
     conversation_.watch_output(STDOUT_FILENO);
@@ -40,7 +42,7 @@ class Listener {
         case Event::line: take_line(); break;
         case Event::closed:
           if (only_now_ && !join_) return ExitCode::ok;
-          console_.note("the daemon closed the connection; is it still running?");
+          console_.note("the daemon closed the connection: " + describe_hang_up(path_));
           return ExitCode::unreachable;
         case Event::too_long:
           console_.note("the daemon sent a message of more than 64 MiB; gave up");
@@ -129,6 +131,7 @@ class Listener {
     while (conversation_.next(deadline) == Conversation::Event::line) take_line();
   }
 
+  std::string path_;  // of the socket
   const Options& options_;
   Console& console_;
   Interrupt& interrupt_;
@@ -141,9 +144,9 @@ class Listener {
 
 }  // namespace
 
-ExitCode listen(FileDescriptor daemon, const Options& options, Console& console,
+ExitCode listen(Connected connected, const Options& options, Console& console,
                 Interrupt& interrupt) {
-  return Listener(std::move(daemon), options, console, interrupt).run();
+  return Listener(std::move(connected), options, console, interrupt).run();
 }
 
 }  // namespace client

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "command_line/options.hpp"
-#include "connection/file_descriptor.hpp"
+#include "connection/connect.hpp"
 #include "connection/interrupt.hpp"
 #include "exit_code.hpp"
 #include "terminal/console.hpp"
@@ -13,7 +13,7 @@ namespace client {
 /// Plain, it sends nothing: the daemon counts it as a listener, and what it is given is taken. So
 /// what was received beyond --count is printed on stderr rather than lost. With --since or --seq
 /// it only looks (see ListenJoin).
-ExitCode listen(FileDescriptor daemon, const Options& options, Console& console,
+ExitCode listen(Connected connected, const Options& options, Console& console,
                 Interrupt& interrupt);
 
 }  // namespace client

@@ -58,7 +58,7 @@ ExitCode send_notification(Dialogue& dialogue, const Options& options, const std
   dialogue.tell(options.operands[0], params);
   // The daemon closes when it has taken the line; an error without id would come before.
   if (const auto refusal = dialogue.leave()) {
-    return dialogue.report({Answer::Outcome::error, *refusal});
+    return dialogue.report({Answer::Outcome::refused, *refusal});
   }
   return ExitCode::ok;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "connection/connect.hpp"
+#include "connection/hints.hpp"
 #include "connection/relay.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/params.hpp"
@@ -42,15 +43,15 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const std::string&
   }
 }
 
-ExitCode run_verb(FileDescriptor daemon, const Options& options, const std::string& params) {
+ExitCode run_verb(Connected connected, const Options& options, const std::string& params) {
   Interrupt interrupt;
   Console console(interrupt.descriptor());
   ExitCode code = ExitCode::ok;
   if (options.verb == Verb::listen) {
-    code = listen(std::move(daemon), options, console, interrupt);
+    code = listen(std::move(connected), options, console, interrupt);
   } else {
     const bool keep = keeps_notifications(options);
-    Dialogue dialogue(std::move(daemon), options, keep, console, interrupt);
+    Dialogue dialogue(std::move(connected), options, keep, console, interrupt);
     code = dispatch(dialogue, options, params);
     if (!keep) dialogue.leave();
   }
@@ -67,17 +68,16 @@ ExitCode print_text(std::string_view text) {
   return ExitCode::ok;
 }
 
-ExitCode run_relay(FileDescriptor daemon, const Options& options) {
-  const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(daemon), options.timeout);
+ExitCode run_relay(Connected connected, const Options& options) {
+  const RelayEnd end =
+      relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon), options.timeout);
   const int error = errno;
   Console console;
   switch (end) {
     case RelayEnd::finished:
     case RelayEnd::output_closed: break;
     case RelayEnd::hung_up:
-      console.note(
-          "the daemon closed the connection; is this user allowed to use it, and is it still "
-          "running?");
+      console.note("the daemon closed the connection: " + describe_hang_up(connected.path));
       return ExitCode::unreachable;
     case RelayEnd::timed_out:
       console.note("nothing came in time after the end of the input (-w)");
@@ -105,13 +105,17 @@ ExitCode run(const Options& options) {
   const auto sockets = choose_sockets(options.socket, std::getenv("MCP_SOCKET_PATH"));
   if (const auto* error = std::get_if<UsageError>(&sockets)) return refuse(*error);
 
-  auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets), options.wait,
-                                     Deadline::after(options.timeout));
+  const auto trusted = choose_trusted_peer(options.peer, std::getenv("MCP_NC_PEER"));
+  if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error);
+
+  auto connected =
+      connect_to_daemon(std::get<std::vector<std::string>>(sockets), std::get<TrustedPeer>(trusted),
+                        options.wait, Deadline::after(options.timeout));
   if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
     Console().note(failure->message);
     return failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable;
   }
-  FileDescriptor daemon = std::get<FileDescriptor>(std::move(connected));
+  Connected daemon = std::get<Connected>(std::move(connected));
   if (options.verb == Verb::relay) return run_relay(std::move(daemon), options);
   return run_verb(std::move(daemon), options, std::get<std::string>(params));
 }

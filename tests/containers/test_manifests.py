@@ -52,6 +52,14 @@ class Manifests(Case):
         group = services["bridge"]["environment"]["MCP_BRIDGE_SOCKET_GROUP"]
         self.assertEqual([services[name]["group_add"] for name in ("bridge", "agent")], [[group], [group]])
 
+    def test_the_agent_trusts_the_bridges_user(self):
+        text = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
+        users = re.findall(r"^USER (\d+):\d+$", text, re.M)
+        self.assertEqual(len(set(users)), 2)
+        of_pod = {one["name"]: one["value"] for one in self.pod["containers"][0]["env"]}
+        self.assertEqual(of_pod["MCP_NC_PEER"], users[-1])
+        self.assertEqual(self.compose["services"]["agent"]["environment"]["MCP_NC_PEER"], users[-1])
+
     def test_every_volume_that_is_mounted_is_there(self):
         names = {volume["name"] for volume in self.pod["volumes"]}
         for container in [self.sidecar, *self.pod["containers"]]:

@@ -30,6 +30,7 @@ class Completion(Case):
     def setUp(self):
         super().setUp()
         self.server, self.daemon = self.bridge()
+        self.run_nc("request", "ping")  # names are waited for longer in a session than before one
         # The completion runs `mcp-nc`; it has to be this one.
         os.symlink(binary("MCP_NC"), self.path("mcp-nc"))
 
@@ -62,6 +63,16 @@ class Completion(Case):
         self.assertEqual(self.bash("mcp-nc", "call", "ec"), ["echo"])
         self.assertEqual(self.bash("mcp-nc", "-w", "5", "prompt", "--json", ""), ["greet"])
         self.assertEqual(self.bash("mcp-nc", "-s", self.path("nowhere"), "call", ""), [""])
+
+    def test_a_server_that_is_away_is_not_waited_for(self):
+        self.daemon.stop()
+        self.daemon = self.start_daemon("http://127.0.0.1:9/mcp")
+        trace = self.path("trace")
+        os.unlink(self.path("mcp-nc"))
+        self.write("mcp-nc", f'#!/bin/sh\nprintf "%s\\n" "$*" >>"{trace}"\nexec "{binary("MCP_NC")}" "$@"\n', 0o700)
+        self.assertEqual(self.bash("mcp-nc", "call", ""), [""])
+        with open(trace, encoding="ascii") as asked:
+            self.assertEqual(asked.read().splitlines(), ["-w 200ms tools --names", "-w 200ms status --json"])
 
     def test_completing_takes_no_notification(self):
         self.bash("mcp-nc", "call", "")

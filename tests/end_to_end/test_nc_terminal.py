@@ -9,7 +9,7 @@ from harness import Case, main
 from harness.binaries import binary
 from harness.terminal import Terminal
 
-EVIL = "\x1b]0;title\x07\x1b[2J\x1b[31mred\x9b31m\x00\x08\x7f end"
+EVIL = "\u202egnp\u2066\U000e0041\u2028\u200b\x1b]0;title\x07\x1b[2J\x1b[31mred\x9b31m\x00\x08\x7f end"
 
 
 class OnATerminal(Case):
@@ -31,7 +31,8 @@ class OnATerminal(Case):
     def nothing_raw(self, shown):
         """Only what mcp-nc itself may use to draw: no title, no clearing of the screen by the server, no C1, no BEL."""
         text = shown.decode(errors="replace")
-        for sign in ("\x1b]", "\x07", "\x1b[31m", "\x9b", "\x00", "\x08", "\x7f"):
+        for sign in ("\x1b]", "\x07", "\x1b[31m", "\x9b", "\x00", "\x08", "\x7f", "\u202e", "\u2066", "\U000e0041", "\u2028",
+                     "\u200b"):
             self.assertNotIn(sign, text, repr(text))
 
     def test_progress_is_a_bar_on_stderr(self):
@@ -103,6 +104,19 @@ class OnATerminal(Case):
         terminal = self.terminal("call", "echo", "message=x")
         terminal.wait()
         self.nothing_raw(terminal.shown)
+
+    def test_what_a_request_waits_for_is_told_after_a_second(self):
+        self.server.stop()
+        terminal = self.terminal("-w", "20s", "call", "echo", "message=x")
+        terminal.expect("still waiting: cannot reach http://[^ ]*: .*the daemon keeps trying")
+        self.assertIsNone(terminal.popen.poll())
+        self.assertEqual(terminal.wait(), 4)
+        self.assertEqual(terminal.shown.count(b"still waiting"), 1)
+
+    def test_nothing_is_told_of_a_call_that_is_only_slow(self):
+        terminal = self.terminal("call", "slow", "steps:=1", "delayMs:=1500", stdout_apart=True)
+        self.assertEqual(terminal.wait(), 0)
+        self.assertNotIn(b"waiting", terminal.shown)
 
     def test_into_a_pipe_text_goes_as_it_is(self):
         out, _ = self.run_nc("call", "echo", json.dumps({"message": "\x1b[31mred"}))

@@ -138,12 +138,19 @@ class Verbs(Case):
         self.server.fault({"hang": True}, method="tools/call")
         self.run_nc("call", "echo", "message=x", code=124)
 
-    def test_an_interrupt_cancels_the_request(self):
-        nc = self.nc("call", "slow", "steps:=1000", "delayMs:=50")
-        self.server.log("tools/call", wait=1)
-        nc.signal(signal.SIGINT)
-        self.assertIn(nc.wait(), (130, -signal.SIGINT))
-        self.server.log("notifications/cancelled", wait=1)
+    def test_an_interrupt_cancels_the_request_of_any_verb(self):
+        for count, (method, verb) in enumerate((("tools/call", ["call", "slow", "steps:=1000", "delayMs:=50"]),
+                                                ("x/y", ["request", "x/y"]), ("resources/read", ["read", "demo://readme"]),
+                                                ("prompts/get", ["prompt", "greet", "name=x"]),
+                                                ("tools/list", ["tools"])), start=1):
+            with self.subTest(verb):
+                if verb[0] != "call":
+                    self.server.fault({"hang": True}, method=method)
+                nc = self.nc(*verb)
+                self.server.log(method, wait=1)
+                nc.signal(signal.SIGTERM if count % 2 == 0 else signal.SIGINT)
+                self.assertEqual(nc.wait(), 143 if count % 2 == 0 else 130)
+                self.server.log("notifications/cancelled", wait=count)
 
     def test_an_upstream_that_is_away_is_4(self):
         port = self.server.port
@@ -155,6 +162,60 @@ class Verbs(Case):
             self.assertEqual(self.run_nc(*verb, code=4)[0], "")
         self.run_nc("status", "--ready", code=4)
         self.run_nc("status")
+
+    def upstream_refuses(self, fault, *options):
+        """A new daemon in front of a server that answers its initialize so, until further notice."""
+        self.default_daemon.stop()
+        self.server.clear_faults()
+        self.server.fault(fault, method="initialize", times=1000)
+        self.start_daemon(self.server, "--connect-wait", "300ms", *options)
+
+    def test_a_session_that_cannot_be_opened_is_4_whatever_the_reason(self):
+        error = '{"code":-32022,"message":"only the newest","data":{"supported":["2026-07-28"]}}'
+        for fault, told in (('{"status":400,"body":{"jsonrpc":"2.0","id":$ID,"error":%s}}' % error, "only the newest"),
+                            ('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"error":%s}}' % error, "only the newest"),
+                            ({"status": 500}, "HTTP 500"), ({"status": 404}, "HTTP 404"), ({"status": 501}, "HTTP 501"),
+                            ('{"status":200,"contentType":"text/html","body":"<p>no"}', "")):
+            with self.subTest(fault):
+                self.upstream_refuses(fault)
+                out, err = self.run_nc("call", "echo", "message=x", code=4)
+                self.assertEqual((out, err.count("\n")), ("", 1), err)
+                self.assertIn(told, err)
+                self.run_nc("status", "--ready", code=4)
+
+    def test_who_sent_the_initialize_gets_the_servers_error_as_it_came(self):
+        error = '{"code":-32022,"message":"only the newest","data":{"supported":["2026-07-28"]}}'
+        self.upstream_refuses('{"status":400,"body":{"jsonrpc":"2.0","id":$ID,"error":%s}}' % error)
+        answer = self.client().request("initialize", {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}})
+        self.assertEqual(answer["error"], json.loads(error))
+
+    def test_a_status_in_the_middle_of_a_session_is_1(self):
+        self.run_nc("request", "ping")
+        self.server.fault({"status": 500}, method="tools/call")
+        self.assertIn("HTTP 500", self.run_nc("call", "echo", "message=x", code=1)[1])
+
+    def test_an_answer_that_is_too_large_is_4(self):
+        self.daemon.stop()
+        self.start_daemon(self.server, "--max-frame", "2K")
+        self.run_nc("request", "ping")
+        self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"x":"%s"}}}' % ("x" * 5000), method="x/y")
+        self.assertIn("too_large", self.run_nc("request", "x/y", code=4)[1])
+
+    def test_a_line_that_is_too_long_is_the_daemons_refusal_not_the_servers(self):
+        self.daemon.stop()
+        self.start_daemon(self.server, "--max-frame", "2K")
+        err = self.run_nc("call", "echo", "message=" + "x" * 5000, code=1)[1]
+        self.assertIn("the daemon does not take the request", err)
+        self.assertIn("--max-frame", err)
+
+    def test_of_a_web_page_the_words_are_told_not_the_tags(self):
+        self.run_nc("request", "ping")
+        page = "<html>\n<head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
+        self.server.fault({"status": 502, "contentType": "text/html", "body": page}, method="tools/call")
+        err = self.run_nc("call", "echo", "message=x", code=1)[1]
+        self.assertIn("HTTP 502: 502 Bad Gateway (", err)
+        self.assertNotIn("<", err)
 
     def test_asked_for_input_without_a_terminal_it_refuses(self):
         self.daemon.stop()

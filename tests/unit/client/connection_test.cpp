@@ -5,8 +5,10 @@
 #include <string>
 #include <thread>
 
+#include "connection/account_names.hpp"
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
+#include "connection/hints.hpp"
 #include "connection/relay.hpp"
 
 using namespace client;
@@ -56,13 +58,74 @@ TEST_CASE("the socket is the option, else the environment, else the defaults") {
 }
 
 TEST_CASE("a socket that is not there is waited for only as long as asked") {
-  const auto at_once = connect_to_daemon({"no-such.sock"}, Milliseconds(0), Deadline::never());
+  const auto at_once = connect_to_daemon({"no-such.sock"}, {}, Milliseconds(0), Deadline::never());
   REQUIRE(std::holds_alternative<ConnectFailure>(at_once));
   CHECK(std::get<ConnectFailure>(at_once).message.find("no such file") != std::string::npos);
-  const auto limited =
-      connect_to_daemon({"no-such.sock"}, Milliseconds(5000), Deadline::after(Milliseconds(20)));
+  const auto limited = connect_to_daemon({"no-such.sock"}, {}, Milliseconds(5000),
+                                         Deadline::after(Milliseconds(20)));
   REQUIRE(std::holds_alternative<ConnectFailure>(limited));
   CHECK(std::get<ConnectFailure>(limited).timed_out);
+}
+
+TEST_CASE("where no socket is found, all that were looked at are named") {
+  const auto none =
+      connect_to_daemon({"no-such.sock", "nor-this.sock"}, {}, Milliseconds(0), Deadline::never());
+  const std::string& message = std::get<ConnectFailure>(none).message;
+  CHECK(message.find("no-such.sock or nor-this.sock") != std::string::npos);
+}
+
+TEST_CASE("a socket of the package's folder is known by its unit") {
+  CHECK(unit_of("/run/mcp-bridged/mcp.sock") == "mcp-bridged");
+  CHECK(unit_of("/run/mcp-bridged/search.sock") == "'mcp-bridged*@search'");
+  CHECK(unit_of("/tmp/mcp.sock") == "");
+  CHECK(unit_of("/run/mcp-bridged/a/b.sock") == "");
+  CHECK(unit_of("/run/mcp-bridged/.sock") == "");
+  CHECK(describe_hang_up("/run/mcp-bridged/mcp.sock").find("journalctl -u mcp-bridged") !=
+        std::string::npos);
+  CHECK(describe_hang_up("/tmp/mcp.sock").find("journalctl") == std::string::npos);
+}
+
+TEST_CASE("accounts are found by their number") {
+  const std::string_view table = "root:x:0:\nbroken\n:x:5:\nmcp-bridged:x:998:alice,bob\nlast:x:7";
+  CHECK(find_account(table, 998) == "mcp-bridged");
+  CHECK(find_account(table, 0) == "root");
+  CHECK(find_account(table, 7) == "last");
+  CHECK_FALSE(find_account(table, 5));
+  CHECK_FALSE(find_account(table, 99));
+  CHECK_FALSE(find_account("", 0));
+}
+
+TEST_CASE("the trusted peer is the option, else the environment, and a uid or any") {
+  CHECK(std::get<TrustedPeer>(choose_trusted_peer("1000", "5")).user == 1000);
+  CHECK(std::get<TrustedPeer>(choose_trusted_peer("", "5")).user == 5);
+  CHECK(std::get<TrustedPeer>(choose_trusted_peer("", "any")).anybody);
+  CHECK_FALSE(std::get<TrustedPeer>(choose_trusted_peer("", "")).user);
+  CHECK_FALSE(std::get<TrustedPeer>(choose_trusted_peer("", nullptr)).anybody);
+  for (const char* wrong : {"alice", "-1", "1000 ", "4294967295", "4294967296", "0x1"}) {
+    CAPTURE(wrong);
+    CHECK(std::holds_alternative<UsageError>(choose_trusted_peer(wrong, nullptr)));
+    CHECK(std::holds_alternative<UsageError>(choose_trusted_peer("", wrong)));
+  }
+}
+
+TEST_CASE(
+    "where others may write only root, the user, the folder's owner or a named one is trusted") {
+  const auto served_by = [](uid_t peer) { return PeerFacts{peer, 1000, 7, std::nullopt}; };
+  CHECK(is_trusted(served_by(0), {}));
+  CHECK(is_trusted(served_by(1000), {}));
+  CHECK(is_trusted(served_by(7), {}));
+  CHECK_FALSE(is_trusted(served_by(1001), {}));
+  CHECK(is_trusted(served_by(1001), {1001, false}));
+  CHECK_FALSE(is_trusted(served_by(1002), {1001, false}));
+  CHECK(is_trusted(served_by(1002), {std::nullopt, true}));
+}
+
+TEST_CASE("users without a number of their own are not taken for one another") {
+  CHECK_FALSE(is_trusted({65534, 1000, 65534, 65534}, {}));  // both the folder's owner and the peer
+  CHECK_FALSE(is_trusted({65534, 65534, 0, 65534}, {}));
+  CHECK(is_trusted({65534, 65534, 0, std::nullopt}, {}));  // nobody itself, where all have numbers
+  CHECK(is_trusted({65534, 1000, 0, 65534}, {65534, false}));
+  CHECK(is_trusted({65534, 1000, 0, 65534}, {std::nullopt, true}));
 }
 
 TEST_CASE("lines come whole, however they are cut") {

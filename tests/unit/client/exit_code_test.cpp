@@ -18,15 +18,27 @@ std::string bridge_error(std::string_view kind) {
 }  // namespace
 
 TEST_CASE("the exit code of an error tells where it comes from") {
-  for (const char* kind : {"dns", "connect", "tls", "closed", "session", "auth"}) {
+  for (const char* kind : {"dns", "connect", "tls", "closed", "session", "auth", "too_large"}) {
     CAPTURE(kind);
     CHECK(exit_code_for_error(bridge_error(kind)) == ExitCode::upstream);
   }
   CHECK(exit_code_for_error(bridge_error("timeout")) == ExitCode::timed_out);
-  for (const char* kind : {"malformed", "too_large", "http", "overloaded", "shutdown", "", "new"}) {
+  for (const char* kind : {"malformed", "http", "overloaded", "shutdown", "", "new"}) {
     CAPTURE(kind);
     CHECK(exit_code_for_error(bridge_error(kind)) == ExitCode::answered_error);
   }
+}
+
+TEST_CASE("what met the opening of the session is the upstream's, whatever it was") {
+  const auto at_opening = [](std::string_view kind) {
+    return fmt::format(
+        R"({{"code":-32001,"message":"m","data":{{"source":"bridge","kind":"{}","opening":true}}}})",
+        kind);
+  };
+  CHECK(exit_code_for_error(at_opening("http")) == ExitCode::upstream);
+  CHECK(exit_code_for_error(at_opening("malformed")) == ExitCode::upstream);
+  CHECK(exit_code_for_error(at_opening("timeout")) == ExitCode::timed_out);
+  CHECK(exit_code_for_error(at_opening("overloaded")) == ExitCode::answered_error);
 }
 
 TEST_CASE("an error of the server itself is 1, whatever its data says") {
@@ -36,6 +48,31 @@ TEST_CASE("an error of the server itself is 1, whatever its data says") {
         ExitCode::answered_error);
   CHECK(exit_code_for_error(R"({"data":"bridge"})") == ExitCode::answered_error);
   CHECK(exit_code_for_error(R"({"data":{"source":1,"kind":"dns"}})") == ExitCode::answered_error);
+}
+
+TEST_CASE("a refused token is told with the server's words and hints, and was not undelivered") {
+  const std::string refused = describe_error(
+      R"({"code":-32001,"message":"HTTP 401: Unauthorized","data":{"source":"bridge","kind":"auth",)"
+      R"("delivered":"no","status":401,"wwwAuthenticate":"Bearer realm=\"x\"",)"
+      R"("mcpAuthServer":"https://as.example","upstream":{"code":-32001,"message":"token expired"}}})");
+  CHECK(refused.find("did not get the request") == std::string::npos);
+  CHECK(refused.find("the server has not acted on the request") != std::string::npos);
+  CHECK(refused.find("WWW-Authenticate: Bearer realm=\"x\"") != std::string::npos);
+  CHECK(refused.find("Mcp-Auth-Server: https://as.example") != std::string::npos);
+  CHECK(refused.find("error -32001: token expired") != std::string::npos);
+  const std::string at_opening = describe_error(
+      R"({"code":-32001,"message":"HTTP 401","data":{"source":"bridge","kind":"auth",)"
+      R"("delivered":"no","status":401,"opening":true}})");
+  CHECK(at_opening.find("the request was not sent") != std::string::npos);
+}
+
+TEST_CASE("what the server has got is not told as undelivered") {
+  const std::string busy = describe_error(
+      R"({"code":-32001,"message":"HTTP 429","data":{"source":"bridge","kind":"http",)"
+      R"("delivered":"no","status":429,"retryAfterMs":2000}})");
+  CHECK(busy ==
+        "the bridge: HTTP 429 (kind http; the server has not acted on the request, it can be sent "
+        "again); try again in 2000 ms");
 }
 
 TEST_CASE("an error is described in a way that says what to do") {

@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
+#include <initializer_list>
 
+#include "json/text.hpp"
 #include "terminal/progress_bar.hpp"
 #include "terminal/utf8.hpp"
 #include "terminal/visible.hpp"
@@ -19,6 +23,44 @@ TEST_CASE("control characters become visible, line feed and tab stay") {
         "\xC2\xA0\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
 }
 
+TEST_CASE("what turns or hides text becomes visible") {
+  const auto text = [](std::initializer_list<std::uint32_t> points) {
+    std::string out;
+    for (const std::uint32_t point : points) json::append_code_point(out, point);
+    return out;
+  };
+  // Bidi controls, separators, tags, invisible operators and fillers, annotations.
+  for (const std::uint32_t point :
+       {0x061CU, 0x200EU, 0x200FU, 0x202AU, 0x202EU, 0x2066U, 0x2069U, 0x2028U, 0x2029U,
+        0x00ADU, 0x034FU, 0x115FU, 0x1160U, 0x180EU, 0x200BU, 0x200CU, 0x200DU, 0x2060U,
+        0x2064U, 0x206FU, 0x3164U, 0xFEFFU, 0xFFA0U, 0xFFF9U, 0xFE0FU, 0xFE00U}) {
+    CAPTURE(point);
+    CHECK(make_visible(text({'a', point, 'b'})) == fmt::format("a\\u{:04x}b", point));
+  }
+  CHECK(make_visible(text({0xE0041})) == "\\udb40\\udc41");
+  CHECK(make_visible(text({0xE0101})) == "\\udb40\\udd01");
+}
+
+TEST_CASE("joiners and selectors stay where a script or an emoji needs them, one at a time") {
+  const auto text = [](std::initializer_list<std::uint32_t> points) {
+    std::string out;
+    for (const std::uint32_t point : points) json::append_code_point(out, point);
+    return out;
+  };
+  const std::string shown[] = {
+      text({0x0645, 0x06CC, 0x200C, 0x062E, 0x0648, 0x0627, 0x0647, 0x0645}),  // Persian
+      text({0x0915, 0x094D, 0x200D, 0x0937}),                                  // Devanagari
+      text({0x1F468, 0x200D, 0x1F469, 0x200D, 0x1F467}),                       // a family
+      text({0x2764, 0xFE0F, 0x200D, 0x1F525}),                                 // a heart on fire
+      text({'1', 0xFE0F, 0x20E3}),                                             // a keycap
+      text({0x845B, 0xE0100}),  // an ideograph's form
+      text({0x1820, 0x180B})};  // Mongolian
+  for (const std::string& one : shown) CHECK(make_visible(one) == one);
+  CHECK(make_visible(text({0x1F600, 0xFE0F, 0xFE01})) == text({0x1F600, 0xFE0F}) + "\\ufe01");
+  CHECK(make_visible(text({0x0645, 0x200C, 0x200D})) == text({0x0645, 0x200C}) + "\\u200d");
+  CHECK(make_visible(text({0x043F, 0x200D})) == text({0x043F}) + "\\u200d");  // Cyrillic
+}
+
 TEST_CASE("bytes that are no UTF-8 become visible") {
   CHECK(make_visible("\x9b[31m") == "\\x9b[31m");
   CHECK(make_visible("\xC3") == "\\xc3");
@@ -29,7 +71,8 @@ TEST_CASE("bytes that are no UTF-8 become visible") {
 }
 
 TEST_CASE("a stream split anywhere gives what the whole gives") {
-  const std::string text = "a\xC2\x9B\xE2\x82\xAC\xF0\x9F\x98\x80\xFF\x1b\xE2\x82";
+  const std::string text =
+      "a\xC2\x9B\xE2\x82\xAC\xF0\x9F\x98\x80\xFF\x1b\xF0\x9F\x98\x80\xE2\x80\x8D\xE2\x80\xAE\xE2\x82";
   for (std::size_t split = 0; split <= text.size(); ++split) {
     CAPTURE(split);
     VisibleText stream;

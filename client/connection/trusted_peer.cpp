@@ -1,0 +1,129 @@
+#include "connection/trusted_peer.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+
+#include "connection/account_names.hpp"
+#include "connection/file_descriptor.hpp"
+
+namespace client {
+namespace {
+
+constexpr uid_t no_user = static_cast<uid_t>(-1);
+
+std::string read_small_file(const char* path) {
+  const FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> bytes;
+  const ssize_t count = file ? ::read(file.get(), bytes.data(), bytes.size()) : 0;
+  return {bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+/// user_namespaces(7): the number of unmapped users, unless every number is mapped.
+std::optional<uid_t> nameless_user() {
+  unsigned long inside = 0, outside = 0, count = 0;
+  const std::string map = read_small_file("/proc/self/uid_map");
+  if (std::sscanf(map.c_str(), "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 &&
+      count == no_user) {
+    return std::nullopt;
+  }
+  constexpr uid_t usual = 65534;
+  const std::string number = read_small_file("/proc/sys/kernel/overflowuid");
+  const unsigned long found = std::strtoul(number.c_str(), nullptr, 10);
+  return found > 0 ? static_cast<uid_t>(found) : usual;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Where links lead to; the path itself where that cannot be told.
+std::string resolved(const std::string& path) {
+  std::array<char, PATH_MAX> real;
+  return ::realpath(path.c_str(), real.data()) == nullptr ? path : std::string(real.data());
+}
+
+std::string refusal(const PeerFacts& facts, const std::string& path, std::string_view place) {
+  const bool is_nameless = facts.peer == facts.nameless;
+  const std::string who =
+      is_nameless
+          ? fmt::format("a user who has no number in this user namespace (uid {})", facts.peer)
+          : describe_user(facts.peer);
+  const std::string named = is_nameless ? "any" : fmt::to_string(facts.peer);
+  return fmt::format(
+      "{} is served by {}: neither root, nor you, nor the owner of {}, so it may be somebody else's "
+      "trap; if it is your daemon: --peer {} or MCP_NC_PEER={}",
+      path, who, place, named, named);
+}
+
+}  // namespace
+
+std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view option,
+                                                          const char* environment) {
+  std::string_view chosen = option;
+  std::string_view from = "--peer";
+  if (chosen.empty() && environment != nullptr) {
+    chosen = environment;
+    from = "MCP_NC_PEER";
+  }
+  TrustedPeer trusted;
+  if (chosen.empty()) return trusted;
+  if (chosen == "any") {
+    trusted.anybody = true;
+    return trusted;
+  }
+  uid_t user = 0;
+  const char* const end = chosen.data() + chosen.size();
+  const auto [rest, error] = std::from_chars(chosen.data(), end, user);
+  if (error != std::errc() || rest != end || user == no_user) {
+    return UsageError{fmt::format("{}: '{}' is no uid (a number, or any)", from, chosen)};
+  }
+  trusted.user = user;
+  return trusted;
+}
+
+bool is_trusted(const PeerFacts& facts, const TrustedPeer& trusted) {
+  if (trusted.anybody || facts.peer == trusted.user || facts.peer == 0) return true;
+  if (facts.peer == facts.nameless) return false;
+  return facts.peer == facts.user || facts.peer == facts.folder_owner;
+}
+
+std::optional<std::string> distrust(int connected, const std::string& path,
+                                    const TrustedPeer& trusted) {
+  if (trusted.anybody) return std::nullopt;
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+    return fmt::format("cannot tell who serves {} (--peer any connects all the same)", path);
+  }
+  PeerFacts facts{peer.uid, ::geteuid(), std::nullopt, nameless_user()};
+  if (path.front() == '@') {
+    if (is_trusted(facts, trusted)) return std::nullopt;
+    return refusal(facts, path, "its name, which anybody may take");
+  }
+  // A link can stand in one place and lead to another: neither may be a stranger's.
+  std::string looked_at;
+  for (const std::string& folder : {folder_of(path), folder_of(resolved(path))}) {
+    if (folder == looked_at) continue;
+    looked_at = folder;
+    struct stat status {};
+    const bool is_known = ::stat(folder.c_str(), &status) == 0;
+    if (is_known && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) continue;
+    facts.folder_owner = is_known ? std::optional(status.st_uid) : std::nullopt;
+    if (!is_trusted(facts, trusted)) {
+      return refusal(facts, path, fmt::format("{}, which others may write", folder));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace client

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "command_line/options.hpp"
+
+namespace client {
+
+/// Whom the user trusts to be the daemon beside root, the user and the owner of the socket's
+/// folder:
+/// --peer or MCP_NC_PEER.
+struct TrustedPeer {
+  std::optional<uid_t> user;
+  bool anybody = false;
+};
+
+/// The option, else the environment (empty is unset): a uid or `any`.
+std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view option,
+                                                          const char* environment);
+
+/// Who serves a socket in which place, as the kernel tells it.
+struct PeerFacts {
+  uid_t peer = 0;
+  uid_t user = 0;  ///< who asks
+  std::optional<uid_t> folder_owner;
+  /// In a user namespace all users that have no number in it are shown as this one: seeing it tells
+  /// nothing. Nothing where every user has a number of its own.
+  std::optional<uid_t> nameless;
+};
+
+/// Whether that peer may be talked to in a folder that others may write. Pure.
+bool is_trusted(const PeerFacts& facts, const TrustedPeer& trusted);
+
+/// Where anybody could have put a socket (a folder that group or others may write, or the abstract
+/// names, which have no permissions) the one who serves it is looked at. Nothing if it may be
+/// talked to, else why not, for a person. `connected` is a Unix socket, its path as it was given.
+std::optional<std::string> distrust(int connected, const std::string& path,
+                                    const TrustedPeer& trusted);
+
+}  // namespace client
