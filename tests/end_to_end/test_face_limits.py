@@ -176,6 +176,21 @@ class Many(Facing):
         self.assertNotIn("cannot accept", self.default_daemon.stderr())
         self.assertLess(self.default_daemon.fds(), 1024)
 
+    def test_out_of_file_descriptors_it_waits_without_turning(self):
+        server = self.upstream()
+        face = self.face_before(server, before_exec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+        waiting = [self.client() for _ in range(60)]
+        for _ in range(60):
+            face.connect()
+        daemon = self.default_daemon
+        daemon.logged("cannot accept a client: Too many open files")
+        used = daemon.cpu_seconds()
+        daemon.logged("cannot accept a client: Too many open files", 4)  # once a second
+        self.assertLess(daemon.cpu_seconds() - used, 1)
+        for client in waiting:
+            client.close()
+        self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
+
     def test_the_soft_limit_of_file_descriptors_is_raised_to_what_is_needed(self):
         server = self.upstream()
         few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
