@@ -63,6 +63,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
     face_ = std::make_unique<HttpFace>(loop_, turn_, client_ids_, feed_, budget_, router_, log_,
                                        options_.face, std::move(reports));
     feed_.add_readers(*face_);
+    router_.set_onlookers(face_->onlookers());
     metrics_.add_clients("http", face_->counts());
   }
   metrics_.add_clients("unix", clients_.counts());

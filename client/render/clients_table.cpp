@@ -48,6 +48,11 @@ Row make_row(const json::Value& client) {
           plain(client.find("command"))};
 }
 
+bool is_idle(const json::Value& client) {
+  const json::Value* idle = client.find("idle", json::Value::Kind::boolean);
+  return idle != nullptr && idle->truth;
+}
+
 void shorten(std::string& command, std::size_t room) {
   if (display_width(command) <= room) return;
   command = std::string(fit_columns(command, room - 3)) + "...";
@@ -60,13 +65,27 @@ Tone tone_of(const Row& row, std::size_t column) {
 
 }  // namespace
 
-std::vector<StyledLine> render_clients(const std::vector<json::Value>& clients, const Look& look,
+std::vector<StyledLine> render_clients(const std::vector<json::Value>& all, const Look& look,
                                        std::size_t rows) {
   std::vector<StyledLine> lines;
+  std::vector<const json::Value*> clients;
+  for (const json::Value& client : all) {
+    if (!is_idle(client)) clients.push_back(&client);
+  }
+  const std::size_t idle = all.size() - clients.size();
+  const auto add_idle = [&] {
+    if (idle == 0) return;
+    lines.emplace_back().add(
+        fmt::format("{}{} idle {}, with no connection", clients.empty() ? "" : "and ", idle,
+                    idle == 1 ? "HTTP session" : "HTTP sessions"),
+        Tone::faint);
+  };
   if (clients.empty()) {
-    lines.emplace_back().add("no clients", Tone::faint);
+    add_idle();
+    if (idle == 0) lines.emplace_back().add("no clients", Tone::faint);
     return lines;
   }
+  if (rows > 1 && idle > 0) --rows;
   // One row is the heading's, one the count's of those left out.
   std::size_t shown = clients.size();
   if (rows > 0 && clients.size() + 1 > rows) shown = rows > 2 ? rows - 2 : 0;
@@ -74,7 +93,7 @@ std::vector<StyledLine> render_clients(const std::vector<json::Value>& clients, 
   std::array<std::size_t, table_columns> widths{};
   for (std::size_t at = 0; at < table_columns; ++at) widths[at] = headings[at].size();
   for (std::size_t at = 0; at < shown; ++at) {
-    const Row& row = table.emplace_back(make_row(clients[at]));
+    const Row& row = table.emplace_back(make_row(*clients[at]));
     for (std::size_t column = 0; column < command_column; ++column) {
       widths[column] = std::max(widths[column], display_width(row[column]));
     }
@@ -104,6 +123,7 @@ std::vector<StyledLine> render_clients(const std::vector<json::Value>& clients, 
   if (shown < clients.size()) {
     lines.emplace_back().add(fmt::format("and {} more", clients.size() - shown), Tone::faint);
   }
+  add_idle();
   return lines;
 }
 

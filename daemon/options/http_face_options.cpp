@@ -39,8 +39,8 @@ void add_http_face_options(OptionBuilder& build, Options& options) {
           wrong_value("--http-fanout", given, "one of session|all");
         face.fans_out_all = given == "all";
       });
-  build.count<std::size_t>("--http-max-sessions", face.max_sessions, "Sessions at a time", 1,
-                           "1000");
+  build.count<std::size_t>("--http-max-sessions", face.max_sessions,
+                           "Sessions at a time; the one unused for longest makes room", 1, "1000");
   build.count<std::size_t>("--http-max-streams", face.max_streams,
                            "Streams opened by GET at a time", 1, "256");
   build.duration("--http-session-idle", face.session_idle,
@@ -49,6 +49,14 @@ void add_http_face_options(OptionBuilder& build, Options& options) {
       "--http-stream-buffer", face.stream_buffer,
       "Bytes that may wait for a stream that takes nothing, and kept of a session for resumption");
   build.duration("--sse-keepalive", face.keepalive, "Between comments on a quiet stream");
+  build.parsed("--sse-idle", "DURATION", "off",
+               "End a stream opened by GET that has said nothing but comments for so long; 0: off",
+               [&face](const std::string& given) {
+                 const auto duration = parse_duration(given);
+                 if (!duration)
+                   wrong_value("--sse-idle", given, "a duration (a number with ms, s, m or h)");
+                 face.sse_idle = *duration;
+               });
 }
 
 void settle_http_face_options(Options& options) {
@@ -71,6 +79,8 @@ void settle_http_face_options(Options& options) {
     if (value < milliseconds(10))
       throw StartError(exit_code::usage, fmt::format("{}: at least 10ms", name));
   }
+  if (face.sse_idle.count() > 0 && face.sse_idle < milliseconds(10))
+    throw StartError(exit_code::usage, "--sse-idle: at least 10ms, or 0 for off");
 }
 
 }  // namespace bridge

@@ -83,6 +83,10 @@ class ClientChannel {
     return true;
   }
 
+  /// Whether its answer counts for a request of the upstream that was shown to onlookers and that
+  /// nobody was asked.
+  virtual bool answers_unasked() const { return false; }
+
   /// Takes no further frames from the client until release_input(), but for those it has read
   /// already. False if the carrier cannot.
   virtual bool hold_input() { return false; }
@@ -97,6 +101,8 @@ class ClientChannel {
   virtual std::size_t queued_bytes() const = 0;
   /// Whether they are over --client-buffer.
   virtual bool congested() const = 0;
+  /// It is only kept in mind: no connection of it is there, and nothing waits for it.
+  virtual bool idle() const { return false; }
   virtual const ClientIdentity& identity() const = 0;
   /// What the process calls itself; informative only, read when asked for.
   virtual std::string command() const = 0;

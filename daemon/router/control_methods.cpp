@@ -113,10 +113,11 @@ std::string ControlMethods::clients_status() const {
     if (all.size() > 1) all += ',';
     fmt::format_to(
         std::back_inserter(all),
-        R"({{"id":{},"kind":"{}","pid":{},"uid":{},"command":{},"connectedMs":{},"inFlight":{},"queuedBytes":{}}})",
+        R"({{"id":{},"kind":"{}","pid":{},"uid":{},"command":{},"connectedMs":{},"inFlight":{},"queuedBytes":{},"idle":{}}})",
         value_of(id), identity.kind, identity.pid, identity.uid, quote(client->channel.command()),
         milliseconds_since(identity.connected), client->in_flight.size(),
-        client->channel.queued_bytes() + router_.waiting_bytes(id));
+        client->channel.queued_bytes() + router_.waiting_bytes(id),
+        client->channel.idle() && client->in_flight.empty() && client->waiting.empty());
   }
   return all + ']';
 }

@@ -14,6 +14,7 @@
 #include "router/client_channel.hpp"
 #include "router/departed_notifications.hpp"
 #include "router/pending_requests.hpp"
+#include "router/request_onlookers.hpp"
 #include "router/server_requests.hpp"
 #include "router/statistics.hpp"
 #include "router/subscriptions.hpp"
@@ -102,6 +103,8 @@ class Router final : public ClientEvents, public SessionEvents {
     ~Control() = default;
   };
   void set_control(Control& control) { control_ = &control; }
+  /// Who sees the upstream's requests as well; set once, may be left out.
+  void set_onlookers(RequestOnlookers& onlookers) { onlookers_ = &onlookers; }
 
  private:
   // Frames from clients: router_clients.cpp.
@@ -190,6 +193,7 @@ class Router final : public ClientEvents, public SessionEvents {
   Log& log_;
   RouterOptions options_;
   Control* control_ = nullptr;
+  RequestOnlookers* onlookers_ = nullptr;
 
   std::map<ClientId, std::unique_ptr<Client>> clients_;  ///< in the order of connecting
   PendingRequests pending_;

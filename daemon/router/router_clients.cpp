@@ -202,7 +202,10 @@ void Router::client_cancels(Client& client, Frame frame) {
 void Router::client_answer(Client& client, Frame frame) {
   const auto number = to_unsigned(frame.text(frame.id));
   ServerRequest* request = number ? server_requests_.find(*number) : nullptr;
-  if (request == nullptr || request->asked != client.id()) {
+  const bool is_unasked = request != nullptr && !request->asked && request->shown;
+  const bool may_answer = request != nullptr && (request->asked == client.id() ||
+                                                 (is_unasked && client.channel.answers_unasked()));
+  if (!may_answer) {
     ++statistics_.unknown_answers;
     log_.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
               "a client's answer to nothing it was asked was dropped");

@@ -49,7 +49,8 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
       std::all_of(clients_.begin(), clients_.end(), [](const auto& entry) {
         return entry.second->is_observer() || !entry.second->channel.can_be_asked({});
       });
-  if (client == nullptr && (origin || !nobody_connected)) {
+  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
+  if (client == nullptr && !is_watched && (origin || !nobody_connected)) {
     log_.peer(LogLevel::info, "request of the upstream refused",
               "the upstream asks for {}: no connected client has declared it",
               printable(frame.method, 80));
@@ -75,6 +76,8 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
     return;
   }
   ServerRequest& added = server_requests_.add(std::move(request));
+  added.shown = is_watched;
+  if (is_watched) onlookers_->show_request(added.line);
   if (client != nullptr) {
     ask(*client, added);
   } else {

@@ -20,6 +20,7 @@ struct ServerRequest {
   std::optional<UpstreamId> origin;  ///< the client request it belongs to; none: the session
   std::optional<ClientId> asked;     ///< none: parked
   SteadyTime parked_until{};
+  bool shown = false;  ///< to onlookers, who may answer while nobody is asked
 };
 
 /// All of them. Pure. Bounded: `max_parked` requests and `max_parked_bytes` may be parked, and

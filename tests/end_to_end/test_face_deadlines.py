@@ -194,6 +194,15 @@ class Full(Facing):
             self.assertEqual(text_of(face.call("echo", {"message": str(n)}, n, session).json()), str(n))
         self.clients_of_kind("http", 5)
 
+    def test_the_status_folds_what_is_idle(self):
+        _, face = self.face()
+        used, *_ = [face.session() for _ in range(4)]
+        stream = face.stream(used)
+        stream.comment()
+        out, _ = self.run_nc("status")
+        self.assertIn("and 3 idle HTTP sessions, with no connection", out)
+        self.assertEqual(out.count(" http "), 1)
+
     def test_sessions_that_are_used_are_not_ended_for_another(self):
         server, face = self.face("--http-max-sessions", "2")
         streaming, asking = face.session(), face.session()

@@ -21,12 +21,19 @@ EventStream::EventStream(FaceContext& context, HttpConnection& connection, Heade
   connection_.begin_stream(response);
   context_.streams.insert(this);
   comment("open");
+  last_event_ = last_sent_;
   context_.look_by(last_sent_ + context_.options.keepalive);
+  if (const auto end = quiet_end()) context_.look_by(*end);
 }
 
 EventStream::~EventStream() { context_.streams.erase(this); }
 
 void EventStream::send(std::string_view event) {
+  write(event);
+  last_event_ = last_sent_;
+}
+
+void EventStream::write(std::string_view event) {
   const bool behind = connection_.unsent() > 0;
   connection_.write_stream(event);
   last_sent_ = std::chrono::steady_clock::now();
@@ -44,7 +51,12 @@ bool EventStream::is_stuck(std::size_t queued) {
   return connection_.unsent() > 2 * context_.options.client_buffer + context_.options.max_frame;
 }
 
-void EventStream::comment(std::string_view text) { send(sse_comment(text)); }
+void EventStream::comment(std::string_view text) { write(sse_comment(text)); }
+
+std::optional<SteadyTime> EventStream::quiet_end() const {
+  const auto idle = context_.options.sse_idle;
+  return idle.count() > 0 ? std::optional(last_event_ + idle) : std::nullopt;
+}
 
 void EventStream::end() { connection_.end_stream(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,11 +41,16 @@ class EventStream {
   /// wait for this stream. Has itself looked at again.
   bool is_stuck(std::size_t queued = 0);
   SteadyTime last_sent() const { return last_sent_; }
+  /// When it has said nothing but comments for --sse-idle; nothing without that.
+  std::optional<SteadyTime> quiet_end() const;
 
  private:
+  void write(std::string_view event);
+
   FaceContext& context_;
   HttpConnection& connection_;
   SteadyTime last_sent_;
+  SteadyTime last_event_;  ///< as above, comments not counted
   bool overrun_ = false;
 };
 

@@ -35,6 +35,7 @@ struct FaceOptions {
   std::chrono::milliseconds timeout{60000};  ///< a caller that wants JSON waits so long
   std::chrono::milliseconds session_idle{1800000};
   std::chrono::milliseconds keepalive{15000};  ///< between comments on a stream
+  std::chrono::milliseconds sse_idle{0};       ///< a quiet stream of a GET ends then; 0: never
   std::size_t max_sessions = 1000;
   std::size_t max_streams = 256;
   std::size_t stream_buffer =

@@ -153,6 +153,7 @@ HttpResponse HttpFace::post_old_sse(const RequestHead& head, std::string body) {
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
   for (std::string& fault : posted.faults) session->send_later(std::move(fault));
+  for (const std::string& id : posted.request_ids) session->expect_later(id);
   const ClientId client = session->identity().id;
   for (std::string& message : posted.messages)
     context_.events.client_line(client, std::move(message));

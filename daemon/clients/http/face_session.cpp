@@ -86,7 +86,8 @@ void FaceSession::answer(std::string_view request_id, std::string frame, AnswerO
     return;
   }
   const bool expected = settle_later(request_id);
-  if (expected && !context_.options.fans_out_all) context_.fan_out->publish(frame);
+  const bool is_late = expected && kind_ == Kind::streamable;
+  if (is_late && !context_.options.fans_out_all) context_.fan_out->publish(frame);
   if (order == AnswerOrder::ahead) {
     stream_.push_ahead(std::move(frame), request_id);
   } else {
@@ -101,7 +102,7 @@ void FaceSession::timed_out(std::string_view raw_id) {
 void FaceSession::send_later(std::string message) { stream_.push(std::move(message)); }
 
 void FaceSession::send_about(std::string_view request_id, std::string frame) {
-  context_.fan_out->publish_if_all(frame);
+  context_.fan_out->publish_about(frame, kind_ == Kind::streamable && later_.contains(request_id));
   PostExchange* exchange = exchange_for(request_id);
   // A question waits for no resumption; what only tells something does.
   const bool elsewhere =
@@ -125,7 +126,7 @@ bool FaceSession::settle_later(std::string_view request_id) {
 }
 
 void FaceSession::send(std::string frame) {
-  context_.fan_out->publish_if_all(frame);
+  context_.fan_out->publish_about(frame, false);
   if (!stream_.is_open()) {
     // A question about no request of its own: a stream of a POST carries it as well.
     for (PostExchange* exchange : exchanges_) {
@@ -171,6 +172,16 @@ std::optional<SessionDue> FaceSession::due() const {
   for (const PostExchange* exchange : exchanges_)
     use.last_taken = std::max(use.last_taken, exchange->last_taken().value_or(last_taken_));
   return end_of_session(use, {context_.options.session_idle, context_.options.stall});
+}
+
+std::optional<SteadyTime> FaceSession::end_quiet_stream(SteadyTime now) {
+  const auto end = stream_.quiet_end();
+  if (!end) return std::nullopt;
+  if (*end > now) return end;
+  if (kind_ == Kind::old_sse && !later_.empty()) return now + context_.options.sse_idle;
+  stream_.close({});
+  stream_lost();
+  return std::nullopt;
 }
 
 void FaceSession::stream_lost() {

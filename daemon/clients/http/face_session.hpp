@@ -63,6 +63,9 @@ class FaceSession final : public ClientChannel {
   void can_be_asked_now();
   void used() { last_used_ = std::chrono::steady_clock::now(); }
   SteadyTime last_used() const { return last_used_; }
+  /// Ends its stream if that is quiet (--sse-idle), but for one that its answers can only come on.
+  /// Returns when to look again.
+  std::optional<SteadyTime> end_quiet_stream(SteadyTime now);
   /// Nothing of it is open or under way.
   bool is_unused() const;
   /// When and why it ends if nothing happens; nothing while another's time runs for it.
@@ -80,6 +83,7 @@ class FaceSession final : public ClientChannel {
   void finish() override;
   std::size_t queued_bytes() const override;
   bool congested() const override { return congested_; }
+  bool idle() const override { return is_unused() && queued_bytes() == 0; }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return agent_; }
 

@@ -1,16 +1,22 @@
 #include "clients/http/fan_out.hpp"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "clients/http/sse_event.hpp"
+#include "protocol/json_text.hpp"
 
 namespace bridge {
 namespace {
 
 std::string_view line_of(const RingEntry& entry) {
   return std::string_view(entry.line).substr(0, entry.line.size() - 1);
+}
+
+bool is_request(std::string_view message) {
+  return find_member(message, "method").has_value() && find_member(message, "id").has_value();
 }
 
 }  // namespace
@@ -76,6 +82,36 @@ void FanOut::publish(const std::string& message) {
 
 void FanOut::publish_if_all(const std::string& message) {
   if (context_.options.fans_out_all) publish(message);
+}
+
+void FanOut::publish_about(const std::string& message, bool is_later) {
+  const bool is_shown = is_later || context_.options.fans_out_all;
+  if (is_shown && used_ && !is_request(message)) publish(message);
+}
+
+bool FanOut::somebody_looks_on() const {
+  return context_.options.fans_out_all && !subscribers_.empty();
+}
+
+void FanOut::show_request(const std::string& line) { publish_if_all(line); }
+
+std::optional<SteadyTime> FanOut::end_quiet(SteadyTime now) {
+  std::optional<SteadyTime> next;
+  std::vector<Subscriber*> quiet;
+  for (auto& [key, subscriber] : subscribers_) {
+    const auto end = subscriber->stream().quiet_end();
+    if (!end) break;
+    if (*end <= now) {
+      quiet.push_back(key);
+    } else {
+      next = next ? std::min(*next, *end) : end;
+    }
+  }
+  for (Subscriber* one : quiet) {
+    one->stream().end();
+    remove(*one);
+  }
+  return next;
 }
 
 void FanOut::ring_grew() {

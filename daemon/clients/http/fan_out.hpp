@@ -2,20 +2,23 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "clients/http/event_store.hpp"
 #include "clients/http/event_stream.hpp"
+#include "router/request_onlookers.hpp"
 
 namespace bridge {
 
-/// `GET /mcp/stream`: every session notification, and what callers get later than with their POST
-/// (with --http-fanout all: everything they get), to every subscriber. They take nothing from the
-/// ring. A subscriber is never waited for: with more than --http-stream-buffer unsent it is
-/// dropped. Owned by the face; the loop's thread only.
-class FanOut {
+/// `GET /mcp/stream`: every session notification, and what callers get later than with their POST,
+/// to every subscriber; with --http-fanout all everything that callers get, and the upstream's
+/// requests, whoever is asked. They take nothing from the ring. A subscriber is never waited for:
+/// with more than --http-stream-buffer unsent it is dropped. Owned by the face; the loop's thread
+/// only.
+class FanOut final : public RequestOnlookers {
  public:
   explicit FanOut(FaceContext& context);
   ~FanOut();
@@ -27,6 +30,16 @@ class FanOut {
   void publish(const std::string& message);
   /// A message that only those see who asked for everything.
   void publish_if_all(const std::string& message);
+  /// What belongs to a request before its answer; `is_later`: that was put off. The upstream's
+  /// requests are not shown by this, since they are by show_request(), whoever is asked.
+  void publish_about(const std::string& message, bool is_later);
+
+  bool somebody_looks_on() const override;
+  void show_request(const std::string& line) override;
+
+  /// Ends the streams on which nothing was said for --sse-idle, in order. Returns when the next of
+  /// them has its time.
+  std::optional<SteadyTime> end_quiet(SteadyTime now);
   /// The ring has something new.
   void ring_grew();
   void close_all(std::string_view last_comment);

@@ -190,8 +190,10 @@ void HttpFace::look_around() {
     later(stream->last_sent() + interval);
   }
 
+  if (const auto time = fan_out_.end_quiet(now)) later(*time);
   for (auto& [name, session] : sessions_) {
     session->stream().drop_if_stuck();
+    if (const auto time = session->end_quiet_stream(now)) later(*time);
     const auto due = session->due();
     if (!due) continue;
     if (due->time <= now) {

@@ -46,6 +46,8 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   /// A last comment on every stream, and the end of all connections.
   void close_all();
   const ClientCounts& counts() const { return context_.counts; }
+  /// The subscribers of /mcp/stream, of whom --http-fanout makes onlookers.
+  RequestOnlookers& onlookers() { return fan_out_; }
   /// `http://127.0.0.1:8080`, as it is bound.
   const std::string& url() const { return url_; }
 

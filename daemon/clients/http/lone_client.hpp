@@ -38,13 +38,14 @@ class LoneClient final : public ClientChannel {
       exchange_->answer(request_id, std::move(frame));
   }
   void send_about(std::string_view request_id, std::string frame) override {
-    context_.fan_out->publish_if_all(frame);
+    context_.fan_out->publish_about(frame, exchange_ == nullptr);
     if (exchange_ != nullptr && exchange_->awaits(request_id)) exchange_->send(frame);
   }
   void no_answer(std::string_view request_id) override {
     if (exchange_ != nullptr && exchange_->awaits(request_id)) exchange_->no_answer(request_id);
   }
   bool can_be_asked(std::string_view) const override { return false; }
+  bool answers_unasked() const override { return context_.options.fans_out_all; }
   void set_feed(RingFeed) override {}
   void finish() override {
     known_ = false;

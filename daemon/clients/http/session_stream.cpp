@@ -242,6 +242,7 @@ void SessionStream::close(std::string_view last_comment) {
   if (!last_comment.empty()) stream_->comment(last_comment);
   stream_->end();
   leave_ring(stream_->connection().peer_has_all());
+  put_back_unacknowledged();
   stream_.reset();
 }
 

@@ -42,6 +42,10 @@ class SessionStream final : public HttpResponder {
   bool is_open() const { return stream_ != nullptr; }
   /// Ends the connection's response.
   void close(std::string_view last_comment);
+  /// EventStream::quiet_end(), of the connection that carries it.
+  std::optional<SteadyTime> quiet_end() const {
+    return stream_ ? stream_->quiet_end() : std::nullopt;
+  }
 
   /// `answers`: the id of the request, if it is an answer.
   void push(std::string message, std::string_view answers = {});

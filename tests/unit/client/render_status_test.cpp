@@ -103,6 +103,26 @@ TEST_CASE("clients that do not fit are counted") {
   CHECK(lines[1].draw({}).ends_with("..."));
 }
 
+TEST_CASE("clients that are idle are one line, however many") {
+  const json::Value busy = status_of(R"({"id":1,"kind":"http","idle":false})");
+  const json::Value idle = status_of(R"({"id":2,"kind":"http","idle":true})");
+  const auto last = [](const std::vector<json::Value>& clients, std::size_t rows) {
+    const auto lines = render_clients(clients, Look{}, rows);
+    CHECK((rows == 0 || lines.size() <= rows));
+    return lines.back().draw({});
+  };
+  std::vector<json::Value> clients(1000, idle);
+  CHECK(render_clients(clients, Look{}, 0).size() == 1);
+  CHECK(last(clients, 0) == "1000 idle HTTP sessions, with no connection");
+  CHECK(last({idle}, 0) == "1 idle HTTP session, with no connection");
+  clients.push_back(busy);
+  CHECK(render_clients(clients, Look{}, 0).size() == 3);
+  CHECK(last(clients, 5) == "and 1000 idle HTTP sessions, with no connection");
+  std::vector<json::Value> many(10, busy);
+  many.push_back(idle);
+  CHECK(last(many, 5) == "and 1 idle HTTP session, with no connection");
+}
+
 TEST_CASE("ready is what does not wait and was not refused") {
   const auto with_state = [](const std::string& state) {
     return status_of(R"({"upstream":{"state":")" + state + R"("},
