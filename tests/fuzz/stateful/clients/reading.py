@@ -79,10 +79,12 @@ class Reader:
 
     @staticmethod
     def _matching(calls, message):
-        """Of several with the same id the one that it is about."""
+        """Of several with the same id the one that it is about, as far as can be told."""
         told = message.get("result") or (message.get("error") or {}).get("data") or {}
         key = told.get("key") or told.get("echo")
-        return next((call for call in calls if key is not None and call.key == key), calls[0])
+        named = [call for call in calls if key is not None and call.key == key]
+        waiting = [call for call in calls if not call.cancelled]
+        return (named or waiting or calls)[0]
 
     @staticmethod
     def _raw_id(data, value):

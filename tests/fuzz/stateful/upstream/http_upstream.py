@@ -187,6 +187,8 @@ class HttpUpstream(Server):
             await asyncio.gather(pumping, gone, return_exceptions=True)
 
     async def _write(self, writer, data, trickle):
+        if writer.transport.is_closing():
+            raise ConnectionResetError
         if trickle:
             for start in range(0, min(len(data), 60)):
                 writer.write(data[start:start + 1])
