@@ -25,6 +25,10 @@ class EventLog:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
+    async def wait_for_end(self):
+        async for _ in self.read(len(self.events)):
+            pass
+
     def id_of(self, index):
         return f"{self.prefix}-{index + 1}" if self.prefix else None
 

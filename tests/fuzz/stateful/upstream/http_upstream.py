@@ -3,49 +3,14 @@
 import asyncio
 import json
 import socket
-import struct
 import time
 
 import wire
 
 from .event_log import EventLog
+from .writing import JSON, NOT_DONE, STREAM, close, pump, refusal_of, reply, write
+from .outlet import HANGS, Outlet
 from .server import READ_BY_THEN, Server, dumps
-
-JSON = ("Content-Type", "application/json")
-STREAM = ("Content-Type", "text/event-stream")
-REFUSALS = {"401": (401, []), "403": (403, []), "429": (429, [("Retry-After", "0")]),
-            "503r": (503, [("Retry-After", "0")]), "503": (503, []), "500": (500, [])}
-# The bridge may send these again, or the status says that nothing was done.
-NOT_DONE = ("401", "403", "429", "503r", "lost")
-
-
-HANGS = b"hangs"  # no event: from here on nothing comes
-
-
-class Outlet:
-    """What a request's answer is written to: a log of events that a connection reads."""
-
-    def __init__(self, log, stays_open=False):
-        self.log, self.stays_open = log, stays_open
-        self.body = None
-        self.garbage = None
-
-    def message(self, message):
-        self.log.append(dumps(message))
-
-    def answer(self, message):
-        self.body = dumps(message)
-        self.log.append(self.body)
-        if not self.stays_open:
-            self.log.end()
-
-    def hang(self):
-        self.log.append(HANGS)
-
-    def malformed(self, data):
-        self.garbage = data
-        self.log.append(data)
-        self.log.end()
 
 
 class HttpUpstream(Server):
@@ -109,16 +74,11 @@ class HttpUpstream(Server):
             if self.closes_idle and self.choices.chance(0.1):
                 break
 
-    async def _reply(self, writer, status, body=b"", headers=(JSON,)):
-        writer.write(wire.answer_head(status, [*headers, ("Content-Length", len(body))]) + body)
-        await writer.drain()
-        return True
-
     async def _unknown_session(self, writer):
         body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "Session not found"}}
         if self.unknown_session == 400:
             body["error"] = {"code": -32000, "message": "Bad Request: No valid session ID provided"}
-        return await self._reply(writer, self.unknown_session, dumps(body))
+        return await reply(writer, self.unknown_session, dumps(body))
 
     def _knows(self, head):
         return self.session and not self.session.lost and head.get("mcp-session-id") == self.session.name
@@ -128,19 +88,19 @@ class HttpUpstream(Server):
             return await self._unknown_session(writer)
         self.session_is_over("DELETE")
         self.session.log.end()
-        return await self._reply(writer, 200)
+        return await reply(writer, 200)
 
     # GET: the session's stream, or what was broken.
 
     async def _get(self, head, _, reader, writer):
         if not self.has_stream and not head.get("last-event-id"):
-            return await self._reply(writer, 405)
+            return await reply(writer, 405)
         if not self._knows(head):
             return await self._unknown_session(writer)
         last = head.get("last-event-id")
         log = self.session.log if last is None else self.logs.get(last.rpartition("-")[0])
         if log is None:
-            return await self._reply(writer, 404)
+            return await reply(writer, 404)
         of_session = log is self.session.log
         start = log.after(last) if last else (0 if log.prefix else len(log.events))
         self.note(f"GET {'of the session' if of_session else log.prefix} from {start}")
@@ -149,53 +109,13 @@ class HttpUpstream(Server):
         if of_session:
             self.stream_writers.append(writer)
         try:
-            whole = await self._pump(log, start, reader, writer)
+            whole = await pump(log, start, reader, writer)
         finally:
             if of_session:
                 self.stream_writers.remove(writer)
         if of_session and not whole and not log.prefix:
             self.ledger.doubt(name, time.monotonic() - READ_BY_THEN)
         return False
-
-    async def _pump(self, log, start, reader, writer, stop_after=None, trickle=False):
-        """Writes events up to the log's end; False if the peer went first or it stopped on the way."""
-
-        async def pump():
-            written = 0
-            async for index, data in log.read(start):
-                if stop_after is not None and written >= stop_after:
-                    return False
-                if data is HANGS:
-                    continue
-                # What is asked to go with an id before it has data: an empty event.
-                await self._write(writer, wire.chunk(wire.event(data, log.id_of(index))), trickle)
-                written += 1
-            if stop_after is not None:
-                return False
-            writer.write(b"0\r\n\r\n")
-            await writer.drain()
-            return True
-
-        pumping = asyncio.ensure_future(pump())
-        gone = asyncio.ensure_future(reader.read(1))
-        try:
-            await asyncio.wait([pumping, gone], return_when=asyncio.FIRST_COMPLETED)
-            return pumping.done() and not pumping.exception() and pumping.result()
-        finally:
-            pumping.cancel()
-            gone.cancel()
-            await asyncio.gather(pumping, gone, return_exceptions=True)
-
-    async def _write(self, writer, data, trickle):
-        if writer.transport.is_closing():
-            raise ConnectionResetError
-        if trickle:
-            for start in range(0, min(len(data), 60)):
-                writer.write(data[start:start + 1])
-                await asyncio.sleep(0.0005)
-            data = data[60:]
-        writer.write(data)
-        await writer.drain()
 
     # POST.
 
@@ -206,7 +126,7 @@ class HttpUpstream(Server):
             if not self._knows(head):
                 return await self._unknown_session(writer)
             self.response(message)
-            return await self._reply(writer, 202)
+            return await reply(writer, 202)
         if method == "initialize":
             return await self._initialize(message, writer)
         if not self._knows(head):
@@ -223,7 +143,7 @@ class HttpUpstream(Server):
         if fault == "close":
             return False
         if fault:
-            return await self._reply(writer, *_refusal(fault))
+            return await reply(writer, *refusal_of(fault))
         self._lose("a new session")
         prefix = None
         if self.server_ids:
@@ -234,14 +154,14 @@ class HttpUpstream(Server):
             self.logs[prefix] = session.log
             session.log.append(b"")
         answer = dumps({"jsonrpc": "2.0", "id": message["id"], "result": self.initialize_result()})
-        return await self._reply(writer, 200, answer, [JSON, ("Mcp-Session-Id", session.name)])
+        return await reply(writer, 200, answer, [JSON, ("Mcp-Session-Id", session.name)])
 
     async def _notification(self, message, writer):
         self.note(f"gets {message['method']} {message.get('params')}")
         key = (message.get("params") or {}).get("key")
         if key:
             self.ledger.act(key)
-        return await self._reply(writer, 202)
+        return await reply(writer, 202)
 
     async def _reading(self, message, writer):
         fault = "" if self.quiet else self.choices.pick({"": 30, "close": 1, "503": 0.5, "503r": 1, "sse": 4})
@@ -250,10 +170,10 @@ class HttpUpstream(Server):
             return False
         answer = dumps({"jsonrpc": "2.0", "id": message["id"], "result": self.plain_result(message)})
         if fault == "sse":
-            return await self._reply(writer, 200, wire.event(answer), (STREAM,))
+            return await reply(writer, 200, wire.event(answer), (STREAM,))
         if fault:
-            return await self._reply(writer, *_refusal(fault))
-        return await self._reply(writer, 200, answer)
+            return await reply(writer, *refusal_of(fault))
+        return await reply(writer, 200, answer)
 
     async def _tools_call(self, message, reader, writer):
         arguments = message["params"]["arguments"]
@@ -266,7 +186,7 @@ class HttpUpstream(Server):
             if refusal == "lost":
                 self._lose(f"with {key}")
                 return await self._unknown_session(writer)
-            return await self._reply(writer, *_refusal(refusal))
+            return await reply(writer, *refusal_of(refusal))
         log = self._new_log(plan["form"] == "ids")
         outlet = Outlet(log, plan["form"] in ("sse", "ids") and plan["tail"] == "keep")
         if plan["break"] in ("before", "abort_before"):
@@ -279,7 +199,7 @@ class HttpUpstream(Server):
             return await self._body(log, outlet, plan, reader, writer)
         if plan["form"] == "accepted":
             self.start(self._answer_on_stream(log))
-            return await self._reply(writer, 202)
+            return await reply(writer, 202)
         return await self._stream(key, log, plan, reader, writer)
 
     async def _answer_on_stream(self, log):
@@ -289,7 +209,7 @@ class HttpUpstream(Server):
             self._say(data)
 
     async def _body(self, log, outlet, plan, reader, writer):
-        ended = asyncio.ensure_future(self._ended(log))
+        ended = asyncio.ensure_future(log.wait_for_end())
         gone = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait([ended, gone], return_when=asyncio.FIRST_COMPLETED)
@@ -302,16 +222,11 @@ class HttpUpstream(Server):
         body = outlet.body or outlet.garbage
         data = wire.answer_head(200, [JSON, ("Content-Length", len(body))]) + body
         if plan["break"] in ("middle", "abort_middle"):
-            await self._write(writer, data[:len(data) // 2], False)
+            await write(writer, data[:len(data) // 2])
             close(writer, plan["break"] == "middle")
             return False
-        await self._write(writer, data, plan["trickle"])
+        await write(writer, data, plan["trickle"])
         return True
-
-    @staticmethod
-    async def _ended(log):
-        async for _ in log.read(0):
-            pass
 
     async def _stream(self, key, log, plan, reader, writer):
         writer.write(wire.answer_head(200, [STREAM, ("Transfer-Encoding", "chunked")]))
@@ -319,7 +234,7 @@ class HttpUpstream(Server):
         if plan["break"] in ("middle", "abort_middle"):
             # The empty event of a log with ids first: without it nobody could come back.
             stop_after = 1 + len(plan["steps"]) // 2 if log.prefix else len(plan["steps"]) // 2
-        whole = await self._pump(log, 0, reader, writer, stop_after, plan["trickle"])
+        whole = await pump(log, 0, reader, writer, stop_after, plan["trickle"])
         if stop_after is not None:
             self.note(f"breaks the stream of {key}")
             close(writer, plan["break"] == "middle")
@@ -327,16 +242,3 @@ class HttpUpstream(Server):
         if plan["break"] == "after":
             return False
         return whole
-
-
-def _refusal(name):
-    status, headers = REFUSALS[name]
-    return status, b"no", [("Content-Type", "text/plain"), *headers]
-
-
-def close(writer, politely):
-    """By FIN, or by RST."""
-    if not politely and not writer.transport.is_closing():
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.transport.abort()
-    writer.close()

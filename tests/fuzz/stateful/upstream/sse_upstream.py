@@ -5,7 +5,7 @@ import json
 
 import wire
 
-from .http_upstream import JSON, REFUSALS, STREAM
+from .writing import REFUSALS, STREAM, write
 from .one_stream import OneStreamUpstream
 
 
@@ -37,8 +37,7 @@ class SseUpstream(OneStreamUpstream):
 
         async def pump():
             async for _, data in session.log.read(0):
-                writer.write(wire.event(data))
-                await writer.drain()
+                await write(writer, wire.event(data))
 
         pumping, gone = asyncio.ensure_future(pump()), asyncio.ensure_future(reader.read(1))
         await asyncio.wait([pumping, gone], return_when=asyncio.FIRST_COMPLETED)

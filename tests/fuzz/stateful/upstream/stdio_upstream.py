@@ -5,6 +5,7 @@ import json
 import os
 import sys
 
+from .writing import write
 from .one_stream import OneStreamUpstream
 
 RELAY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "relay.py")
@@ -38,8 +39,7 @@ class StdioUpstream(OneStreamUpstream):
     async def _write(session, writer):
         try:
             async for _, data in session.log.read(0):
-                writer.write(data + b"\n")
-                await writer.drain()
+                await write(writer, data + b"\n")
         except ConnectionError:
             pass
         finally:
