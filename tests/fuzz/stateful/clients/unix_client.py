@@ -158,10 +158,11 @@ class UnixClient(UnixConnection):
         if how == "half_close":
             self.half_closed = True
             self.socket.shutdown(socket.SHUT_WR)
-            if not await self.until(self.closed.is_set, self.world.patience):
+            if not await self.until(self.closed.is_set, self.world.patience, anew=True):
                 self.ledger.violation(f"{self.name}: half-closed, and not closed after {self.world.patience} s; "
                                       f"waits for {[str(call) for call in self.reader.missing()]}", self.name)
-        elif not await self.until(lambda: not self.reader.missing() or self.closed.is_set(), self.world.patience):
+        elif not await self.until(lambda: not self.reader.missing() or self.closed.is_set(), self.world.patience,
+                                anew=True):
             missing = self.reader.missing()
             self.ledger.violation(f"{self.name}: no answer after {self.world.patience} s to "
                                   f"{[str(call) for call in missing]}", self.name, *[call.key for call in missing])

@@ -17,7 +17,7 @@ class UnixConnection(Answering):
         self.closed = asyncio.Event()      # the daemon closed, or we did
         self.changed = asyncio.Event()     # something came
         self.rest = b""
-        self.portion = 512 if choices.chance(0.15) else 1 << 16
+        self.portion = 8192 if choices.chance(0.15) else 1 << 16
         self.writing = asyncio.Lock()
         self.left = False
         self.half_closed = False
@@ -105,9 +105,12 @@ class UnixConnection(Answering):
         changed, self.changed = self.changed, asyncio.Event()
         changed.set()
 
-    async def until(self, condition, patience):
-        end = self.loop.time() + patience
+    async def until(self, condition, patience, anew=False):
+        """`anew`: with each answer the patience begins anew."""
+        end, waiting = self.loop.time() + patience, len(self.reader.outstanding)
         while not condition():
+            if anew and len(self.reader.outstanding) < waiting:
+                end, waiting = self.loop.time() + patience, len(self.reader.outstanding)
             changed = self.changed
             left = end - self.loop.time()
             if left <= 0:
