@@ -149,6 +149,7 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
   }
   if (id == confirm_id_ || id == ping_id_) {
     const bool confirms = id == confirm_id_;
+    if (confirms && asks_again(ending)) return true;
     (confirms ? confirm_id_ : ping_id_) = UpstreamId{};
     const bool refused = ending.session != SessionVerdict::kept;
     if (confirms) resolve_doubts(refused);

@@ -164,6 +164,7 @@ class Session final : public UpstreamEvents {
   void message_failed(Ending ending);
   void doubt(Ending ending);
   void confirm();
+  bool asks_again(Ending& ending);
   void confirm_unanswered();
   void resolve_doubts(bool lost);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay = {});

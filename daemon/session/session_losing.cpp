@@ -139,6 +139,16 @@ void Session::confirm() {
   confirm_timer_.set_after(std::max(options_.connect_wait, shortest_confirmation));
 }
 
+/// A broken connection has told nothing of the session, and a ping only reads.
+bool Session::asks_again(Ending& ending) {
+  if (!ending.failure || ending.failure->kind != ErrorKind::closed || !ending.unanswered ||
+      !is_open() || ending.unanswered->repeats >= max_repeats)
+    return false;
+  ++ending.unanswered->repeats;
+  send(std::move(*ending.unanswered));
+  return true;
+}
+
 /// Nothing says that the session is lost: the refusals stand. Nobody waits longer for it than for
 /// the session itself.
 void Session::confirm_unanswered() {

@@ -128,6 +128,16 @@ class Lost(FaultCase):
         self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
         self.assertEqual(len(server.log("tools/call")), 3)
 
+    def test_the_ping_that_is_to_confirm_a_400_is_sent_again_if_its_connection_breaks(self):
+        server, daemon = self.bridge(upstream=("--unknown-session", "400"))
+        client = self.client()
+        client.fence()
+        server.streams(1)
+        server.fault({"closeBeforeAnswer": True}, method="ping")
+        self.lose(server)
+        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 1)), "again")
+        self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
+
     def test_a_400_about_the_session_that_a_ping_does_not_confirm_is_the_clients(self):
         server, _ = self.bridge()
         client = self.client()
