@@ -16,6 +16,11 @@ namespace bridge {
 std::optional<std::string> ask_for_input(const InputDefinition&) { return std::nullopt; }
 bool has_terminal() { return false; }
 
+// The log's, which would need its libraries; here only its bound counts.
+std::string printable(std::string_view text, std::size_t limit) {
+  return std::string(text.substr(0, limit));
+}
+
 }  // namespace bridge
 
 namespace {
