@@ -49,6 +49,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
           router_, take_socket(options_.socket), options_.peers, options_.max_connections()),
       metrics_(router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
       supervisor_(loop_, turn_, take_supervision(), log_),
+      heap_(loop_, turn_, budget_),
       grace_(loop_, turn_, [this] { end_shutdown(); }),
       last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
   upstream_->set_events(session_);
@@ -76,7 +77,10 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
     clients_.flush();
     if (face_) face_->flush();
   });
-  turn_.on_end([this] { tell_state(); });
+  turn_.on_end([this] {
+    tell_state();
+    heap_.look();
+  });
   budget_.on_relief([this] { turn_.request_finish(); });
 }
 

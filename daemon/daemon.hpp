@@ -11,6 +11,7 @@
 #include "clients/http/http_face.hpp"
 #include "clients/unix_clients.hpp"
 #include "loop/byte_budget.hpp"
+#include "loop/heap_trimmer.hpp"
 #include "loop/turn.hpp"
 #include "notifications/notification_feed.hpp"
 #include "options/options.hpp"
@@ -67,6 +68,7 @@ class Daemon {
   Metrics metrics_;
   std::unique_ptr<MetricsFile> metrics_file_;  ///< --metrics-file
   Supervisor supervisor_;
+  HeapTrimmer heap_;
   std::optional<Session::State> told_state_;  ///< to the service manager
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;

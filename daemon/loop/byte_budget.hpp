@@ -24,6 +24,10 @@ class ByteBudget {
   bool far_over() const { return used_ > limit_ + limit_ / 4; }
   std::size_t used() const { return used_; }
   std::size_t limit() const { return limit_; }
+  /// The most that was held at a time since take_peak().
+  std::size_t peak() const { return peak_; }
+  /// Returns it; from now on it is what is held now or later.
+  std::size_t take_peak() { return std::exchange(peak_, used_); }
 
   /// One holder's part of the budget: says how much it holds now, gives it back when it goes.
   class Share {
@@ -37,6 +41,7 @@ class ByteBudget {
       const bool was_over = budget_->over();
       budget_->used_ += bytes - held_;
       held_ = bytes;
+      if (budget_->used_ > budget_->peak_) budget_->peak_ = budget_->used_;
       if (was_over && !budget_->over() && budget_->relieved_) budget_->relieved_();
       if (!was_over && budget_->over() && budget_->used_up_) budget_->used_up_();
     }
@@ -52,6 +57,7 @@ class ByteBudget {
  private:
   std::size_t limit_;
   std::size_t used_ = 0;
+  std::size_t peak_ = 0;
   std::function<void()> relieved_;
   std::function<void()> used_up_;
 };
