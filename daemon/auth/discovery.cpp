@@ -7,12 +7,18 @@
 #include "auth/scope.hpp"
 #include "auth/web_url.hpp"
 #include "auth/well_known.hpp"
+#include "protocol/header_text.hpp"
 #include "service/log.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::size_t max_authorization_servers = 3;
+
+/// A URL that a server has named, if it can stand in a request.
+std::optional<WebUrl> named_url(const std::string& said) {
+  return fits_header(said, header_limit::url) ? parse_web_url(said) : std::nullopt;
+}
 
 }  // namespace
 
@@ -30,7 +36,7 @@ void Discovery::next() {
   while (!places_.empty()) {
     const Place place = std::move(places_.front());
     places_.pop_front();
-    const auto url = parse_web_url(place.url);
+    const auto url = named_url(place.url);
     if (!url || url->has_user || !is_trustworthy(*url)) {
       note(place.url, "not an https URL", true);
       continue;
@@ -78,6 +84,7 @@ bool Discovery::take_resource(const Place& place, const std::string& body) {
   places_.clear();
   found_.resource = metadata->resource;
   found_.scope = scope_of(metadata->scopes_supported);
+  if (!fits_header(found_.scope, header_limit::scope, Blanks::inside)) found_.scope.clear();
   for (const std::string& issuer : metadata->authorization_servers) {
     for (std::string& url : server_metadata_urls(issuer))
       places_.push_back({std::move(url), issuer});
@@ -98,7 +105,7 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
          fmt::format("the issuer is '{}' instead of '{}'", metadata->issuer, place.issuer), true);
     return false;
   }
-  const auto endpoint = parse_web_url(metadata->token_endpoint);
+  const auto endpoint = named_url(metadata->token_endpoint);
   if (!endpoint || endpoint->has_user || !is_trustworthy(*endpoint)) {
     note(place.url, "its token_endpoint is not an https URL", true);
     return false;

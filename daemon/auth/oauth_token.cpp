@@ -5,16 +5,18 @@
 #include "auth/challenge.hpp"
 #include "auth/scope.hpp"
 #include "auth/web_url.hpp"
+#include "protocol/header_text.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::size_t max_steps = 64;
-constexpr std::size_t max_hint = 4096;  ///< of what a challenge names
 
+/// What a challenge names, if it can be sent on.
 std::string hint(const std::vector<Challenge>& challenges, std::string_view name) {
   std::string value = bearer_parameter(challenges, name);
-  return value.size() > max_hint ? std::string() : value;
+  const bool fits = fits_header(value, header_limit::scope, Blanks::inside);
+  return fits ? value : std::string();
 }
 
 }  // namespace

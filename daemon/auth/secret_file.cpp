@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "protocol/header_text.hpp"
 #include "service/log.hpp"
 #include "service/regular_file.hpp"
 
@@ -56,10 +57,7 @@ SecretFile read_secret_file(const std::string& path, const std::string& what) {
   return file;
 }
 
-bool is_token(const std::string& text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
-}
+bool is_token(const std::string& text) { return fits_header(text, header_limit::token); }
 
 std::string credential_file(const std::string& name) {
   const char* folder = std::getenv("CREDENTIALS_DIRECTORY");

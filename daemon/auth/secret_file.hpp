@@ -33,7 +33,8 @@ struct SecretFile {
 /// `what` names the option for the fault.
 SecretFile read_secret_file(const std::string& path, const std::string& what);
 
-/// Whether all of it can stand in an Authorization header: visible ASCII, at least one character.
+/// Whether all of it can stand in an Authorization header: visible ASCII, at least one character
+/// and at most 64 KiB.
 bool is_token(const std::string& text);
 
 /// Where the service manager put the credential of that name (LoadCredential=, systemd.exec(5));

@@ -46,7 +46,7 @@ std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std
   if (find_member(body, "error")) return refusal_of(status, body);
   TokenGrant grant{find_string(body, "access_token").value_or(std::string()), seconds_of(body)};
   if (grant.token.empty()) return TokenRefusal{"there is no access_token in the answer"};
-  if (!is_token(grant.token) || grant.token.size() > (64u << 10)) {
+  if (!is_token(grant.token)) {
     return TokenRefusal{"the access_token cannot stand in a header"};
   }
   if (!is_bearer(find_string(body, "token_type").value_or("bearer"))) {

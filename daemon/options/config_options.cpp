@@ -8,6 +8,7 @@
 #include "options/option_builder.hpp"
 #include "options/option_groups.hpp"
 #include "options/options_file.hpp"
+#include "service/log.hpp"
 #include "service/start_error.hpp"
 
 namespace bridge {
@@ -111,6 +112,7 @@ void settle_config(Options& options, RawOptions& raw, std::map<std::string, std:
       fail(entry, source, "has an empty command, once its variables are replaced");
     return;
   }
+  upstream.http.url_source = printable(source);
   const std::string fault = set_url(upstream.http, entry.url);
   if (!fault.empty()) fail(entry, source, "has a url that cannot be used: " + fault);
   add_headers(upstream.http, entry, source);

@@ -7,6 +7,7 @@
 #include "options/header_line.hpp"
 #include "options/option_builder.hpp"
 #include "options/options_file.hpp"
+#include "service/log.hpp"
 #include "service/start_error.hpp"
 #include "service/units.hpp"
 #include "upstream/http/ca_store.hpp"
@@ -47,6 +48,14 @@ std::string unused_upstream(const RawOptions& raw, bool url_counts) {
   if (raw.url.empty()) return {};
   return url_counts ? "--config is not used: the server is named by --url (MCP_SERVER_URL)"
                     : "--url (MCP_SERVER_URL) is not used: the server is named by --config";
+}
+
+/// Where --url was named.
+std::string source_of_url(const RawOptions& raw) {
+  if (raw.url_on_command_line) return "--url";
+  const char* const variable = std::getenv("MCP_SERVER_URL");
+  if (variable != nullptr && raw.url == variable) return "MCP_SERVER_URL";
+  return "--options-file " + printable(raw.options_file);
 }
 
 }  // namespace
@@ -110,9 +119,7 @@ void settle_upstream_options(Options& options, RawOptions& raw,
   HttpOptions& http = options.upstream.http;
   AuthOptions& auth = options.upstream.auth;
   if (const char* token = std::getenv("MCP_SERVER_TOKEN")) auth.static_token = token;
-  const bool clean = std::all_of(auth.static_token.begin(), auth.static_token.end(),
-                                 [](char c) { return c > 0x20 && c < 0x7F; });
-  if (!clean)
+  if (!auth.static_token.empty() && !is_token(auth.static_token))
     throw StartError(
         exit_code::configuration,
         "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)");
@@ -125,6 +132,7 @@ void settle_upstream_options(Options& options, RawOptions& raw,
     options.upstream.kind = UpstreamKind::child;
     options.upstream.child.command = raw.command;
   } else if (!raw.url.empty() && url_counts) {
+    http.url_source = source_of_url(raw);
     const std::string fault = set_url(http, raw.url);
     if (!fault.empty()) throw StartError(exit_code::usage, "--url (MCP_SERVER_URL): " + fault);
   } else if (!raw.config.empty()) {

@@ -46,6 +46,12 @@ Failure failure_of(ErrorKind kind, Delivered delivered, std::string message) {
   return failure;
 }
 
+Failure definitive_failure_of(ErrorKind kind, std::string message) {
+  Failure failure = failure_of(kind, Delivered::no, std::move(message));
+  failure.definitive = true;
+  return failure;
+}
+
 std::string error_reply(std::string_view raw_id, int code, std::string_view message) {
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}}}}})", raw_id,
                      code, quote(message));

@@ -40,6 +40,7 @@ struct Failure {
   std::string summary;   ///< for the log, if the message repeats what the upstream said
   int status = 0;        ///< of HTTP, if one was the cause
   bool opening = false;  ///< it met the opening of the session, not the request that is told of it
+  bool definitive = false;  ///< it would end the same way if it were tried again
   std::optional<std::chrono::milliseconds> retry_after;
   std::string www_authenticate;
   std::string authorization_server;  ///< `Mcp-Auth-Server`
@@ -55,6 +56,9 @@ std::string log_text(const Failure& failure);
 
 /// A failure without more to it than its kind and what to say.
 Failure failure_of(ErrorKind kind, Delivered delivered, std::string message);
+
+/// One that would be the same at another try, of a message that nobody has acted on.
+Failure definitive_failure_of(ErrorKind kind, std::string message);
 
 /// `{"jsonrpc":"2.0","id":…,"error":…}` of the bridge's own, without a newline.
 /// `raw_id` is JSON: the bytes of the client's id, or `null`.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -20,6 +21,7 @@ struct PendingRequest {
   std::string method;
   std::string subject;  ///< the uri of a subscription, the params of logging/setLevel
   bool takes_slot = true;
+  std::string_view malformed{};  ///< what is wrong with what came instead of its answer
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;

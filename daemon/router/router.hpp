@@ -83,6 +83,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) override;
   void session_ended(UpstreamId id, Ending ending) override;
   bool frames_wait() const override;
+  bool wants_session() const override;
   std::vector<Restorable> state_to_restore() const override;
   void session_replaced(const std::vector<std::string>& list_changes) override;
 

@@ -209,9 +209,12 @@ void Router::pass_slots_on() {
   }
 }
 
+bool Router::wants_session() const {
+  return !shutting_down_ && options_.handshake == Handshake::eager;
+}
+
 bool Router::frames_wait() const {
   if (shutting_down_) return false;
-  if (options_.handshake == Handshake::eager) return true;
   return std::any_of(clients_.begin(), clients_.end(), [this](const auto& entry) {
     return has_turn(*entry.second) && entry.second->waiting.has_request();
   });

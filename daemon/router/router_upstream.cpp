@@ -124,6 +124,8 @@ void Router::upstream_progress(Frame frame) {
 
 void Router::session_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
   ++statistics_.malformed_messages;
+  if (PendingRequest* const request = origin ? pending_.find(*origin) : nullptr)
+    request->malformed = reason;
   log_.peer(LogLevel::warning, "malformed message", "a message from upstream ({}) was dropped: {}",
             origin ? "on a request's stream" : "on the server stream", reason);
 }
@@ -155,9 +157,11 @@ void Router::session_ended(UpstreamId id, Ending ending) {
     failure = std::move(*ending.failure);
   } else {
     failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
-    failure.message = ending.something_came
-                          ? "the upstream's answer stream ended without the answer"
-                          : "the upstream ended the stream before the answer";
+    failure.message =
+        !ending.something_came ? "the upstream ended the stream before the answer"
+        : !ended->malformed.empty()
+            ? fmt::format("what the upstream answered is no message: {}", ended->malformed)
+            : "the upstream's answer stream ended without the answer";
   }
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->method != "initialize") {

@@ -69,6 +69,12 @@ std::string protocol_version_of(std::string_view object) {
   return find_string(object, "protocolVersion").value_or(std::string());
 }
 
+bool speaks_only_newer(std::string_view error_object) {
+  const std::string_view code = find_member(error_object, "code").value_or("");
+  return code == "-32601" || code == "-32022" ||
+         error_object.find(newest_version) != error_object.npos;
+}
+
 std::string initialize_result_for(std::string_view kept_result, std::string_view asked) {
   std::string result(kept_result);
   const auto kept = find_member(kept_result, "protocolVersion");

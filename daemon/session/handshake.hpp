@@ -16,6 +16,9 @@ struct Frame;
 /// The newest revision with an `initialize`.
 constexpr std::string_view newest_legacy_version = "2025-11-25";
 
+/// The current revision, which has none.
+constexpr std::string_view newest_version = "2026-07-28";
+
 bool is_known_legacy_version(std::string_view version);
 
 /// What of a client's `initialize` a session is opened with again: its `params` as they are, but
@@ -31,6 +34,11 @@ std::string own_notification(std::string_view method, std::string_view params = 
 
 /// `protocolVersion` of an InitializeResult or of the params of an `initialize`.
 std::string protocol_version_of(std::string_view object);
+
+/// Whether this error to an `initialize` comes from a server that knows only revisions without one:
+/// it does not know the method (-32601), or supports no version it was offered (-32022 of MCP
+/// 2026-07-28, or an error that names that revision).
+bool speaks_only_newer(std::string_view error_object);
 
 /// The InitializeResult for one who asked for `asked`: if that is an older known revision, it is
 /// the version of the answer; everything else stays byte for byte.

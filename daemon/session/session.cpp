@@ -54,6 +54,7 @@ void Session::abandon(UpstreamId id) {
 
 void Session::settle(UpstreamId id) {
   backoff_.reset();  // the session serves: the next loss of it is the first one
+  if (last_failure_ && is_open()) last_failure_.reset();
   upstream_.settle(id);
 }
 
@@ -78,7 +79,7 @@ void Session::upstream_message(std::optional<UpstreamId> origin, std::string byt
   }
   const auto batch = split_batch(bytes);
   if (const auto* fault = std::get_if<FrameFault>(&batch)) {
-    events_->session_malformed(origin, fault->reason);
+    note_malformed(origin, fault->reason);
     return;
   }
   for (const std::string_view element : std::get<0>(batch))
@@ -88,15 +89,30 @@ void Session::upstream_message(std::optional<UpstreamId> origin, std::string byt
 void Session::one_message(std::optional<UpstreamId> origin, std::string bytes) {
   auto parsed = parse_frame(std::move(bytes));
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
-    events_->session_malformed(origin, fault->reason);
+    note_malformed(origin, fault->reason);
     return;
   }
   Frame& frame = std::get<Frame>(parsed);
   if (!own_message(origin, frame)) events_->session_message(origin, std::move(frame));
 }
 
+void Session::note_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
+  if (origin && *origin == initialize_id_) malformed_answer_ = reason;
+  events_->session_malformed(origin, reason);
+}
+
+/// Only a client sends `initialize`: who sends ours back says nothing of its own.
+bool Session::is_echo(const Frame& frame) const {
+  return step_ == Step::initialize && frame.is_request() && frame.method == "initialize" &&
+         to_unsigned(frame.text(frame.id)) == value_of(initialize_id_);
+}
+
 // Answers to what the session itself has asked.
 bool Session::own_message(std::optional<UpstreamId> origin, Frame& frame) {
+  if (is_echo(frame)) {
+    initialize_echoed();
+    return true;
+  }
   if (!frame.is_response()) return false;
   UpstreamId id{};
   if (frame.id_is_null) {
@@ -112,7 +128,7 @@ bool Session::own_message(std::optional<UpstreamId> origin, Frame& frame) {
   }
   if (id == ping_id_) {
     ping_id_ = UpstreamId{};
-    upstream_.settle(id);
+    settle(id);
     watch_silence();
     return true;
   }
@@ -137,6 +153,7 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
   }
   if (state_ == State::waiting && alive_ && !ending.failure) came_back();
   const SessionVerdict verdict = ending.session;
+  if (ending.failure) note_turned_away(*ending.failure);
   events_->session_ended(id, std::move(ending));
   if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
   if (verdict == SessionVerdict::doubtful) confirm();
@@ -153,6 +170,10 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
     (confirms ? confirm_id_ : ping_id_) = UpstreamId{};
     const bool refused = ending.session != SessionVerdict::kept;
     if (confirms) resolve_doubts(refused);
+    if (ending.failure && ending.failure->kind == ErrorKind::auth && is_open()) {
+      last_failure_ = ending.failure;
+      events_->session_failed(*ending.failure);
+    }
     if (refused) {
       lose("a ping was refused");
     } else if (ending.failure && is_unreachable(*ending.failure)) {
@@ -163,8 +184,11 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
     return true;
   }
   if (std::find(step_ids_.begin(), step_ids_.end(), id) == step_ids_.end()) return false;
-  if (ending.failure &&
-      (ending.session == SessionVerdict::lost || ending.failure->delivered == Delivered::no)) {
+  if (ending.failure && ending.failure->kind == ErrorKind::auth) {
+    leave_step();
+    refuse(*ending.failure);
+  } else if (ending.failure && (ending.session == SessionVerdict::lost ||
+                                ending.failure->delivered == Delivered::no)) {
     try_failed(std::move(*ending.failure));
   } else {
     step_ended(id);
@@ -175,6 +199,11 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
 void Session::server_stream_changed(ServerStream state) {
   server_stream_ = state;
   if (step_ == Step::server_stream && state != ServerStream::waiting) send_initialized();
+}
+
+// Whatever it is, it has said it: the opening goes on, and the stream is tried again beside.
+void Session::server_stream_refused() {
+  if (step_ == Step::server_stream) send_initialized();
 }
 
 void Session::upstream_reachable() {
@@ -210,7 +239,7 @@ void Session::timer_fired() {
   fail_expired();
   if (next_try_ && *next_try_ <= std::chrono::steady_clock::now()) {
     next_try_.reset();
-    if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
+    if (is_wanted()) {
       if (alive_) {
         probe();
       } else {

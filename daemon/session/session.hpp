@@ -47,8 +47,10 @@ class SessionEvents {
   virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
   /// Nothing more comes for this outgoing message.
   virtual void session_ended(UpstreamId id, Ending ending) = 0;
-  /// Whether frames wait for the session: then a failed try is repeated.
+  /// Whether frames wait for the session: then a failed try is repeated soon.
   virtual bool frames_wait() const = 0;
+  /// Whether there is to be a session though nobody waits for it: then it is repeated by and by.
+  virtual bool wants_session() const = 0;
   /// What has to be restored in a new session: requests of the form (method, params).
   struct Restorable {
     std::string method;
@@ -131,6 +133,7 @@ class Session final : public UpstreamEvents {
   void upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
   void upstream_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
+  void server_stream_refused() override;
   void upstream_reachable() override;
   void upstream_lost_session() override;
 
@@ -142,6 +145,8 @@ class Session final : public UpstreamEvents {
   std::string params_of_own_initialize() const;
   void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
   void initialize_ended(Ending ending);
+  void initialize_echoed();
+  void refuse_answer(const Failure& failure, bool is_clients);
   void step_unanswered();
   void initialize_unanswered();
   void open_stream();
@@ -169,12 +174,19 @@ class Session final : public UpstreamEvents {
   void resolve_doubts(bool lost);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay = {});
   void go_away(const Failure& failure);
+  void fail_waiting(const Failure& failure);
+  void note_turned_away(const Failure& failure);
+  bool somebody_waits() const;
+  bool is_wanted() const;
+  std::chrono::milliseconds next_delay();
   void came_back();
   void probe();
   void release_held();
   void fail_expired();
 
   void one_message(std::optional<UpstreamId> origin, std::string bytes);
+  void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
+  bool is_echo(const Frame& frame) const;
   bool own_message(std::optional<UpstreamId> origin, Frame& frame);
   bool own_ended(UpstreamId id, Ending& ending);
   void set_next_try(std::chrono::milliseconds delay);
@@ -204,8 +216,9 @@ class Session final : public UpstreamEvents {
   std::string initialize_body_;  ///< of the try under way
   std::string initialize_params_;
   bool initialize_is_clients_ = false;
-  int unanswered_tries_ = 0;          ///< in a row
-  std::vector<UpstreamId> step_ids_;  ///< own messages whose end the step waits for
+  std::string_view malformed_answer_;  ///< to it: what is wrong with what came
+  int unanswered_tries_ = 0;           ///< in a row
+  std::vector<UpstreamId> step_ids_;   ///< own messages whose end the step waits for
   UpstreamId ping_id_{};
   SteadyTime ping_sent_{};
   UpstreamId confirm_id_{};

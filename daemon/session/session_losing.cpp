@@ -57,7 +57,7 @@ void Session::message_failed(Ending ending) {
     }
     say_that_sessions_are_lost(*ending.failure);
     lose("a request was refused");
-  } else if (is_unreachable(failure)) {
+  } else if (is_unreachable(failure) && !failure.definitive) {
     const Failure why = failure;
     hold(std::move(message), why);
     go_away(why);
@@ -83,7 +83,10 @@ void Session::message_failed(Ending ending) {
     return;
   }
   const UpstreamId id = ending.unanswered->id;
+  const Failure why = failure;
+  note_turned_away(why);
   events_->session_ended(id, std::move(ending));
+  if (why.definitive && is_unreachable(why)) go_away(why);
 }
 
 void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
@@ -118,7 +121,7 @@ void Session::lose(std::string_view why) {
     start_try();
   } else {
     state_ = State::waiting;
-    set_next_try(backoff_.next());
+    set_next_try(next_delay());
   }
 }
 
@@ -175,6 +178,11 @@ void Session::go_away(const Failure& failure) {
   last_failure_ = failure;
   events_->session_failed(failure);
   if (!alive_) return;  // a try to open is under way or due: it will tell
+  if (failure.definitive) {
+    fail_waiting(failure);
+    watch_silence();
+    return;
+  }
   if (state_ != State::waiting) {
     state_ = State::waiting;
     events_->session_away();
@@ -183,7 +191,42 @@ void Session::go_away(const Failure& failure) {
               log_text(failure));
     keepalive_timer_.clear();
   }
-  if (!next_try_) set_next_try(backoff_.next());
+  const auto delay = next_delay();
+  if (!next_try_ || std::chrono::steady_clock::now() + delay < *next_try_) set_next_try(delay);
+}
+
+/// Waiting would change nothing: who waits is told so, and the next who asks tries anew.
+void Session::fail_waiting(const Failure& failure) {
+  const Failure why = failure;
+  next_try_.reset();
+  const std::vector<HeldMessage> held = held_.take_all();
+  schedule();
+  Ending ending;
+  ending.failure = why;
+  ending.failure->delivered = Delivered::no;
+  for (const HeldMessage& one : held) events_->session_ended(one.message.id, ending);
+  if (state_ == State::waiting) events_->session_refused(why);
+}
+
+/// The session stands, but the upstream turns away what comes in it (401, 403): not ready, until it
+/// answers something.
+void Session::note_turned_away(const Failure& failure) {
+  if (failure.kind != ErrorKind::auth || !is_open()) return;
+  const bool is_news = !last_failure_;
+  last_failure_ = failure;
+  events_->session_failed(failure);
+  // It may concern that one request alone.
+  if (is_news && failure.status == 403 && ping_id_ == UpstreamId{}) send_ping();
+}
+
+bool Session::somebody_waits() const {
+  return events_->frames_wait() || !held_.empty() || initialize_is_clients_;
+}
+
+bool Session::is_wanted() const { return lost_ || somebody_waits() || events_->wants_session(); }
+
+std::chrono::milliseconds Session::next_delay() {
+  return somebody_waits() ? backoff_.soon() : backoff_.next();
 }
 
 void Session::came_back() {

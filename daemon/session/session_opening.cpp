@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/header_text.hpp"
+#include "protocol/json_text.hpp"
 #include "session/handshake.hpp"
 #include "session/opening_failure.hpp"
 #include "session/session.hpp"
@@ -21,8 +23,25 @@ constexpr int max_doublings = 4;
 constexpr std::chrono::milliseconds impatient{500};
 
 bool is_definitive(const Failure& failure) {
-  if (!failure.error_object.empty()) return true;
+  if (failure.definitive || !failure.error_object.empty()) return true;
   return failure.status >= 400 && failure.status < 500 && failure.status != 429;
+}
+
+/// A server that knows only revisions without `initialize`: says so in the bridge's own words, and
+/// keeps its own beside them. Returns whether it is one.
+bool tell_of_newer_revision(Failure& failure) {
+  if (!speaks_only_newer(failure.error_object)) return false;
+  failure.kind = ErrorKind::session;
+  failure.delivered = Delivered::no;
+  failure.definitive = true;
+  failure.summary = fmt::format(
+      "this server speaks only MCP {}, which this version of the bridge does not support yet",
+      newest_version);
+  failure.message =
+      fmt::format("{} (it refuses initialize: {})", failure.summary,
+                  printable(find_string(failure.error_object, "message").value_or("")));
+  failure.upstream_error = std::exchange(failure.error_object, std::string());
+  return true;
 }
 
 }  // namespace
@@ -79,6 +98,7 @@ void Session::start_try() {
   last_try_ = std::chrono::steady_clock::now();
   state_ = lost_ ? State::reopening : State::opening;
   step_ = Step::initialize;
+  malformed_answer_ = {};
   Outgoing message;
   if (!initialize_is_clients_) initialize_id_ = ids_.next();
   message.id = initialize_id_;
@@ -115,6 +135,10 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
     failure.delivered = Delivered::no;
     failure.message = "the upstream refuses to initialize a session";
     failure.error_object = std::string(frame.text(frame.error));
+    if (tell_of_newer_revision(failure)) {
+      refuse_answer(failure, is_clients);
+      return;
+    }
     step_ = Step::none;
     last_failure_ = failure_of_opening(failure);
     if (is_clients && !lost_) {
@@ -130,9 +154,17 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
     }
     return;
   }
+  const std::string version = protocol_version_of(frame.text(frame.result));
+  if (!version.empty() && !fits_header(version, header_limit::protocol_version)) {
+    Failure failure =
+        definitive_failure_of(ErrorKind::malformed, "the upstream's protocolVersion is none");
+    failure.summary = failure.message;
+    failure.message += fmt::format(": '{}'", printable(version, 40));
+    refuse_answer(failure, is_clients);
+    return;
+  }
   kept_params_ = initialize_params_;
   kept_result_ = std::string(frame.text(frame.result));
-  const std::string version = protocol_version_of(kept_result_);
   if (!protocol_version_.empty() && version != protocol_version_) {
     log_.peer(LogLevel::warning, "protocol version changed",
               "the upstream now speaks protocol version {} (before: {})", printable(version, 40),
@@ -144,14 +176,32 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
   open_stream();
 }
 
+/// What was answered ends the opening, and whoever has asked for it gets the bridge's own error.
+void Session::refuse_answer(const Failure& failure, bool is_clients) {
+  initialize_is_clients_ = is_clients;
+  refuse(failure);
+}
+
+void Session::initialize_echoed() {
+  upstream_.abandon(initialize_id_);
+  step_timer_.clear();
+  refuse(definitive_failure_of(
+      ErrorKind::malformed,
+      "the upstream sends back what it is sent, as an echo does: it is no MCP server"));
+}
+
 void Session::initialize_ended(Ending ending) {
   step_timer_.clear();
   Failure failure;
   if (ending.failure) {
     failure = std::move(*ending.failure);
+    tell_of_newer_revision(failure);
   } else {
     failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
-    failure.message = "the upstream's answer to initialize has no result in it";
+    failure.message = malformed_answer_.empty()
+                          ? "the upstream's answer to initialize has no result in it"
+                          : fmt::format("the upstream's answer to initialize is no message: {}",
+                                        malformed_answer_);
   }
   if (!is_definitive(failure)) {
     try_failed(std::move(failure));
@@ -219,7 +269,7 @@ void Session::try_failed(Failure failure) {
   failure.delivered = Delivered::no;
   ++counts_.failed_tries;
   const bool first_of_kind = !last_failure_ || last_failure_->message != failure.message;
-  std::chrono::milliseconds delay = backoff_.next();
+  std::chrono::milliseconds delay = next_delay();
   if (failure.retry_after) {
     delay = std::max(delay, std::min(*failure.retry_after, Backoff::longest));
     not_before_ = std::chrono::steady_clock::now() + delay;
@@ -231,7 +281,7 @@ void Session::try_failed(Failure failure) {
   }
   events_->session_failed(failure);
   last_failure_ = std::move(failure);
-  if (events_->frames_wait() || !held_.empty() || lost_ || initialize_is_clients_) {
+  if (is_wanted()) {
     set_next_try(delay);
   } else {
     next_try_.reset();

@@ -7,8 +7,9 @@
 
 namespace bridge {
 
-/// Delays between tries: doubling from 500 ms to 30 s, each with up to a quarter taken off at
-/// random so that many bridges do not come back in step. Pure but for its generator.
+/// Delays between tries: 500 ms while somebody waits, doubling from there to 30 s while nobody
+/// does; each with up to a quarter taken off at random so that many bridges do not come back in
+/// step. Pure but for its generator.
 class Backoff {
  public:
   static constexpr std::chrono::milliseconds first{500};
@@ -16,18 +17,24 @@ class Backoff {
 
   explicit Backoff(std::uint32_t seed = std::random_device{}()) : random_(seed) {}
 
-  /// The delay before the next try.
+  /// The delay before the next try for which nobody waits.
   std::chrono::milliseconds next() {
     const auto delay = std::min(longest, first * (std::int64_t{1} << std::min(tries_, 10)));
     ++tries_;
-    std::uniform_int_distribution<std::int64_t> jitter(0, delay.count() / 4);
-    return delay - std::chrono::milliseconds(jitter(random_));
+    return jittered(delay);
   }
+  /// The delay before the next try for which somebody waits. It does not count for the others.
+  std::chrono::milliseconds soon() { return jittered(first); }
 
   void reset() { tries_ = 0; }
   int tries() const { return tries_; }
 
  private:
+  std::chrono::milliseconds jittered(std::chrono::milliseconds delay) {
+    std::uniform_int_distribution<std::int64_t> jitter(0, delay.count() / 4);
+    return delay - std::chrono::milliseconds(jitter(random_));
+  }
+
   std::minstd_rand random_;
   int tries_ = 0;
 };

@@ -78,6 +78,8 @@ class UpstreamEvents {
   /// Nothing more comes for this message. Always called once, but not after abandon() or settle().
   virtual void upstream_ended(UpstreamId id, Ending ending) = 0;
   virtual void server_stream_changed(ServerStream state) = 0;
+  /// A try to open that stream was answered, but with a refusal, be it for good or for now.
+  virtual void server_stream_refused() = 0;
   /// The upstream, which could not be reached before, accepts connections again.
   virtual void upstream_reachable() = 0;
   /// The session is gone without a message having said so (a restarted child, a 404 to the stream).

@@ -1,6 +1,7 @@
 """Connections that break, hang or trickle: nothing is called twice, nobody waits for ever (sections 7 and 8)."""
 
 import os
+import time
 
 from harness import Case, call, eventually, main, notification, request, text_of
 
@@ -176,6 +177,30 @@ class Slow(Case):
         self.start_daemon(proxy)
         client = self.client()
         self.assertEqual(len(text_of(client.call("big", {"bytes": 100_000}))), 100_000)
+
+
+class Surplus(Case):
+    """Of the connections of a burst 16 stay, without a request that would make curl look at them."""
+
+    def test_what_a_burst_leaves_is_closed_by_itself(self):
+        server, daemon = self.bridge("--client-inflight", "200", "--keepalive", "0",
+                                     upstream=("--keep-alive-timeout", "600"))
+        client = self.client()
+        client.fence()
+        server.streams(1)
+        before = daemon.fds()
+        for _ in range(2):
+            client.send(*[call("slow", {"steps": 1, "delayMs": 300}, n) for n in range(150)])
+            for _ in range(150):
+                client.line()
+            server.forget_log()
+            quiet = time.monotonic()
+            # One of 16 may have been there before.
+            eventually(lambda: daemon.fds() <= before + 16, lambda: f"{daemon.fds()} descriptors, {before} before")
+            # A second, and what a busy machine takes.
+            self.assertLess(time.monotonic() - quiet, 2.5)
+            self.assertEqual(server.log(), [])
+        self.assertEqual(client.fence(), [])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 """How long what waits for the upstream, and no longer (section 7)."""
 
+import os
 import signal
+import sys
 import time
 
 from faults import FaultCase, call, eventually, initialize, main_parallel, notification, request, text_of
+from harness.old_sse_server import OldSseServer
+
+WAYWARD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "wayward_server", "wayward_server.py")
 
 
 class Away(FaultCase):
@@ -111,6 +116,80 @@ class Away(FaultCase):
         called = self.server.log("tools/call")[-1]["atMs"]
         self.server.streams(1)
         self.assertLess(self.server.log(http_method="GET")[-1]["atMs"] - called, 1200)
+
+
+class BackAgain(FaultCase):
+    """The server is up again while a request waits, however often it was tried in vain before."""
+
+    def back_while_waiting(self, proxy, in_vain):
+        client = self.client()
+        client.fence() if in_vain == 0 else client.call("echo", {"message": "x"}, "first")
+        proxy.command("refuse on")
+        proxy.command("reset-all")
+        for id in range(in_vain):
+            self.assertIn("error", client.call("echo", {}, id))
+        client.send(call("echo", {"message": "waited"}, 99))
+        accepted = proxy.stats()["accepted"]
+        # Past the one try that a new request brings near.
+        self.assertFalse(client.wait_readable(1.2))
+        proxy.command("refuse off")
+        began = time.monotonic()
+        self.assertEqual(text_of(client.answer(99)), "waited")
+        self.assertLess(time.monotonic() - began, 1.2)
+        self.assertGreater(proxy.stats()["accepted"], accepted)
+
+    def test_over_streamable_http(self):
+        proxy = self.proxy(self.upstream().port)
+        self.start_daemon(proxy, "--keepalive", "0", "--connect-wait", "3s")
+        self.back_while_waiting(proxy, 2)
+
+    def test_over_http_and_sse(self):
+        server = OldSseServer()
+        self.addCleanup(server.stop)
+        proxy = self.proxy(int(server.origin.rpartition(":")[2]))
+        self.start_daemon(proxy.url.replace("/mcp", "/sse"), "--keepalive", "0", "--connect-wait", "3s")
+        self.back_while_waiting(proxy, 2)
+
+    def test_before_there_was_a_session(self):
+        proxy = self.proxy(self.upstream().port)
+        proxy.command("refuse on")
+        self.start_daemon(proxy, "--connect-wait", "3s")
+        client = self.client()
+        for id in range(2):
+            self.assert_error(client.call("echo", {}, id), -32000, id, "connect", "no")
+        client.send(call("echo", {"message": "waited"}, 99))
+        self.assertFalse(client.wait_readable(1.2))
+        proxy.command("refuse off")
+        began = time.monotonic()
+        self.assertEqual(text_of(client.answer(99)), "waited")
+        self.assertLess(time.monotonic() - began, 1.2)
+
+    def test_a_child_that_needs_several_starts(self):
+        # Ends four times before it stays.
+        script = ("import os,sys\nn=len(os.listdir('.'))\nopen(f'start-{n}','w').close()\n"
+                  "if len([x for x in os.listdir('.') if x.startswith('start-')]) < 5: sys.exit(7)\n"
+                  f"os.execv(sys.executable, [sys.executable, {WAYWARD!r}])\n")
+        path = self.write("late.py", script)
+        self.start_daemon(None, "--connect-wait", "20s", "--", sys.executable, path)
+        client = self.client()
+        began = time.monotonic()
+        self.assertIn("result", client.request("tools/list", None, 1))
+        # Half a second from each end to the next start, and the time it takes to start.
+        self.assertLess(time.monotonic() - began, 5)
+
+    def test_while_nobody_waits_an_eager_daemon_tries_less_and_less_often(self):
+        proxy = self.proxy(self.upstream().port)
+        proxy.command("refuse on")
+        daemon = self.start_daemon(proxy, "--handshake", "eager")
+
+        def failed():
+            return daemon.metrics().sum("mcp_bridge_session_failed_tries_total")
+
+        eventually(lambda: failed() >= 3, "three tries")
+        began, tries = time.monotonic(), failed()
+        eventually(lambda: failed() > tries, "one more")
+        eventually(lambda: failed() > tries + 1, "and another")
+        self.assertGreater(time.monotonic() - began, 3)
 
 
 class Slowly(FaultCase):

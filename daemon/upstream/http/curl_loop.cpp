@@ -8,6 +8,8 @@
 #include <asio/post.hpp>
 #include <utility>
 
+#include "upstream/http/dead_connections.hpp"
+
 namespace bridge {
 namespace {
 
@@ -15,8 +17,12 @@ constexpr std::size_t max_idle_connections = 16;
 /// Of curl in a row, and of reports in a row, before other descriptors have their turn.
 constexpr int max_calls = 8;
 constexpr int max_rounds = 8;
-/// How long more may be idle: many clients that call one after the other need them again at once.
+/// How long more may be idle, at least: many clients that call one after the other need them again
+/// at once.
 constexpr std::chrono::milliseconds surplus_time{500};
+/// How often curl is made to look for dead connections before that is given up.
+constexpr int max_looks = 6;
+constexpr std::chrono::milliseconds between_tries{250};
 
 }  // namespace
 
@@ -53,6 +59,7 @@ struct CurlLoop::Callbacks {
     auto& sockets = static_cast<CurlLoop*>(self)->sockets_;
     const auto found = sockets.find(descriptor);
     if (found != sockets.end()) {
+      static_cast<CurlLoop*>(self)->note_connected(found->second, descriptor);
       if (found->second.watch) found->second.watch->release();
       sockets.erase(found);
     }
@@ -66,6 +73,8 @@ CurlLoop::CurlLoop(asio::io_context& loop, Turn& turn)
       multi_(curl_multi_init()),
       timer_(loop, turn, [this] { act(CURL_SOCKET_TIMEOUT, 0); }),
       surplus_timer_(loop, turn, [this] { close_surplus(); }),
+      dead_timer_(loop, turn, [this] { close_dead(); }),
+      dead_(std::make_unique<DeadConnections>(*this)),
       self_(std::make_shared<CurlLoop*>(this)) {
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Callbacks::socket);
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
@@ -75,6 +84,7 @@ CurlLoop::CurlLoop(asio::io_context& loop, Turn& turn)
 }
 
 CurlLoop::~CurlLoop() {
+  dead_.reset();
   acting_ = true;
   for (const auto& [handle, transfer] : transfers_) curl_multi_remove_handle(multi_, handle);
   curl_multi_cleanup(multi_);
@@ -99,11 +109,37 @@ void CurlLoop::note_ended() {
     surplus_timer_.set_at_latest(std::chrono::steady_clock::now() + surplus_time);
 }
 
-// curl has no call for this: it takes a connection that was shut down for dead when it next looks
-// for one, and closes it then.
+// curl has no call for closing one: it takes a connection that was shut down for dead, and closes
+// it when it looks for such.
 void CurlLoop::shut_down(Socket& idle) {
   shutdown(idle.watch->descriptor(), SHUT_RDWR);
   idle.shut_down = true;
+}
+
+void CurlLoop::close_dead_soon() {
+  looks_left_ = max_looks;
+  dead_timer_.set(std::max(dead_->next_look(), std::chrono::steady_clock::now()));
+}
+
+void CurlLoop::close_dead() {
+  const bool some_left = std::any_of(sockets_.begin(), sockets_.end(),
+                                     [](const auto& entry) { return entry.second.shut_down; });
+  if (!some_left || looks_left_ == 0) return;  // a transfer has begun since
+  --looks_left_;
+  dead_->close();
+  dead_timer_.set_after(between_tries);  // should curl not have looked
+}
+
+/// Whether a transfer's own connection came about is seen here, since curl tells it differently in
+/// its versions: a socket that has a peer is connected.
+void CurlLoop::note_connected(const Socket& socket, int descriptor) {
+  const auto running = transfers_.find(socket.user);
+  if (!socket.ours || running == transfers_.end() || running->second.number != socket.use) return;
+  if (running->second.transfer->connected_) return;
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  running->second.transfer->connected_ =
+      getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) == 0;
 }
 
 // What is left of a burst.
@@ -114,19 +150,25 @@ void CurlLoop::close_surplus() {
     if (is_idle(socket)) idle.emplace_back(socket.idle_since, &socket);
   }
   std::size_t young = 0;
+  SteadyTime youngest{};
   if (idle.size() > max_idle_connections) {
     std::sort(idle.begin(), idle.end());
     idle.resize(idle.size() - max_idle_connections);
     for (const auto& [since, socket] : idle) {
       if (since + surplus_time > now) {
         ++young;
+        youngest = since;  // they are in order
         continue;
       }
       shut_down(*socket);
     }
   }
   bound_connections(transfers_.size() + young);
-  if (young > 0) surplus_timer_.set_after(surplus_time);
+  if (young > 0) {
+    surplus_timer_.set(youngest + surplus_time);
+  } else {
+    close_dead_soon();  // not before: curl does not look twice in a second
+  }
 }
 
 // curl wants nothing of a paused transfer's either; and a handle's earlier transfers are over.
@@ -214,11 +256,14 @@ int CurlLoop::drive() {
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   transfers_[handle] = {&transfer, ++last_number_};
+  transfer.connected_ = false;
   note_load();
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
-  if (drive() < static_cast<int>(transfers_.size()) || !ready_.empty() || kick_) report_later();
+  const int running = drive();
+  dead_->note_begin(entered_);
+  if (running < static_cast<int>(transfers_.size()) || !ready_.empty() || kick_) report_later();
 }
 
 void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
@@ -245,6 +290,7 @@ void CurlLoop::end_idle_connections() {
   for (auto& [descriptor, socket] : sockets_) {
     if (is_idle(socket)) shut_down(socket);
   }
+  close_dead_soon();
 }
 
 void CurlLoop::mark_ready(CurlTransfer& transfer) {
@@ -288,8 +334,12 @@ void CurlLoop::report() {
       // Marked since: the end says it as well.
       std::replace(ready_.begin(), ready_.end(), transfer, static_cast<CurlTransfer*>(nullptr));
       transfer->ready_ = false;
-      transfers_.erase(found);
-      curl_multi_remove_handle(multi_, message->easy_handle);
+      CURL* const handle = message->easy_handle;  // gone with the message
+      curl_multi_remove_handle(multi_, handle);
+      if (result != CURLE_OK) {
+        for (const auto& [descriptor, socket] : sockets_) note_connected(socket, descriptor);
+      }
+      transfers_.erase(handle);
       note_ended();
       transfer->transfer_progressed(true, result);
       more = true;

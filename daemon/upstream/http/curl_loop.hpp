@@ -15,6 +15,8 @@ using CURLM = void;
 
 namespace bridge {
 
+class DeadConnections;
+
 /// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; what they have
 /// found is looked at in transfer_progressed(), outside of curl.
 class CurlTransfer {
@@ -25,17 +27,22 @@ class CurlTransfer {
  protected:
   virtual ~CurlTransfer() = default;
 
+  /// Once it is over: whether it had a connection of its own making, to the peer or a proxy. One
+  /// that was there before does not count.
+  bool was_connected() const { return connected_; }
+
  private:
   friend class CurlLoop;
   bool ready_ = false;
+  bool connected_ = false;
 };
 
 /// Drives libcurl's multi interface by the Asio loop.
 ///
 /// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
 /// timer is kept as a deadline and seldom touches the kernel's. At most 16 connections stay idle,
-/// but for the half second after a burst. No callback of a transfer is made
-/// from within a function of this class: they come from the loop.
+/// but for the second after a burst. No callback of a transfer is made from within a function of
+/// this class: they come from the loop.
 class CurlLoop {
  public:
   CurlLoop(asio::io_context& loop, Turn& turn);
@@ -80,6 +87,9 @@ class CurlLoop {
   void bound_connections(std::size_t in_use);
   static void shut_down(Socket& idle);
   void close_surplus();
+  void close_dead_soon();
+  void close_dead();
+  void note_connected(const Socket& socket, int descriptor);
   bool is_idle(const Socket& socket) const;
   void set_interest(CURL* user, int descriptor, int what);
   void rearm(int descriptor);
@@ -98,6 +108,9 @@ class CurlLoop {
   std::vector<CurlTransfer*> ready_;
   DeadlineTimer timer_;
   DeadlineTimer surplus_timer_;
+  DeadlineTimer dead_timer_;
+  std::unique_ptr<DeadConnections> dead_;  ///< set for as long as there is multi_
+  int looks_left_ = 0;
   std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
   SteadyTime entered_{};
   bool kick_ = false;    ///< curl wants to be called at once

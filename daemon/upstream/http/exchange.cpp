@@ -122,6 +122,10 @@ std::size_t Exchange::take_body(std::string_view bytes) {
   clock_.heard(context_.curl().entered());
   context_.counts().received_bytes += bytes.size();
   if (!std::exchange(body_begun_, true)) head_complete();
+  if (failed_in_callback_) {
+    took_bytes();
+    return 0;
+  }
   const std::size_t limit = head_.is_success() ? context_.options().max_frame : max_error_body;
   if (parser_ && head_.is_success()) {  // what refuses a resumption is no part of the stream
     parser_->feed(bytes, *this);
@@ -141,11 +145,25 @@ void Exchange::took_bytes() {
     context_.curl().mark_ready(*this);
 }
 
+/// Whether the session would have an id that cannot be sent.
+bool Exchange::names_unusable_session() const {
+  const bool is_adopted = message_.opens_session || context_.session_id().empty();
+  return is_adopted && !head_.session_id.empty() &&
+         !fits_header(head_.session_id, header_limit::session_id);
+}
+
 // The body begins: what is it? From here on the request's own bytes are not needed any more, if it
 // was accepted.
 void Exchange::head_complete() {
   if (!head_.is_success()) return;
   answer_begun_ = true;
+  if (names_unusable_session()) {
+    failed_in_callback_ = definitive_failure_of(
+        ErrorKind::malformed,
+        "the upstream's Mcp-Session-Id cannot stand in a header: not all of it is visible ASCII, or "
+        "it is over 1024 bytes");
+    return;
+  }
   curl_off_t uploaded = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_SIZE_UPLOAD_T, &uploaded);
   const bool is_kept = message_.may_repeat && context_.answers_elsewhere();

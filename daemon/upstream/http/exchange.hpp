@@ -52,6 +52,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   /// Its session has been forgotten: what waits to be continued, or for its answer on
   /// another stream, waits in vain. check_time() ends it.
   void session_forgotten();
+  /// There is a server stream now, or there is none any more (HttpContext::has_server_stream).
+  void server_stream_changed();
   /// Ends it with this failure.
   void fail(Failure failure);
 
@@ -68,7 +70,7 @@ class Exchange final : private CurlTransfer, private SseSink {
 
   /// Whether its deadline is near by its nature: no request that waits for its answer.
   bool ends_soon() const {
-    return settled_ || resume_at_ || message_.kind != OutgoingKind::request;
+    return settled_ || resume_at_ || no_stream_since_ || message_.kind != OutgoingKind::request;
   }
 
   UpstreamId id() const { return message_.id; }
@@ -95,6 +97,7 @@ class Exchange final : private CurlTransfer, private SseSink {
   bool has_left() const;
   ExchangePatience patience() const;
   bool may_resume() const;
+  bool names_unusable_session() const;
   void release_handle();
   void head_complete();
   std::size_t take_body(std::string_view bytes);
@@ -103,6 +106,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   void transfer_done(int result);
   void answer_complete();
   bool try_resume();
+  bool has_unusable_event_id() const;
+  bool is_answer_nowhere(SteadyTime now) const;
   bool follow_redirect();
   void end(std::optional<Failure> failure);
   bool remember_event(const std::string& event_id);
@@ -145,6 +150,8 @@ class Exchange final : private CurlTransfer, private SseSink {
   std::chrono::milliseconds retry_{1000};
   int resumptions_failed_ = 0;
   std::optional<SteadyTime> resume_at_;
+  /// Its answer is awaited on another stream, and there has been no server stream since then.
+  std::optional<SteadyTime> no_stream_since_;
   std::deque<std::string> seen_events_;  ///< the last ones, oldest first
   std::unordered_set<std::string> seen_event_set_;
 

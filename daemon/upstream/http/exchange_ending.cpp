@@ -16,6 +16,10 @@ namespace {
 constexpr std::chrono::seconds notification_time{30};
 /// A server that asks for no delay at all is not asked in a loop.
 constexpr std::chrono::milliseconds shortest_retry{100};
+/// An answer that is to come on another stream may come on any, but most likely it is the server's.
+constexpr std::chrono::seconds no_stream_patience{5};
+constexpr std::string_view unusable_event_id =
+    "it cannot be resumed, since its event id cannot stand in a header";
 
 }  // namespace
 
@@ -23,7 +27,8 @@ void Exchange::transfer_done(int result) {
   context_.counts().connections += connections_opened(handle_.get());
   static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
   if (!resuming_) reached_ = has_left();
-  TransferProgress progress{reached_by(handle_.get(), reached_), error_text_.data()};
+  TransferProgress progress{reached_by(handle_.get(), was_connected(), reached_),
+                            error_text_.data()};
   if (result == CURLE_OK && !head_.complete) {
     result = CURLE_GOT_NOTHING;
     progress.detail = "its head is not complete";
@@ -40,6 +45,7 @@ void Exchange::transfer_done(int result) {
     if (settled_) {
       end(std::nullopt);
     } else if (!try_resume()) {
+      if (has_unusable_event_id()) progress.detail = unusable_event_id;
       end(failure_of_transfer(context_, result, progress));
     }
     return;
@@ -77,7 +83,15 @@ void Exchange::transfer_done(int result) {
 void Exchange::answer_complete() {
   const bool is_request = message_.kind == OutgoingKind::request;
   const bool elsewhere = context_.answers_elsewhere();
-  if (is_request && !settled_ && !elsewhere && try_resume()) return;
+  if (is_request && !settled_ && !elsewhere) {
+    if (try_resume()) return;
+    if (has_unusable_event_id()) {
+      end(failure_of(
+          ErrorKind::closed, Delivered::unknown,
+          fmt::format("the answer's stream ended before the answer: {}", unusable_event_id)));
+      return;
+    }
+  }
   if (!is_request || (elsewhere ? settled_ : head_.is_event_stream())) {
     end(std::nullopt);
     return;
@@ -94,6 +108,7 @@ void Exchange::answer_complete() {
     }
     awaited_elsewhere_ = true;
     answer_begun_ = true;
+    server_stream_changed();
     body_ = std::string();
     if (!message_.may_repeat) message_.body = std::string();
     share_.set(message_.body.size());
@@ -118,7 +133,7 @@ void Exchange::answer_complete() {
 bool Exchange::try_resume() {
   if (message_.kind != OutgoingKind::request || !parser_ || parser_->last_event_id().empty())
     return false;
-  if (session_generation_ != context_.session_generation()) return false;
+  if (session_generation_ != context_.session_generation() || has_unusable_event_id()) return false;
   auto delay = std::max(retry_, shortest_retry);
   for (int i = 0; i < std::min(resumptions_failed_, 6); ++i) delay *= 2;
   delay = std::min<std::chrono::milliseconds>(delay,
@@ -126,6 +141,23 @@ bool Exchange::try_resume() {
   ++resumptions_failed_;
   resume_at_ = std::chrono::steady_clock::now() + delay;
   return true;
+}
+
+bool Exchange::has_unusable_event_id() const {
+  return message_.kind == OutgoingKind::request && parser_ && !parser_->last_event_id().empty() &&
+         !fits_header(parser_->last_event_id(), header_limit::event_id, Blanks::inside);
+}
+
+void Exchange::server_stream_changed() {
+  if (!awaited_elsewhere_ || context_.answers_elsewhere() || context_.has_server_stream()) {
+    no_stream_since_.reset();
+  } else if (!no_stream_since_) {
+    no_stream_since_ = std::chrono::steady_clock::now();
+  }
+}
+
+bool Exchange::is_answer_nowhere(SteadyTime now) const {
+  return no_stream_since_ && *no_stream_since_ + no_stream_patience <= now;
 }
 
 void Exchange::session_forgotten() {
@@ -172,7 +204,8 @@ bool Exchange::may_resume() const {
 SteadyTime Exchange::deadline() const {
   if (settled_) return drain_until_.value_or(SteadyTime::max());
   const auto elsewhere = awaited_elsewhere_ ? std::optional(context_.heard()) : std::nullopt;
-  const SteadyTime due = clock_.deadline(patience(), elsewhere);
+  SteadyTime due = clock_.deadline(patience(), elsewhere);
+  if (no_stream_since_) due = std::min(due, *no_stream_since_ + no_stream_patience);
   return may_resume() ? std::min(due, *resume_at_) : due;
 }
 
@@ -187,6 +220,13 @@ void Exchange::check_time(SteadyTime now, SteadyTime& next) {
   }
   if (settled_) {
     end(std::nullopt);
+    return;
+  }
+  if (is_answer_nowhere(now)) {
+    end(failure_of(ErrorKind::malformed, Delivered::unknown,
+                   fmt::format("the upstream answered HTTP {} without an answer, and there is no "
+                               "server stream on which it could come",
+                               head_.status)));
     return;
   }
   Failure failure;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "auth/metadata.hpp"
 #include "protocol/error_codes.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/json_text.hpp"
@@ -41,16 +43,32 @@ ErrorKind kind_of(CURLcode code) {
   }
 }
 
-std::string advice(ErrorKind kind, bool timed_out, const HttpContext& context) {
-  if (timed_out) return {};
-  switch (kind) {
-    case ErrorKind::dns: return "; check the host name in MCP_SERVER_URL";
-    case ErrorKind::tls:
-      return context.options().ca_file.empty()
-                 ? "; for a private authority name its certificate with --ca-file"
-                 : "";
-    default: return {};
+/// What a server on a port that speaks no TLS, or only versions that are not spoken here, looks
+/// like in OpenSSL's words.
+bool speaks_no_tls(std::string_view detail) {
+  for (const std::string_view what : {"wrong version number", "http request", "packet length"}) {
+    if (detail.find(what) != detail.npos) return true;
   }
+  return false;
+}
+
+bool speaks_other_tls(std::string_view detail) {
+  return detail.find("unsupported protocol") != detail.npos ||
+         detail.find("protocol version") != detail.npos;
+}
+
+std::string advice(CURLcode code, std::string_view detail, const HttpContext& context) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return fmt::format("; check the host name in {}", context.options().url_source);
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return "; check the proxy's name in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY";
+    default: break;
+  }
+  if (kind_of(code) != ErrorKind::tls) return {};
+  if (speaks_no_tls(detail)) return "; does this port speak plain HTTP (http:// in the URL)?";
+  if (speaks_other_tls(detail) || !context.options().ca_file.empty()) return {};
+  return "; for a private authority name its certificate with --ca-file";
 }
 
 /// Whether the server has ended the handshake because it does not like who we are.
@@ -61,6 +79,24 @@ bool refuses_certificate(std::string_view detail) {
     if (detail.find(what) != detail.npos) return true;
   }
   return false;
+}
+
+/// Whether a connection that could not be made will not come about by itself either. Where curl's
+/// words are of a kept connection that was found dead just before, another try has to tell.
+bool is_definitive(CURLcode code, std::string_view detail) {
+  if (detail.starts_with("Send failure") || detail.starts_with("Recv failure")) return false;
+  switch (code) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_UNSUPPORTED_PROTOCOL: return true;
+    case CURLE_SSL_CONNECT_ERROR:
+      return speaks_no_tls(detail) || speaks_other_tls(detail) || refuses_certificate(detail);
+    default: return false;
+  }
 }
 
 /// The message in a body: the body itself, or the data of its first event with an error in it.
@@ -108,6 +144,12 @@ std::string without_duration(std::string text) {
   return text;
 }
 
+/// The error object with every secret in it blotted out; nothing if that leaves no JSON.
+std::string without_secrets(const HttpContext& context, const std::string& error) {
+  std::string shown = context.without_secrets(error);
+  return is_json_object(shown) ? shown : std::string();
+}
+
 bool mentions(std::string text, std::string_view words) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -117,17 +159,15 @@ bool mentions(std::string text, std::string_view words) {
 
 }  // namespace
 
-TransferProgress::Reached reached_by(CURL* handle, bool sent) {
+// curl's own times and addresses of a connection come only after TLS, or did in some versions.
+TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent) {
   using Reached = TransferProgress::Reached;
   if (sent) return Reached::request;
   curl_off_t resolved = 0;
-  long local_port = 0;
   long proxy_answer = 0;
   curl_easy_getinfo(handle, CURLINFO_NAMELOOKUP_TIME_T, &resolved);
-  curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT,
-                    &local_port);  // the connect time comes only after TLS
   curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &proxy_answer);
-  if (local_port > 0 && (proxy_answer == 0 || proxy_answer == 200)) return Reached::peer;
+  if (connected && (proxy_answer == 0 || proxy_answer == 200)) return Reached::peer;
   return resolved > 0 ? Reached::address : Reached::nothing;
 }
 
@@ -143,9 +183,11 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
   } else if (sent && refuses_certificate(progress.detail)) {
     failure.kind = ErrorKind::tls;
     sent = false;  // with TLS 1.3 the refusal comes behind the request, which nobody has read
+    failure.definitive = true;
   } else if (!sent && failure.kind == ErrorKind::closed) {
     failure.kind = ErrorKind::connect;
   }
+  if (!sent && is_definitive(code, progress.detail)) failure.definitive = true;
   std::string reason = progress.detail.empty() ? curl_easy_strerror(code)
                                                : without_duration(std::string(progress.detail));
   if (timed_out && !sent) {
@@ -172,7 +214,7 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
       fmt::format("{} {}{}: {}{}", broke ? "the connection to" : "cannot reach",
                   context.options().target, broke ? " broke before the answer was complete" : "",
                   printable(context.without_secrets(std::move(reason)), 300),
-                  broke ? std::string() : advice(failure.kind, timed_out, context));
+                  broke ? std::string() : advice(code, progress.detail, context));
   return failure;
 }
 
@@ -181,6 +223,8 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   Failure failure;
   failure.kind = head.status == 401 || head.status == 403 ? ErrorKind::auth : ErrorKind::http;
   failure.status = head.status;
+  const bool redirects = head.status >= 300 && head.status < 400;
+  failure.definitive = redirects || head.status == 501 || head.status == 505;
   const bool rejected =
       head.status == 401 || head.status == 429 || (head.status == 503 && head.retry_after);
   failure.delivered = rejected ? Delivered::no : Delivered::unknown;
@@ -192,9 +236,17 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   make_single_line(message);
   failure.error_object = error_in(std::move(message));
   const std::string start = body.substr(0, longest_look);
-  const std::string text = printable(context.without_secrets(
+  std::string text = printable(context.without_secrets(
       is_web_page(head.content_type, start) ? first_line_of_page(start) : start));
+  if (failure.kind == ErrorKind::auth && !failure.error_object.empty()) {
+    const std::string error = std::exchange(failure.error_object, std::string());
+    const std::string said = find_string(error, "message").value_or(std::string());
+    text = printable(context.without_secrets(said.substr(0, longest_look)));
+    failure.upstream_error = without_secrets(context, error);
+  }
   failure.summary = fmt::format("HTTP {}", head.status);
+  if (redirects && text.empty())
+    text = "it redirects; only 307 and 308 to the same origin are followed";
   failure.message = text.empty() ? failure.summary : fmt::format("{}: {}", failure.summary, text);
   return failure;
 }

@@ -25,8 +25,9 @@ struct TransferProgress {
   std::string_view detail{};  ///< curl's own words; may be empty
 };
 
-/// Of a handle whose transfer is over. `sent`: curl began to send the request.
-TransferProgress::Reached reached_by(CURL* handle, bool sent);
+/// Of a handle whose transfer is over. `connected`: CurlTransfer::was_connected(); `sent`: curl
+/// began to send the request.
+TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent);
 
 /// A transfer that curl could not carry out.
 Failure failure_of_transfer(const HttpContext& context, int curl_result,

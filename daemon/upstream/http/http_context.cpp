@@ -1,6 +1,7 @@
 #include "upstream/http/http_context.hpp"
 
 #include <curl/curl.h>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -39,6 +40,12 @@ void CurlCleanup::operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 void append_header(HeaderList& list, const std::string& line) {
   curl_slist* const head = curl_slist_append(list.get(), line.c_str());
   if (!list) list = HeaderList(head, &curl_slist_free_all);
+}
+
+void append_said(HeaderList& list, std::string_view name, const std::string& said,
+                 std::size_t limit, Blanks blanks) {
+  if (!fits_header(said, limit, blanks)) return;
+  append_header(list, fmt::format("{}: {}", name, said));
 }
 
 namespace {
@@ -127,6 +134,7 @@ CurlHandle HttpContext::take_handle() {
   curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the server's
   curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(options_.connect_timeout.count()));
   if (options_.http2) {
@@ -151,9 +159,10 @@ HeaderList HttpContext::common_headers() const {
   HeaderList list;
   append_header(list, "Accept: application/json, text/event-stream");
   append_header(list, "User-Agent: mcp-bridged/" MCP_BRIDGE_VERSION);
-  if (!token_.empty()) append_header(list, "Authorization: Bearer " + token_);
-  if (!protocol_version_.empty()) append_header(list, "MCP-Protocol-Version: " + protocol_version_);
-  if (!session_id_.empty()) append_header(list, "Mcp-Session-Id: " + session_id_);
+  if (fits_header(token_, header_limit::token))
+    append_header(list, "Authorization: Bearer " + token_);
+  append_said(list, "MCP-Protocol-Version", protocol_version_, header_limit::protocol_version);
+  append_said(list, "Mcp-Session-Id", session_id_, header_limit::session_id);
   for (const std::string& header : options_.headers) append_header(list, header);
   return list;
 }
@@ -175,7 +184,7 @@ HeaderList HttpContext::stream_headers(const std::string& last_event_id) const {
   for (const curl_slist* item = list->next; item != nullptr; item = item->next) {
     append_header(narrowed, item->data);
   }
-  if (!last_event_id.empty()) append_header(narrowed, "Last-Event-ID: " + last_event_id);
+  append_said(narrowed, "Last-Event-ID", last_event_id, header_limit::event_id, Blanks::inside);
   return narrowed;
 }
 

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "auth/token_source.hpp"
 #include "loop/byte_budget.hpp"
+#include "protocol/header_text.hpp"
 #include "service/log.hpp"
 #include "upstream/http/curl_loop.hpp"
 #include "upstream/http/goaway_watch.hpp"
@@ -71,6 +73,10 @@ class HttpContext {
   /// The URL for a message.
   const std::string& post_url() const { return endpoint_.empty() ? options_.url : endpoint_; }
 
+  /// Whether the server stream is open: kept up by HttpUpstream.
+  bool has_server_stream() const { return has_server_stream_; }
+  void set_server_stream(bool is_open) { has_server_stream_ = is_open; }
+
   const std::string& session_id() const { return session_id_; }
   /// Grows with each session that is forgotten: nothing is resumed across sessions.
   int session_generation() const { return session_generation_; }
@@ -111,6 +117,7 @@ class HttpContext {
   int session_generation_ = 0;
   std::string protocol_version_;
   std::string endpoint_;
+  bool has_server_stream_ = false;
   std::chrono::steady_clock::time_point heard_{};
   std::chrono::seconds max_idle_ = usual_max_idle;
   UpstreamCounts counts_;
@@ -134,5 +141,9 @@ void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* sel
 
 /// Appends to a list that may be empty.
 void append_header(HeaderList& list, const std::string& line);
+/// The same for what a peer has said: nothing is appended unless it passes the gate. Whoever took
+/// it in has told the refusal.
+void append_said(HeaderList& list, std::string_view name, const std::string& said,
+                 std::size_t limit, Blanks blanks = Blanks::none);
 
 }  // namespace bridge

@@ -12,10 +12,11 @@ struct TrustFiles;
 
 /// How the upstream is reached over HTTP.
 struct HttpOptions {
-  std::string url;          ///< http:// or https://
-  std::string unix_socket;  ///< the server's socket, if the URL was http+unix://
-  std::string target;       ///< the URL for people: no userinfo, no query
-  std::string proxy;        ///< empty: none
+  std::string url;                     ///< http:// or https://
+  std::string url_source = "the URL";  ///< where it was named, for people: "--url"
+  std::string unix_socket;             ///< the server's socket, if the URL was http+unix://
+  std::string target;                  ///< the URL for people: no userinfo, no query
+  std::string proxy;                   ///< empty: none
   std::string no_proxy;
   std::vector<std::string> headers;  ///< `Name: value`
 

@@ -125,12 +125,12 @@ void HttpUpstream::forget_session() {
     watch_time(*exchange);
   }
   stream_.close();
-  reported_ = ServerStream::off;
+  set_stream_state(ServerStream::off);
 }
 
 void HttpUpstream::open_server_stream() {
   stream_.open();
-  reported_ = ServerStream::waiting;
+  set_stream_state(ServerStream::waiting);
   // Not to be told from within this call.
   if (stream_.state() != ServerStream::waiting) soon_.set(std::chrono::steady_clock::now());
 }
@@ -147,7 +147,12 @@ void HttpUpstream::learn_from(const Exchange& exchange) {
   const bool is_of_this_session = exchange.session_generation() == context_.session_generation();
   if (!head.session_id.empty() && head.is_success() && is_of_this_session &&
       (exchange.opens_session() || context_.session_id().empty())) {
-    context_.set_session_id(head.session_id);
+    if (fits_header(head.session_id, header_limit::session_id)) {
+      context_.set_session_id(head.session_id);
+    } else {
+      context_.log().peer(LogLevel::warning, "unusable session id",
+                          "the upstream's Mcp-Session-Id cannot stand in a header: not used");
+    }
   }
   if (head.status != 0 && !head.keep_alive_timeout) {
     context_.set_max_idle(HttpContext::usual_max_idle);
@@ -261,9 +266,24 @@ void HttpUpstream::report_soon() {
   report_stream();
 }
 
+void HttpUpstream::set_stream_state(ServerStream state) {
+  reported_ = state;
+  const bool is_open = state == ServerStream::open;
+  if (is_open == context_.has_server_stream()) return;
+  context_.set_server_stream(is_open);
+  for (const auto& [id, exchange] : exchanges_) {
+    exchange->server_stream_changed();
+    watch_time(*exchange);
+  }
+}
+
 void HttpUpstream::report_stream() {
   const ServerStream state = stream_.state();
-  if (std::exchange(reported_, state) != state) events_->server_stream_changed(state);
+  if (reported_ != state) {
+    set_stream_state(state);
+    events_->server_stream_changed(state);
+  }
+  if (stream_.take_refusal()) events_->server_stream_refused();
 }
 
 void HttpUpstream::stream_progressed() {

@@ -74,6 +74,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private Serve
   void relieve_budget();
   void end_largest_answer();
   void report_stream();
+  void set_stream_state(ServerStream state);
 
   CurlLoop curl_;
   HttpContext context_;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "protocol/header_text.hpp"
 #include "upstream/http/http_options.hpp"
 
 namespace bridge {
@@ -18,6 +19,7 @@ bool Redirection::follow(const std::string& url, const ResponseHead& head) {
       hops_ >= max_hops) {
     return false;
   }
+  if (!fits_header(head.location, header_limit::url)) return false;
   std::string to = same_origin_url(place(url), head.location);
   if (to.empty()) return false;
   ++hops_;

@@ -56,18 +56,24 @@ std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {
 
 }  // namespace
 
-void ResponseHead::line(std::string_view text) {
+bool ResponseHead::line(std::string_view text) {
+  if (complete) return false;
   if (text.starts_with("HTTP/")) {
     *this = ResponseHead{};
     const auto space = text.find(' ');
     if (space != text.npos) status = number<int>(trim(text.substr(space, 4))).value_or(0);
-    return;
+    return false;
   }
-  if (text == "\r\n" || text == "\n") complete = true;
+  if (text == "\r\n" || text == "\n") {
+    complete = status >= 200;
+    return complete;
+  }
   const auto colon = text.find(':');
-  if (colon == text.npos) return;
-  const std::string_view name = text.substr(0, colon);
-  const std::string_view value = trim(text.substr(colon + 1));
+  if (colon != text.npos) field(text.substr(0, colon), trim(text.substr(colon + 1)));
+  return false;
+}
+
+void ResponseHead::field(std::string_view name, std::string_view value) {
   if (is_named(name, "content-type")) {
     content_type = trim(value.substr(0, value.find(';')));
     std::transform(content_type.begin(), content_type.end(), content_type.begin(), lower);

@@ -20,13 +20,20 @@ struct ResponseHead {
   std::optional<std::chrono::seconds> retry_after;
   std::optional<std::chrono::seconds> keep_alive_timeout;
 
-  /// Takes one line of the head, with its line end. A status line begins a new head, so that only
-  /// the last one of several (100 Continue, a proxy's) remains.
-  void line(std::string_view text);
+  /// Takes one line that curl gives to a transfer's header function, with its line end. Returns
+  /// whether it is the one that completes the head.
+  ///
+  /// A status line begins a new head, so that nothing of informational ones (100 Continue, 103
+  /// Early Hints) remains. What comes after the final head is a trailer, which must not be merged
+  /// into it (RFC 9110, section 6.5), and is passed over.
+  bool line(std::string_view text);
 
   bool is_success() const { return status >= 200 && status < 300; }
   bool is_json() const { return content_type == "application/json"; }
   bool is_event_stream() const { return content_type == "text/event-stream"; }
+
+ private:
+  void field(std::string_view name, std::string_view value);
 };
 
 }  // namespace bridge

@@ -25,8 +25,7 @@ struct HttpServerStream::Callbacks {
   static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
     auto& stream = *static_cast<HttpServerStream*>(self);
     const std::string_view line(data, size * count);
-    stream.head_.line(line);
-    if (line == "\r\n" || line == "\n") stream.head_complete();
+    if (stream.head_.line(line)) stream.head_complete();
     return size * count;
   }
 
@@ -67,6 +66,7 @@ void HttpServerStream::open() {
   if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
   parser_ = SseParser(context_.options().max_frame);
   was_open_ = false;
+  refused_ = false;
   failures_ = 0;
   retry_.reset();
   backoff_.reset();
@@ -108,6 +108,12 @@ void HttpServerStream::begin_get() {
   parser_ = SseParser(context_.options().max_frame);
   parser_.set_last_event_id(last_event_id);
   token_generation_ = context_.token_generation();
+  if (!last_event_id.empty() &&
+      !fits_header(last_event_id, header_limit::event_id, Blanks::inside)) {
+    context_.log().peer(LogLevel::warning, "unusable event id",
+                        "the server stream cannot be resumed, since its event id cannot stand in a "
+                        "header: what came meanwhile may be lost");
+  }
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);
   set_stream(handle_.get(), headers_);
@@ -118,7 +124,6 @@ void HttpServerStream::begin_get() {
 }
 
 void HttpServerStream::head_complete() {
-  if (head_.status < 200) return;
   if (head_.status == 200 && head_.is_event_stream()) {
     state_ = ServerStream::open;
     was_open_ = true;
@@ -185,7 +190,8 @@ void HttpServerStream::ended(int result) {
     begin_get();
     return;
   }
-  if (!opened && answered && head_.status >= 400 && head_.status < 500) {
+  refused_ = !opened && answered;
+  if (refused_ && head_.status >= 400 && head_.status < 500) {
     refused();
     return;
   }

@@ -3,6 +3,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "loop/deadline_timer.hpp"
 #include "protocol/sse_parser.hpp"
@@ -45,6 +46,8 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   void hurry();
 
   ServerStream state() const { return state_; }
+  /// Whether a try to open it was answered with a refusal since this was asked last.
+  bool take_refusal() { return std::exchange(refused_, false); }
   std::optional<std::string> next_message();
   /// The request whose answer has come here, but was over --max-frame.
   std::optional<UpstreamId> next_oversized_answer();
@@ -82,6 +85,7 @@ class HttpServerStream final : private CurlTransfer, private SseSink {
   bool running_ = false;
   bool was_open_ = false;  ///< in this session
   bool said_none_ = false;
+  bool refused_ = false;
   bool unreachable_ = false;  ///< the last try found no connection
   int failures_ = 0;          ///< in a row
   int token_generation_ = 0;

@@ -22,8 +22,7 @@ struct SseStream::Callbacks {
   static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
     auto& stream = *static_cast<SseStream*>(self);
     const std::string_view line(data, size * count);
-    stream.head_.line(line);
-    if (line == "\r\n" || line == "\n") stream.context_.curl().mark_ready(stream);
+    if (stream.head_.line(line)) stream.context_.curl().mark_ready(stream);
     return size * count;
   }
 
@@ -149,8 +148,14 @@ void SseStream::transfer_progressed(bool done, int result) {
 
 /// False if that was the end of the stream.
 bool SseStream::take_endpoint() {
-  const std::string url = same_origin_url(redirection_.place(context_.options().url),
-                                          *std::exchange(named_endpoint_, std::nullopt));
+  const std::string named = *std::exchange(named_endpoint_, std::nullopt);
+  if (!fits_header(named, header_limit::url)) {
+    end(definitive_failure_of(
+        ErrorKind::malformed,
+        "the upstream names an endpoint that is no URL: not all of it is visible ASCII"));
+    return false;
+  }
+  const std::string url = same_origin_url(redirection_.place(context_.options().url), named);
   if (url.empty()) {
     end(failure_of(ErrorKind::malformed, Delivered::no,
                    "the upstream names an endpoint that is not of its own origin"));
@@ -168,7 +173,8 @@ Failure SseStream::failure_of_end(int result) const {
     return failure_of(ErrorKind::closed, Delivered::unknown, "the upstream's event stream broke");
   }
   if (result != CURLE_OK) {
-    return failure_of_transfer(context_, result, {reached_by(handle_.get(), false)});
+    return failure_of_transfer(context_, result,
+                               {reached_by(handle_.get(), was_connected(), false)});
   }
   if (head_.status != 200) {
     Failure failure = failure_of_status(context_, head_, body_);

@@ -59,6 +59,9 @@ void SseUpstream::opening_failed(Failure failure) {
     // It is no old server either: what it said first counts.
     mode_ = Mode::unknown;
     ending = *std::exchange(first_ending_, std::nullopt);
+    // Unless it is one, but what it says cannot be used.
+    if (failure.definitive && failure.kind == ErrorKind::malformed)
+      ending.failure = std::move(failure);
   } else {
     // What was an old server may have become a new one.
     if (found_by_fallback_ && failure.status >= 400 && failure.status < 500) {
@@ -157,6 +160,10 @@ void SseUpstream::upstream_ended(UpstreamId id, Ending ending) {
 
 void SseUpstream::server_stream_changed(ServerStream state) {
   if (!speaks_sse()) events_->server_stream_changed(state);
+}
+
+void SseUpstream::server_stream_refused() {
+  if (!speaks_sse()) events_->server_stream_refused();
 }
 
 void SseUpstream::sse_stream_open(const std::string& endpoint) {

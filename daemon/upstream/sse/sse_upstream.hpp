@@ -51,6 +51,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
   void upstream_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
+  void server_stream_refused() override;
   void upstream_reachable() override { events_->upstream_reachable(); }
   void upstream_lost_session() override { events_->upstream_lost_session(); }
 

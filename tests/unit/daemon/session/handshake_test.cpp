@@ -118,3 +118,21 @@ TEST_CASE("the list changes a server declares, and only those") {
   CHECK(declared_list_changes("{}").empty());
   CHECK(declared_list_changes("").empty());
 }
+
+TEST_CASE("a server that knows only revisions without an initialize is known by its error") {
+  for (
+      const char* error :
+      {R"({"code":-32601,"message":"Method not found"})",
+       R"({"code": -32022,"message":"Unsupported protocol version"})",
+       R"({"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"]}})",
+       R"({"code":-32000,"message":"this server speaks 2026-07-28 only"})"}) {
+    CAPTURE(error);
+    CHECK(speaks_only_newer(error));
+  }
+  for (const char* error : {"", R"({"code":-32602,"message":"Unsupported protocol version"})",
+                            R"({"code":-32600,"message":"Server already initialized"})",
+                            R"({"code":-32000,"message":"supported: 2025-06-18"})"}) {
+    CAPTURE(error);
+    CHECK_FALSE(speaks_only_newer(error));
+  }
+}

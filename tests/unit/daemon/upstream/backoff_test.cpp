@@ -24,6 +24,16 @@ TEST_CASE("delays double from 500 ms to 30 s, with at most a quarter taken off")
   }
 }
 
+TEST_CASE("while somebody waits the next try is half a second away, and does not count") {
+  Backoff backoff(3);
+  for (int i = 0; i < 100; ++i) {
+    const milliseconds delay = backoff.soon();
+    CHECK(delay <= milliseconds(500));
+    CHECK(delay >= milliseconds(375));
+  }
+  CHECK(backoff.tries() == 0);
+}
+
 TEST_CASE("after a reset it begins anew") {
   Backoff backoff(1);
   for (int i = 0; i < 10; ++i) backoff.next();

@@ -166,9 +166,77 @@ TEST_CASE("a transfer that could not begin was not delivered, one that broke may
     CHECK(after.kind == row.after);
     CHECK(after.delivered == Delivered::unknown);
   }
-  const Failure dns =
-      failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST, {Reached::nothing});
-  CHECK(dns.message.find("MCP_SERVER_URL") != std::string::npos);
+}
+
+TEST_CASE("a name that is not found is told with where it was named") {
+  for (const char* source : {"--url", "MCP_SERVER_URL", "--config servers.json"}) {
+    HttpOptions options;
+    options.url_source = source;
+    TestContext test(options);
+    const Failure failure = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST,
+                                                {TransferProgress::Reached::nothing});
+    CHECK(failure.message.ends_with(std::string("; check the host name in ") + source));
+    CHECK_FALSE(failure.definitive);
+  }
+  TestContext test;
+  const Failure proxy = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_PROXY,
+                                            {TransferProgress::Reached::nothing});
+  CHECK(proxy.message.find("HTTPS_PROXY") != std::string::npos);
+}
+
+TEST_CASE("what another try would not change is definitive") {
+  TestContext test;
+  const auto is_definitive = [&](CURLcode code, std::string_view detail) {
+    return failure_of_transfer(test.context, code, {TransferProgress::Reached::peer, detail})
+        .definitive;
+  };
+  CHECK(is_definitive(CURLE_PEER_FAILED_VERIFICATION, "self-signed certificate"));
+  CHECK(
+      is_definitive(CURLE_SSL_CONNECT_ERROR, "error:0A00010B:SSL routines::wrong version number"));
+  CHECK(
+      is_definitive(CURLE_SSL_CONNECT_ERROR, "error:0A000102:SSL routines::unsupported protocol"));
+  CHECK(is_definitive(CURLE_SSL_CONNECT_ERROR, "tlsv1 alert protocol version"));
+  CHECK(is_definitive(CURLE_SSL_CONNECT_ERROR, "sslv3 alert bad certificate"));
+  CHECK_FALSE(is_definitive(CURLE_SSL_CONNECT_ERROR, "Connection reset by peer"));
+  CHECK_FALSE(is_definitive(CURLE_PEER_FAILED_VERIFICATION, "Send failure: Broken pipe"));
+  CHECK_FALSE(is_definitive(CURLE_OPERATION_TIMEDOUT, ""));
+  CHECK_FALSE(is_definitive(CURLE_COULDNT_CONNECT, "Connection refused"));
+  for (const int status : {301, 307, 501, 505})
+    CHECK(failure_of_status(test.context, head_with(status), "").definitive);
+  for (const int status : {429, 500, 502, 503, 504})
+    CHECK_FALSE(failure_of_status(test.context, head_with(status), "").definitive);
+}
+
+TEST_CASE("401 and 403 are the bridge's own error, with the upstream's beside it") {
+  TestContext test(with_secrets());
+  test.context.set_token("secret-token");
+  for (const int status : {401, 403}) {
+    for (const char* type : {"application/json", "text/event-stream"}) {
+      const std::string body =
+          type == std::string("application/json") ? rpc_body : "data: " + rpc_body + "\n\n";
+      const Failure failure = failure_of_status(test.context, head_with(status, type), body);
+      CHECK(failure.kind == ErrorKind::auth);
+      CHECK(failure.status == status);
+      CHECK(failure.error_object.empty());
+      CHECK(failure.upstream_error == rpc_error);
+      CHECK(failure.message == "HTTP " + std::to_string(status) + ": bad");
+    }
+  }
+  const Failure failure = failure_of_status(
+      test.context, head_with(401),
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no secret-token","data":"secret-key"}})");
+  CHECK(failure.message == "HTTP 401: no ***");
+  CHECK(failure.upstream_error == R"({"code":1,"message":"no ***","data":"***"})");
+}
+
+TEST_CASE("an error that is no JSON without the secret in it is left out") {
+  TestContext test;
+  test.context.set_token("12345");
+  const Failure failure =
+      failure_of_status(test.context, head_with(401),
+                        R"({"jsonrpc":"2.0","id":1,"error":{"code":12345,"message":"no"}})");
+  CHECK(failure.upstream_error.empty());
+  CHECK(failure.message == "HTTP 401: no");
 }
 
 TEST_CASE("how long it took to fail is left out, so that it stays one failure") {

@@ -60,6 +60,38 @@ TEST_CASE("only the last head of several remains") {
   CHECK(head.is_json());
 }
 
+TEST_CASE("a trailer is not merged into the head, whatever it says") {
+  ResponseHead head =
+      head_of({"HTTP/1.1 200 OK", "Content-Type: application/json", "Mcp-Session-Id: right"});
+  REQUIRE(head.complete);
+  for (const char* line :
+       {"Content-Type: text/html\r\n", "Mcp-Session-Id: wrong\r\n", "Retry-After: 9\r\n",
+        "WWW-Authenticate: Bearer\r\n", "Mcp-Auth-Server: x\r\n", "Location: /x\r\n",
+        "Content-Length: 3\r\n", "Keep-Alive: timeout=1\r\n", "HTTP/1.1 500 x: y\r\n", "\r\n"}) {
+    CHECK_FALSE(head.line(line));
+  }
+  CHECK(head.status == 200);
+  CHECK(head.is_json());
+  CHECK(head.session_id == "right");
+  CHECK_FALSE(head.retry_after);
+  CHECK_FALSE(head.content_length);
+  CHECK_FALSE(head.keep_alive_timeout);
+  CHECK(head.www_authenticate.empty());
+  CHECK(head.authorization_server.empty());
+  CHECK(head.location.empty());
+}
+
+TEST_CASE("an informational head completes nothing") {
+  ResponseHead head;
+  CHECK_FALSE(head.line("HTTP/1.1 103 Early Hints\r\n"));
+  CHECK_FALSE(head.line("Mcp-Session-Id: early\r\n"));
+  CHECK_FALSE(head.line("\r\n"));
+  CHECK_FALSE(head.complete);
+  CHECK_FALSE(head.line("HTTP/1.1 202 Accepted\r\n"));
+  CHECK(head.line("\r\n"));
+  CHECK(head.session_id.empty());
+}
+
 TEST_CASE("names are compared without regard to case, values lose the blanks around them") {
   const ResponseHead head = head_of({"HTTP/1.1 401 x", "MCP-SESSION-ID:  aB%20=/+ \t",
                                      "www-Authenticate:Bearer realm=\"A\", error=\"b\"",
