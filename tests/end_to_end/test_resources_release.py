@@ -8,6 +8,7 @@ import time
 from harness import Client, call, eventually, main
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.gathering import Gathering
+from harness.scripted_server import ScriptedServer, answer_to, good, response
 
 PROGRAM = release_binary("MCP_BRIDGED")
 SANITIZED = is_sanitized(PROGRAM)
@@ -114,6 +115,22 @@ class Costs(Gathering):
             memory.append(self.anonymous(daemon))
         # The first ones fill the allocator's lists, however much libcurl wants for a connection.
         self.assert_memory(max(memory[-3:]) - max(memory[:4]), 512, f"RssAnon {memory}")
+
+    def test_memory_is_given_back_after_a_flood_on_an_answers_stream(self):
+        event = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 100}}
+
+        def flood(asked):
+            if asked.method != "tools/call":
+                return good(asked)
+            lines = [b"data: " + json.dumps(message).encode() + b"\n\n" for message in (event, answer_to(asked))]
+            return response(200, [("Content-Type", "text/event-stream")], lines[0] * 100_000 + lines[1])
+
+        server = ScriptedServer(flood)
+        self.addCleanup(server.close)
+        daemon = self.start_daemon(server)
+        self.client().call("echo", {}, 1)
+        if not SANITIZED:
+            eventually(lambda: self.anonymous(daemon) < 8 * 1024, lambda: f"RssAnon {self.anonymous(daemon)} kB", 5)
 
     def test_a_hundred_thousand_notifications_cost_no_more_than_the_ring(self):
         server, daemon = self.opened()
