@@ -25,8 +25,7 @@ def become_nobody():
 
 class Secrets(LocalServer):
     def watcher(self, daemon):
-        (watcher,) = children(daemon.pid)
-        return watcher
+        return next(iter(eventually(lambda: children(daemon.pid), "the watcher")))
 
     def assert_no_secret_in(self, data):
         for secret in SECRETS.values():
