@@ -72,7 +72,7 @@ class Messages(LocalServer):
         like_a_message = '{"jsonrpc":"2.0", broken here ' + "H" * 500
         self.assertEqual(self.tool("garbage", {"text": like_a_message}, client), "printed")
         log = daemon.stderr()
-        self.assertIn("Welcome to the wayward server ?[31mv1", log)
+        self.assertIn("Welcome to the wayward server \\u001b[31mv1", log)
         self.assertIn("G" * 200, log)
         self.assertNotIn("G" * 201, log)
         self.assertIn("structured", log)
