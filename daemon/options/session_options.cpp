@@ -25,7 +25,8 @@ void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw
       {{"lazy", Handshake::lazy}, {"client", Handshake::client}, {"eager", Handshake::eager}},
       "Who initializes: the first client or else the bridge; only a client; the bridge, at start");
   build.text("--client-capabilities", raw.client_capabilities, "JSON",
-             "Capabilities the bridge opens the session with; then it always opens it itself");
+             "Capabilities the bridge opens the session with (elicitation, if none are given); if "
+             "given, it always opens it itself");
   build.duration("--connect-wait", options.session.connect_wait,
                  "How long a frame waits for the session");
   build.duration("--keepalive", options.session.keepalive,

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "loop/byte_budget.hpp"
 #include "router/client_channel.hpp"
+#include "router/declared_answers.hpp"
 #include "router/waiting_frames.hpp"
 
 namespace bridge {
@@ -29,8 +29,7 @@ struct Client {
   std::optional<UpstreamId> notification_under_way;  ///< the next frame waits for its end
   bool waits_for_slot = false;                       ///< it is in the queue for --max-inflight
 
-  std::optional<std::string> capabilities;  ///< of its own `initialize`, as JSON
-  bool initialized = false;                 ///< it has sent `notifications/initialized`
+  DeclaredAnswers declared;  ///< which requests of the upstream it answers
   bool half_closed = false;
   bool peeks = false;  ///< it has sent `bridge/peek`
   bool seen_frame = false;

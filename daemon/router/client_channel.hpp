@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "protocol/ids.hpp"
+#include "router/user.hpp"
 
 namespace bridge {
 
@@ -20,6 +21,8 @@ struct ClientIdentity {
   pid_t pid = 0;     ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
   std::chrono::steady_clock::time_point connected;
+
+  User user() const { return kind == "unix" ? User{false, uid} : User{true, 0}; }
 };
 
 /// What a carrier counts of its clients, for the metrics; all since the daemon's start.

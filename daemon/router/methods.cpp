@@ -24,10 +24,6 @@ bool is_session_notification(std::string_view method) {
          std::find(kinds.begin(), kinds.end(), method) != kinds.end();
 }
 
-std::string_view needed_capability(std::string_view method) {
-  return method.substr(0, method.find('/'));
-}
-
 MethodClass class_of(std::string_view method) {
   if (method == "tools/call") return MethodClass::call;
   if (method.starts_with("tasks/")) return MethodClass::task;

@@ -15,9 +15,6 @@ bool only_reads(std::string_view method);
 /// Whether a notification belongs to the session wherever it comes from (product section 5).
 bool is_session_notification(std::string_view method);
 
-/// The client capability that a request from upstream needs: the name before the first slash.
-std::string_view needed_capability(std::string_view method);
-
 /// Methods of one kind, for the metrics: few, whatever clients send.
 enum class MethodClass : std::uint8_t {
   call,       ///< tools/call

@@ -10,12 +10,14 @@
 
 #include "loop/deadline_timer.hpp"
 #include "protocol/ids.hpp"
+#include "router/user.hpp"
 
 namespace bridge {
 
 /// A client's request that is in flight upstream.
 struct PendingRequest {
   std::optional<ClientId> client;  ///< none: it has left, and --orphans finish
+  std::optional<User> left;        ///< then: whose client that was
   std::string client_request_id;   ///< raw JSON, as the client wrote it
   std::string progress_token;      ///< raw JSON; empty: none
   std::string method;
@@ -36,6 +38,10 @@ class PendingRequests {
   }
 
   PendingRequest* find(UpstreamId id) {
+    const auto found = pending_.find(id);
+    return found == pending_.end() ? nullptr : &found->second;
+  }
+  const PendingRequest* find(UpstreamId id) const {
     const auto found = pending_.find(id);
     return found == pending_.end() ? nullptr : &found->second;
   }

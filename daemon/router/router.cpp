@@ -51,10 +51,6 @@ void Router::client_connected(ClientChannel& channel) {
              identity.uid);
   if (!turn_) turn_ = connected.id();
   if (!has_turn(connected)) channel.set_feed(RingFeed::none);
-  if (server_requests_.parked() > 0) {
-    // It may be about to send its `initialize`: only if it stays silent is it asked as it is.
-    parking_.set_at_latest(std::chrono::steady_clock::now() + std::chrono::milliseconds(500));
-  }
 }
 
 void Router::client_half_closed(ClientId id) {
@@ -112,6 +108,7 @@ void Router::drop_client(Client& client) {
       continue;
     }
     if (options_.orphans == Orphans::finish) {
+      pending->left = client.channel.identity().user();
       pending->client.reset();
       session_.pause(request, false);
       continue;

@@ -124,6 +124,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void note_kind(Client& client, const Frame& frame);
   void client_request(Client& client, Frame frame);
   void client_notification(Client& client, Frame frame);
+  void client_declares(Client& client, const Frame& frame);
   void client_answer(Client& client, Frame frame);
   void client_cancels(Client& client, Frame frame);
   void control_request(Client& client, Frame frame);
@@ -174,12 +175,15 @@ class Router final : public ClientEvents, public SessionEvents {
 
   // The upstream's requests: router_server_requests.cpp.
   void upstream_request(std::optional<UpstreamId> origin, Frame frame);
-  bool can_answer(const Client& client, std::string_view method,
-                  std::string_view about_request = {}) const;
-  Client* choose_client(std::string_view method);
+  bool can_answer(const Client& client, const ServerRequest& request) const;
+  std::string_view id_at_owner(const ServerRequest& request) const;
+  bool somebody_is_connected() const;
+  Client* choose_client(const ServerRequest& request);
   void ask(Client& client, ServerRequest& request);
+  bool pass_on(ServerRequest& request);
+  void withdraw(ServerRequest& request, std::string_view reason);
   void park(ServerRequest& request);
-  void offer_parked(bool also_to_silent);
+  void offer_parked();
   void expire_parked();
   void refuse_upstream(std::string_view raw_id, int code, std::string_view message);
   void answer_upstream(std::string body);

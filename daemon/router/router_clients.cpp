@@ -14,6 +14,10 @@ namespace {
 
 bool is_control(std::string_view method) { return method.starts_with("bridge/"); }
 
+bool is_method_not_found(const Frame& answer) {
+  return find_member(answer.text(answer.error), "code") == "-32601";
+}
+
 }  // namespace
 
 void Router::client_line(ClientId id, std::string line) {
@@ -66,15 +70,12 @@ void Router::client_message(Client& client, std::string bytes) {
     reply_invalid(client, json_rpc::invalid_request, "Invalid Request: id is null");
     return;
   }
-  const bool was_silent = !client.seen_ordinary_frame;
   note_kind(client, frame);
-  const bool speaks_now = was_silent && client.seen_ordinary_frame;
   switch (frame.kind) {
     case FrameKind::request: client_request(client, std::move(frame)); break;
     case FrameKind::notification: client_notification(client, std::move(frame)); break;
     case FrameKind::response: client_answer(client, std::move(frame)); break;
   }
-  if (speaks_now && server_requests_.parked() > 0) offer_parked(false);
 }
 
 // What a connection sends tells whether it is there for the notifications (product section 6).
@@ -108,9 +109,7 @@ void Router::client_request(Client& client, Frame frame) {
     return;
   }
   if (frame.method == "initialize") {
-    const auto capabilities = find_member(frame.text(frame.params), "capabilities");
-    client.capabilities = std::string(capabilities.value_or("{}"));
-    client.initialized = false;
+    client.declared.initialize(find_member(frame.text(frame.params), "capabilities").value_or(""));
   }
   enqueue(client, std::move(frame));
 }
@@ -150,12 +149,14 @@ void Router::client_notification(Client& client, Frame frame) {
     if (frame.method == "bridge/peek") {
       client.peeks = true;
       client.channel.set_feed(RingFeed::none);
+    } else if (frame.method == "bridge/answers") {
+      client_declares(client, frame);
     }
     return;
   }
   if (frame.method == "notifications/initialized") {
-    client.initialized = true;  // the bridge has sent its own, once
-    if (server_requests_.parked() > 0) offer_parked(false);
+    client.declared.initialized();  // the bridge has sent its own, once
+    offer_parked();
     return;
   }
   if (frame.method == "notifications/cancelled") {
@@ -199,6 +200,16 @@ void Router::client_cancels(Client& client, Frame frame) {
   }
 }
 
+void Router::client_declares(Client& client, const Frame& frame) {
+  if (!client.declared.name_methods(frame.text(frame.params))) {
+    log_.peer(LogLevel::warning, "declaration ignored", {.client = client.id()},
+              "bridge/answers needs params {{\"methods\": [NAME, ...]}} with at most {} names",
+              DeclaredAnswers::max_methods);
+    return;
+  }
+  offer_parked();
+}
+
 void Router::client_answer(Client& client, Frame frame) {
   const auto number = to_unsigned(frame.text(frame.id));
   ServerRequest* request = number ? server_requests_.find(*number) : nullptr;
@@ -211,6 +222,7 @@ void Router::client_answer(Client& client, Frame frame) {
               "a client's answer to nothing it was asked was dropped");
     return;
   }
+  if (request->asked && is_method_not_found(frame) && pass_on(*request)) return;
   std::string body = std::move(frame.bytes);
   splice(body, {frame.id, request->upstream_request_id});
   server_requests_.remove(*request);

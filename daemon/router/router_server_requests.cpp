@@ -1,4 +1,4 @@
-// Requests from upstream: sampling, elicitation, roots (product section 5).
+// Requests from upstream: sampling, elicitation, roots, and whatever else it asks.
 #include <algorithm>
 #include <utility>
 
@@ -7,12 +7,15 @@
 #include "protocol/reply.hpp"
 #include "router/methods.hpp"
 #include "router/router.hpp"
+#include "router/who_is_asked.hpp"
 #include "session/handshake.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
+/// Whoever has not answered for so long is asked no further one while another could.
+constexpr std::chrono::seconds answer_patience{30};
 
 }  // namespace
 
@@ -34,34 +37,29 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
     answer_upstream(result_reply(raw_id, "{}"));
     return;
   }
-  Client* client = nullptr;
-  if (origin) {
-    const auto owner = pending_.owner(*origin);
-    client = owner ? find(*owner) : nullptr;
-    const PendingRequest* pending = pending_.find(*origin);
-    const std::string_view about =
-        pending != nullptr ? std::string_view(pending->client_request_id) : std::string_view();
-    if (client != nullptr && !can_answer(*client, frame.method, about)) client = nullptr;
-  } else {
-    client = choose_client(frame.method);
-  }
-  const bool nobody_connected =
-      std::all_of(clients_.begin(), clients_.end(), [](const auto& entry) {
-        return entry.second->is_observer() || !entry.second->channel.can_be_asked({});
-      });
-  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
-  if (client == nullptr && !is_watched && (origin || !nobody_connected)) {
-    log_.peer(LogLevel::info, "request of the upstream refused",
-              "the upstream asks for {}: no connected client has declared it",
-              printable(frame.method, 80));
-    refuse_upstream(raw_id, json_rpc::method_not_found, nobody_answers);
-    return;
-  }
   ServerRequest request;
   request.id = server_requests_.next_id();
   request.upstream_request_id = raw_id;
   request.method = frame.method;
+  request.asked_for = asked_for(frame.method, frame.text(frame.params));
   request.origin = origin;
+  if (origin) {
+    request.owner = pending_.owner(*origin);
+    if (const Client* owner = request.owner ? find(*request.owner) : nullptr) {
+      request.user = owner->channel.identity().user();
+    } else if (const PendingRequest* pending = pending_.find(*origin)) {
+      request.user = pending->left;
+    }
+  }
+  Client* client = choose_client(request);
+  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
+  if (client == nullptr && !is_watched && (origin || somebody_is_connected())) {
+    log_.peer(LogLevel::info, "request of the upstream refused",
+              "the upstream asks for {}: no connected client that could be asked has declared it",
+              printable(frame.method, 80));
+    refuse_upstream(raw_id, json_rpc::method_not_found, nobody_answers);
+    return;
+  }
   request.line = std::move(frame.bytes);
   const std::string number = std::to_string(request.id);
   splice(request.line, {frame.id, number});
@@ -85,44 +83,74 @@ void Router::upstream_request(std::optional<UpstreamId> origin, Frame frame) {
   }
 }
 
-/// Whether this client has said that it answers such requests, and is ready to.
-bool Router::can_answer(const Client& client, std::string_view method,
-                        std::string_view about_request) const {
-  if (client.half_closed || client.is_observer() || !client.channel.can_be_asked(about_request))
-    return false;
-  if (client.capabilities && !client.initialized) return false;
-  std::string_view capabilities;
-  if (client.capabilities) {
-    capabilities = *client.capabilities;
-  } else {
-    capabilities = find_member(session_.initialize_params(), "capabilities").value_or("{}");
-  }
-  return find_member(capabilities, needed_capability(method)).has_value();
+/// Who only looks on, or cannot be reached, is nobody to the upstream.
+bool Router::somebody_is_connected() const {
+  return std::any_of(clients_.begin(), clients_.end(), [](const auto& entry) {
+    return !entry.second->is_observer() && entry.second->channel.can_be_asked({});
+  });
 }
 
-Client* Router::choose_client(std::string_view method) {
-  Client* longest = nullptr;
-  Client* busy = nullptr;
-  int busy_clients = 0;
+/// The id under which its owner knows the request that it belongs to; empty if that has ended.
+std::string_view Router::id_at_owner(const ServerRequest& request) const {
+  const PendingRequest* about = request.origin ? pending_.find(*request.origin) : nullptr;
+  return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
+}
+
+/// Whether this client has said that it answers such requests, and can be reached. One about a
+/// request is nothing for another user's clients.
+bool Router::can_answer(const Client& client, const ServerRequest& request) const {
+  if (client.half_closed || !client.declared.covers(request.method, request.asked_for))
+    return false;
+  if (request.origin && request.user != client.channel.identity().user()) return false;
+  const auto& declined = request.declined;
+  if (std::find(declined.begin(), declined.end(), client.id()) != declined.end()) return false;
+  return client.channel.can_be_asked(request.owner == client.id() ? id_at_owner(request)
+                                                                  : std::string_view());
+}
+
+Client* Router::choose_client(const ServerRequest& request) {
+  const SteadyTime long_ago = std::chrono::steady_clock::now() - answer_patience;
+  std::vector<Askable> able;
   for (const auto& [id, client] : clients_) {
-    if (!can_answer(*client, method)) continue;
-    if (longest == nullptr) longest = client.get();
-    if (!client->in_flight.empty()) {
-      busy = client.get();
-      ++busy_clients;
-    }
+    if (!can_answer(*client, request)) continue;
+    able.push_back({id, request.owner == id, !client->in_flight.empty(),
+                    server_requests_.has_left_open(id, long_ago)});
   }
-  return busy_clients == 1 ? busy : longest;
+  const auto chosen = who_is_asked(able);
+  return chosen ? find(*chosen) : nullptr;
 }
 
 void Router::ask(Client& client, ServerRequest& request) {
   request.asked = client.id();
-  const PendingRequest* about = request.origin ? pending_.find(*request.origin) : nullptr;
-  if (about != nullptr) {
-    client.channel.send_about(about->client_request_id, request.line);
+  request.asked_since = std::chrono::steady_clock::now();
+  const std::string_view about =
+      request.owner == client.id() ? id_at_owner(request) : std::string_view();
+  if (!about.empty()) {
+    client.channel.send_about(about, request.line);
   } else {
     client.channel.send(request.line);
   }
+}
+
+/// The one that was asked does not know such requests: another one may. False if there is none.
+bool Router::pass_on(ServerRequest& request) {
+  if (request.declined.size() == ServerRequest::max_declined) return false;
+  request.declined.push_back(*request.asked);
+  Client* next = choose_client(request);
+  if (next == nullptr) return false;
+  ask(*next, request);
+  return true;
+}
+
+/// Nobody waits for its answer any more: whoever was asked is told, and need not go on.
+void Router::withdraw(ServerRequest& request, std::string_view reason) {
+  Client* client = request.asked ? find(*request.asked) : nullptr;
+  if (client != nullptr && client->channel.can_be_asked({})) {
+    client->channel.send(
+        own_notification("notifications/cancelled",
+                         fmt::format(R"({{"requestId":{},"reason":"{}"}})", request.id, reason)));
+  }
+  server_requests_.remove(request);
 }
 
 void Router::park(ServerRequest& request) {
@@ -131,20 +159,17 @@ void Router::park(ServerRequest& request) {
   parking_.set_at_latest(request.parked_until);
 }
 
-void Router::offer_parked(bool also_to_silent) {
+void Router::offer_parked() {
+  if (server_requests_.parked() == 0) return;
   server_requests_.each([&](ServerRequest& request) {
     if (request.asked) return;
-    Client* client = choose_client(request.method);
-    if (client != nullptr && (client->seen_ordinary_frame || also_to_silent)) ask(*client, request);
+    if (Client* client = choose_client(request)) ask(*client, request);
   });
 }
 
-void Router::client_can_be_asked(ClientId) {
-  if (server_requests_.parked() > 0) offer_parked(false);
-}
+void Router::client_can_be_asked(ClientId) { offer_parked(); }
 
 void Router::expire_parked() {
-  offer_parked(true);
   const auto now = std::chrono::steady_clock::now();
   server_requests_.each([&](ServerRequest& request) {
     if (request.asked) return;
@@ -174,41 +199,36 @@ void Router::upstream_cancels(Frame frame) {
   server_requests_.remove(*request);
 }
 
-/// The client will answer nothing more: the session's requests go to another, those that belong to
-/// a call of its own can go to nobody, and the upstream must not wait for them. (What belongs to a
-/// call that has ended with its client is not here any more.)
+/// The client will answer nothing more: what it was asked goes to another who can. If there is
+/// none, the session's requests wait for one; the upstream must not wait for the others, nor for
+/// those that are about a request of a client that has left.
 void Router::release_server_requests(Client& client) {
   const ClientId id = client.id();
+  const bool has_left = find(id) == nullptr;
   server_requests_.each([&](ServerRequest& request) {
     if (request.asked != id) return;
-    if (request.origin) {
+    const bool ends = has_left && request.owner == id;
+    if (Client* other = ends ? nullptr : choose_client(request)) {
+      ask(*other, request);
+    } else if (request.origin) {
       refuse_upstream(request.upstream_request_id, json_rpc::method_not_found, nobody_answers);
       server_requests_.remove(request);
-    } else if (Client* other = choose_client(request.method);
-               other != nullptr && other->id() != id) {
-      ask(*other, request);
     } else {
       park(request);
     }
   });
 }
 
-/// Nobody waits for their answers any more: the next session counts its ids anew.
+/// The next session counts its ids anew.
 void Router::drop_server_requests_of_session() {
   server_requests_.each([&](ServerRequest& request) {
-    if (request.origin) return;
-    if (Client* client = request.asked ? find(*request.asked) : nullptr) {
-      client->channel.send(own_notification(
-          "notifications/cancelled",
-          fmt::format(R"({{"requestId":{},"reason":"the session was lost"}})", request.id)));
-    }
-    server_requests_.remove(request);
+    if (!request.origin) withdraw(request, "the session was lost");
   });
 }
 
 void Router::drop_server_requests_of(UpstreamId origin) {
   server_requests_.each([&](ServerRequest& request) {
-    if (request.origin == origin) server_requests_.remove(request);
+    if (request.origin == origin) withdraw(request, "the request that it belongs to has ended");
   });
 }
 

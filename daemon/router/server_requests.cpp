@@ -48,4 +48,10 @@ ServerRequest* ServerRequests::find_by_upstream_id(std::string_view raw_id) {
   return found == requests_.end() ? nullptr : &*found;
 }
 
+bool ServerRequests::has_left_open(ClientId client, SteadyTime then) const {
+  return std::any_of(requests_.begin(), requests_.end(), [&](const ServerRequest& one) {
+    return one.asked == client && one.asked_since <= then;
+  });
+}
+
 }  // namespace bridge

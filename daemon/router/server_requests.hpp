@@ -5,21 +5,32 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "loop/deadline_timer.hpp"
 #include "protocol/ids.hpp"
+#include "router/asked_for.hpp"
+#include "router/user.hpp"
 
 namespace bridge {
 
-/// A request of the upstream (sampling, elicitation, roots) that is not answered yet.
+/// A request of the upstream that is not answered yet.
 struct ServerRequest {
+  /// After so many clients have declined it, the last one's answer counts.
+  static constexpr std::size_t max_declined = 64;
+
   std::uint64_t id = 0;             ///< what the client sees
   std::string upstream_request_id;  ///< raw JSON, as the upstream wrote it
   std::string method;
+  AskedFor asked_for = AskedFor::anything;
   std::string line;                  ///< with the client's id in it
   std::optional<UpstreamId> origin;  ///< the client request it belongs to; none: the session
-  std::optional<ClientId> asked;     ///< none: parked
+  std::optional<ClientId> owner;  ///< whose request that is; none: of the session, or it has left
+  std::optional<User> user;       ///< of one that belongs to a request: only this user is asked
+  std::optional<ClientId> asked;  ///< none: parked
+  SteadyTime asked_since{};
   SteadyTime parked_until{};
+  std::vector<ClientId> declined;  ///< have answered that they do not know such requests
   bool shown = false;  ///< to onlookers, who may answer while nobody is asked
 };
 
@@ -44,6 +55,9 @@ class ServerRequests {
 
   ServerRequest* find(std::uint64_t id);
   ServerRequest* find_by_upstream_id(std::string_view raw_id);
+
+  /// Whether this client has had one of them, unanswered, since `then` or before.
+  bool has_left_open(ClientId client, SteadyTime then) const;
 
   template <class Visit>
   void each(Visit&& visit) {

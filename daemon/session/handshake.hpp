@@ -19,6 +19,10 @@ constexpr std::string_view newest_legacy_version = "2025-11-25";
 /// The current revision, which has none.
 constexpr std::string_view newest_version = "2026-07-28";
 
+/// What a session that the bridge opens by itself declares, unless it is told otherwise: a question
+/// can be answered at a terminal, or wait for somebody (MCP 2025-11-25, "Elicitation").
+constexpr std::string_view own_capabilities = R"({"elicitation":{"form":{},"url":{}}})";
+
 bool is_known_legacy_version(std::string_view version);
 
 /// What of a client's `initialize` a session is opened with again: its `params` as they are, but

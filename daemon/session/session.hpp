@@ -112,9 +112,8 @@ class Session final : public UpstreamEvents {
   void settle(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
 
-  /// The kept InitializeResult and the params it was asked with; empty before the first opening.
+  /// The kept InitializeResult; empty before the first opening.
   const std::string& initialize_result() const { return kept_result_; }
-  const std::string& initialize_params() const { return kept_params_; }
 
   /// SIGHUP: takes the times; what the session was opened with stays.
   void reconfigure(const SessionOptions& options);

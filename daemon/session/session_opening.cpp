@@ -89,7 +89,8 @@ void Session::withdraw_initialize(UpstreamId id) {
 /// What the last session was opened with, else the bridge's own.
 std::string Session::params_of_own_initialize() const {
   if (!kept_params_.empty()) return kept_params_;
-  return own_initialize_params(options_.client_capabilities.value_or("{}"));
+  const auto& given = options_.client_capabilities;
+  return own_initialize_params(given ? std::string_view(*given) : own_capabilities);
 }
 
 void Session::start_try() {

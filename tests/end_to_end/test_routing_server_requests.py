@@ -1,33 +1,12 @@
-"""Requests of the server: sampling, elicitation, roots; who is asked, and who may answer (section 5)."""
+"""Requests of the server: how they come to a client, and its answer back; test_routing_who_is_asked is about whom."""
 
 import json
 
-from harness import Case, answer, call, initialize, main, notification, request, text_of
-
-ALL = {"sampling": {}, "elicitation": {}, "roots": {}}
-
-
-class ServerRequests(Case):
-    def capable(self, capabilities=None, daemon=None):
-        """A client that has initialized with these capabilities."""
-        client = self.client(daemon)
-        client.send(initialize("init", ALL if capabilities is None else capabilities))
-        client.answer("init")
-        client.send(notification("notifications/initialized"))
-        client.fence()
-        client.others = []
-        return client
-
-    def asks(self, server, id="srv-1", method="sampling/createMessage", params=None):
-        server.ask(request(method, params or {"messages": [], "maxTokens": 1}, id))
-
-    def asked(self, client, method="sampling/createMessage"):
-        message = client.line()
-        self.assertEqual(message.get("method"), method, message)
-        return message
+from harness import answer, call, initialize, main, notification, request, text_of
+from harness.questions import ALL, Questions
 
 
-class OnARequestsStream(ServerRequests):
+class OnARequestsStream(Questions):
     def test_each_kind_goes_to_the_requests_client_and_its_answer_back(self):
         self.bridge()
         other, client = self.capable(), self.capable()
@@ -63,34 +42,8 @@ class OnARequestsStream(ServerRequests):
             client.send(answer(asked["id"], {"action": "accept", "content": {"said": text}}))
             self.assertIn(text, text_of(client.answer(1)))
 
-    def test_without_the_capability_it_is_refused_at_once(self):
-        self.bridge()
-        capable, client = self.capable(), self.capable({"roots": {}})
-        response = client.call("ask", {"question": "?"}, 5)
-        self.assertTrue(response["result"]["isError"])
-        self.assertIn("-32601", text_of(response))
-        self.assertEqual(capable.fence(), [])
-
-    def test_a_client_that_never_initialized_counts_with_the_sessions_capabilities(self):
-        self.bridge("--client-capabilities", '{"elicitation":{}}')
-        client = self.client()
-        client.send(call("ask", {"question": "?"}, 5))
-        asked = self.asked(client, "elicitation/create")
-        client.send(answer(asked["id"], {"action": "decline"}))
-        self.assertIn("decline", text_of(client.answer(5)))
-        self.assertIn("-32601", text_of(client.call("sample", {"prompt": "?"}, 6)))
-
-    def test_a_client_that_has_half_closed_is_not_asked(self):
-        self.bridge("--client-capabilities", '{"elicitation":{}}')
-        client = self.client()
-        client.send(call("ask", {"question": "?"}, 5)).half_close()
-        message = client.line()
-        self.assertEqual(message["id"], 5)
-        self.assertIn("-32601", text_of(message))
-        client.expect_closed()
-
     def test_it_ends_with_its_request(self):
-        server, _ = self.bridge()
+        server, _ = self.bridge("--orphans", "cancel")
         other, client = self.capable(), self.capable()
         client.send(call("ask", {"question": "?"}, 5))
         self.asked(client, "elicitation/create")
@@ -101,7 +54,7 @@ class OnARequestsStream(ServerRequests):
 
     def test_when_the_asked_client_half_closes_it_is_refused_at_once(self):
         self.bridge()
-        other, client = self.capable(), self.capable()
+        client = self.capable()
         client.send(call("ask", {"question": "?"}, 5))
         self.asked(client, "elicitation/create")
         client.half_close()
@@ -109,7 +62,6 @@ class OnARequestsStream(ServerRequests):
         self.assertEqual(message["id"], 5)
         self.assertIn("-32601", text_of(message))
         client.expect_closed()
-        self.assertEqual(other.fence(), [])
 
     def test_an_answer_sent_just_before_the_half_close_counts(self):
         self.bridge()
@@ -122,13 +74,14 @@ class OnARequestsStream(ServerRequests):
 
     def test_when_its_client_leaves_and_the_call_goes_on_it_is_refused(self):
         server, _ = self.bridge("--orphans", "finish")
-        client = self.capable()
+        other, client = self.capable(), self.capable()
         client.send(call("ask", {"question": "?"}, 5))
         self.asked(client, "elicitation/create")
         client.close()
         refused = json.loads(server.answers(wait=1)[0]["body"])
         self.assertEqual(refused["error"]["code"], -32601)
         self.in_flight(0)
+        self.assertEqual(other.fence(), [])
 
     def test_an_answer_counts_once(self):
         server, _ = self.bridge()
@@ -170,7 +123,7 @@ class OnARequestsStream(ServerRequests):
         self.assertEqual(other.fence(), [])
 
 
-class OnTheServerStream(ServerRequests):
+class OnTheServerStream(Questions):
     def test_it_goes_to_the_client_connected_longest_that_declared_it(self):
         server, _ = self.bridge()
         incapable, first, second = self.capable({}), self.capable(), self.capable()
@@ -208,26 +161,6 @@ class OnTheServerStream(ServerRequests):
             client.send(answer(self.asked(client)["id"], {"n": n}))
             self.assertEqual(server.answers(wait=n)[-1]["id"], id)
 
-    def test_a_client_that_has_not_sent_initialized_is_not_asked(self):
-        server, _ = self.bridge()
-        client = self.client()
-        client.send(initialize("init", ALL))
-        client.answer("init")
-        self.asks(server)
-        refused = json.loads(server.answers(wait=1)[0]["body"])
-        self.assertEqual(refused["error"]["code"], -32601)
-        client.send(notification("notifications/initialized"))
-        self.asks(server, "srv-2")
-        self.asked(client)
-
-    def test_with_no_fitting_client_connected_it_is_refused_at_once(self):
-        server, _ = self.bridge()
-        client = self.capable({"roots": {}})
-        self.asks(server)
-        refused = json.loads(server.answers(wait=1)[0]["body"])
-        self.assertEqual((refused["id"], refused["error"]["code"]), ("srv-1", -32601))
-        self.assertEqual(client.fence(), [])
-
     def test_a_ping_is_answered_by_the_bridge(self):
         server, daemon = self.bridge("--handshake", "eager")
         server.ask(request("ping", None, "p-1"))
@@ -264,39 +197,37 @@ class OnTheServerStream(ServerRequests):
         self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
 
 
-class Parked(ServerRequests):
+class Parked(Questions):
     def opened(self, *options):
         """A session opened with all capabilities, and nobody connected."""
         server, daemon = self.bridge("--handshake", "eager", "--client-capabilities", json.dumps(ALL), *options)
         server.streams(1)
         return server, daemon
 
-    def parked(self, count):
-        self.default_daemon.status_when(lambda status: status["requests"]["parked"] == count, f"{count} parked")
-
     def test_it_waits_for_the_next_client_that_fits(self):
         server, _ = self.opened()
         self.asks(server, "srv-1")
         self.parked(1)
-        client = self.client()
+        silent, client = self.client(), self.client()
+        client.send(initialize("init", ALL), notification("notifications/initialized"))
+        client.answer("init")
         asked = self.asked(client)
         client.send(answer(asked["id"], {"said": "late"}))
         self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
         self.parked(0)
+        self.assertEqual(silent.fence(), [])
 
     def test_one_that_leaves_without_an_answer_leaves_it_to_the_next(self):
         server, _ = self.opened()
         self.asks(server, "srv-1")
         self.parked(1)
-        client = self.client()
-        client.send(initialize("init", {}), notification("notifications/initialized"))
-        # It gets a connection's first frames before the bridge can know what it declares, so it
-        # may have been asked already; the next one is then asked again when it leaves.
-        client.answer("init")
+        unfit, client = self.capable({}), self.answering("sampling/createMessage")
+        self.asked(client)
         client.close()
-        self.others(0)
-        fitting = self.client()
-        self.asked(fitting)
+        self.others(1)
+        self.parked(1)
+        self.assertEqual(unfit.fence(), [])
+        self.asked(self.answering("sampling/createMessage"))
 
     def test_it_is_answered_when_the_wait_is_over(self):
         server, _ = self.opened("--park-requests", "300ms")
@@ -313,7 +244,7 @@ class Parked(ServerRequests):
         self.parked(2)
         server.emit(notification("notifications/cancelled", {"requestId": "srv-1"}))
         self.parked(1)
-        client = self.client()
+        client = self.answering("sampling/createMessage")
         client.send(answer(self.asked(client)["id"], {}))
         self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-2"')
         self.assertEqual(client.fence(), [])
@@ -336,7 +267,7 @@ class Parked(ServerRequests):
         self.parked(3)
 
 
-class Floods(ServerRequests):
+class Floods(Questions):
     def test_a_flood_of_pings_is_answered_over_a_few_connections(self):
         server, _ = self.bridge("--handshake", "eager")
         server.streams(1)

@@ -15,7 +15,7 @@ class Opening(Case):
         body = server.bodies("initialize")[0]
         self.assertEqual(body["params"]["clientInfo"]["name"], "mcp-session-bridge")
         self.assertTrue(body["params"]["clientInfo"]["version"])
-        self.assertEqual(body["params"]["capabilities"], {})
+        self.assertEqual(body["params"]["capabilities"], {"elicitation": {"form": {}, "url": {}}})
         self.assertEqual(body["params"]["protocolVersion"], "2025-11-25")
 
     def test_lazy_the_first_clients_initialize_is_used(self):

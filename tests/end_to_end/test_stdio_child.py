@@ -56,6 +56,7 @@ class Messages(LocalServer):
     def test_a_request_of_the_server_is_answered_by_a_client(self):
         self.start_local(options=["--client-capabilities", '{"roots":{}}'])
         client = self.client()
+        client.send(notification("bridge/answers", {"methods": ["roots/list"]}))
         client.send(call("emit", {"message": {"jsonrpc": "2.0", "id": 0, "method": "roots/list"}}))
         asked = client.line()
         self.assertEqual(asked["method"], "roots/list")

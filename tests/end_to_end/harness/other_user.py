@@ -1,5 +1,6 @@
 """A client of another user: what only root can try out."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -36,3 +37,13 @@ def connect_as(path, uid=NOBODY, gid=NOBODY, groups=()):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     answer = done.stdout.strip()
     return "closed" if answer in ("BrokenPipeError", "ConnectionResetError") else answer
+
+
+@contextlib.contextmanager
+def acting_as(uid=NOBODY):
+    """What is connected meanwhile comes from this user. For root, in a program of one thread."""
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

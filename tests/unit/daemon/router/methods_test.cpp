@@ -41,14 +41,6 @@ TEST_CASE("these notifications are the session's wherever they come from") {
   }
 }
 
-TEST_CASE("the needed capability is the name before the first slash") {
-  CHECK(needed_capability("sampling/createMessage") == "sampling");
-  CHECK(needed_capability("elicitation/create") == "elicitation");
-  CHECK(needed_capability("roots/list") == "roots");
-  CHECK(needed_capability("a/b/c") == "a");
-  CHECK(needed_capability("whole") == "whole");
-}
-
 TEST_CASE("a list_changed makes an older one of its kind superfluous, an update one of its uri") {
   const auto key_of = [](const char* text) { return coalesce_key(frame_of(text)); };
   const std::string tools = key_of(R"({"method":"notifications/tools/list_changed"})");

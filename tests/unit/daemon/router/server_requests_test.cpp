@@ -94,3 +94,21 @@ TEST_CASE("they may be removed while they are looked through") {
   CHECK(seen == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
   CHECK(requests.parked() == 2);
 }
+
+TEST_CASE("a client has left a question open from the time on that it was asked") {
+  using namespace std::chrono_literals;
+  const SteadyTime start{};
+  ServerRequests requests;
+  ServerRequest early = request(1, 1, false);
+  early.asked_since = start + 10s;
+  ServerRequest parked = request(2, 1);
+  parked.asked_since = start;
+  requests.add(early);
+  requests.add(parked);
+  CHECK_FALSE(requests.has_left_open(ClientId{1}, start + 9s));
+  CHECK(requests.has_left_open(ClientId{1}, start + 10s));
+  CHECK(requests.has_left_open(ClientId{1}, start + 11s));
+  CHECK_FALSE(requests.has_left_open(ClientId{2}, start + 11s));
+  requests.remove(*requests.find(1));
+  CHECK_FALSE(requests.has_left_open(ClientId{1}, start + 11s));
+}

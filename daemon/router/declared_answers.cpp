@@ -1,0 +1,38 @@
+#include "router/declared_answers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/json_scanner.hpp"
+#include "protocol/json_text.hpp"
+
+namespace bridge {
+
+void DeclaredAnswers::initialize(std::string_view capabilities) {
+  capabilities_ = declared_by(capabilities);
+  initializes_ = true;
+  initialized_ = false;
+}
+
+bool DeclaredAnswers::name_methods(std::string_view params) {
+  const std::string_view list = find_member(params, "methods").value_or("");
+  std::vector<std::string> methods;
+  JsonScanner scanner(list);
+  const bool fits = scanner.array([&] {
+    Slice raw;
+    if (scanner.peek() != '"' || !scanner.string(raw)) return false;
+    if (raw.size() > max_method_bytes || methods.size() == max_methods) return false;
+    methods.push_back(unescape(raw.of(list)));
+    return true;
+  });
+  if (fits) methods_ = std::move(methods);
+  return fits;
+}
+
+bool DeclaredAnswers::covers(std::string_view method, AskedFor asked) const {
+  if (std::find(methods_.begin(), methods_.end(), method) != methods_.end()) return true;
+  if (!initializes_ || !initialized_) return false;
+  return asked == AskedFor::anything || overlap(asked, capabilities_);
+}
+
+}  // namespace bridge

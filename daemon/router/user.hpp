@@ -1,0 +1,16 @@
+#pragma once
+
+#include <sys/types.h>
+
+namespace bridge {
+
+/// Whose process a client is. All callers of the HTTP face are one user of their own: what uid a
+/// remote caller has is not known.
+struct User {
+  bool remote = false;
+  uid_t uid = 0;
+
+  friend bool operator==(const User&, const User&) = default;
+};
+
+}  // namespace bridge

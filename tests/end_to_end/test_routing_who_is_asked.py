@@ -1,0 +1,349 @@
+"""Which client is asked when the server asks something: only one that declared that it answers, and can be reached."""
+
+import json
+import os
+import unittest
+
+from harness import answer, call, initialize, main, notification, request, text_of
+from harness.face import Face
+from harness.other_user import acting_as, is_root
+from harness.questions import ALL, Questions
+
+UNKNOWN = answer(0, error={"code": -32601, "message": "Method not found"})
+
+
+def declines(asked):
+    return UNKNOWN.replace('"id":0', '"id":%d' % asked["id"])
+
+
+class OnlyWhoDeclaredIt(Questions):
+    def silent_ones(self):
+        """Clients that declared nothing: one that says nothing, and one that only calls."""
+        silent, calling = self.client(), self.client()
+        calling.fence()
+        return silent, calling
+
+    def test_one_that_declared_nothing_is_never_asked(self):
+        for options in ((), ("--client-capabilities", json.dumps(ALL))):
+            with self.subTest(options):
+                server, daemon = self.bridge(*options)
+                clients = self.silent_ones()
+                response = clients[1].call("ask", {"question": "?"}, 5)
+                self.assertIn("-32601", text_of(response))
+                self.asks(server)
+                self.refused(server, nth=2)
+                declared = self.capable()
+                self.asks(server, "srv-2")
+                declared.send(answer(self.asked(declared)["id"], {}))
+                self.assertEqual(server.answers(wait=3)[2]["id"], '"srv-2"')
+                for client in clients:
+                    self.assertEqual(client.fence(), [])
+                daemon.stop()
+
+    def test_the_sessions_opener_does_not_declare_for_others(self):
+        server, _ = self.bridge()
+        opener = self.capable()
+        self.assertIn("elicitation", server.bodies("initialize")[0]["params"]["capabilities"])
+        opener.close()
+        self.others(0)
+        response = self.client().call("ask", {"question": "?"}, 5)
+        self.assertIn("-32601", text_of(response))
+
+    def test_a_call_of_one_that_declared_nothing_asks_another_one_who_did(self):
+        server, _ = self.bridge()
+        other, client = self.capable(), self.client()
+        client.send(call("ask", {"question": "Well?"}, 5))
+        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
+        self.assertIn("other", text_of(client.line()))
+
+    def test_by_initialize_it_counts_from_initialized_on(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.send(initialize("init", ALL))
+        client.answer("init")
+        self.asks(server)
+        self.refused(server)
+        client.send(notification("notifications/initialized"))
+        self.asks(server, "srv-2")
+        self.asked(client)
+
+    def test_with_no_fitting_client_connected_it_is_refused_at_once(self):
+        server, _ = self.bridge()
+        client = self.capable({"roots": {}})
+        self.asks(server)
+        self.refused(server)
+        self.assertEqual(client.fence(), [])
+
+    def test_one_by_url_goes_to_a_client_that_declared_that_mode(self):
+        server, _ = self.bridge()
+        by_form, by_url = self.capable({"elicitation": {}}), self.capable({"elicitation": {"url": {}}})
+        for mode, client in (("url", by_url), ("form", by_form)):
+            self.asks(server, mode, "elicitation/create", {"mode": mode, "message": "?"})
+            client.send(answer(self.asked(client, "elicitation/create")["id"], {"action": "decline"}))
+        server.answers(wait=2)
+        self.assertEqual(by_form.fence() + by_url.fence(), [])
+
+    def test_a_session_that_the_bridge_opens_declares_elicitation(self):
+        server, _ = self.bridge()
+        client = self.answering("elicitation/create")
+        client.send(call("ask", {"question": "Well?"}, 5))
+        client.send(answer(self.asked(client, "elicitation/create")["id"], {"action": "accept", "content": {"said": "yes"}}))
+        self.assertIn("yes", text_of(client.answer(5)))
+        self.assertEqual(server.bodies("initialize")[0]["params"]["capabilities"], {"elicitation": {"form": {}, "url": {}}})
+
+
+class AnyMethod(Questions):
+    def test_one_of_no_known_capability_goes_to_a_client_that_initialized(self):
+        server, _ = self.bridge()
+        self.client().fence()
+        client = self.capable({})
+        self.asks(server, "srv-1", "foo/bar", {"x": 1e3})
+        asked = self.asked(client, "foo/bar")
+        self.assertEqual(asked["params"], {"x": 1e3})
+        client.send(answer(asked["id"], {"bar": "0.10"}))
+        self.assertEqual(json.loads(server.answers(wait=1)[0]["body"]), {"jsonrpc": "2.0", "id": "srv-1", "result": {"bar": "0.10"}})
+
+    def test_its_refusal_by_the_client_is_the_answer(self):
+        server, _ = self.bridge()
+        client = self.capable({})
+        self.asks(server, "srv-1", "foo/bar")
+        client.send(answer(self.asked(client, "foo/bar")["id"], error={"code": -32601, "message": "mine"}))
+        self.assertEqual(json.loads(server.answers(wait=1)[0]["body"])["error"], {"code": -32601, "message": "mine"})
+
+    def test_or_to_one_that_named_it(self):
+        server, _ = self.bridge("--handshake", "eager")
+        server.streams(1)
+        client = self.answering("foo/bar")
+        self.others(1)
+        self.asks(server, "srv-1", "foo/bar")
+        self.asked(client, "foo/bar")
+        self.asks(server, "srv-2", "foo/baz")
+        client.send(call("echo", {"message": "x"}, 1))
+        self.assertEqual(client.line()["id"], 1)
+
+    def test_on_a_requests_stream_too(self):
+        server, _ = self.bridge()
+        client = self.capable({})
+        server.fault('{"sse":[{"data":{"jsonrpc":"2.0","id":"s-9","method":"foo/bar","params":{}}}],"end":"keep"}', method="tools/call")
+        client.send(call("echo", {"message": "x"}, 5))
+        client.send(answer(self.asked(client, "foo/bar")["id"], {}))
+        self.assertEqual(server.answers(wait=1)[0]["id"], '"s-9"')
+
+
+class ByBridgeAnswers(Questions):
+    def test_one_that_named_it_is_asked_and_takes_nothing_from_the_ring(self):
+        server, _ = self.bridge("--handshake", "eager")
+        server.streams(1)
+        client = self.answering("sampling/createMessage")
+        self.others(1)
+        self.asks(server)
+        asked = self.asked(client)
+        server.emit(notification("notifications/message", {"level": "info", "data": "kept"}))
+        self.asked(client, "notifications/message")
+        self.untaken(1)
+        client.send(answer(asked["id"], {"said": "named"}))
+        self.assertIn("named", server.answers(wait=1)[0]["body"])
+
+    def test_the_last_list_counts(self):
+        server, _ = self.bridge()
+        client = self.answering("sampling/createMessage")
+        client.fence()
+        client.send(notification("bridge/answers", {"methods": ["roots/list"]}))
+        client.fence()
+        self.asks(server)
+        self.refused(server)
+        self.asks(server, "srv-2", "roots/list")
+        self.asked(client, "roots/list")
+        client.send(notification("bridge/answers", {"methods": []}))
+        client.fence()
+        self.asks(server, "srv-3", "roots/list")
+        self.refused(server, "srv-3", nth=2)
+
+    def test_a_list_of_another_form_changes_nothing_and_is_logged(self):
+        server, daemon = self.bridge()
+        client = self.answering("sampling/createMessage")
+        for params in (None, {}, {"methods": "roots/list"}, {"methods": [1]}, {"methods": ["x"] * 1000}, {"methods": ["x" * 1000]}):
+            client.send(notification("bridge/answers", params))
+        client.fence()
+        self.asks(server)
+        self.asked(client)
+        self.assertIn("bridge/answers", daemon.stderr())
+        self.assertEqual(server.log("bridge/answers"), [])
+
+    def test_what_waits_for_somebody_goes_to_who_names_it(self):
+        server, _ = self.bridge("--handshake", "eager", "--client-capabilities", json.dumps(ALL))
+        server.streams(1)
+        self.asks(server)
+        self.parked(1)
+        unfit = self.answering("roots/list")
+        self.others(1)
+        self.parked(1)
+        self.asked(self.answering("sampling/createMessage"))
+        self.assertFalse(unfit.readable())
+
+    def test_without_control_methods_it_is_a_notification_like_any_other(self):
+        server, _ = self.bridge("--no-control")
+        client = self.client()
+        client.send(notification("bridge/answers", {"methods": ["elicitation/create"]}), call("ask", {"question": "?"}, 5))
+        self.assertIn("-32601", text_of(client.answer(5)))
+        self.assertEqual(len(server.log("bridge/answers", wait=1)), 1)
+
+
+class PassedOn(Questions):
+    def test_a_refusal_passes_it_on_to_the_next_who_can(self):
+        server, _ = self.bridge()
+        unfit, first, second = self.capable({}), self.capable(), self.capable()
+        self.asks(server)
+        asked = self.asked(first)
+        first.send(declines(asked))
+        again = self.asked(second)
+        self.assertEqual(again, asked)
+        # It is nobody's but the second one's now.
+        first.send(answer(asked["id"], {"said": "first"}))
+        first.fence()
+        second.send(answer(again["id"], {"said": "second"}))
+        self.assertIn("second", server.answers(wait=1)[0]["body"])
+        self.assertEqual(unfit.fence(), [])
+        self.assertEqual(len(server.answers()), 1)
+
+    def test_the_last_ones_refusal_is_the_answer(self):
+        server, _ = self.bridge()
+        clients = [self.capable() for _ in range(3)]
+        self.asks(server)
+        for client in clients:
+            client.send(declines(self.asked(client)))
+        self.refused(server)
+        for client in clients:
+            self.assertEqual(client.fence(), [])
+
+    def test_any_other_error_is_an_answer(self):
+        server, _ = self.bridge()
+        first, second = self.capable(), self.capable()
+        self.asks(server)
+        first.send(answer(self.asked(first)["id"], error={"code": -1, "message": "no"}))
+        self.assertEqual(json.loads(server.answers(wait=1)[0]["body"])["error"]["code"], -1)
+        self.assertEqual(second.fence(), [])
+
+    def test_of_a_call_it_goes_to_its_own_client_first_then_on(self):
+        server, _ = self.bridge()
+        other, client = self.capable(), self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        client.send(declines(self.asked(client, "elicitation/create")))
+        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
+        self.assertIn("other", text_of(client.line()))
+
+    def test_one_that_half_closes_while_asked_passes_it_on(self):
+        self.bridge()
+        other, client = self.capable(), self.capable()
+        client.send(call("ask", {"question": "?"}, 5))
+        self.asked(client, "elicitation/create")
+        client.half_close()
+        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
+        self.assertIn("other", text_of(client.line()))
+        client.expect_closed()
+
+    def test_one_that_leaves_while_asked_about_anothers_call_passes_it_on(self):
+        self.bridge()
+        first, second, client = self.capable(), self.capable(), self.client()
+        client.send(call("ask", {"question": "?"}, 5))
+        self.asked(first, "elicitation/create")
+        first.close()
+        self.asked(second, "elicitation/create")
+        second.close()
+        self.assertIn("-32601", text_of(client.line()))
+
+    def test_when_the_call_ends_another_who_is_asked_about_it_is_told(self):
+        server, _ = self.bridge()
+        other, client = self.capable(), self.client()
+        client.send(call("ask", {"question": "?"}, 5))
+        asked = self.asked(other, "elicitation/create")
+        client.send(notification("notifications/cancelled", {"requestId": 5}))
+        told = self.asked(other, "notifications/cancelled")
+        self.assertEqual(told["params"]["requestId"], asked["id"])
+
+
+class OfTheSameUser(Questions):
+    """A question on a request's stream is nothing for another user."""
+
+    def face(self, *options):
+        server = self.upstream()
+        face = Face.of(self.start_daemon(server, "--http", "127.0.0.1:0", *options))
+        self.addCleanup(face.close)
+        return server, face
+
+    def listening(self, face):
+        session = face.session(ALL)
+        return session, face.stream(session)
+
+    def test_all_callers_of_the_face_are_one_of_their_own(self):
+        server, face = self.face()
+        session, stream = self.listening(face)
+        local = self.client()
+        self.assertIn("-32601", text_of(local.call("ask", {"question": "?"}, 5)))
+        # The server stream's are the session's: any client may be asked.
+        self.asks(server)
+        question = stream.message()
+        self.assertEqual(question["method"], "sampling/createMessage")
+        face.post({"jsonrpc": "2.0", "id": question["id"], "result": {}}, session)
+        server.answers(wait=2)
+
+    def test_a_caller_of_the_face_has_its_questions_answered_by_another_one_of_it(self):
+        _, face = self.face()
+        local = self.capable()
+        session, stream = self.listening(face)
+        post = face.post_stream(call("ask", {"question": "?"}, 4), face.session({}))
+        question = stream.message()
+        self.assertEqual(question["method"], "elicitation/create")
+        face.post({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"said": "remote"}}}, session)
+        self.assertIn("remote", text_of(post.message()))
+        self.assertEqual(local.fence(), [])
+
+    @unittest.skipUnless(is_root(), "only root can be another user")
+    def test_another_uid_is_not_asked_about_a_call(self):
+        server, _ = self.bridge("--socket-mode", "0666", "--allow-uid", "0", "--allow-uid", "65534")
+        os.chmod(self.folder, 0o755)
+        with acting_as():
+            stranger = self.client()
+        self.capable(client=stranger)
+        client = self.client()
+        self.assertIn("-32601", text_of(client.call("ask", {"question": "?"}, 5)))
+        same = self.capable()
+        client.send(call("ask", {"question": "?"}, 6))
+        same.send(answer(self.asked(same, "elicitation/create")["id"], {"action": "accept", "content": {"said": "same"}}))
+        self.assertIn("same", text_of(client.answer(6)))
+        self.assertEqual(stranger.fence(), [])
+        self.asks(server)
+        self.asked(stranger)
+
+    def test_when_the_caller_has_left_and_the_call_goes_on_its_user_still_counts(self):
+        server, _ = self.bridge("--orphans", "finish")
+        other, client = self.capable(), self.client()
+        server.fault('{"sse":[{"raw":": wait\\n\\n"},{"data":{"jsonrpc":"2.0","id":"s-9","method":"elicitation/create","params":{"message":"?"}},"delayMs":600}],"end":"keep"}', method="tools/call")
+        client.send(call("echo", {"message": "x"}, 5))
+        server.log("tools/call", wait=1)
+        client.close()
+        self.others(1)
+        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "decline"}))
+        self.assertEqual(server.answers(wait=1)[0]["id"], '"s-9"')
+
+
+class Reachable(Questions):
+    def test_a_client_that_has_half_closed_is_not_asked(self):
+        self.bridge()
+        client = self.capable()
+        client.send(call("ask", {"question": "?"}, 5)).half_close()
+        message = client.line()
+        self.assertEqual(message["id"], 5)
+        self.assertIn("-32601", text_of(message))
+        client.expect_closed()
+
+    def test_but_another_one_is(self):
+        self.bridge()
+        other, client = self.capable(), self.capable()
+        client.send(call("ask", {"question": "?"}, 5)).half_close()
+        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
+        self.assertIn("other", text_of(client.line()))
+
+
+if __name__ == "__main__":
+    main()

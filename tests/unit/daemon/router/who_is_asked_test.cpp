@@ -1,0 +1,42 @@
+#include "router/who_is_asked.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+namespace {
+
+constexpr bool own = true, busy = true, silent = true, no = false;
+
+std::optional<ClientId> asked(const std::vector<Askable>& able) { return who_is_asked(able); }
+
+}  // namespace
+
+TEST_CASE("nobody is asked where there is nobody") { CHECK_FALSE(asked({})); }
+
+TEST_CASE("the one connected longest is asked") {
+  CHECK(asked({{ClientId{1}, no, no, no}, {ClientId{2}, no, no, no}}) == ClientId{1});
+}
+
+TEST_CASE("the only one with requests in flight is asked, and not one of several") {
+  const Askable idle{ClientId{1}, no, no, no}, second{ClientId{2}, no, busy, no},
+      third{ClientId{3}, no, busy, no};
+  CHECK(asked({idle, second}) == ClientId{2});
+  CHECK(asked({idle, second, third}) == ClientId{1});
+  CHECK(asked({second, third}) == ClientId{2});
+}
+
+TEST_CASE("whose request it is about comes first") {
+  CHECK(
+      asked({{ClientId{1}, no, no, no}, {ClientId{2}, no, busy, no}, {ClientId{3}, own, no, no}}) ==
+      ClientId{3});
+}
+
+TEST_CASE("who has left a question open for long is asked no further one while another could") {
+  const Askable waits{ClientId{1}, own, busy, silent}, other{ClientId{2}, no, no, no},
+      another{ClientId{3}, no, busy, silent};
+  CHECK(asked({waits, other}) == ClientId{2});
+  CHECK(asked({waits, other, another}) == ClientId{2});
+  CHECK(asked({waits}) == ClientId{1});
+  CHECK(asked({another, waits}) == ClientId{1});
+}
