@@ -181,10 +181,7 @@ void Connection::leave(bool has_read_all) {
   const bool router_knows = phase_ == Phase::open || phase_ == Phase::half_closed;
   Ring& ring = context_.feed.ring();
   if (has_read_all) outbox_.acknowledge();
-  if (feed_ == RingFeed::takes) {
-    ring.take(outbox_.reader());
-    if (outbox_.has_unacknowledged()) ring.give_back(outbox_.reader());
-  }
+  if (feed_ == RingFeed::takes) ring.take(outbox_.reader());
   phase_ = Phase::over;
   stall_.clear();
   mark();
@@ -263,6 +260,7 @@ void Connection::flush() {
     const ssize_t written = sendmsg(watch_.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno != EAGAIN) {
+      reset_ = reset_ || errno == ECONNRESET;  // the kernel has told it now, and will not again
       hung_up();  // EPIPE: what it still sent counts, and whether it had read all is seen there
       return;
     }

@@ -6,9 +6,6 @@
 namespace bridge {
 namespace {
 
-/// After so many readers that ended without having read it, an entry is given to nobody any more.
-constexpr std::uint8_t max_given_back = 3;
-
 Sequence after(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
 
 }  // namespace
@@ -43,6 +40,7 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
   message.push_back('\n');
   if (message.size() > limits_.bytes) {
     ++dropped_;
+    tell_dropped();
     return false;
   }
   if (limits_.coalesce && !coalesce_key.empty()) coalesce(coalesce_key);
@@ -50,6 +48,7 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
          (entries_.size() >= limits_.entries || bytes_ + message.size() > limits_.bytes)) {
     pop_front();
   }
+  tell_dropped();
   RingEntry entry;
   entry.sequence = static_cast<Sequence>(++last_);
   entry.time = now;
@@ -98,6 +97,11 @@ void Ring::pop_front() {
 void Ring::expire(Clock::time_point now) {
   if (!limits_.ttl) return;
   while (!entries_.empty() && entries_.front().time + *limits_.ttl <= now) pop_front();
+  tell_dropped();
+}
+
+void Ring::tell_dropped() {
+  if (std::exchange(told_, dropped_) != dropped_ && on_dropped_) on_dropped_(dropped_);
 }
 
 RingReader Ring::join(Clock::time_point now) {
@@ -140,16 +144,6 @@ void Ring::take(const RingReader& reader) {
   for (std::size_t at = lower_bound(value_of(reader.first)); at != entries_.size(); ++at) {
     if (entries_[at].sequence >= reader.acknowledged) return;
     if (mark_taken(entries_[at])) ++taken_;
-  }
-}
-
-void Ring::give_back(const RingReader& reader) {
-  for (std::size_t at = lower_bound(value_of(reader.acknowledged)); at != entries_.size(); ++at) {
-    RingEntry& entry = entries_[at];
-    if (entry.sequence >= reader.next) return;
-    if (entry.taken || ++entry.given_back < max_given_back) continue;
-    mark_taken(entry);
-    ++dropped_;
   }
 }
 

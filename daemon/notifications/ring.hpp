@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +30,6 @@ struct RingEntry {
   std::chrono::system_clock::time_point time;
   std::string line;  ///< as it goes to a client, with the `\n`
   std::string coalesce_key;
-  std::uint8_t given_back = 0;
   bool taken = false;
 };
 
@@ -54,6 +54,10 @@ class Ring {
 
   explicit Ring(RingLimits limits) : limits_(std::move(limits)) {}
 
+  /// Called whenever entries have left untaken, whoever made them leave, with dropped(). It must
+  /// not change the ring.
+  void on_dropped(std::function<void(std::uint64_t)> told) { on_dropped_ = std::move(told); }
+
   /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
   /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
   bool push(std::string message, std::string_view method, std::string coalesce_key,
@@ -76,9 +80,6 @@ class Ring {
 
   /// Marks what the reader was given, and has read, as taken.
   void take(const RingReader& reader);
-
-  /// The reader ended with entries between `acknowledged` and `next` that it may not have read.
-  void give_back(const RingReader& reader);
 
   /// The entries from `since` on (exclusive), oldest first, for reading without taking.
   /// `visit(entry)` returns false to stop.
@@ -108,6 +109,7 @@ class Ring {
  private:
   std::size_t lower_bound(std::uint64_t sequence) const;
   void pop_front();
+  void tell_dropped();
   void coalesce(const std::string& key);
   bool mark_taken(RingEntry& entry);
 
@@ -119,6 +121,8 @@ class Ring {
   std::size_t untaken_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t told_ = 0;
+  std::function<void(std::uint64_t)> on_dropped_;
   std::uint64_t taken_ = 0;
   std::uint64_t coalesced_ = 0;
 };

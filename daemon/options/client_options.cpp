@@ -66,7 +66,8 @@ void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw)
   build.size("--max-buffered", options.max_buffered, "Bytes in all queues together");
   build.choice("--orphans", options.router.orphans,
                {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}},
-               "What becomes of the requests of a client that has left");
+               "What becomes of the requests of a client that has left: told to the server as "
+               "cancelled, or carried out");
   build.duration("--park-requests", options.router.park_requests,
                  "How long a request of the server waits for a client");
   build.flag("control", options.router.control,

@@ -27,6 +27,7 @@ struct Client {
   WaitingFrames control_waiting;
   std::vector<UpstreamId> in_flight;                 ///< its requests, at most --client-inflight
   std::optional<UpstreamId> notification_under_way;  ///< the next frame waits for its end
+  SteadyTime notification_since{};                   ///< when that was started
   bool waits_for_slot = false;                       ///< it is in the queue for --max-inflight
 
   DeclaredAnswers declared;  ///< which requests of the upstream it answers

@@ -24,6 +24,28 @@ bool is_session_notification(std::string_view method) {
          std::find(kinds.begin(), kinds.end(), method) != kinds.end();
 }
 
+const char* wrong_kind(const Frame& frame) {
+  static constexpr std::array<std::string_view, 10> requests = {
+      "initialize",          "ping",        "server/discover",
+      "tools/call",          "prompts/get", "resources/read",
+      "logging/setLevel",    "roots/list",  "completion/complete",
+      "subscriptions/listen"};
+  static constexpr std::array<std::string_view, 4> kinds = {"sampling/", "elicitation/", "tasks/",
+                                                            "resources/"};
+  const std::string_view method = frame.method;
+  if (frame.is_request()) {
+    return method.starts_with("notifications/") ? "Invalid Request: a notification has no id"
+                                                : nullptr;
+  }
+  if (!frame.is_notification() || method.starts_with("notifications/")) return nullptr;
+  const bool is_request = std::find(requests.begin(), requests.end(), method) != requests.end() ||
+                          method.ends_with("/list") ||
+                          std::any_of(kinds.begin(), kinds.end(), [method](std::string_view kind) {
+                            return method.starts_with(kind);
+                          });
+  return is_request ? "Invalid Request: a request needs an id" : nullptr;
+}
+
 MethodClass class_of(std::string_view method) {
   if (method == "tools/call") return MethodClass::call;
   if (method.starts_with("tasks/")) return MethodClass::task;

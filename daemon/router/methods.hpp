@@ -15,6 +15,12 @@ bool only_reads(std::string_view method);
 /// Whether a notification belongs to the session wherever it comes from (product section 5).
 bool is_session_notification(std::string_view method);
 
+/// Why a message with this method cannot be of its kind, as the message of an error; null if it
+/// can. A request is never named `notifications/…`, and a request of the protocol is no
+/// notification (MCP 2025-11-25, "Messages"): in the other form it would pass unseen what the
+/// bridge does by its name.
+const char* wrong_kind(const Frame& frame);
+
 /// Methods of one kind, for the metrics: few, whatever clients send.
 enum class MethodClass : std::uint8_t {
   call,       ///< tools/call

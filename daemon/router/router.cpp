@@ -17,7 +17,13 @@ Router::Router(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Sessio
       options_(std::move(options)),
       departed_(budget),
       expiry_(loop, turn, [this] { expire_waiting(); }),
-      parking_(loop, turn, [this] { expire_parked(); }) {}
+      parking_(loop, turn, [this] { expire_parked(); }),
+      handing_over_(loop, turn, [this] { stop_waiting_for_notifications(); }) {
+  feed_.ring().on_dropped([this](std::uint64_t dropped) {
+    log_.peer(LogLevel::warning, "notification dropped",
+              "a notification left the ring before any client had read it ({} so far)", dropped);
+  });
+}
 
 void Router::start() {
   not_open_since_ = std::chrono::steady_clock::now();

@@ -28,7 +28,7 @@ enum class Orphans { cancel, finish };
 
 struct RouterOptions {
   Handshake handshake = Handshake::lazy;
-  Orphans orphans = Orphans::cancel;
+  Orphans orphans = Orphans::finish;
   std::size_t client_inflight = 64;  ///< requests of one client at a time
   std::size_t max_inflight = 256;    ///< requests of all clients at a time
   std::size_t client_buffer = 16u << 20;
@@ -131,6 +131,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void answer_control(Client& client, const Frame& frame);
   void answer_waiting_control(Client& client);
   void reply_invalid(Client& client, int code, std::string_view reason);
+  void refuse_kind(Client& client, const Frame& frame, std::string_view reason);
   void enqueue(Client& client, Frame frame);
   void drop_client(Client& client);
   void finish_if_done(Client& client);
@@ -146,7 +147,8 @@ class Router final : public ClientEvents, public SessionEvents {
   UpstreamId send_notification(std::string body);
   void keep_notifications_of(Client& client);
   void send_next_of(DepartedNotifications::Estate& estate);
-  bool notification_may_pass(Client& client);
+  void notification_ended(UpstreamId id);
+  void stop_waiting_for_notifications();
   void pass_slots_on();
   bool has_turn(const Client& client) const;
   void give_turn();
@@ -213,6 +215,7 @@ class Router final : public ClientEvents, public SessionEvents {
   SteadyTime not_open_since_{};
   DeadlineTimer expiry_;
   DeadlineTimer parking_;
+  DeadlineTimer handing_over_;  ///< set while a client's notification is under way
   std::function<void()> on_idle_;
   bool shutting_down_ = false;
 };

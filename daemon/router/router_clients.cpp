@@ -70,12 +70,27 @@ void Router::client_message(Client& client, std::string bytes) {
     reply_invalid(client, json_rpc::invalid_request, "Invalid Request: id is null");
     return;
   }
+  if (const char* reason = wrong_kind(frame)) {
+    refuse_kind(client, frame, reason);
+    return;
+  }
   note_kind(client, frame);
   switch (frame.kind) {
     case FrameKind::request: client_request(client, std::move(frame)); break;
     case FrameKind::notification: client_notification(client, std::move(frame)); break;
     case FrameKind::response: client_answer(client, std::move(frame)); break;
   }
+}
+
+void Router::refuse_kind(Client& client, const Frame& frame, std::string_view reason) {
+  if (!frame.is_request()) {
+    reply_invalid(client, json_rpc::invalid_request, reason);
+    return;
+  }
+  ++statistics_.invalid_frames;
+  const std::string_view id = frame.text(frame.id);
+  client.channel.answer(id, error_reply(id, json_rpc::invalid_request, reason),
+                        AnswerOrder::in_order);
 }
 
 // What a connection sends tells whether it is there for the notifications (product section 6).

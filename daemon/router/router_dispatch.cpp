@@ -10,6 +10,11 @@
 #include "session/handshake.hpp"
 
 namespace bridge {
+namespace {
+
+constexpr std::chrono::seconds handing_over_time{30};
+
+}  // namespace
 
 void Router::pump(Client& client) {
   const ClientId id = client.id();
@@ -35,16 +40,16 @@ bool Router::start_front(Client& client) {
     start_notification(client, client.waiting.take_front());
     return true;
   }
-  if (client.in_flight.size() >= options_.client_inflight) return notification_may_pass(client);
+  if (client.in_flight.size() >= options_.client_inflight) return false;
   if (slots_used_ >= options_.max_inflight) {
     if (!std::exchange(client.waits_for_slot, true)) slot_queue_.push_back(client.id());
-    return notification_may_pass(client);
+    return false;
   }
   // Whoever already waits for a slot comes first.
   if (!slot_queue_.empty() && !client.waits_for_slot) {
     client.waits_for_slot = true;
     slot_queue_.push_back(client.id());
-    return notification_may_pass(client);
+    return false;
   }
   return start_request(client);
 }
@@ -157,6 +162,8 @@ UpstreamId Router::send_notification(std::string body) {
 
 void Router::start_notification(Client& client, WaitingFrame waiting) {
   client.notification_under_way = send_notification(std::move(waiting.frame.bytes));
+  client.notification_since = std::chrono::steady_clock::now();
+  handing_over_.set_at_latest(client.notification_since + handing_over_time);
 }
 
 /// The client has left: its requests are dropped, its complete notifications still go.
@@ -185,11 +192,32 @@ void Router::send_next_of(DepartedNotifications::Estate& estate) {
   if (auto body = departed_.next(estate)) estate.under_way = send_notification(std::move(*body));
 }
 
-/// Requests wait for the bounds; a notification behind them does not.
-bool Router::notification_may_pass(Client& client) {
-  if (!client.waiting.has_notification()) return false;
-  start_notification(client, client.waiting.take_notification());
-  return true;
+/// A client's notification was handed over: its next frame may go.
+void Router::notification_ended(UpstreamId id) {
+  const auto found = std::find_if(clients_.begin(), clients_.end(), [id](const auto& entry) {
+    return entry.second->notification_under_way == id;
+  });
+  if (found == clients_.end()) return;
+  found->second->notification_under_way.reset();
+  const bool none_left = std::none_of(clients_.begin(), clients_.end(), [](const auto& entry) {
+    return entry.second->notification_under_way.has_value();
+  });
+  if (none_left) handing_over_.clear();
+  pump(*found->second);
+}
+
+/// A notification that takes this long to be handed over holds its client's next frame up no more.
+void Router::stop_waiting_for_notifications() {
+  const SteadyTime long_ago = std::chrono::steady_clock::now() - handing_over_time;
+  each_client([&](Client& client) {
+    if (!client.notification_under_way) return;
+    if (client.notification_since > long_ago) {
+      handing_over_.set_at_latest(client.notification_since + handing_over_time);
+      return;
+    }
+    client.notification_under_way.reset();
+    pump(client);
+  });
 }
 
 /// Gives free slots to the clients that wait for one, in turn, one request each.

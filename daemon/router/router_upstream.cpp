@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/reply.hpp"
 #include "router/methods.hpp"
@@ -12,6 +13,12 @@ namespace bridge {
 
 void Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
   log_.body("from the upstream", {.upstream = origin}, frame.bytes);
+  if (const char* reason = wrong_kind(frame)) {
+    session_malformed(origin, reason);
+    if (frame.is_request())
+      refuse_upstream(frame.text(frame.id), json_rpc::invalid_request, reason);
+    return;
+  }
   switch (frame.kind) {
     case FrameKind::response: upstream_answer(origin, std::move(frame)); break;
     case FrameKind::notification: upstream_notification(origin, std::move(frame)); break;
@@ -98,12 +105,7 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
 }
 
 void Router::publish(std::string message, std::string_view method, std::string coalesce_key) {
-  const std::uint64_t dropped = feed_.ring().dropped();
   feed_.publish(std::move(message), method, std::move(coalesce_key));
-  if (feed_.ring().dropped() == dropped) return;
-  log_.peer(LogLevel::warning, "notification dropped",
-            "a notification left the ring before any client had read it ({} so far)",
-            feed_.ring().dropped());
 }
 
 void Router::upstream_progress(Frame frame) {
@@ -144,12 +146,7 @@ void Router::session_ended(UpstreamId id, Ending ending) {
       if (session_.is_open()) send_next_of(*estate);
       return;
     }
-    for (const auto& [client_id, client] : clients_) {
-      if (client->notification_under_way != id) continue;
-      client->notification_under_way.reset();
-      pump(*client);
-      break;
-    }
+    notification_ended(id);
     return;
   }
   Failure failure;

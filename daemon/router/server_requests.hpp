@@ -31,7 +31,7 @@ struct ServerRequest {
   SteadyTime asked_since{};
   SteadyTime parked_until{};
   std::vector<ClientId> declined;  ///< have answered that they do not know such requests
-  bool shown = false;  ///< to onlookers, who may answer while nobody is asked
+  bool shown = false;              ///< to onlookers, who may answer while nobody is asked
 };
 
 /// All of them. Pure. Bounded: `max_parked` requests and `max_parked_bytes` may be parked, and

@@ -32,10 +32,6 @@ WaitingFrame WaitingFrames::take_front() {
   return take(list, list.begin());
 }
 
-WaitingFrame WaitingFrames::take_notification() {
-  return take(notifications_, notifications_.begin());
-}
-
 const WaitingFrame* WaitingFrames::find_request(std::string_view raw_id) {
   const auto found = find(raw_id);
   return found == by_id_.end() ? nullptr : &found->second->content;

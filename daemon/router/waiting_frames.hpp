@@ -41,13 +41,10 @@ class WaitingFrames {
   std::size_t size() const { return requests_.size() + notifications_.size(); }
   std::size_t held() const { return share_.held(); }
   bool has_request() const { return !requests_.empty(); }
-  bool has_notification() const { return !notifications_.empty(); }
 
   /// The one that came first. REQUIRES: not empty().
   const WaitingFrame& front() const;
   WaitingFrame take_front();
-  /// The first notification, whatever came before it. REQUIRES: has_notification().
-  WaitingFrame take_notification();
 
   /// The first request of this id (see same_id); null if there is none.
   const WaitingFrame* find_request(std::string_view raw_id);

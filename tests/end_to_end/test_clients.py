@@ -55,7 +55,7 @@ class HalfClose(Case):
         client.expect_closed()
 
     def test_a_full_close_after_it_is_leaving(self):
-        server, _ = self.bridge()
+        server, _ = self.bridge("--orphans", "cancel")
         client = self.client()
         client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1)).half_close()
         server.log("tools/call", wait=1)

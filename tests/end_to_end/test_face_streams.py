@@ -381,8 +381,8 @@ class Ends(Streams):
         stream.close()
         self.clients_of_kind("http", 0)
 
-    def test_a_session_that_is_deleted_ends_its_streams_and_requests(self):
-        server, face = self.opened()
+    def test_a_session_that_is_deleted_ends_its_streams_and_with_cancel_its_requests(self):
+        server, face = self.opened("--orphans", "cancel")
         session = face.session()
         stream = face.stream(session)
         running = face.post_stream(call("slow", {"steps": 1000, "delayMs": 1000}, 1), session)

@@ -210,5 +210,42 @@ class DefaultLimit(Case):
         self.assertEqual(client.line()["id"], 1)
 
 
+class OfTheWrongKind(Case):
+    """What the bridge acts on by a method's name does not pass in the other kind of message."""
+
+    def test_a_request_named_as_a_notification_is_refused_and_reaches_nobody(self):
+        server, _ = self.bridge()
+        victim, client = self.client(), self.client()
+        victim.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
+        id = server.log("tools/call", wait=1)[0]["id"]
+        for method in ("notifications/cancelled", "notifications\\/cancelled", "notifications/initialized", "notifications/x"):
+            client.send('{"jsonrpc":"2.0","id":7,"method":"%s","params":{"requestId":%s}}' % (method, id))
+            self.assert_error(client.line(), -32600, 7)
+        client.fence()
+        self.assertEqual([entry for entry in server.log() if "notifications/cancelled" in (entry["body"] or "")], [])
+        self.in_flight(1)
+
+    def test_a_request_of_the_protocol_without_an_id_is_refused(self):
+        server, _ = self.bridge()
+        client = self.client()
+        client.fence()
+        server.forget_log()
+        for method in ("server/discover", "tools/call", "initialize", "tools/list", "ping"):
+            client.send('{"jsonrpc":"2.0","method":"%s"}' % method)
+            self.assert_error(client.line(), -32600, None)
+        client.fence()
+        self.assertEqual(len(server.log(http_method="POST")), 1)
+
+    def test_from_the_server_likewise(self):
+        server, daemon = self.bridge("--handshake", "eager")
+        server.streams(1)
+        server.ask('{"jsonrpc":"2.0","id":"s","method":"notifications/cancelled","params":{"requestId":1}}')
+        refused = json.loads(server.answers(wait=1)[0]["body"])
+        self.assertEqual((refused["id"], refused["error"]["code"]), ("s", -32600))
+        server.emit('{"jsonrpc":"2.0","method":"sampling/createMessage","params":{}}')
+        daemon.metrics_when(lambda seen: seen.sum("mcp_bridge_malformed_messages_total") == 2, "two malformed messages")
+        self.assertEqual(daemon.status()["ring"]["entries"], 0)
+
+
 if __name__ == "__main__":
     main()

@@ -28,7 +28,7 @@ class Requests(Case):
                          + metrics.sum("mcp_bridge_requests_total", outcome="bridge_error"), status["errors"])
 
     def test_each_ends_with_one_outcome(self):
-        server, daemon = self.bridge("--request-timeout", "500ms")
+        server, daemon = self.bridge("--request-timeout", "500ms", "--orphans", "cancel")
         client = self.client()
         client.call("echo", {"message": "x"})
         client.call("echo", {"message": "y"}, 2)

@@ -67,19 +67,34 @@ class Taken(Gathering):
         self.untaken(1)
         self.assertEqual(data_of(self.client().lines(1)), ["unread"])
 
-    def test_one_given_back_three_times_is_dropped(self):
+    def test_however_often_it_was_not_read_it_stays(self):
         server, _ = self.opened()
-        self.gather(server, "killer")
-        for given_back in range(1, 4):
+        self.gather(server, "kept")
+        for turn in range(8):
             client = self.client()
+            if turn % 2:
+                client.send(request("ping", None, turn))  # one that writes and never reads
             client.socket.recv(1, socket.MSG_PEEK)
             client.close()
             self.others(0)
-            if given_back < 3:
-                self.untaken(1)
+            self.untaken(1)
+        self.assertEqual(self.ring()["dropped"], 0)
+        self.assertEqual(data_of([self.client().line()]), ["kept"])
+
+    def test_one_that_ends_its_reader_was_read(self):
+        server, _ = self.opened()
+        self.gather(server, "killer")
+        client = self.client()
+        client.line()
+        client.close()
         self.untaken(0)
-        self.assertEqual(self.ring()["dropped"], 1)
-        self.assertEqual(self.client().fence(), [])
+        self.assertEqual(self.ring()["dropped"], 0)
+
+    def test_what_is_too_old_is_counted_and_logged(self):
+        server, daemon = self.opened("--ring-ttl", "300ms")
+        server.emit(log_message("old"))
+        daemon.status_when(lambda status: status["ring"]["dropped"] == 1, "a dropped notification")
+        self.assertIn("before any client had read it (1 so far)", daemon.stderr())
 
     def test_two_listeners_both_get_everything(self):
         server, _ = self.opened()

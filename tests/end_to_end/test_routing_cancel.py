@@ -107,8 +107,8 @@ class Waiting(Case):
 
 
 class Leaving(Case):
-    def test_the_upstream_is_told(self):
-        server, _ = self.bridge()
+    def test_with_cancel_the_upstream_is_told(self):
+        server, _ = self.bridge("--orphans", "cancel")
         client = self.client()
         client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1), call("slow", {"steps": 1000, "delayMs": 50}, 2))
         ids = {entry["id"] for entry in server.log("tools/call", wait=2)}
@@ -119,8 +119,8 @@ class Leaving(Case):
         self.in_flight(0)
         server.state(activeCalls=0)
 
-    def test_with_finish_it_is_not_told(self):
-        server, _ = self.bridge("--orphans", "finish")
+    def test_by_default_it_is_not_told_and_carries_out_what_was_sent(self):
+        server, _ = self.bridge()
         client = self.client()
         client.send(call("slow", {"steps": 3, "delayMs": 100}, 1))
         server.log("tools/call", wait=1)
@@ -131,7 +131,7 @@ class Leaving(Case):
         self.assertEqual(server.log("notifications/cancelled"), [])
 
     def test_requests_not_yet_sent_are_dropped_but_received_notifications_count(self):
-        server, _ = self.bridge("--client-inflight", "1")
+        server, _ = self.bridge("--client-inflight", "1", "--orphans", "cancel")
         client = self.client()
         client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1), call("echo", {"message": "never"}, 2))
         server.log("tools/call", wait=1)

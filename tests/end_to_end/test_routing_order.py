@@ -104,15 +104,28 @@ class AtATime(Case):
         client.send(*[call("slow", {"steps": 1, "delayMs": 1000}, n) for n in range(3)])
         self.assertEqual(other.fence(), [])
 
-    def test_while_requests_wait_notifications_answers_and_cancellations_pass(self):
+    def test_a_notification_keeps_its_place_behind_waiting_requests(self):
+        for option in ("--client-inflight", "--max-inflight"):
+            with self.subTest(option):
+                server, daemon = self.bridge(option, "1")
+                client = self.client()
+                client.fence()
+                client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
+                self.in_flight(1)
+                client.send(call("echo", {"message": "waits"}, 2), notification("notifications/roots/list_changed"))
+                daemon.status_when(lambda status: status["requests"]["queued"] == 2, "two frames that wait")
+                client.send(notification("notifications/cancelled", {"requestId": 1}))
+                self.assertEqual(client.line()["id"], 2)
+                server.log("notifications/roots/list_changed", wait=1)
+                daemon.stop()
+
+    def test_while_requests_wait_answers_and_cancellations_pass(self):
         server, _ = self.bridge("--client-inflight", "1")
         client = self.client()
         client.send(initialize("init", {"elicitation": {}}), notification("notifications/initialized"))
         client.answer("init")
         client.send(call("ask", {"question": "?"}, 1), call("echo", {"message": "waits"}, 2))
         asked = client.line()
-        client.send(notification("notifications/roots/list_changed"))
-        server.log("notifications/roots/list_changed", wait=1)
         client.send(answer(asked["id"], {"action": "decline"}))
         self.assertIn("decline", text_of(client.answer(1)))
         self.assertEqual(text_of(client.answer(2)), "waits")

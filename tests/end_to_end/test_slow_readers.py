@@ -192,7 +192,7 @@ class NotReading(Case):
 
 class KilledWithAFullQueue(Gathering):
     def test_a_client_killed_with_a_full_queue_is_cleaned_up(self):
-        server, daemon = self.opened()
+        server, daemon = self.opened("--orphans", "cancel")
         other = self.client()
         other.fence()
         fds = daemon.fds()

@@ -226,7 +226,6 @@ void SessionStream::leave_ring(bool has_read_all) {
   if (has_read_all) reader_.acknowledged = reader_.next;
   if (feed_ != RingFeed::takes) return;
   context_.feed.ring().take(reader_);
-  if (reader_.acknowledged != reader_.next) context_.feed.ring().give_back(reader_);
 }
 
 void SessionStream::connection_lost(bool has_read_all) {

@@ -25,7 +25,7 @@ TEST_CASE("with an upstream and nothing else the defaults of the contract hold")
   CHECK(options.router.client_inflight == 64);
   CHECK(options.router.max_inflight == 256);
   CHECK(options.router.handshake == Handshake::lazy);
-  CHECK(options.router.orphans == Orphans::cancel);
+  CHECK(options.router.orphans == Orphans::finish);
   CHECK(options.router.park_requests == 30s);
   CHECK(options.router.control);
   CHECK_FALSE(options.router.sequential);
@@ -100,7 +100,7 @@ TEST_CASE("every option reaches its place") {
                                       "--max-buffered",
                                       "14G",
                                       "--orphans",
-                                      "finish",
+                                      "cancel",
                                       "--park-requests",
                                       "15s",
                                       "--no-control",
@@ -146,7 +146,7 @@ TEST_CASE("every option reaches its place") {
   CHECK(options.router.client_inflight == 12);
   CHECK(options.router.max_inflight == 13);
   CHECK(options.max_buffered == std::size_t{14} << 30);
-  CHECK(options.router.orphans == Orphans::finish);
+  CHECK(options.router.orphans == Orphans::cancel);
   CHECK(options.router.park_requests == 15s);
   CHECK_FALSE(options.router.control);
   CHECK(options.ring.entries == 16);

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "notifications/ring.hpp"
 #include "ring_helpers.hpp"
@@ -102,64 +103,45 @@ TEST_CASE("nothing is lost to one who has read what was pushed out") {
   CHECK(ring.dropped() == 0);
 }
 
-TEST_CASE("what was given to a reader that ended is not taken, and goes to the next one") {
+TEST_CASE(
+    "what was given to readers that ended is not taken, however often, and goes to the next") {
   Ring ring{RingLimits{}};
   for (const char* text : {"a", "b", "c"}) push(ring, text);
   RingReader reader = ring.join(now);
   drain(ring, reader, 1);
   acknowledge(ring, reader);
   drain(ring, reader, 1);
-  ring.give_back(reader);
-  RingReader next = ring.join(now);
-  CHECK(drain(ring, next) == Lines{"b", "c"});
-}
-
-TEST_CASE("given back three times counts as dropped: it may be what kills its readers") {
-  Ring ring{RingLimits{}};
-  push(ring, "poison");
-  for (int i = 1; i <= 3; ++i) {
-    CAPTURE(i);
-    CHECK(ring.dropped() == 0);
-    RingReader reader = ring.join(now);
-    CHECK(drain(ring, reader) == Lines{"poison"});
-    ring.give_back(reader);
+  for (int i = 0; i < 20; ++i) {
+    RingReader next = ring.join(now);
+    CHECK(drain(ring, next) == Lines{"b", "c"});
   }
-  CHECK(ring.dropped() == 1);
-  CHECK(ring.untaken() == 0);
-  RingReader reader = ring.join(now);
-  CHECK(drain(ring, reader).empty());
-  CHECK(held(ring) == Lines{"poison"});
+  CHECK(ring.untaken() == 2);
+  CHECK(ring.dropped() == 0);
 }
 
-TEST_CASE("giving back what another one has taken, or what was never written, changes nothing") {
-  Ring ring{RingLimits{}};
-  push(ring, "a");
-  RingReader reader = ring.join(now);
-  RingReader other = ring.join(now);
-  drain(ring, reader);
-  drain(ring, other);
-  acknowledge(ring, other);
-  for (int i = 0; i < 5; ++i) ring.give_back(reader);
-  CHECK(ring.dropped() == 0);
-  push(ring, "b");
-  for (int i = 0; i < 5; ++i) ring.give_back(reader);
-  CHECK(ring.dropped() == 0);
-  CHECK(ring.untaken() == 1);
-}
-
-TEST_CASE("one that was dropped for its readers' sake is not counted again when it is pushed out") {
+TEST_CASE("whatever leaves untaken is told, once for all that leave together") {
   RingLimits limits;
-  limits.entries = 1;
+  limits.entries = 2;
+  limits.bytes = 20;
+  limits.ttl = std::chrono::milliseconds(10);
   Ring ring(limits);
+  std::vector<std::uint64_t> told;
+  ring.on_dropped([&](std::uint64_t dropped) { told.push_back(dropped); });
   push(ring, "a");
-  for (int i = 0; i < 3; ++i) {
-    RingReader reader = ring.join(now);
-    drain(ring, reader);
-    ring.give_back(reader);
-  }
-  CHECK(ring.dropped() == 1);
   push(ring, "b");
-  CHECK(ring.dropped() == 1);
+  CHECK(told.empty());
+  push(ring, "c");
+  CHECK(told == std::vector<std::uint64_t>{1});
+  ring.expire(now + 20ms);
+  CHECK(told == std::vector<std::uint64_t>{1, 3});
+  push(ring, std::string(30, 'x'));
+  CHECK(told == std::vector<std::uint64_t>{1, 3, 4});
+  push(ring, "d");
+  RingReader reader = ring.join(now);
+  drain(ring, reader);
+  acknowledge(ring, reader);
+  ring.expire(now + 40ms);
+  CHECK(told.size() == 3);
 }
 
 TEST_CASE("an entry that was pushed out meanwhile cannot be taken or given back") {
@@ -171,7 +153,6 @@ TEST_CASE("an entry that was pushed out meanwhile cannot be taken or given back"
   drain(ring, reader);
   push(ring, "b");
   CHECK(ring.dropped() == 1);
-  ring.give_back(reader);
   acknowledge(ring, reader);
   CHECK(ring.dropped() == 1);
   CHECK(ring.untaken() == 1);
@@ -193,13 +174,5 @@ TEST_CASE("each notification is counted once: taken, dropped or untaken") {
   CHECK(all_counted());
   for (const char* text : {"c", "d", "e", "f"}) push(ring, text);
   CHECK(ring.dropped() == 1);
-  CHECK(all_counted());
-  for (int died = 0; died < 3; ++died) {
-    RingReader dying = ring.join(now);
-    drain(ring, dying, 1);
-    ring.give_back(dying);
-  }
-  CHECK(ring.dropped() == 2);
-  CHECK(ring.taken() == 2);
   CHECK(all_counted());
 }

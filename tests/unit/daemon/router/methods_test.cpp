@@ -90,3 +90,26 @@ TEST_CASE("methods fall into few classes, whatever clients send") {
     CHECK(name_of(class_of(method)) == name);
   }
 }
+
+TEST_CASE(
+    "a notification's name is no request's, and a request of the protocol is no notification") {
+  const auto refused = [](const char* text) { return wrong_kind(frame_of(text)) != nullptr; };
+  for (const char* text :
+       {R"({"id":1,"method":"notifications/cancelled"})",
+        R"({"id":1,"method":"notifications/anything"})",
+        R"({"id":"a","method":"notific\u0061tions/initialized"})", R"({"method":"tools/call"})",
+        R"({"method":"initialize"})", R"({"method":"server/discover"})", R"({"method":"ping"})",
+        R"({"method":"anything/list"})", R"({"method":"elicitation/create"})",
+        R"({"method":"resources/subscribe"})", R"({"method":"tasks/cancel"})"}) {
+    CAPTURE(text);
+    CHECK(refused(text));
+  }
+  for (const char* text :
+       {R"({"id":1,"method":"tools/call"})", R"({"id":1,"method":"foo/bar"})",
+        R"({"id":1,"method":"notifications"})", R"({"method":"notifications/cancelled"})",
+        R"({"method":"notifications/resources/list"})", R"({"method":"foo/bar"})",
+        R"({"method":"bridge/peek"})", R"({"id":1,"result":{}})"}) {
+    CAPTURE(text);
+    CHECK_FALSE(refused(text));
+  }
+}
