@@ -155,6 +155,21 @@ class NotFetched(Facing):
                 self.assertEqual(last.message()["id"], 9)
                 self.default_daemon.stop()
 
+    def test_a_session_that_is_ended_with_an_unread_answer_and_a_call_under_way_ends_alone(self):
+        server, face = self.face()
+        session = face.session()
+        face.call("big", {"bytes": 5_000_000}, 7, session, headers=LATER)
+        self.in_flight(0)
+        reader = face.connect(receive_buffer=4096)
+        reader.sendall(f"GET /mcp HTTP/1.1\r\nHost: {face.authority}\r\nMcp-Session-Id: {session}\r\nAccept: {STREAM}\r\n\r\n".encode())
+        self.assertTrue(reader.recv(16))
+        waiting = face.send_post(call("slow", {"steps": 1, "delayMs": 60_000}, 8), session)
+        self.in_flight(1)
+        self.assertLess(face.request("DELETE", "/mcp", session=session).status, 300)
+        self.assertIn(b" 404 ", waiting.recv(200))
+        self.assertEqual(text_of(self.client().call("echo", {"message": "served"}, 1)), "served")
+        reset(reader)
+
     def test_what_was_acknowledged_does_not_come_again(self):
         _, face = self.face()
         session = face.session()

@@ -115,6 +115,7 @@ void HttpFace::tidy() {
       }
       at->second.exchange->close("the session has ended",
                                  error_response(404, -32001, "Session not found"));
+      session.remove_exchange(*at->second.exchange);  // its stream still counts what they hold
       at = postings_.erase(at);
     }
     session.stream().close("the session has ended");

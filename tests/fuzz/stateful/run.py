@@ -48,6 +48,8 @@ async def play(seed, program, patience, deadline):
                 ledger.violation("does not become small again: " + problem)
     except AssertionError as error:
         ledger.violation(f"the daemon ended: {error}")
+    except ConnectionError as error:
+        ledger.violation(f"nobody accepts connections: {error}")
     except asyncio.TimeoutError:
         ledger.violation(f"scenario {number} does not end: {[task.get_stack() for task in asyncio.all_tasks()]}")
     finally:
