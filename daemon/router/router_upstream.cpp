@@ -193,7 +193,9 @@ void Router::session_refused(const Failure& failure) {
 }
 
 void Router::session_failed(const Failure& failure) {
-  statistics_.failed(failure.kind, failure.message);
+  // The status repeats nothing of an error object of the upstream's: it may hold what we sent.
+  statistics_.failed(failure.kind,
+                     failure.upstream_error.empty() ? failure.message : log_text(failure));
 }
 
 void Router::session_away() {
