@@ -10,6 +10,7 @@
 #include <charconv>
 #include <climits>
 #include <cstdlib>
+#include <vector>
 
 #include "connection/account_names.hpp"
 #include "connection/file_descriptor.hpp"
@@ -50,6 +51,23 @@ std::string folder_of(const std::string& path) {
 std::string resolved(const std::string& path) {
   std::array<char, PATH_MAX> real;
   return ::realpath(path.c_str(), real.data()) == nullptr ? path : std::string(real.data());
+}
+
+/// The folder of the path and of each link on the way from it to the socket, where it really lies
+/// last. Bounded as the kernel bounds it.
+std::vector<std::string> folders_on_the_way(std::string path) {
+  constexpr int most_links = 40;
+  std::vector<std::string> folders;
+  for (int links = 0; links <= most_links; ++links) {
+    folders.push_back(folder_of(path));
+    std::array<char, PATH_MAX> target;
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length <= 0) break;
+    const std::string leads_to(target.data(), static_cast<std::size_t>(length));
+    path = leads_to.front() == '/' ? leads_to : folders.back() + '/' + leads_to;
+  }
+  folders.push_back(folder_of(resolved(path)));
+  return folders;
 }
 
 std::string refusal(const PeerFacts& facts, const std::string& path, std::string_view place) {
@@ -110,11 +128,8 @@ std::optional<std::string> distrust(int connected, const std::string& path,
     if (is_trusted(facts, trusted)) return std::nullopt;
     return refusal(facts, path, "its name, which anybody may take");
   }
-  // A link can stand in one place and lead to another: neither may be a stranger's.
-  std::string looked_at;
-  for (const std::string& folder : {folder_of(path), folder_of(resolved(path))}) {
-    if (folder == looked_at) continue;
-    looked_at = folder;
+  // A link can stand in one place and lead to another: none of them may be a stranger's.
+  for (const std::string& folder : folders_on_the_way(path)) {
     struct stat status {};
     const bool is_known = ::stat(folder.c_str(), &status) == 0;
     if (is_known && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) continue;

@@ -124,6 +124,16 @@ class Stranger(Case):
         os.symlink(path, self.path("link"))
         self.refused(self.path("link"))
 
+    def test_a_link_in_the_middle_of_a_chain_that_anybody_can_put_elsewhere_is_judged(self):
+        path = self.serve(0o755)  # where it lies, nobody else may write
+        os.chown(os.path.dirname(path), NOBODY, NOBODY)
+        shared = self.path("middle")
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        os.symlink(path, shared + "/s")
+        os.symlink("middle/s", self.path("link"))
+        self.assertIn(shared, self.refused(self.path("link")))
+
     def test_an_abstract_name_can_be_anybodys(self):
         name = "@mcp-e2e-" + self.marker
         self.refused(self.serve(0o755, path=name))
