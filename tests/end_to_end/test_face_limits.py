@@ -7,6 +7,7 @@ import struct
 import threading
 
 from harness import call, eventually, initialize, main, notification, request, text_of
+from harness.binaries import release_binary
 from harness.face import BOTH, JSON, STREAM
 from harness.facing import Facing
 
@@ -178,7 +179,9 @@ class Many(Facing):
 
     def test_out_of_file_descriptors_it_waits_without_turning(self):
         server = self.upstream()
-        face = self.face_before(server, before_exec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+        # Not under sanitizers: their own check of a pointer opens a pipe, and takes its failing for a bad pointer.
+        face = self.face_before(server, before_exec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)),
+                                program=release_binary("MCP_BRIDGED"))
         waiting = [self.client() for _ in range(60)]
         for _ in range(60):
             face.connect()

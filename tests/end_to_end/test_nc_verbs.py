@@ -184,7 +184,7 @@ class Verbs(Case):
                 self.run_nc("status", "--ready", code=4)
 
     def test_who_sent_the_initialize_gets_the_servers_error_as_it_came(self):
-        error = '{"code":-32022,"message":"only the newest","data":{"supported":["2026-07-28"]}}'
+        error = '{"code":-32602,"message":"not with this client","data":{"why":"its name"}}'
         self.upstream_refuses('{"status":400,"body":{"jsonrpc":"2.0","id":$ID,"error":%s}}' % error)
         answer = self.client().request("initialize", {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}})
