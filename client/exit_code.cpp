@@ -31,6 +31,7 @@ ExitCode exit_code_for_error(std::string_view error_json) {
   if (!data || text_member(*data, "source") != "bridge") return ExitCode::answered_error;
   const std::string kind = text_member(*data, "kind");
   if (kind == "timeout") return ExitCode::timed_out;
+  if (kind == "shutdown") return ExitCode::unreachable;
   const bool is_opening = json::member(*data, "opening") == std::optional<std::string_view>("true");
   const bool is_upstream =
       contains(upstream_kinds, kind) || (is_opening && contains(upstream_kinds_at_opening, kind));

@@ -9,8 +9,9 @@ enum class ExitCode {
   ok = 0,
   answered_error = 1,  ///< the tool or the server answered with an error
   usage = 2,
-  unreachable = 3,  ///< the daemon cannot be reached, or hung up before answering
-  upstream = 4,     ///< the daemon cannot reach or use the upstream
+  unreachable =
+      3,         ///< the daemon cannot be reached, hung up before answering, ends or cannot start
+  upstream = 4,  ///< the daemon cannot reach or use the upstream
   timed_out = 124,
   interrupted = 130,
   terminated = 143,

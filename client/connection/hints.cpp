@@ -74,6 +74,10 @@ std::string describe_refusal(const std::vector<std::string>& paths, const std::s
                          looked_at, other_socket, wait_hint);
     }
     case ECONNREFUSED: {
+      struct stat status {};
+      if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
+        return fmt::format("cannot connect to {}: it is no socket ({})", path, other_socket);
+      }
       const std::string unit = unit_of(path);
       if (unit.empty()) {
         return fmt::format("cannot connect to {}: nobody is listening; start mcp-bridged{}", path,

@@ -21,6 +21,7 @@ std::string_view fate_of_request(const json::Value& data) {
   const json::Value* opening = data.find("opening", json::Value::Kind::boolean);
   const bool was_sent = data.find("status", json::Value::Kind::number) != nullptr &&
                         (opening == nullptr || !opening->truth);
+  if (data.string("kind") == "shutdown") return "; the request was not sent";
   if (data.string("kind") == "auth") {
     return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
   }

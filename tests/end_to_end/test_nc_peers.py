@@ -205,6 +205,9 @@ class Trusted(Case):
 class FirstWords(Case):
     """What the daemon is told before a request."""
 
+    def test_what_is_no_socket_is_called_that(self):
+        self.assertIn("it is no socket", self.run_nc("tools", socket=self.write("file", "x"), code=3)[1])
+
     def methods(self, *arguments, terminal):
         listener = Listener(self.path("s"))
         command = [binary("MCP_NC"), "-s", self.path("s"), *arguments]

@@ -23,7 +23,8 @@ TEST_CASE("the exit code of an error tells where it comes from") {
     CHECK(exit_code_for_error(bridge_error(kind)) == ExitCode::upstream);
   }
   CHECK(exit_code_for_error(bridge_error("timeout")) == ExitCode::timed_out);
-  for (const char* kind : {"malformed", "http", "overloaded", "shutdown", "", "new"}) {
+  CHECK(exit_code_for_error(bridge_error("shutdown")) == ExitCode::unreachable);
+  for (const char* kind : {"malformed", "http", "overloaded", "", "new"}) {
     CAPTURE(kind);
     CHECK(exit_code_for_error(bridge_error(kind)) == ExitCode::answered_error);
   }
@@ -82,6 +83,8 @@ TEST_CASE("an error is described in a way that says what to do") {
         R"(the server answered with error 1: m {"x":0.10})");
   CHECK(describe_error(bridge_error("dns")) ==
         "the bridge: m (kind dns; the server did not get the request, it can be sent again)");
+  CHECK(describe_error(bridge_error("shutdown")) ==
+        "the bridge: m (kind shutdown; the request was not sent)");
   CHECK(describe_error("{\"code\":1e400}") ==
         "the server answered with an error: {\"code\":1e400}");
   CHECK(describe_error(R"({"code":1,"message":"m","data":")" + std::string(5000, 'x') + "\"}")
