@@ -19,6 +19,10 @@ class NameService:
         self.server = None
         self._write(self.resolver, f"nameserver {self.address}\noptions timeout:5 attempts:1\n")
         self.forget()
+        self.missing = os.path.join(folder, "missing")
+        os.makedirs(self.missing, exist_ok=True)
+        for name in ("hosts", "resolv.conf"):
+            self._write(os.path.join(self.missing, name), "")
 
     @staticmethod
     def _write(path, text):
@@ -46,6 +50,14 @@ class NameService:
         """In the child before exec."""
         hosts, resolver = self.hosts.encode(), self.resolver.encode()
         if (_libc.unshare(_CLONE_NEWNS) or _libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None) or
+                self._add_missing_files() or
                 _libc.mount(hosts, b"/etc/hosts", None, _MS_BIND, None) or
                 _libc.mount(resolver, os.path.realpath("/etc/resolv.conf").encode(), None, _MS_BIND, None)):
             raise OSError(ctypes.get_errno(), "mount")
+
+    def _add_missing_files(self):
+        """Debian's smallest installation has no hosts file, so nothing to mount on: it gets one, for this process alone."""
+        if os.path.exists("/etc/hosts") and os.path.exists("/etc/resolv.conf"):
+            return 0
+        layers = f"lowerdir={self.missing}:/etc".encode()
+        return _libc.mount(b"overlay", b"/etc", b"overlay", 0, layers)

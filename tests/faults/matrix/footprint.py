@@ -9,9 +9,9 @@ from harness.binaries import is_sanitized
 
 IDLE_CONNECTIONS = 16
 FAR = 60.0  # seconds
-# KiB: what libcurl and the allocator keep of 64 connections, which with libcurl 8.14 is twice as much as with
-# 7.88. That nothing more is kept of more rounds of them e2e.resources_release shows.
-MEMORY_ALLOWANCE = 2560
+# KiB: what libcurl and the allocator keep of 64 connections, which with libcurl 8.14 (up to 2.6 MiB were seen) is
+# twice as much as with 7.88. That nothing more is kept of more rounds of them e2e.resources_release shows.
+MEMORY_ALLOWANCE = 3072
 
 
 def unix_inodes(pid):
@@ -70,4 +70,5 @@ class Footprint:
                    lambda: f"at most {IDLE_CONNECTIONS} idle connections and a stream: {self.descriptors()}")
         eventually(lambda: self.next_timer() >= FAR / 2, lambda: f"no timer before long: {self.next_timer()} s")
         if not is_sanitized(daemon.popen.args[0]):
-            case.assertLessEqual(daemon.status_field("RssAnon"), self.memory + MEMORY_ALLOWANCE, "KiB of memory")
+            eventually(lambda: daemon.status_field("RssAnon") <= self.memory + MEMORY_ALLOWANCE,
+                       lambda: f"{self.memory} KiB of memory before, {daemon.status_field('RssAnon')} now")
