@@ -74,17 +74,25 @@ class Costs(Gathering):
                 for _ in range(20):
                     self.visit(daemon)
                 self.others(0)
-                fds, memory = daemon.fds(), self.anonymous(daemon)
-                for n in range(300):
-                    self.visit(daemon, rude=n % 3 == 0)
-                self.others(0)
-                self.in_flight(0)  # what clients have left behind is carried out first
+                fds = daemon.fds()
+                self.visits(daemon, 300)
                 # Up to 16 idle connections to the upstream may be kept.
                 eventually(lambda: daemon.fds() <= fds + 16, lambda: f"{daemon.fds()} descriptors, {fds} before")
+                # What libcurl and the allocator keep of a hundred connections at once differs from one release to the next:
+                # it is bounded, and the next hundred have it again.
+                memory = self.anonymous(daemon)
+                self.assert_memory(memory, 12 * 1024, "RssAnon after 300 clients")
+                self.visits(daemon, 300)
                 if not SANITIZED:
                     eventually(lambda: self.anonymous(daemon) - memory < 1024,
-                               lambda: f"RssAnon {self.anonymous(daemon) - memory} kB more after 300 clients")
+                               lambda: f"RssAnon {self.anonymous(daemon) - memory} kB more after another 300 clients")
                 daemon.stop()
+
+    def visits(self, daemon, count):
+        for n in range(count):
+            self.visit(daemon, rude=n % 3 == 0)
+        self.others(0)
+        self.in_flight(0)  # what clients have left behind is carried out first
 
     @staticmethod
     def visit(daemon, rude=False):
