@@ -37,6 +37,7 @@ class Statuses(Facing):
             (400, -32700, *kind, "-d", "oops", "/mcp"),
             (400, -32600, *kind, "-d", "5", "/mcp"),
             (400, -32600, *kind, "-d", "[]", "/mcp"),
+            (400, -32600, *kind, "-d", '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo"}}', "/mcp"),
             (400, -32000, *kind, "-H", "MCP-Protocol-Version: 1999-01-01", "-d", ping, "/mcp"),
             (200, None, *kind, "-H", "MCP-Protocol-Version: 2024-11-05", "-d", ping, "/mcp"),
             (400, -32000, "/mcp"),

@@ -5,6 +5,7 @@
 #include "protocol/error_codes.hpp"
 #include "protocol/json_text.hpp"
 #include "protocol/reply.hpp"
+#include "router/methods.hpp"
 
 namespace bridge {
 namespace {
@@ -29,6 +30,8 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std
     posted.initializes = initializes;
     posted.ids.insert(id);
     posted.request_ids.push_back(std::move(id));
+  } else if (const char* reason = wrong_kind(frame)) {
+    return FrameFault{json_rpc::invalid_request, reason};  // it has no id to be answered under
   }
   posted.messages.push_back(std::move(frame.bytes));
   return {};
