@@ -193,9 +193,7 @@ void Router::session_refused(const Failure& failure) {
 }
 
 void Router::session_failed(const Failure& failure) {
-  // The status repeats nothing of an error object of the upstream's: it may hold what we sent.
-  statistics_.failed(failure.kind,
-                     failure.upstream_error.empty() ? failure.message : log_text(failure));
+  statistics_.failed(failure.kind, failure.message);
 }
 
 void Router::session_away() {

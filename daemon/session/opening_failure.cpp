@@ -1,11 +1,6 @@
 #include "session/opening_failure.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
-
-#include "protocol/json_text.hpp"
-#include "service/log.hpp"
 
 namespace bridge {
 
@@ -15,10 +10,7 @@ Failure failure_of_opening(Failure failure) {
   failure.summary = log_text(failure);
   failure.kind = ErrorKind::session;
   failure.upstream_error = std::exchange(failure.error_object, std::string());
-  const auto words = find_string(failure.upstream_error, "message");
-  failure.message =
-      fmt::format("the upstream refuses to initialize a session{}{}",
-                  words && !words->empty() ? ": " : "", printable(words.value_or(std::string())));
+  failure.message = "the upstream refuses to initialize a session";
   return failure;
 }
 

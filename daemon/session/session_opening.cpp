@@ -34,12 +34,10 @@ bool tell_of_newer_revision(Failure& failure) {
   failure.kind = ErrorKind::session;
   failure.delivered = Delivered::no;
   failure.definitive = true;
-  failure.summary = fmt::format(
+  failure.message = fmt::format(
       "this server speaks only MCP {}, which this version of the bridge does not support yet",
       newest_version);
-  failure.message =
-      fmt::format("{} (it refuses initialize: {})", failure.summary,
-                  printable(find_string(failure.error_object, "message").value_or("")));
+  failure.summary.clear();
   failure.upstream_error = std::exchange(failure.error_object, std::string());
   return true;
 }

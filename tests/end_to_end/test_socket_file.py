@@ -376,6 +376,7 @@ class Lost(Case):
         third = self.start_daemon(server, ready=False)
         third.exit_codes = (73,)
         self.assertEqual(third.wait(), 73, third.stderr())
+        eventually(lambda: os.path.exists(self.path("s")), "the socket, published again")
         self.assertEqual(second.status()["pid"], second.pid)
 
 
