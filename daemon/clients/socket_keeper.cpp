@@ -1,11 +1,6 @@
 #include "clients/socket_keeper.hpp"
 
-#include <sys/inotify.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "service/start_error.hpp"
@@ -17,29 +12,6 @@ namespace {
 constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{30000};
 
-constexpr std::uint32_t of_itself = IN_MOVE_SELF | IN_DELETE_SELF;
-constexpr std::uint32_t of_names =
-    IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_ATTRIB | IN_ONLYDIR;
-
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string name_in_folder(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-bool is_folder(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/// The part of `path` whose folder exists, from the back.
-std::string first_that_may_appear(std::string path) {
-  while (!is_folder(folder_of(path)) && folder_of(path) != path) path = folder_of(path);
-  return path;
-}
-
 }  // namespace
 
 SocketKeeper::SocketKeeper(asio::io_context& loop, Turn& turn, Log& log, ListeningSocket& socket,
@@ -47,8 +19,8 @@ SocketKeeper::SocketKeeper(asio::io_context& loop, Turn& turn, Log& log, Listeni
     : log_(log),
       socket_(socket),
       published_(std::move(published)),
-      watch_(loop, turn, [this](std::string_view name) { changed(name); }),
-      next_try_(loop, turn, [this] { publish(); }),
+      route_(loop, turn, [this] { changed(); }),
+      next_try_(loop, turn, [this] { look_again(); }),
       pause_(first_pause) {}
 
 void SocketKeeper::start() {
@@ -56,31 +28,35 @@ void SocketKeeper::start() {
 }
 
 void SocketKeeper::stop() {
-  watch_.end();
+  route_.end();
   next_try_.clear();
 }
 
 void SocketKeeper::watch_published() {
   lost_ = false;
-  const std::string& path = socket_.name();
-  // A socket that is unlinked while it listens is not deleted yet: its count of links changes.
-  const bool watched = watch_.begin() && watch_.add(path, IN_ATTRIB | of_itself | IN_DONT_FOLLOW) &&
-                       watch_.add(folder_of(path), of_itself | IN_ONLYDIR);
-  if (!watched && socket_.is_published()) {
-    log_.event(LogLevel::warning, "socket not watched",
-               "nobody will notice if {} is removed: it cannot be watched: {}", path,
-               std::strerror(errno));
-  }
-  if (!socket_.is_published()) changed({});  // it went in the meantime
-}
-
-void SocketKeeper::changed(std::string_view name) {
-  if (lost_) {
-    if (name.empty() || name == awaited_)
-      next_try_.set_at_latest(std::chrono::steady_clock::now() + pause_);
+  const std::string unwatched = route_.watch(socket_.name());
+  if (!socket_.is_published()) {  // it went in the meantime
+    changed();
     return;
   }
-  if (socket_.is_published()) return;
+  if (unwatched != unwatched_ && !unwatched.empty()) {
+    log_.event(LogLevel::warning, "socket not watched",
+               "nobody will notice if socket {} cannot be reached any more: a part of its path "
+               "cannot be watched: {}",
+               socket_.name(), printable(unwatched));
+  }
+  unwatched_ = unwatched;
+}
+
+void SocketKeeper::changed() {
+  if (lost_) {
+    next_try_.set_at_latest(std::chrono::steady_clock::now() + pause_);
+    return;
+  }
+  if (socket_.is_published()) {  // but what leads there may be another folder or link now
+    next_try_.set_at_latest(std::chrono::steady_clock::now() + first_pause);
+    return;
+  }
   lost_ = true;
   log_.peer(
       LogLevel::error, "socket gone",
@@ -90,21 +66,18 @@ void SocketKeeper::changed(std::string_view name) {
   next_try_.set_after(first_pause);
 }
 
-void SocketKeeper::watch_lost() {
-  for (;;) {
-    const std::string awaited = first_that_may_appear(socket_.name());
-    awaited_ = name_in_folder(awaited);
-    if (!watch_.begin() || !watch_.add(folder_of(awaited), of_names | of_itself)) {
-      // It may have gone just now; else there is nothing but to look again.
-      next_try_.set_at_latest(std::chrono::steady_clock::now() + longest_pause);
-      return;
-    }
-    if (first_that_may_appear(socket_.name()) == awaited) return;
+void SocketKeeper::look_again() {
+  if (lost_) {
+    publish();
+  } else {
+    watch_published();
   }
 }
 
 void SocketKeeper::publish() {
-  watch_lost();  // first: what changes from now on is not missed
+  // First: what changes from now on is not missed. If that cannot be told, it is looked for.
+  if (!route_.await(socket_.name()))
+    next_try_.set_at_latest(std::chrono::steady_clock::now() + longest_pause);
   try {
     socket_.publish_again();
   } catch (const StartError& error) {
@@ -113,6 +86,7 @@ void SocketKeeper::publish() {
     return;
   }
   pause_ = first_pause;
+  next_try_.clear();
   log_.event(LogLevel::info, "socket published again", "socket {} is published again",
              socket_.name());
   published_();

@@ -6,7 +6,7 @@
 
 #include "clients/listening_socket.hpp"
 #include "loop/deadline_timer.hpp"
-#include "loop/path_watch.hpp"
+#include "loop/route_watch.hpp"
 #include "service/log.hpp"
 
 namespace bridge {
@@ -15,9 +15,9 @@ namespace bridge {
 /// nobody can connect then, and nothing else tells), says so, and publishes the socket anew, under
 /// the same rules as at the start: another daemon's socket is left alone, and waited for.
 ///
-/// Owned by UnixClients; the loop's thread only. Nothing is polled: the socket and its folder are
-/// watched, and while it cannot be published the nearest folder that exists. A folder that is
-/// moved away together with the one above it goes unnoticed.
+/// Owned by UnixClients; the loop's thread only. Nothing is polled: the socket and every folder and
+/// symbolic link that its path leads through are watched, and while it cannot be published also the
+/// place where the next of them is missing.
 class SocketKeeper {
  public:
   /// `published`: the socket listens anew, take_descriptor() has it. `socket` outlives this.
@@ -30,18 +30,18 @@ class SocketKeeper {
 
  private:
   void watch_published();
-  void watch_lost();
-  void changed(std::string_view name);
+  void changed();
+  void look_again();
   void publish();
 
   Log& log_;
   ListeningSocket& socket_;
   std::function<void()> published_;
-  PathWatch watch_;
+  RouteWatch route_;
   DeadlineTimer next_try_;
   std::chrono::milliseconds pause_;  ///< before the next try
   bool lost_ = false;
-  std::string awaited_;  ///< while lost: the name that counts in the watched folder
+  std::string unwatched_;  ///< what the log was told of already
 };
 
 }  // namespace bridge

@@ -380,6 +380,142 @@ class Lost(Case):
         self.assertEqual(second.status()["pid"], second.pid)
 
 
+class Elsewhere(Case):
+    """The path that leads to another place than it did: what it leads through was moved or replaced."""
+
+    reached, in_folder = Lost.reached, Lost.in_folder
+
+    def linked(self, link, target, *folders):
+        """A daemon whose socket's path leads through a link."""
+        for folder in folders:
+            os.makedirs(self.path(folder))
+        os.symlink(target, self.path(link))
+        return self.start_daemon(self.upstream(), socket=self.path(link + "/s"))
+
+    def switch(self, link, target):
+        os.symlink(target, self.path("new link"))
+        os.replace(self.path("new link"), self.path(link))
+
+    def test_a_folder_far_above_that_is_moved_is_noticed(self):
+        daemon = self.in_folder("a/b/c/s")
+        for times in (1, 2):
+            os.rename(self.path("a"), self.path(f"moved-{times}"))
+            daemon.logged("nobody can connect", times)
+            os.makedirs(self.path("a/b/c"))
+            self.reached(self.path("a/b/c/s"))
+            daemon.logged("is published again", times)
+
+    def test_one_that_is_put_in_its_place_at_once_too(self):
+        self.in_folder("a/b/s")
+        os.makedirs(self.path("other/b"))
+        os.rename(self.path("a"), self.path("moved"))
+        os.rename(self.path("other"), self.path("a"))
+        self.reached(self.path("a/b/s"))
+
+    def test_a_folder_above_that_goes_while_the_socket_is_awaited_is_noticed(self):
+        daemon = self.in_folder("a/b/c/s")
+        shutil.rmtree(self.path("a/b/c"))
+        daemon.logged("not published again: ")
+        os.rename(self.path("a"), self.path("moved"))
+        os.makedirs(self.path("a/b/c"))
+        self.reached(self.path("a/b/c/s"))
+
+    def test_a_link_that_is_switched_is_noticed(self):
+        daemon = self.linked("current", "one", "one", "two")
+        os.unlink(self.path("current"))
+        os.symlink("two", self.path("current"))
+        self.reached(self.path("two/s"))
+        daemon.logged("is published again")
+        inode = os.stat(self.path("one/s")).st_ino
+        self.switch("current", self.path("one"))
+        self.reached(self.path("one/s"), inode)
+
+    def test_a_link_that_a_link_leads_through_counts_too(self):
+        for folder in ("one/x", "two/x", "links"):
+            os.makedirs(self.path(folder))
+        os.symlink("../one", self.path("links/inner"))
+        daemon = self.linked("outer", "links/inner/../one/./x")
+        self.switch("links/inner", "../two")  # the parts behind it lead where they did
+        self.switch("outer", "links/inner/x")
+        self.reached(self.path("two/x/s"))
+        daemon.logged("is published again")
+        self.assertEqual(daemon.stderr().count("nobody can connect"), 1)
+        inode = os.stat(self.path("one/x/s")).st_ino
+        self.switch("links/inner", "../one")
+        self.reached(self.path("one/x/s"), inode)
+        os.rename(self.path("one"), self.path("moved"))
+        os.makedirs(self.path("one/x"))
+        self.reached(self.path("one/x/s"))
+
+    def test_a_link_to_the_same_place_changes_nothing_and_is_watched_from_then_on(self):
+        daemon = self.linked("current", "one", "one", "two")
+        inode = os.stat(self.path("one/s")).st_ino
+        self.switch("current", self.path("one"))
+        self.reached(self.path("current/s"))
+        self.assertEqual(os.stat(self.path("one/s")).st_ino, inode)
+        eventually(lambda: self.link_is_watched(daemon, "current"), "the new link watched")
+        self.switch("current", "two")
+        self.reached(self.path("two/s"))
+        self.assertEqual(daemon.stderr().count("nobody can connect"), 1)
+
+    def link_is_watched(self, daemon, name):
+        sought = f"ino:{os.lstat(self.path(name)).st_ino:x} "
+        for descriptor in os.listdir(f"/proc/{daemon.pid}/fdinfo"):
+            try:
+                if sought in pathlib.Path(f"/proc/{daemon.pid}/fdinfo/{descriptor}").read_text(encoding="ascii"):
+                    return True
+            except OSError:
+                pass  # closed meanwhile
+        return False
+
+    def test_what_a_link_leads_to_is_awaited(self):
+        daemon = self.linked("current", "one", "one", "far")
+        inode = os.stat(self.path("one/s")).st_ino
+        self.switch("current", "far/two/three")
+        daemon.logged("not published again: ")
+        os.makedirs(self.path("far/two/three"))
+        self.reached(self.path("current/s"))
+        self.switch("current", "current")  # leads nowhere at all
+        daemon.logged("not published again: ", 2)
+        self.switch("current", "one")
+        self.reached(self.path("current/s"), inode)
+
+    def test_what_else_happens_in_the_folders_around_it_wakes_nobody(self):
+        daemon = self.in_folder("a/b/s")
+        self.reached(self.path("a/b/s"))
+        switches = "voluntary_ctxt_switches"
+        before = daemon.status_field(switches)
+        for n in range(500):
+            for folder in ("", "a/", "a/b/"):
+                other = self.write(f"{folder}other", "")
+                os.rename(other, other + "-moved")
+                os.unlink(other + "-moved")
+        self.assertLess(daemon.status_field(switches) - before, 20)
+
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_a_folder_that_the_daemon_may_not_read_is_noticed_too(self):
+        os.chmod(self.folder, 0o755)
+
+        def make():
+            os.makedirs(self.path("unread/a"))
+            os.chown(self.path("unread/a"), NOBODY, NOBODY)
+            os.chmod(self.path("unread"), 0o711)
+
+        def become_nobody():
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+        make()
+        try:
+            daemon = self.start_daemon(self.upstream(), socket=self.path("unread/a/s"), before_exec=become_nobody)
+        except PermissionError:
+            self.skipTest("another user cannot reach the program")
+        os.rename(self.path("unread"), self.path("moved"))
+        daemon.logged("nobody can connect")
+        make()
+        self.assertNotIn("cannot be watched", daemon.stderr())
+
+
 class Activation(Case):
     def activated(self, server, *options):
         with socket.socket(socket.AF_UNIX) as listener:
