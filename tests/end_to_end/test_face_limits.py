@@ -25,6 +25,16 @@ def _told(connection):
         return False
 
 
+def _upload(face, message):
+    """A connection on which a request is under way, as the daemon knows, of which one byte has been sent."""
+    connection = face.connect()
+    connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+                       b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(message))
+    assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
+    connection.sendall(message[:1])
+    return connection
+
+
 class Many(Facing):
     def test_200_sessions_at_once_each_with_its_own_answers(self):
         server, face = self.face()
@@ -162,6 +172,29 @@ class Many(Facing):
             face.connect().sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
         self.assertEqual(face.get("/healthz").status, 200)
         self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
+
+    def test_bodies_that_never_end_keep_nobody_out(self):
+        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
+        message = request("ping").encode()
+        uploads = [_upload(face, message) for _ in range(MOST)]
+        eventually(lambda: face.get("/healthz").status == 200, "room for a connection", 30)
+        self.default_daemon.logged("the one whose request has not come to its end for longest was closed")
+        self.assertTrue(_told(uploads[0]))
+        self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
+        # The younger ones go on.
+        uploads[-1].sendall(message[1:])
+        self.assertTrue(uploads[-1].recv(1000).startswith(b"HTTP/1.1 200 "))
+
+    def test_an_upload_is_not_disturbed_before_it_has_had_its_time(self):
+        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1", "--orphans", "cancel")
+        for n in range(MOST - 1):
+            face.send_post(call("slow", {"steps": 600, "delayMs": 100}, n))
+        self.in_flight(MOST - 1)
+        message = request("ping").encode()
+        upload = _upload(face, message)
+        self.assertTrue(face.connect().recv(100).startswith(b"HTTP/1.1 503 "))
+        upload.sendall(message[1:])
+        self.assertTrue(upload.recv(1000).startswith(b"HTTP/1.1 200 "))
 
     def test_1000_idle_connections_with_1024_file_descriptors_shut_out_nobody(self):
         server = self.upstream()

@@ -88,6 +88,20 @@ std::optional<SteadyTime> HttpConnection::spare_since() const {
   return is_idle || is_leaving || is_nobodys ? std::optional(since_) : std::nullopt;
 }
 
+std::optional<SteadyTime> HttpConnection::unfinished_since() const {
+  const bool is_unfinished = phase_ == Phase::reading && !reader_.is_idle();
+  return is_unfinished ? std::optional(since_) : std::nullopt;
+}
+
+void HttpConnection::turn_away() {
+  HttpResponse response =
+      error_response(503, json_rpc::bridge_error,
+                     "all connections are in use, and this request has not come to its end");
+  response.headers.emplace_back("Retry-After", "1");
+  refuse(std::move(response));
+  flush();
+}
+
 void HttpConnection::read_ready() {
   auto& buffer = context_.read_buffer;
   for (int reads = 0; reads < reads_per_turn || stream_->has_pending(); ++reads) {

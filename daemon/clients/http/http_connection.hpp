@@ -117,6 +117,10 @@ class HttpConnection {
   /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
   /// of a caller that is trusted.
   std::optional<SteadyTime> spare_since() const;
+  /// Since when a request has been under way that has not come to its end.
+  std::optional<SteadyTime> unfinished_since() const;
+  /// Answers that request 503, as far as that can be done at once. REQUIRES: unfinished_since().
+  void turn_away();
 
  private:
   enum class Phase {

@@ -6,13 +6,29 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace bridge {
 namespace {
 
 constexpr int accepts_per_turn = 64;
+/// A request that takes no longer to come to its end is not closed for another one's sake.
+constexpr std::chrono::seconds undisturbed{5};
+
+/// The connection that has been in a state for longest.
+struct Oldest {
+  HttpConnection* connection = nullptr;
+  SteadyTime since = SteadyTime::max();
+
+  void consider(HttpConnection& other, std::optional<SteadyTime> its_since) {
+    if (!its_since || *its_since >= since) return;
+    connection = &other;
+    since = *its_since;
+  }
+};
 
 void tune(int descriptor) {
   const int on = 1;
@@ -104,21 +120,35 @@ void HttpServer::admit(int descriptor) {
 }
 
 bool HttpServer::shed_oldest() {
-  HttpConnection* oldest = nullptr;
-  SteadyTime since = SteadyTime::max();
+  Oldest spare;
+  Oldest unfinished;
   for (auto& [connection, owner] : connections_) {
-    const auto spare = connection->spare_since();
-    if (!spare || *spare >= since) continue;
-    oldest = connection;
-    since = *spare;
+    spare.consider(*connection, connection->spare_since());
+    unfinished.consider(*connection, connection->unfinished_since());
   }
-  if (oldest == nullptr) return false;
-  log_.peer(LogLevel::warning, "http connections shed",
-            "over {} HTTP connections: the one that was idle for longest was closed",
-            connections_.size());
-  std::erase(context_.dirty, oldest);
-  connections_.erase(oldest);
+  if (spare.connection != nullptr) {
+    log_.peer(LogLevel::warning, "http connections shed",
+              "over {} HTTP connections: the one that was idle for longest was closed",
+              connections_.size());
+    shed(*spare.connection);
+    return true;
+  }
+  if (unfinished.connection == nullptr ||
+      unfinished.since + undisturbed > std::chrono::steady_clock::now())
+    return false;
+  log_.peer(
+      LogLevel::warning, "http uploads shed",
+      "over {} HTTP connections, none of them idle: the one whose request has not come to its "
+      "end for longest was closed",
+      connections_.size());
+  unfinished.connection->turn_away();
+  shed(*unfinished.connection);
   return true;
+}
+
+void HttpServer::shed(HttpConnection& connection) {
+  std::erase(context_.dirty, &connection);
+  connections_.erase(&connection);
 }
 
 void HttpServer::flush() {

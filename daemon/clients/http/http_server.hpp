@@ -35,7 +35,10 @@ class HttpServer {
  private:
   void accept_ready();
   void admit(int descriptor);
+  /// Closes the connection that can be spared most: with nothing under way, else with a request
+  /// that has not come to its end for some time. False if there is none.
   bool shed_oldest();
+  void shed(HttpConnection& connection);
 
   HttpConnectionContext context_;
   Log& log_;
