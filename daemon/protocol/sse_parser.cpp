@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "protocol/header_text.hpp"
+
 namespace bridge {
 namespace {
 
@@ -13,6 +15,8 @@ constexpr std::size_t max_field = 4096;
 /// A line longer than this has a longer value than that, whatever its name: "event: " is 7 bytes.
 constexpr std::size_t max_field_line = max_field + 7;
 constexpr std::string_view data_begin = "data:";
+constexpr std::string_view id_begin = "id:";
+static_assert(header_limit::event_id <= max_field, "a cut id must not fit in a header");
 
 std::string_view value_after(std::string_view line, std::size_t colon) {
   std::string_view value = line.substr(colon + 1);
@@ -83,6 +87,7 @@ void SseParser::hold(std::string_view part, SseSink& sink) {
     line_skipped_ = true;
     data_skipped_ = is_data;
     if (is_data) skip_line(value_after(line, data_begin.size() - 1));
+    if (line.starts_with(id_begin)) take_id(value_after(line, id_begin.size() - 1));
     std::string().swap(line_);
   }
 }
@@ -127,15 +132,12 @@ void SseParser::field(std::string_view name, std::string_view value, SseSink& si
     if (has_data_) data_.push_back('\n');
     data_.append(value);
     has_data_ = true;
+  } else if (name == "id") {
+    take_id(value);
   } else if (value.size() > max_field) {
     return;
   } else if (name == "event") {
     type_.assign(value);
-  } else if (name == "id") {
-    if (value.find('\0') == value.npos) {
-      event_id_.assign(value);
-      has_event_id_ = true;
-    }
   } else if (name == "retry") {
     const bool digits = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
     unsigned milliseconds = 0;
@@ -144,10 +146,17 @@ void SseParser::field(std::string_view name, std::string_view value, SseSink& si
   }
 }
 
+/// Of one that is too long so much is kept that it is seen to be.
+void SseParser::take_id(std::string_view id) {
+  if (id.size() <= max_field && id.find('\0') != id.npos) return;
+  event_id_.assign(id.substr(0, max_field + 1));
+  has_event_id_ = true;
+}
+
 void SseParser::dispatch(SseSink& sink) {
   const bool had_id = std::exchange(has_event_id_, false);
-  event_had_id_ = had_id;
   if (had_id) last_event_id_ = std::exchange(event_id_, std::string());
+  event_had_id_ = had_id && last_event_id_.size() <= max_field;
   std::string type = std::exchange(type_, std::string());
   std::string data = std::exchange(data_, std::string());
   const bool had_data = std::exchange(has_data_, false);

@@ -32,8 +32,9 @@ class SseSink {
 /// CRLF, a BOM, comments, several `data` lines; split anywhere. Pure; one per stream.
 ///
 /// Holds at most `max_event` bytes of one event's data, and of one line as much and a chunk more.
-/// The limit is on the data alone, so it does not depend on how the bytes were chunked. Any other
-/// field of more than 4096 bytes is ignored. An event that the stream's end cuts off is never
+/// The limit is on the data alone, so it does not depend on how the bytes were chunked. An id of
+/// more than 4096 bytes is cut to 4097: it fits in no header, and the id before it counts no more.
+/// Any other field that is longer is ignored. An event that the stream's end cuts off is never
 /// reported.
 class SseParser {
  public:
@@ -43,7 +44,7 @@ class SseParser {
 
   /// The id of the last complete event that had one, for `Last-Event-ID`; empty if there was none.
   const std::string& last_event_id() const { return last_event_id_; }
-  /// Whether the event that is being reported had an id of its own.
+  /// Whether the event that is being reported had an id of its own, by which it can be known again.
   bool event_had_id() const { return event_had_id_; }
   void set_last_event_id(std::string id) { last_event_id_ = std::move(id); }
 
@@ -53,6 +54,7 @@ class SseParser {
  private:
   void end_of_line(std::string_view line, SseSink& sink);
   void field(std::string_view name, std::string_view value, SseSink& sink);
+  void take_id(std::string_view id);
   void dispatch(SseSink& sink);
   void hold(std::string_view part, SseSink& sink);
   void check_size(std::size_t more, SseSink& sink);

@@ -98,6 +98,25 @@ class WhatGoesIntoHeaders(Scripted):
         self.assertNotIn(b"last-event-id", server.all_bytes().lower())
         self.default_daemon.logged("cannot stand in a header")
 
+    def test_an_event_id_that_is_too_long_takes_the_one_before_it_back(self):
+        events = f"id: 1\ndata: \n\nid: {'x' * 5000}\ndata: \n\n"
+
+        def answer(asked):
+            if asked.method == "tools/call":
+                return response(200, [("Content-Type", "text/event-stream")], events)
+            if asked.http_method == "GET":
+                return response(200, [("Content-Type", "text/event-stream")], events.replace("data: ", "data: {}"))
+            return good(asked)
+
+        server = self.serve(answer)
+        client = self.client()
+        client.send(call("echo", {"message": "x"}, 1))
+        error = self.assert_error(client.line(), -32000, 1, "closed", "unknown")
+        self.assertIn("event id is too long", error["message"])
+        eventually(lambda: len(server.requests(http_method="GET")) > 1, "another opening")
+        self.assertNotIn(b"last-event-id", server.all_bytes().lower())
+        self.default_daemon.logged("the server stream cannot be resumed, since its event id is too long")
+
     def test_a_redirection_goes_to_a_url(self):
         server = self.serve(lambda asked: response(307, [("Location", b"/m\xc3\xa4p")]))
         client = self.client()

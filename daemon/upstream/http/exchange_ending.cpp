@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds shortest_retry{100};
 /// An answer that is to come on another stream may come on any, but most likely it is the server's.
 constexpr std::chrono::seconds no_stream_patience{5};
 constexpr std::string_view unusable_event_id =
-    "it cannot be resumed, since its event id cannot stand in a header";
+    "it cannot be resumed, since its event id is too long or cannot stand in a header";
 
 }  // namespace
 

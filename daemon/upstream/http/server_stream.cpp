@@ -111,8 +111,8 @@ void HttpServerStream::begin_get() {
   if (!last_event_id.empty() &&
       !fits_header(last_event_id, header_limit::event_id, Blanks::inside)) {
     context_.log().peer(LogLevel::warning, "unusable event id",
-                        "the server stream cannot be resumed, since its event id cannot stand in a "
-                        "header: what came meanwhile may be lost");
+                        "the server stream cannot be resumed, since its event id is too long or "
+                        "cannot stand in a header: what came meanwhile may be lost");
   }
   handle_ = context_.take_handle();
   headers_ = context_.stream_headers(last_event_id);

@@ -124,7 +124,7 @@ TEST_CASE("what is held stays bounded, whatever comes") {
       most = std::max(most, transcript.parser.pending_bytes());
     }
     CHECK(most <= 2000 + 4096 + 1000);
-    transcript.feed("\n\ndata: ok\n\n");
+    transcript.feed("\n\nid\ndata: ok\n\n");
     CHECK(transcript.lines.back() == "event |ok|");
   }
 }

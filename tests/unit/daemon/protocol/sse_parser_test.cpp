@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "../lines.hpp"
+#include "protocol/header_text.hpp"
 #include "sse_transcript.hpp"
 
+using namespace std::string_literals;
 using namespace std::string_view_literals;
 
 namespace {
@@ -89,7 +91,7 @@ TEST_CASE("an empty id takes the id back, one with a NUL is ignored") {
   CHECK(read("id: 1\ndata: a\n\nid: 2\0x\ndata: b\n\n"sv) == Lines{"event |a|1", "event |b|1"});
 }
 
-TEST_CASE("an id longer than any real one is ignored, however it arrives") {
+TEST_CASE("an id longer than any real one takes the one before it back, and fits in no header") {
   const std::string limit(4096, 'i');
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{100}, std::size_t{100000}}) {
     CAPTURE(chunk);
@@ -98,7 +100,19 @@ TEST_CASE("an id longer than any real one is ignored, however it arrives") {
     for (std::size_t at = 0; at < stream.size(); at += chunk) {
       transcript.feed(std::string_view(stream).substr(at, chunk));
     }
-    CHECK(transcript.lines == Lines{"event |a|" + limit, "event |b|" + limit});
+    const std::string cut = limit + 'i';
+    CHECK(transcript.lines == Lines{"event |a|" + limit, "event |b|" + cut});
+    CHECK_FALSE(transcript.parser.event_had_id());
+
+    transcript.feed("id: 1\ndata: c\n\nid: " + std::string(9000, 'i') + "\0\ndata: d\n"s);
+    CHECK(transcript.parser.last_event_id() == "1");  // its event is not complete
+    transcript.feed("\ndata: e\n\n");
+    CHECK(transcript.lines.back() == "event |e|" + cut);
+    CHECK_FALSE(bridge::fits_header(transcript.parser.last_event_id(),
+                                    bridge::header_limit::event_id, bridge::Blanks::inside));
+    transcript.feed("id: " + cut + "\nid: 2\ndata: f\n\n");
+    CHECK(transcript.lines.back() == "event |f|2");
+    CHECK(transcript.parser.event_had_id());
   }
 }
 
