@@ -157,7 +157,9 @@ class Costs(Gathering):
         ring = self.ring()
         self.assertEqual((ring["entries"], ring["dropped"]), (1000, 299_000))
         self.assert_memory(memory[1] - memory[0], 16 * 1024, f"RssAnon {memory}")
-        self.assert_memory(memory[3] - memory[1], 1024, f"RssAnon {memory}")
+        if not SANITIZED:  # what was buffered in between is given back a second later
+            eventually(lambda: self.anonymous(daemon) - memory[1] < 1024,
+                       lambda: f"RssAnon {memory}, now {self.anonymous(daemon)}")
 
     def test_ring_bytes_bound_the_memory(self):
         server, daemon = self.opened("--ring-bytes", "4M")
