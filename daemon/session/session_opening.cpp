@@ -268,12 +268,13 @@ void Session::try_failed(Failure failure) {
   failure.delivered = Delivered::no;
   ++counts_.failed_tries;
   const bool first_of_kind = !last_failure_ || last_failure_->message != failure.message;
+  const bool is_first = !backoff_.has_begun();
   std::chrono::milliseconds delay = next_delay();
   if (failure.retry_after) {
     delay = std::max(delay, std::min(*failure.retry_after, Backoff::longest));
     not_before_ = std::chrono::steady_clock::now() + delay;
   }
-  if (first_of_kind || backoff_.tries() == 1) {
+  if (first_of_kind || is_first) {
     log_.peer(LogLevel::warning, "cannot open a session",
               "cannot open a session with {}: {}; trying again", upstream_.target(),
               log_text(failure));

@@ -21,12 +21,21 @@ class Backoff {
   std::chrono::milliseconds next() {
     const auto delay = std::min(longest, first * (std::int64_t{1} << std::min(tries_, 10)));
     ++tries_;
+    has_begun_ = true;
     return jittered(delay);
   }
   /// The delay before the next try for which somebody waits. It does not count for the others.
-  std::chrono::milliseconds soon() { return jittered(first); }
+  std::chrono::milliseconds soon() {
+    has_begun_ = true;
+    return jittered(first);
+  }
 
-  void reset() { tries_ = 0; }
+  void reset() {
+    tries_ = 0;
+    has_begun_ = false;
+  }
+  /// Whether a delay was asked for since the last reset.
+  bool has_begun() const { return has_begun_; }
   int tries() const { return tries_; }
 
  private:
@@ -37,6 +46,7 @@ class Backoff {
 
   std::minstd_rand random_;
   int tries_ = 0;
+  bool has_begun_ = false;
 };
 
 }  // namespace bridge

@@ -34,6 +34,17 @@ TEST_CASE("while somebody waits the next try is half a second away, and does not
   CHECK(backoff.tries() == 0);
 }
 
+TEST_CASE("a delay of either kind is the beginning of a series, which a reset ends") {
+  Backoff backoff;
+  CHECK_FALSE(backoff.has_begun());
+  backoff.soon();
+  CHECK(backoff.has_begun());
+  backoff.reset();
+  CHECK_FALSE(backoff.has_begun());
+  backoff.next();
+  CHECK(backoff.has_begun());
+}
+
 TEST_CASE("after a reset it begins anew") {
   Backoff backoff(1);
   for (int i = 0; i < 10; ++i) backoff.next();
