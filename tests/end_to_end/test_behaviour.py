@@ -1,0 +1,101 @@
+"""daemon/BEHAVIOUR.md: its example is what the demo gives, and what code and tests cite of it is there."""
+
+import os
+import re
+
+from harness import Case, main
+from harness.binaries import ROOT
+from harness.document import code_blocks_under, shown_as
+
+PAGE = ROOT / "daemon" / "BEHAVIOUR.md"
+CITING = ("daemon", "client", "tests", "systemd", "docker")
+NOT_OURS = {"node_modules", "__pycache__"}
+
+
+class ExampleSession(Case):
+    def happens(self, what):
+        """What the example says between its messages, as far as it is more than a remark."""
+        if "the server forgets its sessions" in what:
+            self.server.control("POST", "sessions/drop", "{}")
+            self.default_daemon.status_when(lambda status: status["upstream"]["reopened"] == 1, "another session")
+        elif "the server is gone" in what:
+            self.server.stop()
+
+    def test_it_is_what_the_demo_gives(self):
+        self.server, _ = self.bridge("--connect-wait", "2s")
+        self.run_nc("call", "ticker", "seconds:=1")
+        self.newest(2)
+        clients, seen = {}, 0
+        for line in code_blocks_under(PAGE, "An example session")[0].splitlines():
+            message = re.fullmatch(r"([A-Z])([<>]) (.*)", line)
+            if not message:
+                self.happens(line)
+                continue
+            name, direction, text = message.groups()
+            if name not in clients:
+                clients[name] = self.client()
+            if direction == ">":
+                clients[name].send(text)
+            else:
+                self.assertRegex(clients[name].raw_line().decode(), "^" + shown_as(text))
+                seen += 1
+        self.assertGreater(seen, 15)
+        clients["B"].half_close().expect_closed()
+
+
+def headings():
+    """What can be cited: each section, and each of its parts as "Section: part"."""
+    found, section = [], None
+    for level, title in re.findall(r"(?m)^(##|###) (.*)$", PAGE.read_text(encoding="utf-8")):
+        if level == "##":
+            section = title
+            found.append(section)
+        else:
+            found.append(f"{section}: {title[0].lower()}{title[1:]}")
+    return found
+
+
+def texts():
+    """(path, text) of all that may cite the page, each text as one line without the marks of comments."""
+    for folder in CITING:
+        for path, folders, names in os.walk(ROOT / folder):
+            folders[:] = [name for name in folders if name not in NOT_OURS]
+            for name in names:
+                with open(os.path.join(path, name), encoding="utf-8", errors="replace") as file:
+                    lines = re.sub(r"(?m)^\s*(///?|#|\*)?\s*", "", file.read())
+                yield os.path.relpath(os.path.join(path, name), ROOT), lines.replace("\n", " ")
+
+
+def cited_wrongly(text, known):
+    """The citations in a text that name no heading."""
+    for cited in re.findall(r'BEHAVIOUR(?:\.md)?, "?([^"]{1,80})', text):
+        named = [one for one in known if cited.lower().startswith(one.lower())]
+        behind = cited[len(max(named, key=len)):] if named else ""
+        if not named or re.match(r"\w|: ", behind):
+            yield cited
+
+
+class Citations(Case):
+    def test_no_two_headings_are_cited_alike(self):
+        self.assertEqual(len({one.lower() for one in headings()}), len(headings()))
+
+    def test_what_is_cited_is_a_heading(self):
+        known = headings()
+        wrong = [(path, cited) for path, text in texts() for cited in cited_wrongly(text, known)]
+        self.assertEqual(wrong, [])
+
+    def test_a_wrong_citation_is_found(self):
+        known = ["Ring", "Ring: bounds"]
+        for citation, wrong in ((', "Ring: bounds")', []), (", Ring: bounds.", []), (", Ring).", []),
+                                ('.md, "Ring: size"', ["Ring: size"]), (", Rings", ["Rings"])):
+            self.assertEqual(list(cited_wrongly("BEHAVIOUR" + citation, known)), wrong, citation)
+
+    def test_the_page_names_its_own_headings(self):
+        prose = re.sub(r"(?ms)^```.*?^```$", "", PAGE.read_text(encoding="utf-8"))
+        named = re.findall(r'"([A-Z][\w+ ]+: [^"]+)"', prose)
+        self.assertGreater(len(named), 8)
+        self.assertEqual([one for one in named if one not in headings()], [])
+
+
+if __name__ == "__main__":
+    main()
