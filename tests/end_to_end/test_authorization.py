@@ -1,4 +1,5 @@
-"""Where the upstream's token comes from: a file, a command, the environment (section 8, "Token sources")."""
+"""Where the upstream's token comes from: a file, a command, the environment (BEHAVIOUR, "Authorization: token
+sources")."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""OAuth 2.1 client credentials towards the upstream (section 8, "Token sources")."""
+"""OAuth 2.1 client credentials towards the upstream (BEHAVIOUR, "Authorization")."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Many clients, half-closes, the sequential mode, and descriptors running out (section 4)."""
+"""Many clients, half-closes, the sequential mode, and descriptors running out (BEHAVIOUR, "Socket")."""
 
 import os
 import resource

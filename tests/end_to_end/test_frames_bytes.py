@@ -1,4 +1,5 @@
-"""A frame's bytes go through as they came: only ids and tokens are replaced, in place (sections 2 and 3)."""
+"""A frame's bytes go through as they came: only ids and tokens are replaced, in place (BEHAVIOUR, "Framing: bytes are
+forwarded as they came")."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""Frames from a client that are none: an error with id null, and the next line is read as usual (section 3)."""
+"""Frames from a client that are none: an error with id null, and the next line is read as usual (BEHAVIOUR,
+"Framing")."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""The log: text and JSON, priorities for the journal, correlation, and what a peer cannot do to it (section 14)."""
+"""The log: text and JSON, priorities for the journal, correlation, and what a peer cannot do to it (BEHAVIOUR, "Logs
+and metrics")."""
 
 import datetime
 import fcntl

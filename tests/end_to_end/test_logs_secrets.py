@@ -1,4 +1,4 @@
-"""Nothing secret gets into the log, at its most talkative and with everything going wrong (section 14)."""
+"""Nothing secret gets into the log, at its most talkative and with everything going wrong (BEHAVIOUR, "Secrets")."""
 
 import base64
 import json

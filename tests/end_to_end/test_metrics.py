@@ -1,4 +1,4 @@
-"""What the metrics count, and that the exposition is one (section 14)."""
+"""What the metrics count, and that the exposition is one (BEHAVIOUR, "Logs and metrics")."""
 
 import json
 import os

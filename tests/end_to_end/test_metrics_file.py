@@ -1,4 +1,4 @@
-"""--metrics-file: for a textfile collector (section 14)."""
+"""--metrics-file: for a textfile collector (BEHAVIOUR, "Logs and metrics")."""
 
 import os
 import stat

@@ -1,4 +1,5 @@
-"""mcp-nc status: what it shows, on a terminal and elsewhere, and whether the daemon is ready (section 13)."""
+"""mcp-nc status: what it shows, on a terminal and elsewhere, and whether the daemon is ready (BEHAVIOUR, "Session:
+ready")."""
 
 import fcntl
 import re

@@ -1,4 +1,4 @@
-"""mcp-nc on a terminal: the progress bar, questions, and nothing raw from the server (section 13)."""
+"""mcp-nc on a terminal: the progress bar, questions, and nothing raw from the server."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Every verb of mcp-nc, its output and its exit code (section 13)."""
+"""Every verb of mcp-nc, its output and its exit code."""
 
 import base64
 import json

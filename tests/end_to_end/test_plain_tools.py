@@ -1,4 +1,4 @@
-"""The plainest clients: printf and socat, nc -U, a few lines of Python, and mcp-nc as a pipe (sections 1 and 13)."""
+"""The plainest clients: printf and socat, nc -U, a few lines of Python, and mcp-nc as a pipe."""
 
 import json
 import subprocess

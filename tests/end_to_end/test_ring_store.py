@@ -1,4 +1,4 @@
-"""The ring: what it keeps, what falls out, and what is counted (section 6)."""
+"""The ring: what it keeps, what falls out, and what is counted (BEHAVIOUR, "Ring: bounds")."""
 
 from harness import main, notification
 from harness.gathering import Gathering, data_of, log_message

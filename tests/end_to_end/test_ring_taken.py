@@ -1,4 +1,4 @@
-"""Who takes a notification, and what happens to what was not read (section 6)."""
+"""Who takes a notification, and what happens to what was not read (BEHAVIOUR, "Ring: what counts as taken")."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Cancellation, and clients that leave with requests in flight (section 5)."""
+"""Cancellation, and clients that leave with requests in flight (BEHAVIOUR, "Cancellation and leaving")."""
 
 from harness import Case, call, main, notification, request, text_of
 

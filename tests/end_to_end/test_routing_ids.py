@@ -1,4 +1,4 @@
-"""Whose answer, progress and notification is this (section 5)."""
+"""Whose answer, progress and notification is this (BEHAVIOUR, "Ids and tokens")."""
 
 from harness import Case, call, main, notification, request, text_of
 

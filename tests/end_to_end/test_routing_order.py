@@ -1,4 +1,4 @@
-"""In which order a client's frames are started upstream, and how many at a time (sections 4 and 5)."""
+"""In which order a client's frames are started upstream, and how many at a time (BEHAVIOUR, "Routing")."""
 
 import json
 

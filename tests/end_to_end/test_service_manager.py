@@ -1,4 +1,4 @@
-"""What the daemon tells the service manager that started it (section 15, sd_notify(3))."""
+"""What the daemon tells the service manager that started it (BEHAVIOUR, "Service manager"; sd_notify(3))."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""One session: who opens it, what later clients get, how it is kept and ended (section 7)."""
+"""One session: who opens it, what later clients get, how it is kept and ended (BEHAVIOUR, "Session")."""
 
 import json
 import signal

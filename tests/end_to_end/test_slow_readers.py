@@ -1,4 +1,5 @@
-"""Clients that do not read: nobody waits for them, and nothing grows without bound (section 4)."""
+"""Clients that do not read: nobody waits for them, and nothing grows without bound (BEHAVIOUR, "Socket: slow
+readers")."""
 
 import concurrent.futures
 import json

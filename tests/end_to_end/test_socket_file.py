@@ -1,4 +1,4 @@
-"""The socket's path: its mode, what is refused, what is replaced, what is removed (section 4)."""
+"""The socket's path: its mode, what is refused, what is replaced, what is removed (BEHAVIOUR, "Socket")."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Who may connect (section 4)."""
+"""Who may connect (BEHAVIOUR, "Socket: path and permissions")."""
 
 import os
 import unittest

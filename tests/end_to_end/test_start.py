@@ -1,4 +1,4 @@
-"""Starting: exit codes, one clear line each, and what the environment sets (sections 4 and 15)."""
+"""Starting: exit codes, one clear line each, and what the environment sets (BEHAVIOUR, "Start")."""
 
 import os
 import re

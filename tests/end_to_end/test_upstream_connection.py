@@ -1,4 +1,5 @@
-"""Connections that break, hang or trickle: nothing is called twice, nobody waits for ever (sections 7 and 8)."""
+"""Connections that break, hang or trickle: nothing is called twice, nobody waits for ever (BEHAVIOUR, "Session: sent
+again or not")."""
 
 import os
 import time

@@ -1,4 +1,5 @@
-"""Upstreams that are not there, or that answer wrongly: the client gets an error, the daemon goes on (sections 7 and 8)."""
+"""Upstreams that are not there, or that answer wrongly: the client gets an error, the daemon goes on (BEHAVIOUR,
+"Streamable HTTP: answers")."""
 
 from harness import Case, call, main, notification, text_of
 

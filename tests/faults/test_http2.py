@@ -1,4 +1,5 @@
-"""HTTP/2 behind nginx: one connection for many requests, and its announced end is no lost call (section 8)."""
+"""HTTP/2 behind nginx: one connection for many requests, and its announced end is no lost call (BEHAVIOUR, "Streamable
+HTTP: connections")."""
 
 from faults import FaultCase, call, main_parallel, text_of
 from harness.certificates import Authority

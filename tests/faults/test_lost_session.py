@@ -1,4 +1,5 @@
-"""A session that the upstream has forgotten is opened again, once for all, and nobody notices (section 7)."""
+"""A session that the upstream has forgotten is opened again, once for all, and nobody notices (BEHAVIOUR, "Session: a
+lost session")."""
 
 from faults import FaultCase, call, eventually, main, text_of
 from matrix.footprint import Footprint

@@ -1,4 +1,4 @@
-"""How long what waits for the upstream, and no longer (section 7)."""
+"""How long what waits for the upstream, and no longer (BEHAVIOUR, "Deadlines")."""
 
 import os
 import signal

@@ -1,4 +1,5 @@
-"""What hangs on the way to the upstream stops nobody else, and ends no later than it should (section 7)."""
+"""What hangs on the way to the upstream stops nobody else, and ends no later than it should (BEHAVIOUR, "Session:
+tries and back-off")."""
 
 import statistics
 import time

@@ -1,4 +1,5 @@
-"""Answers whose stream breaks are continued by their event ids, and never asked for twice (section 8)."""
+"""Answers whose stream breaks are continued by their event ids, and never asked for twice (BEHAVIOUR, "Streamable
+HTTP: streams that break")."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""SIGHUP: what can change is read again, session and clients stay (sections 8 and 15)."""
+"""SIGHUP: what can change is read again, session and clients stay (BEHAVIOUR, "SIGHUP")."""
 
 import os
 import signal

@@ -1,4 +1,5 @@
-"""Who is at the other end of TLS: certificates are looked at, and shown where they are asked for (section 8)."""
+"""Who is at the other end of TLS: certificates are looked at, and shown where they are asked for (BEHAVIOUR,
+"Streamable HTTP: connections")."""
 
 import os
 import shutil

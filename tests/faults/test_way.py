@@ -1,4 +1,4 @@
-"""The way to the upstream: proxies, redirects, headers from files, a Unix socket (section 8)."""
+"""The way to the upstream: proxies, redirects, headers from files, a Unix socket (BEHAVIOUR, "Streamable HTTP")."""
 
 import os
 import signal
