@@ -73,6 +73,20 @@ for ((round = 0; round < rounds; ++round)); do
   done
 done
 
+# While they call: how many processes of the local server there are below the one that was started.
+declare -A servers
+count_servers() {
+  ps -eo pid=,ppid=,comm= | awk -v root="$1" '{parent[$1] = $2; name[$1] = $3}
+    END {for (pid in name) if (name[pid] == "bench-child") for (up = pid; up in parent; up = parent[up]) if (up == root) ++count
+         print count + 0}'
+}
+for name in bridge supergateway mcp-proxy; do
+  load "$name" 1000 >/dev/null &
+  sleep 0.5
+  servers[$name]=$(count_servers "${pids[$name]}")
+  wait $!
+done
+
 median() { tr ' ' '\n' | sed '/^$/d' | sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 anonymous() { awk '/^RssAnon/ {print $2}' "/proc/${pids[$1]}/status"; }
 over=0
@@ -86,6 +100,7 @@ for name in supergateway mcp-proxy; do
   verdict "$part" '<=' 0.1 >/dev/null || over=1
 done
 for name in bridge supergateway mcp-proxy; do
-  printf '  note: %-13s %8s calls a second, %7s KiB RssAnon\n' "$name" "$(median <<<"${calls[$name]}")" "$(anonymous "$name")"
+  printf '  note: %-13s %8s calls a second, %7s KiB RssAnon, %3s processes of the local server\n' "$name" "$(median <<<"${calls[$name]}")" \
+    "$(anonymous "$name")" "${servers[$name]}"
 done
 exit $over
