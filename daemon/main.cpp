@@ -36,7 +36,7 @@ int run(bridge::ProcessStart& start) {
     return 0;
   }
   if (parsed.options.check) {
-    std::fputs("all options are well\n", stdout);
+    std::fputs("all options are valid\n", stdout);
     return 0;
   }
   bridge::let_be_inspected(parsed.options.debuggable);

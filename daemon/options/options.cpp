@@ -79,7 +79,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 void name_options(CLI::App& app, Options& options, RawOptions& raw) {
   app.set_help_flag("-h,--help", "This text");
   app.add_flag("--version", raw.version, "The version");
-  app.add_flag("--check", options.check, "Only say whether all options are well: exit 0 or 78");
+  app.add_flag("--check", options.check, "Only check the options: exit 0 or 78");
   OptionBuilder build(app);
   add_upstream_options(build, options, raw);
   add_child_options(build, options);

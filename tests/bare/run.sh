@@ -5,8 +5,8 @@
 #
 #   bash tests/bare/run.sh [try] [tests] [package] [bookworm] [trixie]     default: all of it
 #
-# The commands are read out of README.md, so neither can change without the other. MCP_TEST_ROOTS
-# (default build/roots) keeps the Debians, and the logs in its folder `logs`.
+# The commands are read out of README.md and systemd/README.md, so neither can change without the other.
+# MCP_TEST_ROOTS (default build/roots) keeps the Debians, and the logs in its folder `logs`.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 

@@ -15,7 +15,7 @@ root=$scratch/tests/root
 # Saves time and nothing else: tests/run.sh installs ccache by itself.
 mkdir -p "$roots/ccache/$suite" "$root/root/.cache/ccache"
 mount_at "$root/root/.cache/ccache" --bind "$roots/ccache/$suite"
-command=$(printed "Two commands" 1 | sed -n '2s/ *#.*//p')
+command=$(printed README.md "Two commands" 1 | sed -n '2s/ *#.*//p')
 [ $# -eq 0 ] || command+=$(printf ' %q' "$@")
 code=0
 as_printed "$root" "$command" | tee "$scratch/output" || code=$?

@@ -10,7 +10,7 @@ needs debootstrap debootstrap git git
 suite=$1 output=$scratch/shown
 bare try "$suite"
 root=$scratch/try/root
-as_printed "$root" "$(printed "Two commands" 1 | sed -n 1p)" | tee "$output"
+as_printed "$root" "$(printed README.md "Two commands" 1 | sed -n 1p)" | tee "$output"
 nothing_left "$root"
 for line in 'hello from process one' 'ticking for 3 s' '"data":"tick 1"' '"text":"42"'; do
   grep -qF -- "$line" "$output" || fail "try.sh did not show: $line"
@@ -24,5 +24,5 @@ if grep -E '^MCP_BRIDGE_(TESTS|DEMO|BENCH):[A-Z]*=ON' "$root$clone/build/release
 fi
 passed "build/release is the release binaries alone"
 
-as_printed "$root" "$(printed Use 1 | sed -n 1p); command -v mcp-bridged mcp-nc" || fail "the programs are not where the README says"
+as_printed "$root" "$(printed README.md "Five minutes of use" 1 | sed -n 1p); command -v mcp-bridged mcp-nc" || fail "the programs are not where the README says"
 passed "the README's next line finds both programs"

@@ -45,11 +45,13 @@ make_debian_root() {
   import_root "$root" localhost/other-debian
 }
 
-# with_folder BASE IMAGE [LINE]: an image that has the folder as README.md says.
+# with_folder BASE IMAGE [LINE]: an image that has the folder as docker/README.md says.
 with_folder() {
   mkdir -p "$scratch/context"
   cp "$secured/authority.pem" "$scratch/context/"
-  printf 'FROM %s\nCOPY --from=%s %s %s\n%s\n' "$1" "$bridge" $self_contained $self_contained "${3:-}" >"$scratch/context/Dockerfile"
+  local copy
+  copy=$(printed docker/README.md "In the agent's own container" 1 | sed -n "1s|=mcp-session-bridge|=$bridge|p")
+  printf 'FROM %s\n%s\n%s\n' "$1" "$copy" "${3:-}" >"$scratch/context/Dockerfile"
   podman build --format docker --pull=never -t "$2" "$scratch/context" >"$scratch/build" 2>&1 ||
     { tail -20 "$scratch/build" >&2; fail "no image can be made of $1 and the folder"; }
 }

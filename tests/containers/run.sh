@@ -10,6 +10,8 @@ cd "$(dirname "$0")/../.."
 . tests/packages/roots.sh
 # shellcheck source=tests/containers/any_image.sh
 . tests/containers/any_image.sh
+# shellcheck source=tests/containers/recipes.sh
+. tests/containers/recipes.sh
 
 readonly base_suite=trixie other_suite=bookworm most_added_mb=40
 readonly bridge=localhost/mcp-session-bridge agent=localhost/mcp-session-bridge-agent
@@ -169,6 +171,9 @@ podman run -d --name bare "${hardened[@]}" --user 65532:65532 -e MCP_SERVER_URL=
   { podman logs bare >&2; fail "it needs a shell"; }
 podman rm -f --time 0 bare >/dev/null
 passed "it runs in a root without any shell"
+
+say "the recipes of docker/README.md"
+check_recipes
 
 say "compose.yaml"
 # The upstream listens on this machine's loopback; and without systemd nobody runs the health check that

@@ -90,7 +90,7 @@ class Manifests(Case):
 
     def test_the_documents_begin_with_both_drawings_and_name_the_folder(self):
         dockerfile = (DOCKER / "Dockerfile").read_text(encoding="utf-8")
-        readme = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## In containers\n", 1)[1].split("\n## ", 1)[0]
+        readme = (DOCKER / "README.md").read_text(encoding="utf-8").split("# In containers\n", 1)[1]
         for text, begins in ((dockerfile, "#"), (readme, "```")):
             drawing = text.strip().split("MCP server", 1)[0]
             self.assertTrue(drawing.startswith(begins))

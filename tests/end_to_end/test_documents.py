@@ -1,4 +1,4 @@
-"""The help of both programs, their man pages and the README's table of options: what they say of an option is the
+"""The help of both programs, their man pages and the table of daemon/OPTIONS.md: what they say of an option is the
 same, and can be read and copied."""
 
 import os
@@ -8,7 +8,8 @@ import subprocess
 import unittest
 
 from harness import Case, main
-from harness.binaries import ROOT, binary
+from harness.binaries import binary
+from harness.pages import text_of_page
 from test_completions import document, needs
 
 # Columns of the terminals that a page is read on.
@@ -44,7 +45,7 @@ def usual_variable(form):
 
 
 def row_of(form, variable, meaning, default):
-    """The row that the README has for an option, without its backticks."""
+    """The row that the page has for an option, without its backticks."""
     switch = re.search(r" \(on; (--no-[a-z-]+) turns it off\)$", meaning)
     if switch:
         meaning, default = meaning[:switch.start()], "on"
@@ -53,10 +54,9 @@ def row_of(form, variable, meaning, default):
     return form, default, meaning
 
 
-def table_of_readme():
+def table_of_page():
     """{group: [(form, default, meaning)]}."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.split("\n## Options of `mcp-bridged`\n", 1)[1].split("\n## ", 1)[0]
+    section = text_of_page("daemon/OPTIONS.md").split("\n## Table\n", 1)[1].split("\n## ", 1)[0]
     table = {}
     for line in section.splitlines():
         heading = re.fullmatch(r"\*\*(.*)\*\*", line)
@@ -72,14 +72,14 @@ class Options(Case):
     def help(self):
         return self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]
 
-    def test_the_readme_has_the_options_of_the_help_and_says_the_same_of_each(self):
+    def test_the_page_has_the_options_of_the_help_and_says_the_same_of_each(self):
         of_help = {group: [row_of(*one) for one in options] for group, options in options_of_help(self.help()).items()}
         self.assertGreater(sum(map(len, of_help.values())), 60)
-        of_readme = table_of_readme()
-        self.assertEqual(list(of_readme), list(of_help))
+        of_page = table_of_page()
+        self.assertEqual(list(of_page), list(of_help))
         for group, rows in of_help.items():
             with self.subTest(group):
-                self.assertEqual(of_readme[group], rows)
+                self.assertEqual(of_page[group], rows)
 
     @needs("man")
     def test_the_man_page_has_the_options_of_the_help_and_no_other(self):
@@ -98,7 +98,7 @@ class Options(Case):
         self.assertIn("-- COMMAND [ARGUMENT...]", [form for form, *_ in options_of_help(self.help())["Local server"]])
 
     def test_it_is_said_which_servers_cannot_be_used_yet(self):
-        for text in (self.help(), (ROOT / "README.md").read_text(encoding="utf-8")):
+        for text in (self.help(), text_of_page("README.md")):
             self.assertRegex(" ".join(text.split()), r"one that knows only 2026-07-28 cannot be used yet")
 
     def test_the_help_of_both_programs_fits_a_terminal(self):

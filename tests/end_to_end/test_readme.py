@@ -1,51 +1,21 @@
-"""What the README shows is what there is. (Its two commands and the package are tried on bare machines: tests/bare.)"""
+"""What the pages say of building is what there is. (The commands themselves are run on bare machines: tests/bare,
+tests/packages. What the pages show of using it: test_pages.)"""
 
 import re
-import sys
 
 from harness import Case, main
 from harness.binaries import ROOT
+from harness.pages import block_of
 
 
-def blocks_under(heading):
-    """The blocks of code under this heading of the README."""
-    with open(ROOT / "README.md", encoding="utf-8") as file:
-        section = re.search(rf"(?ms)^## {heading}\n(.*?)(?=^## |\Z)", file.read())[1]
-    return re.findall(r"(?ms)^```\w*\n(.*?)^```$", section)
-
-
-def shown_as(line):
-    """What matches a line of which some is left out."""
-    return "".join(".*" if part == "…" else re.escape(part) for part in re.split("(…)", line)) + "$"
-
-
-class Readme(Case):
-    def test_the_example_on_the_wire_is_what_the_demo_gives(self):
-        self.bridge()
-        self.run_nc("call", "ticker", "seconds:=1")
-        self.newest(2)
-        client = self.client()
-        shown = [line.split(" ", 1) for line in blocks_under("On the wire")[0].splitlines() if line[0] in "<>"]
-        self.assertGreater(len(shown), 5)
-        for direction, text in shown:
-            if direction == ">":
-                client.send(text)
-            else:
-                self.assertRegex(client.raw_line().decode().rstrip("\n"), "^" + shown_as(text))
-
-    def test_six_lines_of_python(self):
-        _, daemon = self.bridge()
-        script = blocks_under("Use")[1]
-        self.assertIn('"/tmp/mcp.sock"', script)
-        out, _ = self.run_tool([sys.executable, "-c", script.replace("/tmp/mcp.sock", daemon.socket_path)])
-        self.assertIn("'text': 'hi'", out)
-
+class Pages(Case):
     def test_the_shell_lines_of_use_find_their_programs(self):
-        path = re.fullmatch(r"export PATH=(.*):\$PATH", blocks_under("Use")[0].splitlines()[0])[1]
+        first = block_of("README.md", "Five minutes of use").text.splitlines()[0]
+        path = re.fullmatch(r"\$ export PATH=(.*):\$PATH", first)[1]
         self.assertEqual(path.split(":"), ["$PWD/build/release/daemon", "$PWD/build/release/client"])
 
-    def test_whoever_installs_packages_to_build_with_installs_those_of_the_readme(self):
-        line = blocks_under("Two commands")[1].splitlines()[0]
+    def test_whoever_installs_packages_to_build_with_installs_those_of_the_page(self):
+        line = block_of("systemd/README.md", "The package").text.splitlines()[0]
         packages = line.split("--no-install-recommends ", 1)[1].split()
         self.assertIn("g++", packages)
         for file, without in (("daemon/try.sh", {"file", "dpkg-dev"}), ("tests/run.sh", {"file", "dpkg-dev"}),

@@ -131,12 +131,12 @@ as_printed() {
   env -i "${environment[@]}" chroot "$root" bash -c "cd $clone && $2" </dev/null
 }
 
-# printed HEADING N: the Nth block of code under that heading of the README.
+# printed PAGE HEADING N: the Nth block of code under that heading. Of one with output (`console`) what is typed.
 printed() {
-  awk -v heading="## $1" -v wanted="$2" '
+  awk -v heading="## $2" -v wanted="$3" '
     /^## / { under = $0 == heading }
-    under && /^```/ { inside = !inside; blocks += inside; next }
-    under && inside && blocks == wanted' README.md
+    under && /^```/ { inside = !inside; blocks += inside; typed = $0 == "```console"; next }
+    under && inside && blocks == wanted && (!typed || sub(/^\$ /, ""))' "$1"
 }
 
 # nothing_left ROOT: no process runs in it any more.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The package's life as the README prints it: built in a bare Debian 12 and a bare Debian 13, installed in
-# another bare one, the daemon started from it, removed and purged. As root, with the network; some minutes.
+# The package's life as systemd/README.md prints it: built in a bare Debian 12 and a bare Debian 13, installed
+# in another bare one, the daemon started from it, removed and purged. As root, with the network; some minutes.
 #
 #   bash tests/packages/run.sh [SUITE …]
 set -euo pipefail
@@ -31,23 +31,23 @@ expected_files=(bin/mcp-bridged bin/mcp-nc
 # build_as_printed SUITE: leaves $scratch/SUITE-package/*.deb and $scratch/SUITE-installed.
 build_as_printed() {
   local suite=$1 root=$scratch/$1-build/root number packages configure
-  packages=$(printed "Two commands" 2 | sed -n 1p)
+  packages=$(printed systemd/README.md "The package" 1 | sed -n 1p)
   bare "$suite-build" "$suite"
   say "building the package in a bare $suite"
   as_printed "$root" "${packages/ file dpkg-dev/}"
-  configure=$(printed Installing 1 | sed -n '1s/ &&.*//p')
+  configure=$(printed systemd/README.md "The package" 1 | sed -n '2s/ &&.*//p')
   if as_printed "$root" "$configure" >"$scratch/refused" 2>&1; then fail "the preset is configured without file and dpkg-dev"; fi
   grep -q 'apt-get install file dpkg-dev' "$scratch/refused" || { cat "$scratch/refused" >&2; fail "what is missing is not named"; }
   passed "without file and dpkg-dev the preset is refused, and names them"
 
   as_printed "$root" "$packages"
-  as_printed "$root" "$(printed Installing 1 | sed -n 1p)"
+  as_printed "$root" "$(printed systemd/README.md "The package" 1 | sed -n 2p)"
   # shellcheck source=/dev/null
   number=$(. "$root/etc/os-release" && echo "$VERSION_ID")
   mkdir "$scratch/$suite-package"
   cp "$root$clone"/build/package/mcp-session-bridge_*~deb"$number"_*.deb "$scratch/$suite-package" || fail "its name does not say which Debian it is for"
   dpkg-deb --field "$scratch/$suite-package"/*.deb Depends | grep -q libcurl4 || fail "it does not depend on its libraries"
-  passed "it is built with the README's packages: $(basename "$scratch/$suite-package"/*.deb)"
+  passed "it is built with the page's packages: $(basename "$scratch/$suite-package"/*.deb)"
   as_printed "$root" "cmake --install build/package --prefix /installed" >/dev/null
   cp -a "$root/installed" "$scratch/$suite-installed"
 }
@@ -115,7 +115,7 @@ check_life() {
   mkdir -p "$root$clone/build/package"
   cp "$scratch/$suite-package"/*.deb "$root$clone/build/package"
   inside apt-get -qq update
-  as_printed "$root" "$(printed Installing 1 | sed -n 2p)"
+  as_printed "$root" "$(printed systemd/README.md "The package" 1 | sed -n 3p)"
   inside mcp-bridged --version >/dev/null || fail "as printed it does not install what it needs"
   passed "it installs as printed, with what it needs"
   # What it depends on stays when it is removed, so it is there before anything is compared.
@@ -132,7 +132,7 @@ check_life() {
   passed "it installs, with its user"
   check_running
 
-  # Made by hand, as README.md has it; Debian 12 has no such folder.
+  # Made by hand, as systemd/README.md has it; Debian 12 has no such folder.
   inside install -d -m 700 /etc/credstore
   touch "$root/etc/credstore/mcp-bridged.token" "$root/etc/credstore/mcp-bridged-one.token"
   echo '# changed by hand' >>"$root/etc/mcp-bridged/mcp-bridged.env"

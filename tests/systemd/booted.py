@@ -10,7 +10,7 @@ import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
 from harness import Case, Client, call, eventually, main  # noqa: E402
-from harness.binaries import ROOT  # noqa: E402
+from harness.pages import block_of  # noqa: E402
 from machine import Machine  # noqa: E402
 
 SERVICE = "mcp-bridged.service"
@@ -198,13 +198,12 @@ class WrongConfiguration(Booted):
 class Readme(Booted):
     def commands(self, heading, last):
         """The block below a heading, up to the line that begins like this."""
-        text = (ROOT / "README.md").read_text(encoding="utf-8")
-        block = re.search("```\n(.*?)```", text.split(f"\n## {heading}\n", 1)[1], re.S)[1]
+        block = block_of("systemd/README.md", heading).text
         self.assertIn("\n" + last, block)
         return block.replace("https://example.com/mcp", self.server.url), last
 
     def test_its_commands_for_a_service_work_as_they_are_printed(self):
-        commands, last = self.commands("As a systemd service", "mcp-nc tools")
+        commands, last = self.commands("The service", "mcp-nc tools")
         self.machine.run("sh", "-ec", "id alice >/dev/null 2>&1 || useradd alice; mkdir -p /root/as-printed")
         self.machine.write("/root/as-printed/token", "as-printed\n", 0o600)
         self.dropped_in += ["/etc/credstore/mcp-bridged.token", "/root/as-printed/token"]

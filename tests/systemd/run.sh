@@ -93,19 +93,17 @@ left=$(inside find / /run -xdev \( -path /proc -o -path /var/log \) -prune -o \
 inside test -e /etc/credstore/of-another || fail "the purge takes a token of another"
 inside rm /etc/credstore/of-another
 
-say "without a package, as README.md has it"
+say "without a package, as systemd/README.md has it"
 cp -a "$scratch/$tested_suite-local/." "$root/usr/local/"
 "$demo_upstream" >"$scratch/upstream" &
 upstream=$!
 until [ -s "$scratch/upstream" ]; do sleep 0.05; done
 url=$(sed -n 's/^listening on //p;q' "$scratch/upstream")
-# The first block of commands below a line.
-block_below() { sed -n "/^$1/,\$p" README.md | sed -n '/^```$/,/^```$/p' | sed '1d;/^```$/,$d'; }
-block_below 'Without a package' | grep -v '^cmake ' >"$root/root/commands"
-block_below '## As a systemd service' | sed "/^mcp-nc/d; s|https://example.com/mcp|$url|" >>"$root/root/commands"
-[ "$(wc -l <"$root/root/commands")" -ge 7 ] || fail "there are other commands in README.md: $(cat "$root/root/commands")"
+printed systemd/README.md "Without the package" 1 | grep -v '^cmake ' >"$root/root/commands"
+printed systemd/README.md "The service" 1 | sed "/^mcp-nc/d; s|https://example.com/mcp|$url|" >>"$root/root/commands"
+[ "$(wc -l <"$root/root/commands")" -ge 7 ] || fail "there are other commands in systemd/README.md: $(cat "$root/root/commands")"
 inside sh -ec 'cd /root && echo as-printed >token && . ./commands' >"$scratch/commands" 2>&1 ||
-  { cat "$scratch/commands" >&2; fail "a command of README.md"; }
+  { cat "$scratch/commands" >&2; fail "a command of systemd/README.md"; }
 inside runuser -l alice -c mcp-nc\ tools | grep -q echo || fail "no tool is listed for alice"
 inside systemctl show -P ExecStart mcp-bridged | grep -q /usr/local/bin/mcp-bridged || fail "another program runs"
 say "all passed: $tested_suite"

@@ -1,0 +1,214 @@
+"""README.md and the pages that it links to: every command is run, every link leads somewhere, every name exists.
+
+Each block of code is looked at by a test. What its language says of it:
+
+    console     typed here, line by line, and its output compared
+    sh          run by the script that RUN_BY names: it wants root, the network or a container engine
+    dockerfile  likewise
+    json        an entry of a config file: the daemon accepts it
+    python, wire, nginx, log    by a test of its own, here
+    text        a drawing: DRAWINGS says why nothing runs it
+"""
+
+import json
+import re
+import sys
+import unittest
+
+from harness import Case, main
+from harness.binaries import ROOT, binary
+from harness.document import shown_as
+from harness.pages import blocks, commands, links, matches, pages, text_of_page
+from harness.page_shell import PageShell, free_port
+
+# (page, heading): the script that runs the blocks, and the words by which it names them.
+RUN_BY = {
+    ("README.md", "Two commands"): ("tests/bare/try.sh", "tests/bare/tests.sh"),
+    ("systemd/README.md", "The package"): ("tests/packages/run.sh",),
+    ("systemd/README.md", "Without the package"): ("tests/systemd/run.sh",),
+    ("systemd/README.md", "The service"): ("tests/systemd/run.sh", "tests/systemd/booted.py"),
+    ("docker/README.md", ""): ("tests/containers/recipes.sh",),
+    ("docker/README.md", "A container you already have"): ("tests/containers/recipes.sh",),
+    ("docker/README.md", "In the agent's own container"): ("tests/containers/recipes.sh", "tests/containers/any_image.sh"),
+    ("docker/README.md", "As a sidecar"): ("tests/containers/recipes.sh",),
+}
+DRAWINGS = {
+    ("README.md", "The problem"): "a drawing",
+    ("README.md", "Where the daemon runs"): "a drawing",
+    ("docker/README.md", ""): "a drawing; test_manifests compares it with the Dockerfile's",
+}
+LANGUAGES_TRIED_HERE = {"console", "json", "python", "wire", "nginx", "log"}
+# Pages whose commands are typed before a daemon that runs already.
+WITH_DAEMON = {"client/README.md", "daemon/OBSERVABILITY.md"}
+LONGEST_README = 200
+# Options of other programs, where they stand in text or tables.
+OPTIONS_OF_OTHERS = {"--stateful", "--group-add", "--build", "--preset", "--name"}
+
+
+def inline_code(page):
+    """Each piece of code in the text and the tables."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"(?ms)^```.*?^```$", "", text_of_page(page)))
+
+
+def anchor_of(heading):
+    """GitHub's anchor of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+class Blocks(unittest.TestCase):
+    def test_each_is_looked_at_by_a_test(self):
+        for page in pages():
+            for block in blocks(page):
+                with self.subTest(block.place):
+                    if block.language in ("sh", "dockerfile"):
+                        self.assertIn(block.place[:2], RUN_BY)
+                    elif block.language == "text":
+                        self.assertIn(block.place[:2], DRAWINGS)
+                    else:
+                        self.assertIn(block.language, LANGUAGES_TRIED_HERE)
+
+    def test_who_is_said_to_run_one_reads_it_from_the_page(self):
+        for (page, heading), scripts in RUN_BY.items():
+            for script in scripts:
+                with self.subTest(page=page, heading=heading, script=script):
+                    text = (ROOT / script).read_text(encoding="utf-8")
+                    self.assertIn(page, text)
+                    self.assertIn(f'"{heading}"', text)
+
+    def test_nothing_is_excepted_that_is_not_there(self):
+        places = {block.place[:2] for page in pages() for block in blocks(page)}
+        self.assertEqual((set(RUN_BY) | set(DRAWINGS)) - places, set())
+
+    def test_every_link_leads_to_a_file_and_its_heading(self):
+        for page in pages():
+            for file, anchor in links(page):
+                with self.subTest(page, link=f"{file}#{anchor}"):
+                    self.assertTrue((ROOT / file).exists())
+                    if anchor:
+                        headings = re.findall(r"(?m)^#+ (.*)$", text_of_page(file))
+                        self.assertIn(anchor, [anchor_of(heading) for heading in headings])
+
+    def test_the_readme_is_short_and_leads_to_every_page(self):
+        self.assertLessEqual(len(text_of_page("README.md").splitlines()), LONGEST_README)
+        for page in ("client/README.md", "systemd/README.md", "docker/README.md"):
+            self.assertIn(page, pages())
+        linked = [file for file, _ in links("README.md")]
+        for file in (ROOT / "daemon").glob("*.md"):
+            self.assertIn(f"daemon/{file.name}", linked)
+
+
+class Names(Case):
+    def test_every_option_and_verb_that_a_page_names_exists(self):
+        of_daemon = set(re.findall(r"--[a-z][a-z0-9-]+", self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]))
+        help_of_client = self.run_tool([binary("MCP_NC"), "--help"])[0]
+        of_client = set(re.findall(r"--[a-z][a-z0-9-]+", help_of_client))
+        verbs = set(re.findall(r"(?m)^  ([a-z]+)\b", help_of_client))
+        for page in pages():
+            for code in inline_code(page):
+                with self.subTest(page, code=code):
+                    options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", code))
+                    known = of_client if code.startswith("mcp-nc") else of_daemon | of_client | OPTIONS_OF_OTHERS
+                    self.assertEqual(options - known, set())
+                    verb = re.match(r"mcp-nc ((?:-{1,2}\w+ \S+ )*)([a-z]+)(?: |$)", code)
+                    if verb:
+                        self.assertIn(verb[2], verbs)
+
+    def test_every_variable_that_a_page_names_exists(self):
+        known = set(re.findall(r"MCP_\w+", self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]))
+        known |= set(re.findall(r"MCP_\w+", self.run_tool([binary("MCP_NC"), "--help"])[0]))
+        known |= {"MCP_INPUT_ID", "MCP_INPUT_ADO_ORG", "MCP_INPUT_", "MCP_BRIDGE_NAME", "MCP_BRIDGE_STATIC_CLIENT", "MCP_BRIDGE_FOLDER"}
+        for page in pages():
+            with self.subTest(page):
+                self.assertEqual(set(re.findall(r"MCP_\w+", text_of_page(page))) - known, set())
+
+    def test_the_table_of_metrics_has_them_all_and_no_other(self):
+        _, daemon = self.bridge()
+        self.run_nc("call", "echo", "message=x")
+        exposed = {name for name in re.findall(r"(?m)^# TYPE (\w+) ", self.run_nc("status", "--metrics")[0])}
+        named = set()
+        for row in re.findall(r"(?m)^\| (`mcp_bridge_.*?) \|", text_of_page("daemon/OBSERVABILITY.md")):
+            for name in re.findall(r"`(\w+)(?:\{[\w,]*\})?`", row):
+                if name.startswith("_"):
+                    # The rest of a name: it begins as the last whole one does.
+                    stems = [whole.rsplit("_", cut)[0] for whole in sorted(named, key=len) for cut in range(1, whole.count("_"))]
+                    name = next(stem + name for stem in stems + ["mcp_bridge"] if stem + name in exposed)
+                named.add(name)
+        self.assertEqual(named, exposed)
+
+
+class Commands(Case):
+    """Each page in a shell of its own, before the demo upstream."""
+
+    def type_page(self, page):
+        server = self.upstream()
+        replaced = {"https://example.com/mcp": server.url, "/tmp/mcp.sock": self.path("s"),
+                    ":8080": f":{free_port()}", ":9000": f":{free_port()}"}
+        replaced["--port 9000"] = "--port " + replaced[":9000"][1:]
+        if page in WITH_DAEMON:
+            self.start_daemon(server)
+        for block in blocks(page):
+            if block.language == "json" and "`mcp.json`" in text_of_page(page):
+                self.write("mcp.json", block.text)
+        with PageShell(self.folder, self.marker, replaced) as shell:
+            for block in blocks(page):
+                if block.language == "console":
+                    for command, expected in commands(block):
+                        output = shell.type(command)
+                        self.assertTrue(matches(expected, output),
+                                        f"{block.place}\n$ {command}\nexpected:\n" + "\n".join(expected) + f"\nprinted:\n{output}")
+
+    def test_those_of_every_page_print_what_is_shown(self):
+        tried = [page for page in pages() if any(block.language == "console" for block in blocks(page))]
+        self.assertGreater(len(tried), 5)
+        covered = {name.removeprefix("test_page_") for name in dir(self) if name.startswith("test_page_")}
+        self.assertEqual(covered, {page_name(page) for page in tried})
+
+    def test_six_lines_of_python(self):
+        _, daemon = self.bridge()
+        script = next(block.text for block in blocks("client/README.md") if block.language == "python")
+        self.assertEqual(len(script.splitlines()), 6)
+        self.assertIn('"/tmp/mcp.sock"', script)
+        out, _ = self.run_tool([sys.executable, "-c", script.replace("/tmp/mcp.sock", daemon.socket_path)])
+        self.assertIn("'text': 'hi'", out)
+
+    def test_the_session_on_the_wire_is_what_the_demo_gives(self):
+        self.bridge()
+        client = self.client()
+        block = next(block for block in blocks("README.md") if block.language == "wire")
+        shown = [line.split(" ", 1) for line in block.text.splitlines()]
+        self.assertGreater(len(shown), 5)
+        for direction, text in shown:
+            if direction == ">":
+                client.send(text)
+            else:
+                self.assertRegex(client.raw_line().decode().rstrip("\n"), "^" + shown_as(text))
+
+    def test_the_entries_of_config_files_are_accepted(self):
+        # It is checked that their commands are there; nothing is started.
+        programs = {"PATH": self.folder}
+        for name in ("docker", "mcp-nc", "npx"):
+            self.write(name, "", 0o755)
+        entries = [block.text for page in pages() for block in blocks(page) if block.language == "json"]
+        self.assertGreaterEqual(len(entries), 5)
+        for entry in entries:
+            with self.subTest(entry):
+                json.loads(entry)
+                check = [binary("MCP_BRIDGED"), "--check", "--config", self.write("mcp.json", entry), "--input", "ado_org=contoso"]
+                self.run_tool(check, environment=programs)
+
+
+def page_name(page):
+    return re.sub(r"\W", "_", page.removesuffix(".md")).lower()
+
+
+def _add(page):
+    setattr(Commands, "test_page_" + page_name(page), lambda self: self.type_page(page))
+
+
+for _page in pages():
+    if any(block.language == "console" for block in blocks(_page)):
+        _add(_page)
+
+
+if __name__ == "__main__":
+    main()
