@@ -4,12 +4,14 @@ import os
 import re
 
 from harness import Case, main
-from harness.binaries import ROOT
-from harness.document import code_blocks_under, shown_as
+from harness.binaries import ROOT, binary
+from harness.document import shown_as
+from harness.pages import block_of, links, text_of_page
 
-PAGE = ROOT / "daemon" / "BEHAVIOUR.md"
+PAGE = "daemon/BEHAVIOUR.md"
 CITING = ("daemon", "client", "tests", "systemd", "docker")
 NOT_OURS = {"node_modules", "__pycache__"}
+UNITS = {"": 1, "ms": 1, "s": 1000, "m": 60000, "h": 3600000, "K": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20}
 
 
 class ExampleSession(Case):
@@ -26,7 +28,7 @@ class ExampleSession(Case):
         self.run_nc("call", "ticker", "seconds:=1")
         self.newest(2)
         clients, seen = {}, 0
-        for line in code_blocks_under(PAGE, "An example session")[0].splitlines():
+        for line in block_of(PAGE, "An example session").text.splitlines():
             message = re.fullmatch(r"([A-Z])([<>]) (.*)", line)
             if not message:
                 self.happens(line)
@@ -43,10 +45,38 @@ class ExampleSession(Case):
         clients["B"].half_close().expect_closed()
 
 
+def in_smallest_unit(text):
+    """A size in bytes, a duration in milliseconds, or a number."""
+    number, unit = re.fullmatch(r"([\d,]+) ?(\w*)", text).groups()
+    return int(number.replace(",", "")) * UNITS[unit]
+
+
+class Options(Case):
+    def test_the_options_that_it_names_exist(self):
+        known = set(re.findall(r"--[a-z][a-z0-9-]+", self.run_tool([binary("MCP_BRIDGED"), "--help"])[0]))
+        named = set(re.findall(r"`(--[a-z][a-z0-9-]+)", text_of_page(PAGE)))
+        self.assertGreater(len(named), 50)
+        self.assertEqual(named - known, set())
+
+    def test_the_figures_beside_them_are_their_defaults(self):
+        defaults = dict(re.findall(r"(?m)^\| `(--[a-z0-9-]+)[^`]*` \| (\d[^| ]*) \|", text_of_page("daemon/OPTIONS.md")))
+        beside = re.findall(r"`(--[a-z0-9-]+)`(?: \(|, | )(\d[\d,]*(?: (?:ms|s|m|h|KiB|MiB))?)(?=[,;.) ])", text_of_page(PAGE))
+        beside = [(option, figure) for option, figure in beside if option in defaults]
+        self.assertGreater(len(beside), 30)
+        for option, figure in beside:
+            with self.subTest(option):
+                self.assertEqual(in_smallest_unit(figure), in_smallest_unit(defaults[option]))
+
+
+class Links(Case):
+    def test_each_leads_to_a_file(self):
+        self.assertEqual([file for file, _ in links(PAGE) if not (ROOT / file).exists()], [])
+
+
 def headings():
     """What can be cited: each section, and each of its parts as "Section: part"."""
     found, section = [], None
-    for level, title in re.findall(r"(?m)^(##|###) (.*)$", PAGE.read_text(encoding="utf-8")):
+    for level, title in re.findall(r"(?m)^(##|###) (.*)$", text_of_page(PAGE)):
         if level == "##":
             section = title
             found.append(section)
@@ -91,7 +121,7 @@ class Citations(Case):
             self.assertEqual(list(cited_wrongly("BEHAVIOUR" + citation, known)), wrong, citation)
 
     def test_the_page_names_its_own_headings(self):
-        prose = re.sub(r"(?ms)^```.*?^```$", "", PAGE.read_text(encoding="utf-8"))
+        prose = re.sub(r"(?ms)^```.*?^```$", "", text_of_page(PAGE))
         named = re.findall(r'"([A-Z][\w+ ]+: [^"]+)"', prose)
         self.assertGreater(len(named), 8)
         self.assertEqual([one for one in named if one not in headings()], [])
