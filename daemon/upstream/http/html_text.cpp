@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <cstdint>
+
+#include "protocol/json_text.hpp"
+#include "upstream/http/character_reference.hpp"
 
 namespace bridge {
 namespace {
@@ -11,9 +14,9 @@ char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' 
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-bool is_name(char c) {
-  return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9');
-}
+bool is_letter(char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; }
+
+bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
 /// `start` in lower case.
 bool begins_with(std::string_view text, std::string_view start) {
@@ -38,22 +41,27 @@ bool is_inline(std::string_view name) {
   });
 }
 
+/// Runs of white space are one space, and a line begins with none.
+void append_space(std::string& line) {
+  if (!line.empty() && line.back() != ' ') line.push_back(' ');
+}
+
+/// What begins with '&': the character that is meant, else the sign itself.
 void append_reference(std::string& line, std::string_view& rest) {
-  constexpr std::array<std::pair<std::string_view, char>, 7> known = {{{"&amp;", '&'},
-                                                                       {"&lt;", '<'},
-                                                                       {"&gt;", '>'},
-                                                                       {"&quot;", '"'},
-                                                                       {"&#39;", '\''},
-                                                                       {"&apos;", '\''},
-                                                                       {"&nbsp;", ' '}}};
-  for (const auto& [written, meant] : known) {
-    if (!begins_with(rest, written)) continue;
-    line.push_back(meant);
-    rest.remove_prefix(written.size());
+  constexpr std::uint32_t no_break_space = 0xA0;
+  const auto reference = read_character_reference(rest);
+  if (!reference) {
+    line.push_back('&');
+    rest.remove_prefix(1);
     return;
   }
-  line.push_back('&');
-  rest.remove_prefix(1);
+  const std::uint32_t character = reference->code_point;
+  if (character == no_break_space || (character < 0x80 && is_space(static_cast<char>(character)))) {
+    append_space(line);
+  } else {
+    append_utf8(line, character);
+  }
+  rest.remove_prefix(reference->length);
 }
 
 void skip_behind(std::string_view& rest, std::string_view end) {
@@ -78,34 +86,69 @@ bool take_tag(std::string_view& rest) {
   return !is_inline(name);
 }
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// What may stand before a page's first tag: a byte order mark, white space, an XML declaration.
+std::string_view without_beginning(std::string_view body) {
+  if (body.starts_with(byte_order_mark)) body.remove_prefix(byte_order_mark.size());
+  const auto skip_space = [&body] {
+    while (!body.empty() && is_space(body.front())) body.remove_prefix(1);
+  };
+  skip_space();
+  if (body.starts_with("<?xml")) skip_behind(body, "?>");
+  skip_space();
+  return body;
+}
+
+/// The elements that say of a text that it is a page if it begins with one: those of the MIME
+/// Sniffing Standard, section 7.1, and others that errors begin with.
+bool begins_page(std::string_view name) {
+  constexpr std::array<std::string_view, 32> names = {
+      "html", "head",  "script", "iframe", "h1",    "h2", "h3",   "h4", "h5",   "h6",     "div",
+      "font", "table", "a",      "style",  "title", "b",  "body", "br", "p",    "center", "pre",
+      "meta", "link",  "span",   "strong", "em",    "i",  "hr",   "ul", "main", "section"};
+  return std::any_of(names.begin(), names.end(), [name](std::string_view one) {
+    return name.size() == one.size() && begins_with(name, one);
+  });
+}
+
 }  // namespace
 
 bool is_web_page(std::string_view content_type, std::string_view body) {
   if (begins_with(content_type, "text/html") || begins_with(content_type, "application/xhtml"))
     return true;
-  while (!body.empty() && is_space(body.front())) body.remove_prefix(1);
-  return begins_with(body, "<!doctype html") || begins_with(body, "<html");
+  body = without_beginning(body);
+  if (begins_with(body, "<!doctype html") || body.starts_with("<!--")) return true;
+  if (!body.starts_with('<')) return false;
+  body.remove_prefix(1);
+  const auto end = std::find_if_not(body.begin(), body.end(), is_name);
+  if (end != body.end() && !is_space(*end) && *end != '>' && *end != '/') return false;
+  return begins_page(body.substr(0, static_cast<std::size_t>(end - body.begin())));
 }
 
 std::string first_line_of_page(std::string_view page) {
+  constexpr std::string_view behind_angle = "/!?";
   std::string line;
+  page = without_beginning(page);
   while (!page.empty()) {
     const char c = page.front();
-    const bool is_tag =
-        c == '<' && page.size() > 1 && (is_name(page[1]) || page[1] == '/' || page[1] == '!');
+    const bool is_tag = c == '<' && page.size() > 1 &&
+                        (is_letter(page[1]) || behind_angle.find(page[1]) != behind_angle.npos);
     if (is_tag) {
-      if (take_tag(page) && !line.empty() && line != " ") break;
+      if (take_tag(page) && !line.empty()) break;
     } else if (c == '&') {
       append_reference(line, page);
     } else {
-      if (!is_space(c)) line.push_back(c);
-      if (is_space(c) && !line.empty() && line.back() != ' ') line.push_back(' ');
+      if (is_space(c)) {
+        append_space(line);
+      } else {
+        line.push_back(c);
+      }
       page.remove_prefix(1);
     }
   }
-  const std::size_t begin = line.find_first_not_of(' ');
-  if (begin == line.npos) return {};
-  return line.substr(begin, line.find_last_not_of(' ') - begin + 1);
+  if (line.ends_with(' ')) line.pop_back();
+  return line;
 }
 
 }  // namespace bridge

@@ -43,6 +43,19 @@ TEST_CASE("of a web page the words are told, not the tags") {
             .message == "HTTP 502: 502 Bad Gateway");
 }
 
+TEST_CASE("a web page is one without its content type as well, and nothing of it is told raw") {
+  TestContext test;
+  for (const char* type : {"", "text/plain", "text/html"}) {
+    CAPTURE(type);
+    CHECK(failure_of_status(test.context, head_with(503, type),
+                            "<title>can&#39;t &#x72;each it</title><h1>it</h1>")
+              .message == "HTTP 503: can't reach it");
+    CHECK(failure_of_status(test.context, head_with(503, type),
+                            "<h1>&#27;]0;x&#7;\x1b[31m&#x9b;&#8238;&#x2028;</h1>")
+              .message == "HTTP 503: \\u001b]0;x\\u0007\\u001b[31m\xE2\x80\xBA\\u202e\\u2028");
+  }
+}
+
 TEST_CASE("401 and 403 are of kind auth, with the server's hints") {
   TestContext test;
   for (const int status : {401, 403}) {
