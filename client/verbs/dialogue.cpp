@@ -29,14 +29,15 @@ bool is_for_the_bridge(std::string_view method) { return method.substr(0, 7) == 
 
 }  // namespace
 
-Dialogue::Dialogue(Connected connected, const Options& options, bool keep, Console& console,
-                   Interrupt& interrupt)
+Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
+                   Console& console, Interrupt& interrupt)
     : path_(std::move(connected.path)),
       console_(console),
       interrupt_(interrupt),
       conversation_(std::move(connected.daemon), interrupt.descriptor()),
       limit_(options.timeout),
-      deadline_(Deadline::after(options.timeout)),
+      farewell_(options.names ? Milliseconds(0) : farewell),
+      deadline_(deadline),
       announce_keep_(keep),
       announce_answers_(can_ask()),
       skipping_ring_(keep) {}
@@ -238,7 +239,7 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   tell("notifications/cancelled",
        fmt::format(R"({{"requestId":{},"reason":{}}})", id, json::quote(reason)));
   conversation_.finish_sending();
-  wait(Deadline::after(farewell), "");
+  wait(Deadline::after(farewell_), "");
 }
 
 ExitCode Dialogue::report(const Answer& answer) {

@@ -41,10 +41,10 @@ struct Answer {
 /// No initialize is sent: the daemon serves a frame without a handshake.
 class Dialogue {
  public:
-  /// `keep`: the daemon's notifications are left in its ring (bridge/peek goes first). The time
-  /// limit of the options begins now and is for all requests together.
-  Dialogue(Connected connected, const Options& options, bool keep, Console& console,
-           Interrupt& interrupt);
+  /// `keep`: the daemon's notifications are left in its ring (bridge/peek goes first). `deadline`
+  /// is for all requests together, until restart_time_limit().
+  Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
+           Console& console, Interrupt& interrupt);
 
   Console& console() { return console_; }
 
@@ -95,6 +95,7 @@ class Dialogue {
   Interrupt& interrupt_;
   Conversation conversation_;
   std::optional<Milliseconds> limit_;
+  Milliseconds farewell_;  // none for a shell, which waits no longer than it said
   Deadline deadline_;
   bool announce_keep_;
   bool announce_answers_;

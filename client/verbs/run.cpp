@@ -43,7 +43,8 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const std::string&
   }
 }
 
-ExitCode run_verb(Connected connected, const Options& options, const std::string& params) {
+ExitCode run_verb(Connected connected, const Options& options, Deadline deadline,
+                  const std::string& params) {
   Interrupt interrupt;
   Console console(interrupt.descriptor());
   ExitCode code = ExitCode::ok;
@@ -51,7 +52,7 @@ ExitCode run_verb(Connected connected, const Options& options, const std::string
     code = listen(std::move(connected), options, console, interrupt);
   } else {
     const bool keep = keeps_notifications(options);
-    Dialogue dialogue(std::move(connected), options, keep, console, interrupt);
+    Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
     code = dispatch(dialogue, options, params);
     if (!keep) dialogue.leave();
   }
@@ -108,16 +109,16 @@ ExitCode run(const Options& options) {
   const auto trusted = choose_trusted_peer(options.peer, std::getenv("MCP_NC_PEER"));
   if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error);
 
-  auto connected =
-      connect_to_daemon(std::get<std::vector<std::string>>(sockets), std::get<TrustedPeer>(trusted),
-                        options.wait, Deadline::after(options.timeout));
+  const Deadline deadline = Deadline::after(options.timeout);
+  auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
+                                     std::get<TrustedPeer>(trusted), options.wait, deadline);
   if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
     Console().note(failure->message);
     return failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable;
   }
   Connected daemon = std::get<Connected>(std::move(connected));
   if (options.verb == Verb::relay) return run_relay(std::move(daemon), options);
-  return run_verb(std::move(daemon), options, std::get<std::string>(params));
+  return run_verb(std::move(daemon), options, deadline, std::get<std::string>(params));
 }
 
 }  // namespace client
