@@ -39,6 +39,9 @@ class Conversation {
 
   std::string_view line() const { return line_; }
 
+  /// To poll for POLLIN, if nothing is queued.
+  int descriptor() const { return daemon_.get(); }
+
   /// From now on the closing of that descriptor's other side is an event. Not owned.
   void watch_output(int output) { output_ = output; }
 

@@ -21,11 +21,13 @@ constexpr std::size_t relay_chunk_size = std::size_t{64} * 1024;
 
 class Relay {
  public:
-  Relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle)
+  Relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+        RelayObserver* observer)
       : input_(input),
         output_(output),
         daemon_(std::move(daemon)),
         idle_(idle),
+        observer_(observer),
         is_terminal_(::isatty(output) == 1),
         chunk_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)),
         received_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)) {}
@@ -48,14 +50,21 @@ class Relay {
     const bool read_daemon = !daemon_done_ && to_output_.empty();
     const bool send = !to_daemon_.empty();
     const int daemon_events = (read_daemon ? POLLIN : 0) | (send ? POLLOUT : 0);
-    std::array<pollfd, 3> watched = {
+    std::array<pollfd, 4> watched = {
         pollfd{read_input ? input_ : -1, POLLIN, 0},
         pollfd{daemon_events != 0 ? daemon_.get() : -1, static_cast<short>(daemon_events), 0},
-        pollfd{output_.descriptor(), static_cast<short>(to_output_.empty() ? 0 : POLLOUT), 0}};
-    const int ready = ::poll(watched.data(), watched.size(), idle_deadline_.poll_timeout());
+        pollfd{output_.descriptor(), static_cast<short>(to_output_.empty() ? 0 : POLLOUT), 0},
+        pollfd{observer_ != nullptr ? observer_->descriptor() : -1, POLLIN, 0}};
+    const Deadline observers = observer_ != nullptr ? observer_->deadline() : Deadline();
+    const int ready = ::poll(watched.data(), watched.size(),
+                             Deadline::earlier(idle_deadline_, observers).poll_timeout());
     if (ready == 0 && idle_deadline_.passed()) end_ = RelayEnd::timed_out;
-    if (ready <= 0) return;  // EINTR
+    if (ready > 0) carry(watched, read_daemon, send);
+    // Last: what has just come may be what it waits for.
+    if (ready >= 0 && (watched[3].revents != 0 || observers.passed())) observer_->wake();
+  }
 
+  void carry(const std::array<pollfd, 4>& watched, bool read_daemon, bool send) {
     constexpr short readable = POLLIN | POLLHUP | POLLERR | POLLNVAL;
     if (watched[2].revents & POLLOUT) {
       write_output();
@@ -71,6 +80,7 @@ class Relay {
     const ssize_t count = ::read(input_, chunk_.get(), relay_chunk_size);
     if (count > 0) {
       to_daemon_ = std::string_view(chunk_.get(), static_cast<std::size_t>(count));
+      if (observer_ != nullptr) observer_->take_sent(to_daemon_);
       send_to_daemon();
     } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
       finish_sending();
@@ -81,6 +91,7 @@ class Relay {
     input_done_ = true;
     sending_done_ = true;
     ::shutdown(daemon_.get(), SHUT_WR);
+    if (observer_ != nullptr) observer_->take_end_of_sending();
     restart_idle();
   }
 
@@ -100,6 +111,7 @@ class Relay {
     const ssize_t count = ::recv(daemon_.get(), received_.get(), relay_chunk_size, MSG_DONTWAIT);
     if (count > 0) {
       to_output_ = std::string_view(received_.get(), static_cast<std::size_t>(count));
+      if (observer_ != nullptr) observer_->take_received(to_output_);
       if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);
       restart_idle();
     } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -124,6 +136,7 @@ class Relay {
   Sink output_;
   FileDescriptor daemon_;
   std::optional<Milliseconds> idle_;
+  RelayObserver* observer_;
   bool is_terminal_;
 
   std::unique_ptr<char[]> chunk_;     // from the input
@@ -142,8 +155,9 @@ class Relay {
 
 }  // namespace
 
-RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle) {
-  return Relay(input, output, std::move(daemon), idle).run();
+RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+               RelayObserver* observer) {
+  return Relay(input, output, std::move(daemon), idle, observer).run();
 }
 
 }  // namespace client

@@ -4,6 +4,7 @@
 
 #include "command_line/duration.hpp"
 #include "connection/file_descriptor.hpp"
+#include "connection/relay_observer.hpp"
 
 namespace client {
 
@@ -20,6 +21,8 @@ enum class RelayEnd {
 /// `input` becomes a half-close: the answers still come. At most 64 KiB are held in each
 /// direction; nothing is read for which there is no room. `input` and `output` are not owned and
 /// their flags are not changed. If `output` is a terminal, control characters are made visible.
-RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle);
+/// `observer` may be null; it outlives the call.
+RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+               RelayObserver* observer = nullptr);
 
 }  // namespace client

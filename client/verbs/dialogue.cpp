@@ -22,8 +22,6 @@ namespace {
 constexpr std::string_view peeked_id = "\"peeked\"";
 /// Id of the request that looks into what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
-/// A person begins to wonder.
-constexpr Milliseconds patience{1000};
 
 bool is_for_the_bridge(std::string_view method) { return method.substr(0, 7) == "bridge/"; }
 
@@ -49,7 +47,7 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   announce_answers(method);
   conversation_.queue(json::make_request(id, method, params));
   if (console_.error_is_terminal() && !is_for_the_bridge(method)) {
-    look_at_ = Deadline::after(patience);
+    look_at_ = Deadline::after(waiting_patience);
   }
   Answer answer = *wait(deadline_, id);
   look_at_.reset();

@@ -1,6 +1,7 @@
 #include "verbs/run.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,8 @@
 #include "verbs/listen.hpp"
 #include "verbs/params.hpp"
 #include "verbs/verbs.hpp"
+#include "verbs/waiting_hint.hpp"
+#include "verbs/waiting_watch.hpp"
 
 namespace client {
 namespace {
@@ -69,11 +72,28 @@ ExitCode print_text(std::string_view text) {
   return ExitCode::ok;
 }
 
-ExitCode run_relay(Connected connected, const Options& options) {
-  const RelayEnd end =
-      relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon), options.timeout);
-  const int error = errno;
+/// A line for a person, if the terminal takes it now: the relay waits for nobody who reads stderr.
+void say_if_possible(Console& console, std::string_view line) {
+  pollfd error = {STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
+}
+
+ExitCode run_relay(Connected connected, const Options& options, const TrustedPeer& trusted) {
   Console console;
+  std::optional<WaitingWatch> watch;
+  if (console.error_is_terminal()) {
+    const auto connect = [path = connected.path, trusted]() -> FileDescriptor {
+      const Milliseconds at_once(0);
+      auto one = connect_to_daemon({path}, trusted, at_once, Deadline::after(at_once));
+      if (auto* daemon = std::get_if<Connected>(&one)) return std::move(daemon->daemon);
+      return {};
+    };
+    watch.emplace(waiting_patience, connect,
+                  [&console](std::string_view line) { say_if_possible(console, line); });
+  }
+  const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon),
+                             options.timeout, watch ? &*watch : nullptr);
+  const int error = errno;
   switch (end) {
     case RelayEnd::finished:
     case RelayEnd::output_closed: break;
@@ -117,7 +137,8 @@ ExitCode run(const Options& options) {
     return failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable;
   }
   Connected daemon = std::get<Connected>(std::move(connected));
-  if (options.verb == Verb::relay) return run_relay(std::move(daemon), options);
+  if (options.verb == Verb::relay)
+    return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
   return run_verb(std::move(daemon), options, deadline, std::get<std::string>(params));
 }
 

@@ -105,8 +105,14 @@ class OnATerminal(Case):
         terminal.wait()
         self.nothing_raw(terminal.shown)
 
-    def test_what_a_request_waits_for_is_told_after_a_second(self):
+    def server_away(self):
+        """A daemon that waits no longer for its server than has to be seen here."""
+        self.daemon.stop()
+        self.daemon = self.start_daemon(self.server, "--connect-wait", "2500ms")
         self.server.stop()
+
+    def test_what_a_request_waits_for_is_told_after_a_second(self):
+        self.server_away()
         terminal = self.terminal("-w", "20s", "call", "echo", "message=x")
         terminal.expect("still waiting: cannot reach http://[^ ]*: .*the daemon keeps trying")
         self.assertIsNone(terminal.popen.poll())
@@ -117,6 +123,51 @@ class OnATerminal(Case):
         terminal = self.terminal("call", "slow", "steps:=1", "delayMs:=1500", stdout_apart=True)
         self.assertEqual(terminal.wait(), 0)
         self.assertNotIn(b"waiting", terminal.shown)
+
+    def test_the_relay_tells_it_too_once_each_time_and_leaves_its_output_alone(self):
+        self.server_away()
+        terminal = self.terminal(stdout_apart=True)
+        for spell in (1, 2):
+            for number in (1, 2):  # both wait for the same
+                terminal.type('{"jsonrpc":"2.0","id":"%d-%d","method":"tools/list"}\n' % (spell, number))
+            terminal.expect("(still waiting: cannot reach http://[^ ]*: [^\n]*the daemon keeps trying\r\n.*){%d}" % spell)
+            answers = [json.loads(terminal.popen.stdout.readline()) for _ in (1, 2)]
+            self.assertEqual(sorted(answer["id"] for answer in answers), [f"{spell}-1", f"{spell}-2"])
+            self.assertEqual({answer["error"]["code"] for answer in answers}, {-32000})
+        terminal.type("\x04")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(terminal.popen.stdout.read(), b"")
+        self.assertEqual(terminal.shown.count(b"still waiting"), 2)
+
+    def test_the_relay_tells_it_of_what_comes_from_a_pipe_as_well(self):
+        self.server_away()
+        script = "printf '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | exec \"$@\" -w 20s"  # no line break
+        terminal = Terminal(["sh", "-c", script, "sh", binary("MCP_NC"), "-s", self.daemon.socket_path], self.marker,
+                            stdout_apart=True)
+        self.terminals.append(terminal)
+        terminal.expect("still waiting: cannot reach http://[^ ]*: .*the daemon keeps trying")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(json.loads(terminal.popen.stdout.read())["error"]["code"], -32000)
+        self.assertEqual(terminal.shown.count(b"still waiting"), 1)
+
+    def test_the_relay_tells_nothing_of_a_call_that_is_only_slow(self):
+        terminal = self.terminal(stdout_apart=True)
+        terminal.type('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow",'
+                      '"arguments":{"steps":1,"delayMs":1500}}}\n\x04')
+        self.assertEqual(terminal.wait(), 0)
+        self.assertIn("result", json.loads(terminal.popen.stdout.read()))
+        self.assertNotIn(b"waiting", terminal.shown)
+
+    def connections(self):
+        return self.daemon.metrics().sum("mcp_bridge_clients_connected_total")
+
+    def test_the_relay_where_nobody_reads_stderr_tells_nothing_and_looks_into_nothing(self):
+        self.server_away()
+        before = self.connections()
+        out, err = self.run_nc(stdin='{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        self.assertEqual(json.loads(out)["error"]["code"], -32000)
+        self.assertEqual(err, "")
+        self.assertEqual(self.connections(), before + 2)  # the relay's and this question's
 
     def test_into_a_pipe_text_goes_as_it_is(self):
         out, _ = self.run_nc("call", "echo", json.dumps({"message": "\x1b[31mred"}))

@@ -233,6 +233,58 @@ TEST_CASE("the relay carries every byte both ways and half-closes at the end of 
   CHECK(printed == answer);
 }
 
+TEST_CASE(
+    "an observer sees what the relay carries, and is woken at its time and for its descriptor") {
+  struct Observer final : RelayObserver {
+    void take_sent(std::string_view bytes) override { sent += bytes; }
+    void take_end_of_sending() override { has_ended = true; }
+    void take_received(std::string_view bytes) override { received += bytes; }
+    int descriptor() const override { return watched.get(); }
+    Deadline deadline() const override { return at; }
+    void wake() override {
+      ++wakes;
+      if (watched) {
+        watched = FileDescriptor();
+        at = Deadline::after(Milliseconds(0));
+      } else {
+        at = Deadline::never();
+        write_text(daemons, "answer");
+        daemons = FileDescriptor();
+      }
+    }
+    std::string sent, received;
+    FileDescriptor watched;
+    FileDescriptor daemons;
+    Deadline at;
+    bool has_ended = false;
+    int wakes = 0;
+  } observer;
+  Pair pair = make_pair();
+  Pair beside = make_pair();
+  int input[2];
+  int output[2];
+  REQUIRE(::pipe(input) == 0);
+  REQUIRE(::pipe(output) == 0);
+  const FileDescriptor input_read(input[0]);
+  const FileDescriptor output_read(output[0]);
+  FileDescriptor output_write(output[1]);
+  {
+    const FileDescriptor input_write(input[1]);
+    write_text(input_write, "request");
+  }
+  write_text(beside.daemons, "x");
+  observer.watched = std::move(beside.ours);
+  observer.daemons = std::move(pair.daemons);
+  CHECK(relay(input_read.get(), output_write.get(), std::move(pair.ours), std::nullopt,
+              &observer) == RelayEnd::finished);
+  output_write = FileDescriptor();
+  CHECK(observer.sent == "request");
+  CHECK(observer.has_ended);
+  CHECK(observer.wakes == 2);
+  CHECK(observer.received == "answer");
+  CHECK(read_all(output_read) == "answer");
+}
+
 TEST_CASE("the relay's other ends are told apart") {
   int input[2];
   int output[2];
