@@ -2,12 +2,14 @@
 
 from harness import main, notification
 from harness.binaries import ROOT
+from harness.certificates import Authority
 from harness.facing import Facing
+from harness.nginx import Nginx
 
 
 class VerifyHttp(Facing):
-    def verify(self, *arguments, code=0):
-        out, err = self.run_tool(["bash", ROOT / "tests" / "verify-http.sh", *arguments], code)
+    def verify(self, *arguments, code=0, environment=None):
+        out, err = self.run_tool(["bash", ROOT / "tests" / "verify-http.sh", *arguments], code, environment=environment)
         return out + err
 
     def test_a_face_that_is_well_passes_and_keeps_its_notifications(self):
@@ -26,6 +28,15 @@ class VerifyHttp(Facing):
         report = self.verify(face.url + "/mcp", "secret")
         self.assertEqual(report.count("refused: 401"), 2, report)
         self.assertNotIn("secret", report)
+
+    def test_behind_nginx_as_the_page_configures_it_nothing_is_held_back(self):
+        _, face = self.face()
+        authority = Authority(self.folder)
+        front = Nginx(self._name("nginx"), self.folder, self.marker, face.port, authority.sign("front"))
+        self.processes.append(front)
+        report = self.verify(front.url, environment={"CURL_CA_BUNDLE": authority.path})
+        self.assertNotIn("NOT OK", report)
+        self.assertIn("a stream begins at once", report)
 
     def test_a_wrong_token_is_found(self):
         _, face = self.face("--http-token-file", self.write("token", "secret\n"))

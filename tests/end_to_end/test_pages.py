@@ -6,7 +6,8 @@ Each block of code is looked at by a test. What its language says of it:
     sh          run by the script that RUN_BY names: it wants root, the network or a container engine
     dockerfile  likewise
     json        an entry of a config file: the daemon accepts it
-    python, wire, nginx, log    by a test of its own, here
+    python, wire, log           by a test of its own, here
+    nginx       the nginx of the tests runs with it: harness/nginx.py, test_face_verify
     text        a drawing: DRAWINGS says why nothing runs it
 """
 
@@ -182,6 +183,21 @@ class Commands(Case):
                 client.send(text)
             else:
                 self.assertRegex(client.raw_line().decode().rstrip("\n"), "^" + shown_as(text))
+
+    def test_the_log_has_the_lines_that_are_shown(self):
+        server = self.upstream()
+        shown = next(block.text for block in blocks("daemon/OBSERVABILITY.md") if block.language == "log").splitlines()
+        self.assertEqual(len(shown), 2)
+        for line, form in zip(shown, ("text", "json")):
+            daemon = self.start_daemon(server, "--log-level", "debug", "--log-format", form, socket=form)
+            client = self.client()
+            client.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {
+                "name": "echo", "arguments": {"message": "x"},
+                "_meta": {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}})
+            client.answer("a")
+            pattern = re.sub(r"\d+", r"\\d+", shown_as(line))
+            daemon.logged("a request has ended")
+            self.assertTrue(any(re.search("^" + pattern, one) for one in daemon.stderr().splitlines()), f"{line}\n{daemon.stderr()}")
 
     def test_the_entries_of_config_files_are_accepted(self):
         # It is checked that their commands are there; nothing is started.

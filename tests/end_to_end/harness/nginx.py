@@ -5,6 +5,7 @@ import shutil
 import socket
 
 from .certificates import key_of
+from .pages import block_of
 from .processes import Process
 from .waiting import eventually
 
@@ -28,16 +29,15 @@ http {{
     ssl_certificate_key {key};
     keepalive_requests {keepalive_requests};
     access_log {folder}/nginx.access requests;
-    location / {{
-      proxy_pass http://127.0.0.1:{to_port};
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_buffering off;
-      proxy_read_timeout 1h;
-    }}
+    {location}
   }}
 }}
 """
+
+
+def location_of_page(to_port):
+    """What daemon/HTTP.md recommends, before this port."""
+    return block_of("daemon/HTTP.md", "Behind a gateway").text.replace("127.0.0.1:8080", f"127.0.0.1:{to_port}")
 
 
 def _free_port():
@@ -52,7 +52,7 @@ class Nginx(Process):
         port = _free_port()
         configuration = os.path.join(folder, "nginx.conf")
         with open(configuration, "w", encoding="ascii") as file:
-            file.write(_CONFIGURATION.format(folder=folder, port=port, to_port=to_port, certificate=certificate,
+            file.write(_CONFIGURATION.format(folder=folder, port=port, location=location_of_page(to_port), certificate=certificate,
                                              key=key_of(certificate), keepalive_requests=keepalive_requests))
         super().__init__(name, [program, "-p", folder, "-c", configuration], folder, marker)
         self.access = os.path.join(folder, "nginx.access")

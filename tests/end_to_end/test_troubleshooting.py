@@ -1,0 +1,142 @@
+"""daemon/TROUBLESHOOTING.md: each symptom in its tables is provoked here, and is printed as it stands there."""
+
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import unittest
+
+from harness import Case, main
+from harness.binaries import binary
+from harness.document import shown_as
+from harness.other_user import NOBODY, is_root
+from harness.pages import text_of_page
+
+# Serves the socket as another user, and answers nobody.
+STRANGER = """
+import os, socket, sys
+os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o777); s.listen(4)
+print("listening", flush=True)
+while True: s.accept()[0].close()
+"""
+
+
+def symptoms():
+    """The first piece of code of each row of the tables; a row without one describes what is not printed."""
+    first = re.findall(r"(?m)^\| `([^`]+)`.*? \| .* \| .* \|$", text_of_page("daemon/TROUBLESHOOTING.md"))
+    assert len(first) > 15
+    return first
+
+
+class Symptoms(Case):
+    def shows(self, symptom, text):
+        self.assertIn(symptom, symptoms())
+        self.assertRegex(text, shown_as(symptom).removesuffix("$"))
+
+    def test_each_is_provoked_in_this_file(self):
+        source = pathlib.Path(__file__).read_text(encoding="utf-8")
+        for symptom in symptoms():
+            self.assertIn(f'"{symptom}"', source)
+
+    def nc_says(self, symptom, *words, code, socket=None):
+        self.shows(symptom, self.run_nc(*words, code=code, socket=socket)[1])
+
+    def daemon_says(self, symptom, *words, code):
+        self.shows(symptom, self.run_tool([binary("MCP_BRIDGED"), *words], code=code)[1])
+
+    def test_no_socket(self):
+        self.nc_says("cannot connect to …: no such file", "status", code=3, socket=self.path("none"))
+
+    def test_a_dead_socket(self):
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(self.path("dead"))
+        self.nc_says("cannot connect to …: nobody is listening", "status", code=3, socket=self.path("dead"))
+
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_not_allowed(self):
+        self.bridge()
+        os.chmod(self.folder, 0o755)
+
+        def become_nobody():
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+        try:
+            done = subprocess.run([binary("MCP_NC"), "-s", self.path("s"), "status"], preexec_fn=become_nobody, timeout=60,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        except PermissionError:
+            self.skipTest("another user cannot reach the program")
+        self.shows("cannot connect to …: permission denied", done.stderr)
+
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_another_user_serves_it(self):
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.path("open"))
+        os.chmod(self.path("open"), 0o1777)
+        with subprocess.Popen([sys.executable, "-c", STRANGER, self.path("open/s"), str(NOBODY)], stdout=subprocess.PIPE) as stranger:
+            try:
+                self.assertEqual(stranger.stdout.readline(), b"listening\n")
+                self.nc_says("is served by …: neither root, nor you, nor the owner of …", "status", code=3, socket=self.path("open/s"))
+            finally:
+                stranger.kill()
+
+    def test_the_way_to_the_server(self):
+        with socket.create_server(("127.0.0.1", 0)) as one:
+            port = one.getsockname()[1]
+        for symptom, url in (("kind connect", f"http://127.0.0.1:{port}/mcp"), ("kind dns", "http://no-such-host.invalid/mcp")):
+            with self.subTest(symptom):
+                self.start_daemon(url, "--connect-wait", "300ms", socket=symptom.split()[1])
+                self.nc_says(symptom, "call", "echo", "message=x", code=4)
+
+    def test_an_address_that_is_wrong(self):
+        server = self.upstream()
+        for symptom, url in (("kind tls", server.url.replace("http:", "https:")), ("HTTP 404: … (kind http", server.url + "x")):
+            with self.subTest(symptom):
+                self.start_daemon(url, socket=symptom[-4:].strip())
+                self.nc_says(symptom, "call", "echo", "message=x", code=4)
+
+    def test_no_token(self):
+        self.bridge(upstream=("--token", "secret"))
+        self.nc_says("kind auth", "call", "echo", "message=x", code=4)
+
+    def test_what_becomes_of_a_request(self):
+        server, _ = self.bridge("--request-timeout", "500ms", "--max-frame", "100K")
+        self.run_nc("call", "echo", "message=x")
+        server.fault({"closeBeforeAnswer": True}, method="tools/call")
+        self.nc_says("kind closed; the server may have acted on the request", "call", "echo", "message=x", code=4)
+        server.fault({"hang": True}, method="tools/call")
+        self.nc_says("kind timeout", "call", "echo", "message=x", code=124)
+        self.nc_says("kind too_large", "call", "big", "bytes:=200000", code=4)
+        self.nc_says("no answer in time; the request was cancelled", "-w", "100ms", "call", "slow", code=124)
+        out, _ = self.run_nc("call", "ask", code=1)
+        self.shows("Method not found: no client of the bridge answers it", out)
+
+    def test_nobody_has_initialized(self):
+        self.bridge("--handshake", "client")
+        self.nc_says("session not initialized (kind not_initialized", "call", "echo", "message=x", code=1)
+
+    def test_dropped_notifications(self):
+        server, _ = self.bridge("--ring", "2")
+        self.run_nc("call", "echo", "message=x")
+        server.emit({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}, count=5)
+        self.newest(5)
+        self.shows("dropped", self.run_nc("status")[0])
+        self.assertRegex(self.run_nc("status")[0], r"(?m)^  dropped +\[.*\]  3 of 5")
+
+    def test_a_start_that_fails(self):
+        server, _ = self.bridge()
+        to_server = ("--url", server.url)
+        self.daemon_says("no upstream: set MCP_SERVER_URL or --url", code=64)
+        self.daemon_says("cannot run …: there is no such program", "--", "no-such-program", code=69)
+        self.daemon_says("is already served by process …", *to_server, "--socket", self.path("s"), code=73)
+        self.daemon_says("cannot open …: No such file or directory; name another socket", *to_server, "--socket", self.path("none/s"), code=73)
+        self.daemon_says("not a duration", "--check", *to_server, "--ring-ttl", "soon", code=78)
+
+
+if __name__ == "__main__":
+    main()
