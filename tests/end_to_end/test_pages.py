@@ -89,6 +89,12 @@ class Blocks(unittest.TestCase):
                         headings = re.findall(r"(?m)^#+ (.*)$", text_of_page(file))
                         self.assertIn(anchor, [anchor_of(heading) for heading in headings])
 
+    def test_every_script_that_a_page_names_is_there(self):
+        for page in pages():
+            for script in re.findall(r"\b(?:bash|sh|python3) ([\w./-]+\.(?:sh|py))", text_of_page(page)):
+                with self.subTest(page, script=script):
+                    self.assertTrue((ROOT / script).is_file())
+
     def test_the_readme_is_short_and_leads_to_every_page(self):
         self.assertLessEqual(len(text_of_page("README.md").splitlines()), LONGEST_README)
         for page in ("client/README.md", "systemd/README.md", "docker/README.md"):
