@@ -135,7 +135,7 @@ class Symptoms(Case):
         self.daemon_says("cannot run …: there is no such program", "--", "no-such-program", code=69)
         self.daemon_says("is already served by process …", *to_server, "--socket", self.path("s"), code=73)
         self.daemon_says("cannot open …: No such file or directory; name another socket", *to_server, "--socket", self.path("none/s"), code=73)
-        self.daemon_says("not a duration", "--check", *to_server, "--ring-ttl", "soon", code=78)
+        self.daemon_says("not a duration", *to_server, "--ring-ttl", "soon", code=64)
 
 
 if __name__ == "__main__":
