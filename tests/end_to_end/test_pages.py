@@ -13,6 +13,7 @@ Each block of code is looked at by a test. What its language says of it:
 
 import json
 import re
+import shlex
 import sys
 import unittest
 
@@ -169,6 +170,20 @@ class Commands(Case):
         self.assertGreater(len(tried), 5)
         covered = {name.removeprefix("test_page_") for name in dir(self) if name.startswith("test_page_")}
         self.assertEqual(covered, {page_name(page) for page in tried})
+
+    def test_the_calls_of_mcp_nc_within_the_text_are_no_wrong_usage(self):
+        self.bridge()
+        tried = 0
+        for page in pages():
+            for code in inline_code(page):
+                # One with a name in capitals or in brackets is no call, but how calls look.
+                if code.startswith("mcp-nc ") and not re.search(r"\b[A-Z]{2,}\b|\bkey\b|[…\[]", code):
+                    with self.subTest(page, code=code):
+                        words = ["timeout", "3", binary("MCP_NC"), "-s", self.path("s"), *shlex.split(code)[1:]]
+                        _, err = self.run_tool(words, code=None)
+                        self.assertNotRegex(err, r"--help|usage")
+                        tried += 1
+        self.assertGreater(tried, 15)
 
     def test_six_lines_of_python(self):
         _, daemon = self.bridge()

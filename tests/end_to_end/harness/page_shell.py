@@ -39,7 +39,7 @@ class PageShell:
         os.chmod(file.name, 0o755)
         variables = {name: value for name, value in os.environ.items() if not name.startswith("MCP_")}
         variables.update(marked(marker), MCP_SOCKET_PATH=os.path.join(folder, "s"), LC_ALL="C.UTF-8",
-                         MCP_TEST_NODE=os.environ.get("MCP_E2E_NODE", "node"),
+                         MCP_TEST_NODE=os.environ.get("MCP_E2E_NODE") or "node",
                          PATH=":".join([*programs, variables["PATH"]]))
         self.bash = subprocess.Popen(["bash", "--norc"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, env=variables)
 
