@@ -81,6 +81,8 @@ class Manifests(Case):
         self.assertEqual(command[0], "mcp-nc")
         self.assertNotIn("--ready", command)
         self.assertTrue(re.search(r"^USER \d+:\d+$", text, re.M))
+        # What is built when no stage is named, as docker/README.md has it.
+        self.assertEqual(re.findall(r"^FROM .* AS (\w+)$", text, re.M)[-1], "bridge")
         self.bridge()
         self.run_nc(*command[1:])
         self.default_daemon.stop()
