@@ -4,17 +4,17 @@
 #include <set>
 #include <utility>
 
-#include "service/start_error.hpp"
-#include "session/describe_state.hpp"
-#include "upstream/make_upstream.hpp"
+#include "base/start_error.hpp"
+#include "control/describe_state.hpp"
+#include "make_upstream.hpp"
 
 namespace bridge {
 namespace {
 
 /// The end of the session may take this long after the grace; then the daemon goes anyway.
-constexpr std::chrono::milliseconds goodbye_time{2500};
+constexpr std::chrono::milliseconds delete_time{2500};
 /// What the service manager is told to allow over the grace.
-constexpr std::chrono::milliseconds end_patience = 2 * goodbye_time;
+constexpr std::chrono::milliseconds end_patience = 2 * delete_time;
 
 ListeningSocket take_socket(const SocketOptions& options) {
   if (auto inherited = ListeningSocket::inherited()) return std::move(*inherited);
@@ -36,22 +36,23 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       given_(std::move(parsed.given)),
       read_again_(std::move(read_again)),
       log_(log),
+      flush_(loop_, [this] { flush(); }),
       budget_(options_.max_buffered),
-      feed_(options_.ring),
-      upstream_(make_upstream(loop_, turn_, options_.upstream, budget_, log_)),
-      session_(loop_, turn_, ids_, *upstream_, log_, options_.session),
-      router_(loop_, turn_, ids_, session_, feed_, budget_, log_, options_.router),
-      control_(router_, session_, *upstream_, feed_),
-      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
+      feed_(options_.ring, loop_.clock()),
+      upstream_(make_upstream(loop_, options_.upstream, budget_, log_)),
+      session_(loop_, ids_, *upstream_, log_, options_.session),
+      router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
+      control_(loop_, router_, session_, *upstream_, feed_),
+      signals_(loop_.context(), SIGTERM, SIGINT, SIGHUP),
       clients_(
           ConnectionContext{
-              loop_, turn_, client_ids_, feed_, budget_, log_, options_.clients, {}, {}},
+              loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
           router_, take_socket(options_.socket), options_.peers, options_.max_connections()),
-      metrics_(router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
-      supervisor_(loop_, turn_, take_supervision(), log_),
-      heap_(loop_, turn_, budget_),
-      grace_(loop_, turn_, [this] { end_shutdown(); }),
-      last_moment_(loop_, turn_, [this] { loop_.stop(); }) {
+      metrics_(loop_, router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
+      supervisor_(loop_, take_supervision(), log_),
+      heap_(loop_, budget_),
+      grace_(loop_, [this] { end_shutdown(); }),
+      last_moment_(loop_, [this] { loop_.stop(); }) {
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
@@ -61,7 +62,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
     reports.status = [this] { return control_.status(); };
     reports.metrics = [this] { return metrics_.text(); };
     reports.is_ready = [this] { return session_.is_ready(); };
-    face_ = std::make_unique<HttpFace>(loop_, turn_, client_ids_, feed_, budget_, router_, log_,
+    face_ = std::make_unique<HttpFace>(loop_, flush_, client_ids_, feed_, budget_, router_, log_,
                                        options_.face, std::move(reports));
     feed_.add_readers(*face_);
     router_.set_onlookers(face_->onlookers());
@@ -71,17 +72,13 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
   control_.set_metrics([this] { return metrics_.text(); });
   if (!options_.metrics_file.empty()) {
     metrics_file_ = std::make_unique<MetricsFile>(
-        loop_, turn_, options_.metrics_file, [this] { return metrics_.text(); }, log_);
+        loop_, options_.metrics_file, [this] { return metrics_.text(); }, log_);
   }
-  turn_.on_finish([this] {
-    clients_.flush();
-    if (face_) face_->flush();
-  });
-  turn_.on_end([this] {
+  loop_.after_turn([this] {
     tell_state();
     heap_.look();
   });
-  budget_.on_relief([this] { turn_.request_finish(); });
+  budget_.on_relief([this] { flush_.schedule(); });
 }
 
 int Daemon::run() {
@@ -96,7 +93,7 @@ int Daemon::run() {
     log_.event(LogLevel::warning, "unused upstream", "{}", options_.unused_upstream);
   warn_about_log(options_.log, log_);
   {
-    Turn::Scope scope(turn_);
+    const EventLoop::Turn turn(loop_);
     router_.start();
     if (metrics_file_) metrics_file_->start();
     supervisor_.ready();
@@ -105,10 +102,15 @@ int Daemon::run() {
   return exit_code_;
 }
 
+void Daemon::flush() {
+  clients_.flush();
+  if (face_) face_->flush();
+}
+
 void Daemon::wait_for_signal() {
   signals_.async_wait([this](const std::error_code& error, int signal) {
     if (error) return;
-    Turn::Scope scope(turn_);
+    const EventLoop::Turn turn(loop_);
     if (signal == SIGHUP) {
       if (!ending_) reload();
     } else if (ending_) {
@@ -177,13 +179,13 @@ void Daemon::begin_shutdown(int signal) {
     end_shutdown();
     return;
   }
-  router_.on_idle([this] { grace_.set(std::chrono::steady_clock::now()); });
+  router_.on_idle([this] { grace_.set(loop_.now()); });
   grace_.set_after(options_.grace);
 }
 
 void Daemon::end_shutdown() {
   router_.end_shutdown();
-  last_moment_.set_after(goodbye_time);
+  last_moment_.set_after(delete_time);
   session_.end([this] { leave(); });
 }
 

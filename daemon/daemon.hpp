@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 #include <functional>
 #include <map>
@@ -8,18 +7,18 @@
 #include <optional>
 #include <string>
 
-#include "clients/http/http_face.hpp"
-#include "clients/unix_clients.hpp"
-#include "loop/byte_budget.hpp"
-#include "loop/heap_trimmer.hpp"
-#include "loop/turn.hpp"
+#include "base/byte_budget.hpp"
+#include "control/control_methods.hpp"
+#include "control/metrics.hpp"
+#include "control/metrics_file.hpp"
+#include "control/supervisor.hpp"
+#include "downstream/http/http_face.hpp"
+#include "downstream/unix/unix_clients.hpp"
+#include "event/event_loop.hpp"
 #include "notifications/notification_feed.hpp"
 #include "options/options.hpp"
-#include "router/control_methods.hpp"
+#include "process/heap_trimmer.hpp"
 #include "router/router.hpp"
-#include "service/metrics.hpp"
-#include "service/metrics_file.hpp"
-#include "service/supervisor.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream.hpp"
 
@@ -42,6 +41,7 @@ class Daemon {
   void wait_for_signal();
   void reload();
   void take_options_again();
+  void flush();
   void tell_state();
   void begin_shutdown(int signal);
   void end_shutdown();
@@ -52,8 +52,8 @@ class Daemon {
   std::map<std::string, std::string> given_;
   ReadOptions read_again_;
   Log& log_;
-  asio::io_context loop_{1};
-  Turn turn_;
+  EventLoop loop_;
+  Deferred flush_;  ///< writes what was queued for clients
   ByteBudget budget_;
   NotificationFeed feed_;
   UpstreamIdSource ids_;

@@ -4,15 +4,15 @@
 #include <cstdio>
 #include <exception>
 
-#include "clients/start_refusal.hpp"
+#include "base/journal.hpp"
+#include "base/start_error.hpp"
 #include "daemon.hpp"
+#include "downstream/unix/start_refusal.hpp"
 #include "options/descriptor_shares.hpp"
 #include "options/options.hpp"
-#include "service/first_process.hpp"
-#include "service/journal.hpp"
-#include "service/process_start.hpp"
-#include "service/standard_descriptors.hpp"
-#include "service/start_error.hpp"
+#include "process/first_process.hpp"
+#include "process/process_start.hpp"
+#include "process/standard_descriptors.hpp"
 
 namespace {
 

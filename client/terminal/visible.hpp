@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/hidden_characters.hpp"
+#include "text/hidden_characters.hpp"
 
 namespace client {
 

@@ -2,14 +2,13 @@
 
 #include <sys/resource.h>
 
-#include <asio/io_context.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "auth/token_source.hpp"
-#include "loop/turn.hpp"
+#include "event/event_loop.hpp"
 
 namespace bridge {
 
@@ -47,7 +46,7 @@ std::string fault_of(const AuthOptions& options);
 /// `http` is the upstream: its URL is what tokens are asked for, its TLS and proxy settings count
 /// for token requests too. The loop's thread only. What is given by reference outlives the source,
 /// except for the options, which are copied.
-std::unique_ptr<TokenSource> make_token_source(asio::io_context& loop, Turn& turn, CurlLoop& curl,
+std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
                                                const AuthOptions& options, const HttpOptions& http,
                                                Log& log);
 

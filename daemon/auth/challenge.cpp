@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
+#include "text/ascii.hpp"
+
 namespace bridge {
 namespace {
 
 constexpr std::string_view tchar =
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view blank = " \t";
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 /// Walks over the field. Whether a token begins a challenge or is a parameter's name shows only
 /// by what follows it.
@@ -65,7 +61,7 @@ class ChallengeReader {
       skip_item();
       return;
     }
-    challenges_.push_back(Challenge{lowered(name), {}, {}});
+    challenges_.push_back(Challenge{ascii_lower(name), {}, {}});
     if (at_ == after_name || peek() == ',' || peek() == '\0') return;
     first_of_challenge();
   }
@@ -106,7 +102,7 @@ class ChallengeReader {
     } else if (!quoted(value)) {
       return;
     }
-    challenges_.back().parameters.emplace_back(lowered(name), std::move(value));
+    challenges_.back().parameters.emplace_back(ascii_lower(name), std::move(value));
     skip(blank);
   }
 

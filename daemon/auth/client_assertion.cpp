@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "auth/base64.hpp"
-#include "protocol/json_text.hpp"
+#include "base/base64.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

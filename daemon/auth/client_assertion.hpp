@@ -5,6 +5,7 @@
 #include <string>
 
 #include "auth/signing_key.hpp"
+#include "base/clock.hpp"
 
 namespace bridge {
 
@@ -13,7 +14,7 @@ struct AssertionClaims {
   std::string client_id;  ///< iss and sub
   std::string audience;   ///< the issuer; its token endpoint if that is not known
   std::string id;         ///< jti, never used twice
-  std::chrono::system_clock::time_point now;
+  WallTime now;
 };
 
 /// A signed JWT that is good for 60 s; nothing if it cannot be signed.

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "auth/scope.hpp"
-#include "auth/web_url.hpp"
 #include "auth/well_known.hpp"
-#include "protocol/header_text.hpp"
-#include "service/log.hpp"
+#include "base/log.hpp"
+#include "http/web_url.hpp"
+#include "text/header_text.hpp"
 
 namespace bridge {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "auth/metadata.hpp"
-#include "auth/small_request.hpp"
+#include "http/client/small_request.hpp"
 
 namespace bridge {
 

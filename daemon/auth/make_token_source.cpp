@@ -2,13 +2,13 @@
 
 #include "auth/auth_options.hpp"
 #include "auth/oauth_token.hpp"
-#include "auth/secret_file.hpp"
 #include "auth/signing_key.hpp"
 #include "auth/static_token.hpp"
 #include "auth/token_command.hpp"
 #include "auth/token_file.hpp"
-#include "auth/web_url.hpp"
-#include "service/log.hpp"
+#include "base/log.hpp"
+#include "base/secret_file.hpp"
+#include "http/web_url.hpp"
 
 namespace bridge {
 namespace {
@@ -63,21 +63,20 @@ std::string fault_of(const AuthOptions& options) {
   return {};
 }
 
-std::unique_ptr<TokenSource> make_token_source(asio::io_context& loop, Turn& turn, CurlLoop& curl,
+std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
                                                const AuthOptions& options, const HttpOptions& http,
                                                Log& log) {
   if (!options.token_command.empty()) {
     CommandLimits limits;
     limits.descriptors = options.descriptors;
-    return std::make_unique<TokenCommand>(loop, turn, options.token_command, options.token_ttl, log,
+    return std::make_unique<TokenCommand>(loop, options.token_command, options.token_ttl, log,
                                           limits);
   }
-  if (!options.token_file.empty())
-    return std::make_unique<TokenFile>(loop, turn, options.token_file);
+  if (!options.token_file.empty()) return std::make_unique<TokenFile>(loop, options.token_file);
   if (options.uses_oauth()) {
-    return std::make_unique<OAuthToken>(loop, turn, curl, options.oauth, http, log);
+    return std::make_unique<OAuthToken>(loop, curl, options.oauth, http, log);
   }
-  return std::make_unique<StaticToken>(loop, turn, options.static_token);
+  return std::make_unique<StaticToken>(loop, options.static_token);
 }
 
 }  // namespace bridge

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "protocol/json_scanner.hpp"
-#include "protocol/json_text.hpp"
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

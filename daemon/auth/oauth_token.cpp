@@ -4,8 +4,8 @@
 
 #include "auth/challenge.hpp"
 #include "auth/scope.hpp"
-#include "auth/web_url.hpp"
-#include "protocol/header_text.hpp"
+#include "http/web_url.hpp"
+#include "text/header_text.hpp"
 
 namespace bridge {
 namespace {
@@ -21,22 +21,21 @@ std::string hint(const std::vector<Challenge>& challenges, std::string_view name
 
 }  // namespace
 
-OAuthToken::OAuthToken(asio::io_context& loop, Turn& turn, CurlLoop& curl,
-                       const OAuthOptions& options, const HttpOptions& upstream, Log& log)
-    : curl_(curl),
+OAuthToken::OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
+                       const HttpOptions& upstream, Log& log)
+    : loop_(loop),
+      curl_(curl),
       options_(options),
       upstream_(upstream),
       log_(log),
       resource_(resource_of(upstream.url)),
-      shared_(loop, turn, [this] { begin(); }) {}
+      shared_(loop, [this] { begin(); }) {}
 
-bool OAuthToken::is_good() const {
-  return token_ && !stepping_ && !life_.is_over(std::chrono::steady_clock::now());
-}
+bool OAuthToken::is_good() const { return token_ && !stepping_ && !life_.is_over(loop_.now()); }
 
 std::optional<std::string> OAuthToken::current() {
   if (is_good()) {
-    if (life_.is_refresh_due(std::chrono::steady_clock::now())) shared_.start_ahead();
+    if (life_.is_refresh_due(loop_.now())) shared_.start_ahead();
     return token_;
   }
   if (options_.token_url.empty() && !needed_) return std::string();

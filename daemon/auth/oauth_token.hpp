@@ -11,7 +11,7 @@
 #include "auth/shared_fetch.hpp"
 #include "auth/token_life.hpp"
 #include "auth/token_request.hpp"
-#include "upstream/http/http_options.hpp"
+#include "http/client/http_options.hpp"
 
 namespace bridge {
 
@@ -26,7 +26,7 @@ class Log;
 /// and key are read for every request, so they can be replaced.
 class OAuthToken final : public TokenSource {
  public:
-  OAuthToken(asio::io_context& loop, Turn& turn, CurlLoop& curl, const OAuthOptions& options,
+  OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
              const HttpOptions& upstream, Log& log);
 
   std::optional<std::string> current() override;
@@ -49,6 +49,7 @@ class OAuthToken final : public TokenSource {
   std::string scope() const;
   std::vector<std::string> secrets_of_request() const;
 
+  EventLoop& loop_;
   CurlLoop& curl_;
   OAuthOptions options_;
   HttpOptions upstream_;

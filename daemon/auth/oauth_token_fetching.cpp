@@ -4,10 +4,10 @@
 
 #include "auth/client_assertion.hpp"
 #include "auth/oauth_token.hpp"
-#include "auth/secret_file.hpp"
 #include "auth/token_response.hpp"
-#include "auth/web_url.hpp"
-#include "service/log.hpp"
+#include "base/log.hpp"
+#include "base/secret_file.hpp"
+#include "http/web_url.hpp"
 
 namespace bridge {
 namespace {
@@ -70,7 +70,7 @@ bool OAuthToken::authenticate(TokenRequest& request, std::string& fault) {
   const std::string& audience = server_->issuer.empty() ? server_->token_endpoint : server_->issuer;
   const auto assertion =
       id ? client_assertion(std::get<SigningKey>(key),
-                            {request.client_id, audience, *id, std::chrono::system_clock::now()})
+                            {request.client_id, audience, *id, loop_.wall_time()})
          : std::nullopt;
   if (!assertion) {
     fault = "the client assertion cannot be signed";
@@ -91,7 +91,7 @@ void OAuthToken::request_token() {
     fail(fault, false);
     return;
   }
-  asked_ = std::chrono::steady_clock::now();
+  asked_ = loop_.now();
   const std::string form = request.body();
   request_text_ = std::move(request);
   request_ = std::make_unique<SmallRequest>(
@@ -123,7 +123,7 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   }
   const auto& grant = std::get<TokenGrant>(response);
   token_ = grant.token;
-  life_ = TokenLife::of(asked_, std::chrono::steady_clock::now(), grant.expires_in);
+  life_ = TokenLife::of(asked_, loop_.now(), grant.expires_in);
   recent_.add(grant.token);
   log_.event(LogLevel::debug, "token", "a new token from {}{}", where,
              grant.expires_in ? fmt::format(", good for {} s", grant.expires_in->count()) : "");

@@ -9,13 +9,13 @@ constexpr std::chrono::seconds between_refusals{1};
 
 }  // namespace
 
-SharedFetch::SharedFetch(asio::io_context& loop, Turn& turn, std::function<void()> begin)
-    : begin_(std::move(begin)), waiters_(loop, turn), later_(loop, turn, [this] { start(); }) {}
+SharedFetch::SharedFetch(EventLoop& loop, std::function<void()> begin)
+    : loop_(loop), begin_(std::move(begin)), waiters_(loop), later_(loop, [this] { start(); }) {}
 
 void SharedFetch::join(TokenSource::Done done) {
   waiters_.add(std::move(done));
   if (running_ || later_.is_set()) return;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = loop_.now();
   if (!pace_.may_try(now)) {
     waiters_.answer(last_failure_);
   } else if (because_refused_ && now < next_after_refusal_) {
@@ -31,13 +31,13 @@ void SharedFetch::give(TokenSource::Done done, const std::string& token) {
 }
 
 void SharedFetch::start_ahead() {
-  if (running_ || later_.is_set() || !pace_.may_try(std::chrono::steady_clock::now())) return;
+  if (running_ || later_.is_set() || !pace_.may_try(loop_.now())) return;
   start();
 }
 
 void SharedFetch::start() {
   if (std::exchange(because_refused_, false)) {
-    next_after_refusal_ = std::chrono::steady_clock::now() + between_refusals;
+    next_after_refusal_ = loop_.now() + between_refusals;
   }
   running_ = true;
   begin_();
@@ -46,7 +46,7 @@ void SharedFetch::start() {
 void SharedFetch::finish(TokenAnswer answer) {
   running_ = false;
   if (answer.failure) {
-    pace_.failed(std::chrono::steady_clock::now());
+    pace_.failed(loop_.now());
     last_failure_ = answer;
   } else {
     pace_.succeeded();

@@ -4,7 +4,7 @@
 
 #include "auth/fetch_pace.hpp"
 #include "auth/token_waiters.hpp"
-#include "loop/deadline_timer.hpp"
+#include "event/deadline_timer.hpp"
 
 namespace bridge {
 
@@ -14,7 +14,7 @@ namespace bridge {
 class SharedFetch {
  public:
   /// `begin` starts the work, which ends by a call of finish(), be it at once.
-  SharedFetch(asio::io_context& loop, Turn& turn, std::function<void()> begin);
+  SharedFetch(EventLoop& loop, std::function<void()> begin);
 
   void join(TokenSource::Done done);
   /// There is a token already; a fetch that is under way is waited for all the same.
@@ -32,6 +32,7 @@ class SharedFetch {
  private:
   void start();
 
+  EventLoop& loop_;
   std::function<void()> begin_;
   TokenWaiters waiters_;
   FetchPace pace_;

@@ -9,8 +9,7 @@ namespace bridge {
 /// MCP_SERVER_TOKEN: always the same one, which may be empty.
 class StaticToken final : public TokenSource {
  public:
-  StaticToken(asio::io_context& loop, Turn& turn, std::string token)
-      : token_(std::move(token)), waiters_(loop, turn) {}
+  StaticToken(EventLoop& loop, std::string token) : token_(std::move(token)), waiters_(loop) {}
 
   std::optional<std::string> current() override { return token_; }
   void fetch(Done done) override {

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <utility>
 
-#include "auth/secret_file.hpp"
-#include "service/log.hpp"
+#include "base/log.hpp"
+#include "base/secret_file.hpp"
 
 namespace bridge {
 namespace {
@@ -18,22 +18,21 @@ std::string without_line_end(std::string text) {
 
 }  // namespace
 
-TokenCommand::TokenCommand(asio::io_context& loop, Turn& turn, std::string command,
+TokenCommand::TokenCommand(EventLoop& loop, std::string command,
                            std::optional<std::chrono::milliseconds> ttl, Log& log,
                            CommandLimits limits)
     : loop_(loop),
-      turn_(turn),
       command_(std::move(command)),
       ttl_(ttl && ttl->count() > 0 ? ttl : std::nullopt),
       log_(log),
       limits_(limits),
-      shared_(loop, turn, [this] {
-        run_ = std::make_unique<CommandRun>(loop_, turn_, command_, limits_,
+      shared_(loop, [this] {
+        run_ = std::make_unique<CommandRun>(loop_, command_, limits_,
                                             [this](const CommandOutput& output) { ended(output); });
       }) {}
 
 std::optional<std::string> TokenCommand::current() {
-  if (ttl_ && token_ && std::chrono::steady_clock::now() >= expires_) token_.reset();
+  if (ttl_ && token_ && loop_.now() >= expires_) token_.reset();
   return token_;
 }
 
@@ -64,7 +63,7 @@ void TokenCommand::ended(const CommandOutput& output) {
                                             "line of visible ASCII characters"));
   } else {
     token_ = token;
-    if (ttl_) expires_ = std::chrono::steady_clock::now() + *ttl_;
+    if (ttl_) expires_ = loop_.now() + *ttl_;
     recent_.add(token);
     shared_.finish(TokenAnswer{token, std::nullopt});
   }

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "auth/command_run.hpp"
 #include "auth/recent_secrets.hpp"
 #include "auth/shared_fetch.hpp"
+#include "process/command_run.hpp"
 
 namespace bridge {
 
@@ -18,8 +18,8 @@ class Log;
 class TokenCommand final : public TokenSource {
  public:
   /// A `ttl` of 0 is none.
-  TokenCommand(asio::io_context& loop, Turn& turn, std::string command,
-               std::optional<std::chrono::milliseconds> ttl, Log& log, CommandLimits limits = {});
+  TokenCommand(EventLoop& loop, std::string command, std::optional<std::chrono::milliseconds> ttl,
+               Log& log, CommandLimits limits = {});
 
   std::optional<std::string> current() override;
   void fetch(Done done) override;
@@ -31,8 +31,7 @@ class TokenCommand final : public TokenSource {
   void ended(const CommandOutput& output);
   void log_errors(const CommandOutput& output);
 
-  asio::io_context& loop_;
-  Turn& turn_;
+  EventLoop& loop_;
   std::string command_;
   std::optional<std::chrono::milliseconds> ttl_;
   Log& log_;

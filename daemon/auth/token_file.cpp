@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "service/log.hpp"
+#include "base/log.hpp"
 
 namespace bridge {
 namespace {
@@ -13,8 +13,8 @@ constexpr std::chrono::seconds look_interval{1};
 
 }  // namespace
 
-TokenFile::TokenFile(asio::io_context& loop, Turn& turn, std::string path)
-    : path_(std::move(path)), waiters_(loop, turn) {
+TokenFile::TokenFile(EventLoop& loop, std::string path)
+    : loop_(loop), path_(std::move(path)), waiters_(loop) {
   read();
 }
 
@@ -28,12 +28,12 @@ void TokenFile::read() {
   token_ = std::move(file.content);
   fault_ = std::move(file.fault);
   identity_ = file.is_fresh ? std::nullopt : std::optional(file.identity);
-  looked_ = std::chrono::steady_clock::now();
+  looked_ = loop_.now();
   recent_.add(token_);
 }
 
 void TokenFile::look() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = loop_.now();
   if (now - looked_ < look_interval) return;
   looked_ = now;
   if (!identity_ || identity_of(path_) != *identity_) read();

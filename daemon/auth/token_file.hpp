@@ -5,8 +5,8 @@
 #include <string>
 
 #include "auth/recent_secrets.hpp"
-#include "auth/secret_file.hpp"
 #include "auth/token_waiters.hpp"
+#include "base/secret_file.hpp"
 
 namespace bridge {
 
@@ -14,7 +14,7 @@ namespace bridge {
 /// has become unreadable is a failure, not a reason to go on with what it held.
 class TokenFile final : public TokenSource {
  public:
-  TokenFile(asio::io_context& loop, Turn& turn, std::string path);
+  TokenFile(EventLoop& loop, std::string path);
 
   std::optional<std::string> current() override;
   void fetch(Done done) override;
@@ -27,6 +27,7 @@ class TokenFile final : public TokenSource {
   void read();
   void look();
 
+  EventLoop& loop_;
   std::string path_;
   std::string token_;  ///< empty: fault_ says why
   std::string fault_;

@@ -1,6 +1,6 @@
 #include "auth/token_request.hpp"
 
-#include "auth/form.hpp"
+#include "http/form.hpp"
 
 namespace bridge {
 

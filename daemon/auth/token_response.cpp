@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "auth/metadata.hpp"
-#include "auth/secret_file.hpp"
-#include "protocol/json_text.hpp"
+#include "base/secret_file.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

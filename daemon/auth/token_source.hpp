@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/reply.hpp"
+#include "base/failure.hpp"
 
 namespace bridge {
 

@@ -1,24 +1,25 @@
 #include "auth/token_waiters.hpp"
 
-#include <asio/post.hpp>
 #include <utility>
 
 namespace bridge {
 
-TokenWaiters::TokenWaiters(asio::io_context& loop, Turn& turn)
-    : loop_(loop), turn_(turn), alive_(std::make_shared<int>()) {}
+TokenWaiters::TokenWaiters(EventLoop& loop)
+    : tell_(loop, [this] { tell(); }), alive_(std::make_shared<int>()) {}
 
 void TokenWaiters::answer(TokenAnswer answer) {
-  if (waiting_.empty()) return;
-  asio::post(loop_, [alive = std::weak_ptr(alive_), &turn = turn_,
-                     waiting = std::exchange(waiting_, {}), answer = std::move(answer)] {
-    if (alive.expired()) return;
-    Turn::Scope scope(turn);
-    for (const TokenSource::Done& done : waiting) {
-      if (alive.expired()) return;
-      done(answer);
-    }
-  });
+  for (TokenSource::Done& done : std::exchange(waiting_, {}))
+    answered_.push_back({std::move(done), answer});
+  if (!answered_.empty()) tell_.schedule();
+}
+
+void TokenWaiters::tell() {
+  const std::weak_ptr alive = alive_;
+  while (!alive.expired() && !answered_.empty()) {
+    const Answered next = std::move(answered_.front());
+    answered_.pop_front();
+    next.done(next.answer);
+  }
 }
 
 TokenAnswer no_token(std::string message) {

@@ -1,19 +1,19 @@
 #pragma once
 
-#include <asio/io_context.hpp>
+#include <deque>
 #include <memory>
 #include <vector>
 
 #include "auth/token_source.hpp"
-#include "loop/turn.hpp"
+#include "event/event_loop.hpp"
 
 namespace bridge {
 
-/// Who waits for a token. They are called from the loop, never from within a call here, and not at
-/// all once this is destroyed; the last of them may destroy it.
+/// Who waits for a token. They are called at the end of the turn, never from within a call here,
+/// and not at all once this is destroyed; the last of them may destroy it.
 class TokenWaiters {
  public:
-  TokenWaiters(asio::io_context& loop, Turn& turn);
+  explicit TokenWaiters(EventLoop& loop);
 
   void add(TokenSource::Done done) { waiting_.push_back(std::move(done)); }
   bool empty() const { return waiting_.empty(); }
@@ -22,9 +22,16 @@ class TokenWaiters {
   void answer(TokenAnswer answer);
 
  private:
-  asio::io_context& loop_;
-  Turn& turn_;
+  struct Answered {
+    TokenSource::Done done;
+    TokenAnswer answer;
+  };
+
+  void tell();
+
   std::vector<TokenSource::Done> waiting_;
+  std::deque<Answered> answered_;
+  Deferred tell_;
   std::shared_ptr<int> alive_;
 };
 

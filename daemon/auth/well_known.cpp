@@ -1,6 +1,6 @@
 #include "auth/well_known.hpp"
 
-#include "auth/web_url.hpp"
+#include "http/web_url.hpp"
 
 namespace bridge {
 

@@ -23,7 +23,9 @@ class NotificationReaders {
 /// The ring together with those who read from it. Owned by the daemon; the loop's thread only.
 class NotificationFeed {
  public:
-  explicit NotificationFeed(RingLimits limits) : ring_(std::move(limits)) {}
+  /// `clock` outlives the feed.
+  NotificationFeed(RingLimits limits, const Clock& clock)
+      : clock_(clock), ring_(std::move(limits)) {}
 
   /// `readers` must outlive the feed's last use.
   void add_readers(NotificationReaders& readers) { readers_.push_back(&readers); }
@@ -31,7 +33,7 @@ class NotificationFeed {
   /// Puts a session notification into the ring and wakes the readers.
   void publish(std::string message, std::string_view method, std::string coalesce_key = {}) {
     // What a client has read meanwhile was taken, not dropped.
-    const auto now = Ring::Clock::now();
+    const auto now = clock_.wall_time();
     if (ring_.about_to_drop(message.size(), now)) acknowledge_read();
     if (!ring_.push(std::move(message), method, std::move(coalesce_key), now)) return;
     for (NotificationReaders* readers : readers_) readers->ring_grew();
@@ -45,6 +47,7 @@ class NotificationFeed {
   const Ring& ring() const { return ring_; }
 
  private:
+  const Clock& clock_;
   Ring ring_;
   std::vector<NotificationReaders*> readers_;
 };

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "protocol/ids.hpp"
+#include "base/ids.hpp"
 
 namespace bridge {
 

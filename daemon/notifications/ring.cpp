@@ -1,4 +1,5 @@
 #include "notifications/ring.hpp"
+#include "base/clock.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +19,7 @@ std::size_t Ring::lower_bound(std::uint64_t sequence) const {
   return static_cast<std::size_t>(found - entries_.begin());
 }
 
-bool Ring::about_to_drop(std::size_t message_bytes, Clock::time_point now) const {
+bool Ring::about_to_drop(std::size_t message_bytes, WallTime now) const {
   std::size_t entries = entries_.size();
   std::size_t bytes = bytes_ + message_bytes + 1;
   if (message_bytes >= limits_.bytes) return false;
@@ -33,7 +34,7 @@ bool Ring::about_to_drop(std::size_t message_bytes, Clock::time_point now) const
 }
 
 bool Ring::push(std::string message, std::string_view method, std::string coalesce_key,
-                Clock::time_point now) {
+                WallTime now) {
   const auto& excluded = limits_.excluded_methods;
   if (std::find(excluded.begin(), excluded.end(), method) != excluded.end()) return false;
   expire(now);
@@ -94,7 +95,7 @@ void Ring::pop_front() {
   entries_.pop_front();
 }
 
-void Ring::expire(Clock::time_point now) {
+void Ring::expire(WallTime now) {
   if (!limits_.ttl) return;
   while (!entries_.empty() && entries_.front().time + *limits_.ttl <= now) pop_front();
   tell_dropped();
@@ -104,7 +105,7 @@ void Ring::tell_dropped() {
   if (std::exchange(told_, dropped_) != dropped_ && on_dropped_) on_dropped_(dropped_);
 }
 
-RingReader Ring::join(Clock::time_point now) {
+RingReader Ring::join(WallTime now) {
   expire(now);
   RingReader reader;
   reader.joined = after(newest());

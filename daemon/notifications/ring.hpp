@@ -11,8 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "notifications/pushed_out.hpp"
-#include "protocol/ids.hpp"
 
 namespace bridge {
 
@@ -27,7 +28,7 @@ struct RingLimits {
 /// One session notification.
 struct RingEntry {
   Sequence sequence{};
-  std::chrono::system_clock::time_point time;
+  WallTime time;
   std::string line;  ///< as it goes to a client, with the `\n`
   std::string coalesce_key;
   bool taken = false;
@@ -50,8 +51,6 @@ struct RingReader {
 /// when the ring is used: every function that takes `now` drops what is too old first.
 class Ring {
  public:
-  using Clock = std::chrono::system_clock;
-
   explicit Ring(RingLimits limits) : limits_(std::move(limits)) {}
 
   /// Called whenever entries have left untaken, whoever made them leave, with dropped(). It must
@@ -60,15 +59,14 @@ class Ring {
 
   /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
   /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
-  bool push(std::string message, std::string_view method, std::string coalesce_key,
-            Clock::time_point now);
+  bool push(std::string message, std::string_view method, std::string coalesce_key, WallTime now);
 
   /// Whether a push of so many bytes may cost an entry nobody has taken, for want of room or by its
   /// age: then it is worth asking the readers' sockets first.
-  bool about_to_drop(std::size_t message_bytes, Clock::time_point now) const;
+  bool about_to_drop(std::size_t message_bytes, WallTime now) const;
 
   /// A reader that begins with all that nobody has taken.
-  RingReader join(Clock::time_point now);
+  RingReader join(WallTime now);
 
   /// The next entry for this reader, at or before `until`; null if there is none. Moves the reader
   /// over what is not for it. `lost` grows by the entries that were pushed out before it came.
@@ -90,7 +88,7 @@ class Ring {
     }
   }
 
-  void expire(Clock::time_point now);
+  void expire(WallTime now);
 
   Sequence newest() const { return static_cast<Sequence>(last_); }
   /// The oldest entry held; newest()+1 if there is none.

@@ -1,9 +1,9 @@
 #include "options/option_groups.hpp"
 
+#include "base/start_error.hpp"
 #include "options/option_builder.hpp"
 #include "options/option_description.hpp"
-#include "service/start_error.hpp"
-#include "upstream/child/child_command.hpp"
+#include "upstream/stdio/child_command.hpp"
 
 namespace bridge {
 

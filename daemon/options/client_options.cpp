@@ -2,10 +2,10 @@
 
 #include <charconv>
 
+#include "base/start_error.hpp"
+#include "base/units.hpp"
 #include "options/account_id.hpp"
 #include "options/option_builder.hpp"
-#include "service/start_error.hpp"
-#include "service/units.hpp"
 
 namespace bridge {
 namespace {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "config/config_file.hpp"
+#include "base/log.hpp"
+#include "base/start_error.hpp"
 #include "options/header_line.hpp"
 #include "options/option_builder.hpp"
 #include "options/option_groups.hpp"
 #include "options/options_file.hpp"
-#include "service/log.hpp"
-#include "service/start_error.hpp"
+#include "servers/config_file.hpp"
 
 namespace bridge {
 namespace {

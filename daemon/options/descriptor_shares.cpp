@@ -1,6 +1,6 @@
 #include "options/descriptor_shares.hpp"
 
-#include "service/descriptor_limit.hpp"
+#include "process/descriptor_limit.hpp"
 
 namespace bridge {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "service/log.hpp"
-#include "service/start_error.hpp"
+#include "base/log.hpp"
+#include "base/start_error.hpp"
 
 namespace bridge {
 

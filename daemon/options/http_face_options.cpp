@@ -1,9 +1,9 @@
 #include "options/option_groups.hpp"
 
-#include "clients/http/bearer_token.hpp"
-#include "clients/http/tls_server.hpp"
+#include "base/start_error.hpp"
+#include "downstream/http/bearer_token.hpp"
+#include "http/server/tls_server.hpp"
 #include "options/option_builder.hpp"
-#include "service/start_error.hpp"
 
 namespace bridge {
 
@@ -13,7 +13,7 @@ void add_http_face_options(OptionBuilder& build, Options& options) {
   build.parsed("--http", "[HOST]:PORT", "off",
                "Serve the session as a remote MCP server here; port 0: a free one",
                [&face](const std::string& given) {
-                 face.address = parse_face_address(given);
+                 face.address = parse_listen_address(given);
                  if (!face.address)
                    wrong_value("--http", given, "an address (HOST:PORT, [IPV6]:PORT, :PORT)");
                });

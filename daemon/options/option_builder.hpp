@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "service/units.hpp"
+#include "base/units.hpp"
 
 namespace bridge {
 

@@ -3,13 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/log.hpp"
+#include "base/start_error.hpp"
 #include "options/help_text.hpp"
 #include "options/option_builder.hpp"
 #include "options/option_description.hpp"
 #include "options/option_groups.hpp"
 #include "options/options_file.hpp"
-#include "service/log.hpp"
-#include "service/start_error.hpp"
 
 namespace bridge {
 

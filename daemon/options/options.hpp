@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "clients/connection.hpp"
-#include "clients/http/face_options.hpp"
-#include "clients/listening_socket.hpp"
-#include "clients/peer_credentials.hpp"
+#include "base/log.hpp"
+#include "downstream/http/face_options.hpp"
+#include "downstream/unix/connection.hpp"
+#include "downstream/unix/listening_socket.hpp"
+#include "downstream/unix/peer_credentials.hpp"
 #include "notifications/ring.hpp"
 #include "router/router.hpp"
-#include "service/log.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream_options.hpp"
 

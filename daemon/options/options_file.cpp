@@ -5,9 +5,9 @@
 #include <sstream>
 #include <utility>
 
-#include "service/log.hpp"
-#include "service/regular_file.hpp"
-#include "service/start_error.hpp"
+#include "base/log.hpp"
+#include "base/regular_file.hpp"
+#include "base/start_error.hpp"
 
 namespace bridge {
 namespace {

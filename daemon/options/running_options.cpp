@@ -5,9 +5,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/start_error.hpp"
 #include "options/option_builder.hpp"
 #include "options/option_groups.hpp"
-#include "service/start_error.hpp"
 
 namespace bridge {
 

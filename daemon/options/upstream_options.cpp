@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "auth/secret_file.hpp"
+#include "base/log.hpp"
+#include "base/secret_file.hpp"
+#include "base/start_error.hpp"
+#include "base/units.hpp"
+#include "http/client/ca_store.hpp"
+#include "http/client/trust_files.hpp"
 #include "options/header_line.hpp"
 #include "options/option_builder.hpp"
 #include "options/options_file.hpp"
-#include "service/log.hpp"
-#include "service/start_error.hpp"
-#include "service/units.hpp"
-#include "upstream/http/ca_store.hpp"
-#include "upstream/http/trust_files.hpp"
 
 namespace bridge {
 namespace {

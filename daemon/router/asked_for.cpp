@@ -1,6 +1,6 @@
 #include "router/asked_for.hpp"
 
-#include "protocol/json_text.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

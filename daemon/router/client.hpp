@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "loop/byte_budget.hpp"
+#include "base/byte_budget.hpp"
 #include "router/client_channel.hpp"
 #include "router/declared_answers.hpp"
 #include "router/waiting_frames.hpp"

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "protocol/ids.hpp"
+#include "base/byte_counts.hpp"
+#include "base/ids.hpp"
 #include "router/user.hpp"
 
 namespace bridge {
@@ -26,13 +27,11 @@ struct ClientIdentity {
 };
 
 /// What a carrier counts of its clients, for the metrics; all since the daemon's start.
-struct ClientCounts {
+struct ClientCounts : ByteCounts {
   std::uint64_t connected = 0;
   std::uint64_t refused = 0;             ///< not allowed to connect
   std::uint64_t stalled = 0;             ///< disconnected because they read nothing
   std::uint64_t lost_notifications = 0;  ///< pushed out of the ring before a client came to them
-  std::uint64_t received_bytes = 0;
-  std::uint64_t sent_bytes = 0;
 };
 
 /// How a client stands to the ring (product section 6).

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/json_scanner.hpp"
-#include "protocol/json_text.hpp"
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 

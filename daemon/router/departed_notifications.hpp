@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "loop/byte_budget.hpp"
-#include "loop/deadline_timer.hpp"
-#include "protocol/ids.hpp"
+#include "base/byte_budget.hpp"
+#include "base/ids.hpp"
+#include "event/deadline_timer.hpp"
 
 namespace bridge {
 
@@ -17,8 +17,8 @@ namespace bridge {
 /// queues, which is where they come from, and held against --max-buffered.
 class DepartedNotifications {
  public:
-  struct Estate {
-    explicit Estate(ByteBudget& budget) : share(budget) {}
+  struct OrphanedQueue {
+    explicit OrphanedQueue(ByteBudget& budget) : share(budget) {}
 
     std::deque<std::string> bodies;
     std::optional<UpstreamId> under_way;
@@ -28,50 +28,51 @@ class DepartedNotifications {
 
   explicit DepartedNotifications(ByteBudget& budget) : budget_(budget) {}
 
-  Estate& add(std::deque<std::string> bodies, std::optional<UpstreamId> under_way, SteadyTime now) {
-    Estate& estate = estates_.emplace_back(budget_);
-    for (const std::string& body : bodies) estate.share.add(body.size());
-    estate.bodies = std::move(bodies);
-    estate.under_way = under_way;
-    estate.left_at = now;
-    return estate;
+  OrphanedQueue& add(std::deque<std::string> bodies, std::optional<UpstreamId> under_way,
+                     SteadyTime now) {
+    OrphanedQueue& orphaned = estates_.emplace_back(budget_);
+    for (const std::string& body : bodies) orphaned.share.add(body.size());
+    orphaned.bodies = std::move(bodies);
+    orphaned.under_way = under_way;
+    orphaned.left_at = now;
+    return orphaned;
   }
 
-  /// The estate whose notification has been handed over; null if it is nobody's.
-  Estate* find(UpstreamId under_way) {
-    for (Estate& estate : estates_) {
-      if (estate.under_way == under_way) return &estate;
+  /// The orphaned whose notification has been handed over; null if it is nobody's.
+  OrphanedQueue* find(UpstreamId under_way) {
+    for (OrphanedQueue& orphaned : estates_) {
+      if (orphaned.under_way == under_way) return &orphaned;
     }
     return nullptr;
   }
 
-  /// The next body of this estate; nothing at its end, and then the estate is gone.
-  std::optional<std::string> next(Estate& estate) {
-    estate.under_way.reset();
-    if (estate.bodies.empty()) {
-      estates_.remove_if([&](const Estate& one) { return &one == &estate; });
+  /// The next body of this orphaned; nothing at its end, and then the orphaned is gone.
+  std::optional<std::string> next(OrphanedQueue& orphaned) {
+    orphaned.under_way.reset();
+    if (orphaned.bodies.empty()) {
+      estates_.remove_if([&](const OrphanedQueue& one) { return &one == &orphaned; });
       return std::nullopt;
     }
-    std::string body = std::move(estate.bodies.front());
-    estate.bodies.pop_front();
-    estate.share.remove(body.size());
+    std::string body = std::move(orphaned.bodies.front());
+    orphaned.bodies.pop_front();
+    orphaned.share.remove(body.size());
     return body;
   }
 
   template <class Visit>
   void each_resting(Visit&& visit) {
     for (auto at = estates_.begin(); at != estates_.end();) {
-      Estate& estate = *at++;
-      if (!estate.under_way) visit(estate);
+      OrphanedQueue& orphaned = *at++;
+      if (!orphaned.under_way) visit(orphaned);
     }
   }
 
   /// Drops what has waited for a session since `then` or before; returns how many notifications.
   std::size_t expire(SteadyTime then) {
     std::size_t dropped = 0;
-    estates_.remove_if([&](const Estate& estate) {
-      const bool old = !estate.under_way && estate.left_at <= then;
-      if (old) dropped += estate.bodies.size();
+    estates_.remove_if([&](const OrphanedQueue& orphaned) {
+      const bool old = !orphaned.under_way && orphaned.left_at <= then;
+      if (old) dropped += orphaned.bodies.size();
       return old;
     });
     return dropped;
@@ -81,7 +82,7 @@ class DepartedNotifications {
 
  private:
   ByteBudget& budget_;
-  std::list<Estate> estates_;
+  std::list<OrphanedQueue> estates_;
 };
 
 }  // namespace bridge

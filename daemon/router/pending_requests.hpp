@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "loop/deadline_timer.hpp"
-#include "protocol/ids.hpp"
+#include "base/ids.hpp"
+#include "event/deadline_timer.hpp"
 #include "router/user.hpp"
 
 namespace bridge {

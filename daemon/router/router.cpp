@@ -3,22 +3,23 @@
 #include <algorithm>
 #include <utility>
 
-#include "session/handshake.hpp"
+#include "mcp/handshake.hpp"
 
 namespace bridge {
 
-Router::Router(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Session& session,
-               NotificationFeed& feed, ByteBudget& budget, Log& log, RouterOptions options)
-    : ids_(ids),
+Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
+               ByteBudget& budget, Log& log, RouterOptions options)
+    : loop_(loop),
+      ids_(ids),
       session_(session),
       feed_(feed),
       budget_(budget),
       log_(log),
       options_(std::move(options)),
       departed_(budget),
-      expiry_(loop, turn, [this] { expire_waiting(); }),
-      parking_(loop, turn, [this] { expire_parked(); }),
-      handing_over_(loop, turn, [this] { stop_waiting_for_notifications(); }) {
+      expiry_(loop, [this] { expire_waiting(); }),
+      parking_(loop, [this] { expire_parked(); }),
+      handing_over_(loop, [this] { stop_waiting_for_notifications(); }) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
     log_.peer(LogLevel::warning, "notification dropped",
               "a notification left the ring before any client had read it ({} so far)", dropped);
@@ -26,7 +27,7 @@ Router::Router(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Sessio
 }
 
 void Router::start() {
-  not_open_since_ = std::chrono::steady_clock::now();
+  not_open_since_ = loop_.now();
   if (options_.handshake == Handshake::eager) session_.require();
 }
 
@@ -55,7 +56,7 @@ void Router::client_connected(ClientChannel& channel) {
   log_.event(LogLevel::debug, "client connected", {.client = identity.id},
              "a client has connected: {}, pid {}, uid {}", identity.kind, identity.pid,
              identity.uid);
-  if (!turn_) turn_ = connected.id();
+  if (!served_) served_ = connected.id();
   if (!has_turn(connected)) channel.set_feed(RingFeed::none);
 }
 
@@ -131,18 +132,18 @@ void Router::drop_client(Client& client) {
 }
 
 bool Router::has_turn(const Client& client) const {
-  return !options_.sequential || turn_ == client.id();
+  return !options_.sequential || served_ == client.id();
 }
 
 // The turn stays with a client until it leaves, or shows that it only looks on.
 void Router::give_turn() {
   if (!options_.sequential) return;
-  const Client* holder = turn_ ? find(*turn_) : nullptr;
+  const Client* holder = served_ ? find(*served_) : nullptr;
   if (holder != nullptr && !holder->is_observer()) return;
-  turn_.reset();
+  served_.reset();
   for (const auto& [id, client] : clients_) {
     if (client->is_observer()) continue;
-    turn_ = id;
+    served_ = id;
     if (!client->peeks) client->channel.set_feed(RingFeed::takes);
     pump(*client);
     return;

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "loop/byte_budget.hpp"
-#include "loop/deadline_timer.hpp"
+#include "base/byte_budget.hpp"
+#include "base/log.hpp"
+#include "event/deadline_timer.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/client.hpp"
 #include "router/client_channel.hpp"
@@ -18,7 +19,6 @@
 #include "router/server_requests.hpp"
 #include "router/statistics.hpp"
 #include "router/subscriptions.hpp"
-#include "service/log.hpp"
 #include "session/session.hpp"
 
 namespace bridge {
@@ -48,8 +48,8 @@ struct RouterOptions {
 /// requests (ServerRequests).
 class Router final : public ClientEvents, public SessionEvents {
  public:
-  Router(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Session& session,
-         NotificationFeed& feed, ByteBudget& budget, Log& log, RouterOptions options);
+  Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
+         ByteBudget& budget, Log& log, RouterOptions options);
 
   /// --handshake eager.
   void start();
@@ -146,7 +146,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void start_notification(Client& client, WaitingFrame waiting);
   UpstreamId send_notification(std::string body);
   void keep_notifications_of(Client& client);
-  void send_next_of(DepartedNotifications::Estate& estate);
+  void send_next_of(DepartedNotifications::OrphanedQueue& orphaned);
   void notification_ended(UpstreamId id);
   void stop_waiting_for_notifications();
   void pass_slots_on();
@@ -193,6 +193,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void drop_server_requests_of(UpstreamId origin);
   void drop_server_requests_of_session();
 
+  EventLoop& loop_;
   UpstreamIdSource& ids_;
   Session& session_;
   NotificationFeed& feed_;
@@ -207,8 +208,8 @@ class Router final : public ClientEvents, public SessionEvents {
   ServerRequests server_requests_;
   DepartedNotifications departed_;
   Subscriptions subscriptions_;
-  std::string log_level_params_;  ///< of the last accepted logging/setLevel
-  std::optional<ClientId> turn_;  ///< --max-clients 1: whose it is
+  std::string log_level_params_;    ///< of the last accepted logging/setLevel
+  std::optional<ClientId> served_;  ///< --max-clients 1: whose it is
   std::deque<ClientId> slot_queue_;
   std::size_t slots_used_ = 0;
   Statistics statistics_;

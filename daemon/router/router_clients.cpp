@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/error_codes.hpp"
-#include "protocol/json_text.hpp"
-#include "protocol/reply.hpp"
-#include "router/methods.hpp"
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
 #include "router/router.hpp"
-#include "session/handshake.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
@@ -134,7 +134,7 @@ void Router::control_request(Client& client, Frame frame) {
   if (client.control_waiting.empty() && !client.channel.congested()) {
     answer_control(client, frame);
   } else if (client.channel.hold_input()) {
-    client.control_waiting.push(std::move(frame), std::chrono::steady_clock::now());
+    client.control_waiting.push(std::move(frame), loop_.now());
   } else {
     log_.peer(LogLevel::warning, "control unanswered", {.client = client.id()},
               "a control request was not answered: its client's queue is full");
@@ -266,7 +266,7 @@ void Router::enqueue(Client& client, Frame frame) {
     }
     return;
   }
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = loop_.now();
   client.waiting.push(std::move(frame), now);
   if (!session_.is_open()) expiry_.set_at_latest(now + options_.connect_wait);
   pump(client);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/json_text.hpp"
-#include "protocol/reply.hpp"
-#include "router/methods.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
 #include "router/router.hpp"
-#include "session/handshake.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
@@ -80,7 +80,7 @@ bool Router::start_initialize(Client& client) {
   pending.method = frame.method;
   pending.takes_slot = false;
   pending.received = waiting.since;
-  pending.sent = std::chrono::steady_clock::now();
+  pending.sent = loop_.now();
   note_trace(pending, frame);
   log_started(id, pending_.add(id, std::move(pending)));
   client.in_flight.push_back(id);
@@ -145,7 +145,7 @@ bool Router::start_request(Client& client) {
   client.in_flight.push_back(id);
   log_started(id, started);
   session_.send(std::move(message));
-  started.sent = std::chrono::steady_clock::now();
+  started.sent = loop_.now();
   if (client.channel.congested()) session_.pause(id, true);
   return true;
 }
@@ -162,7 +162,7 @@ UpstreamId Router::send_notification(std::string body) {
 
 void Router::start_notification(Client& client, WaitingFrame waiting) {
   client.notification_under_way = send_notification(std::move(waiting.frame.bytes));
-  client.notification_since = std::chrono::steady_clock::now();
+  client.notification_since = loop_.now();
   handing_over_.set_at_latest(client.notification_since + handing_over_time);
 }
 
@@ -178,18 +178,19 @@ void Router::keep_notifications_of(Client& client) {
     }
   }
   if (bodies.empty() || shutting_down_) return;
-  const auto now = std::chrono::steady_clock::now();
-  auto& estate = departed_.add(std::move(bodies), client.notification_under_way, now);
-  if (estate.under_way) return;
+  const auto now = loop_.now();
+  auto& orphaned = departed_.add(std::move(bodies), client.notification_under_way, now);
+  if (orphaned.under_way) return;
   if (session_.is_open()) {
-    send_next_of(estate);
+    send_next_of(orphaned);
   } else {
     expiry_.set_at_latest(now + options_.connect_wait);
   }
 }
 
-void Router::send_next_of(DepartedNotifications::Estate& estate) {
-  if (auto body = departed_.next(estate)) estate.under_way = send_notification(std::move(*body));
+void Router::send_next_of(DepartedNotifications::OrphanedQueue& orphaned) {
+  if (auto body = departed_.next(orphaned))
+    orphaned.under_way = send_notification(std::move(*body));
 }
 
 /// A client's notification was handed over: its next frame may go.
@@ -208,7 +209,7 @@ void Router::notification_ended(UpstreamId id) {
 
 /// A notification that takes this long to be handed over holds its client's next frame up no more.
 void Router::stop_waiting_for_notifications() {
-  const SteadyTime long_ago = std::chrono::steady_clock::now() - handing_over_time;
+  const SteadyTime long_ago = loop_.now() - handing_over_time;
   each_client([&](Client& client) {
     if (!client.notification_under_way) return;
     if (client.notification_since > long_ago) {
@@ -263,7 +264,7 @@ void Router::fail_waiting(Client& client, const Failure& failure) {
 /// Answers those who have waited for a session for longer than --connect-wait.
 void Router::expire_waiting() {
   if (session_.is_open()) return;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = loop_.now();
   Failure failure = session_.last_failure().value_or(
       failure_of(ErrorKind::timeout, Delivered::no, "the upstream has not opened a session"));
   failure.delivered = Delivered::no;

@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "protocol/reply.hpp"
+#include "jsonrpc/reply.hpp"
 #include "router/router.hpp"
 #include "router/trace.hpp"
 
@@ -33,7 +33,7 @@ void Router::log_started(UpstreamId id, const PendingRequest& request) {
 void Router::note_end(UpstreamId id, const PendingRequest& request, Outcome outcome) {
   statistics_.end(class_of(request.method), outcome);
   if (!log_.enabled(LogLevel::debug)) return;
-  const auto duration = std::chrono::steady_clock::now() - request.received;
+  const auto duration = loop_.now() - request.received;
   LogFields fields = fields_of(id, request);
   fields.outcome = name_of(outcome);
   fields.duration = std::chrono::duration_cast<std::chrono::microseconds>(duration);
@@ -46,7 +46,7 @@ void Router::reply_failure(Client& client, std::string_view method, std::string_
   const bool is_upstreams = !failure.error_object.empty();
   statistics_.end(class_of(method), is_upstreams ? Outcome::error : Outcome::bridge_error);
   if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
-  statistics_.failed(failure.kind, failure.message);
+  statistics_.failed(loop_.wall_time(), failure.kind, failure.message);
   if (log_.enabled(LogLevel::debug)) {
     log_.event(LogLevel::debug, "request ended",
                {.client = client.id(),

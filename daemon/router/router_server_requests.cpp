@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/error_codes.hpp"
-#include "protocol/json_text.hpp"
-#include "protocol/reply.hpp"
-#include "router/methods.hpp"
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
 #include "router/router.hpp"
 #include "router/who_is_asked.hpp"
-#include "session/handshake.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::chrono::seconds answer_patience{30};
 void Router::answer_upstream(std::string body) {
   Outgoing message;
   message.id = ids_.next();
-  message.kind = OutgoingKind::answer;
+  message.kind = OutgoingKind::response;
   message.body = std::move(body);
   session_.send(std::move(message));
 }
@@ -109,7 +109,7 @@ bool Router::can_answer(const Client& client, const ServerRequest& request) cons
 }
 
 Client* Router::choose_client(const ServerRequest& request) {
-  const SteadyTime long_ago = std::chrono::steady_clock::now() - answer_patience;
+  const SteadyTime long_ago = loop_.now() - answer_patience;
   std::vector<Askable> able;
   for (const auto& [id, client] : clients_) {
     if (!can_answer(*client, request)) continue;
@@ -122,7 +122,7 @@ Client* Router::choose_client(const ServerRequest& request) {
 
 void Router::ask(Client& client, ServerRequest& request) {
   request.asked = client.id();
-  request.asked_since = std::chrono::steady_clock::now();
+  request.asked_since = loop_.now();
   const std::string_view about =
       request.owner == client.id() ? id_at_owner(request) : std::string_view();
   if (!about.empty()) {
@@ -155,7 +155,7 @@ void Router::withdraw(ServerRequest& request, std::string_view reason) {
 
 void Router::park(ServerRequest& request) {
   request.asked.reset();
-  request.parked_until = std::chrono::steady_clock::now() + options_.park_requests;
+  request.parked_until = loop_.now() + options_.park_requests;
   parking_.set_at_latest(request.parked_until);
 }
 
@@ -170,7 +170,7 @@ void Router::offer_parked() {
 void Router::client_can_be_asked(ClientId) { offer_parked(); }
 
 void Router::expire_parked() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = loop_.now();
   server_requests_.each([&](ServerRequest& request) {
     if (request.asked) return;
     if (request.parked_until > now) {

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/error_codes.hpp"
-#include "protocol/json_text.hpp"
-#include "protocol/reply.hpp"
-#include "router/methods.hpp"
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
 #include "router/router.hpp"
-#include "session/handshake.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 
@@ -27,7 +27,7 @@ void Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
 }
 
 void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
-  const auto arrived = std::chrono::steady_clock::now();
+  const auto arrived = loop_.now();
   UpstreamId id{};
   if (frame.id_is_null) {
     id = origin.value_or(UpstreamId{});  // on a request's own stream it is that request's
@@ -53,7 +53,7 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
     std::string bytes = std::move(frame.bytes);
     splice(bytes, {frame.id, ended->client_request_id});
     client->channel.answer(ended->client_request_id, std::move(bytes), AnswerOrder::in_order);
-    const auto done = std::chrono::steady_clock::now();
+    const auto done = loop_.now();
     statistics_.answered_in(class_of(ended->method), done - ended->received,
                             (ended->sent - ended->received) + (done - arrived));
   }
@@ -139,11 +139,11 @@ void Router::session_ended(UpstreamId id, Ending ending) {
       log_.peer(LogLevel::warning, "notification failed",
                 "a notification or an answer did not reach the upstream: {}",
                 log_text(*ending.failure));
-      statistics_.failed(ending.failure->kind, ending.failure->message);
+      statistics_.failed(loop_.wall_time(), ending.failure->kind, ending.failure->message);
     }
-    if (auto* estate = departed_.find(id)) {
-      estate->under_way.reset();
-      if (session_.is_open()) send_next_of(*estate);
+    if (auto* orphaned = departed_.find(id)) {
+      orphaned->under_way.reset();
+      if (session_.is_open()) send_next_of(*orphaned);
       return;
     }
     notification_ended(id);
@@ -176,13 +176,14 @@ void Router::session_ended(UpstreamId id, Ending ending) {
 
 void Router::session_open() {
   expiry_.clear();
-  departed_.each_resting([this](DepartedNotifications::Estate& estate) { send_next_of(estate); });
+  departed_.each_resting(
+      [this](DepartedNotifications::OrphanedQueue& orphaned) { send_next_of(orphaned); });
   pass_slots_on();
   pump_all();
 }
 
 void Router::session_closed() {
-  not_open_since_ = std::chrono::steady_clock::now();
+  not_open_since_ = loop_.now();
   pump_all();
 }
 
@@ -193,11 +194,11 @@ void Router::session_refused(const Failure& failure) {
 }
 
 void Router::session_failed(const Failure& failure) {
-  statistics_.failed(failure.kind, failure.message);
+  statistics_.failed(loop_.wall_time(), failure.kind, failure.message);
 }
 
 void Router::session_away() {
-  not_open_since_ = std::chrono::steady_clock::now();
+  not_open_since_ = loop_.now();
   expiry_.set_at_latest(not_open_since_ + options_.connect_wait);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/json_text.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "loop/deadline_timer.hpp"
-#include "protocol/ids.hpp"
+#include "base/ids.hpp"
+#include "event/deadline_timer.hpp"
 #include "router/asked_for.hpp"
 #include "router/user.hpp"
 

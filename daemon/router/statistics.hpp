@@ -8,10 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "protocol/reply.hpp"
-#include "router/methods.hpp"
-#include "service/histogram.hpp"
-#include "service/latency.hpp"
+#include "base/clock.hpp"
+#include "base/failure.hpp"
+#include "base/histogram.hpp"
+#include "base/latency.hpp"
+#include "mcp/methods.hpp"
 
 namespace bridge {
 
@@ -54,7 +55,7 @@ struct Statistics {
   Histogram<added_bounds> added_in_all;
 
   struct LastError {
-    std::chrono::system_clock::time_point at;
+    WallTime at;
     ErrorKind kind;
     std::string message;
   };
@@ -73,8 +74,8 @@ struct Statistics {
     added_in_all.add(here);
   }
 
-  void failed(ErrorKind kind, std::string message) {
-    last_error = LastError{std::chrono::system_clock::now(), kind, std::move(message)};
+  void failed(WallTime at, ErrorKind kind, std::string message) {
+    last_error = LastError{at, kind, std::move(message)};
   }
 };
 

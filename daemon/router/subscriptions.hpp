@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/ids.hpp"
+#include "base/ids.hpp"
 
 namespace bridge {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "protocol/json_text.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

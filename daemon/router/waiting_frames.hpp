@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "loop/byte_budget.hpp"
-#include "loop/deadline_timer.hpp"
-#include "protocol/frame.hpp"
+#include "base/byte_budget.hpp"
+#include "event/deadline_timer.hpp"
+#include "jsonrpc/frame.hpp"
 
 namespace bridge {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/ids.hpp"
+#include "base/ids.hpp"
 
 namespace bridge {
 

@@ -17,7 +17,6 @@ struct HeldMessage {
   Failure failure;        ///< what to answer if its time runs out
   SteadyTime not_before;  ///< the upstream asked for patience until then
   SteadyTime deadline;
-  SessionVerdict session = SessionVerdict::kept;
 };
 
 /// Messages waiting to be sent again, in the order they were given back. Pure. Bounded by the

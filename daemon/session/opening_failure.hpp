@@ -1,6 +1,6 @@
 #pragma once
 
-#include "protocol/reply.hpp"
+#include "base/failure.hpp"
 
 namespace bridge {
 

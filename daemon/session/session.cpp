@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/json_text.hpp"
-#include "session/handshake.hpp"
+#include "mcp/handshake.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
@@ -25,21 +25,22 @@ std::string_view name_of(Session::State state) {
   return "idle";
 }
 
-Session::Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream,
-                 Log& log, SessionOptions options)
-    : upstream_(upstream),
+Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log& log,
+                 SessionOptions options)
+    : loop_(loop),
+      upstream_(upstream),
       ids_(ids),
       log_(log),
       options_(std::move(options)),
-      timer_(loop, turn, [this] { timer_fired(); }),
-      step_timer_(loop, turn, [this] { step_unanswered(); }),
-      keepalive_timer_(loop, turn, [this] { keepalive_fired(); }),
-      confirm_timer_(loop, turn, [this] { confirm_unanswered(); }) {}
+      timer_(loop, [this] { timer_fired(); }),
+      step_timer_(loop, [this] { step_unanswered(); }),
+      keepalive_timer_(loop, [this] { keepalive_fired(); }),
+      confirm_timer_(loop, [this] { confirm_unanswered(); }) {}
 
 bool Session::is_trying() const { return step_ != Step::none; }
 
 void Session::send(Outgoing message) {
-  last_sent_ = std::chrono::steady_clock::now();
+  last_sent_ = loop_.now();
   message.session = number_;
   upstream_.send(std::move(message));
 }
@@ -222,7 +223,7 @@ void Session::upstream_lost_session() {
 }
 
 void Session::set_next_try(std::chrono::milliseconds delay) {
-  next_try_ = std::chrono::steady_clock::now() + delay;
+  next_try_ = loop_.now() + delay;
   schedule();
 }
 
@@ -237,7 +238,7 @@ void Session::schedule() {
 
 void Session::timer_fired() {
   fail_expired();
-  if (next_try_ && *next_try_ <= std::chrono::steady_clock::now()) {
+  if (next_try_ && *next_try_ <= loop_.now()) {
     next_try_.reset();
     if (is_wanted()) {
       if (alive_) {
@@ -258,13 +259,13 @@ void Session::watch_silence() {
 
 void Session::send_ping() {
   ping_id_ = send_own(OutgoingKind::request, "ping", {});
-  ping_sent_ = std::chrono::steady_clock::now();
+  ping_sent_ = loop_.now();
 }
 
 // One ping at a time: its end sets the timer for the next one.
 void Session::keepalive_fired() {
   if (!is_open() || ending_) return;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = loop_.now();
   if (ping_id_ != UpstreamId{} && now < ping_sent_ + ping_patience) {
     keepalive_timer_.set(ping_sent_ + ping_patience);
   } else if (ping_id_ != UpstreamId{}) {

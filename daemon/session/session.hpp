@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "loop/deadline_timer.hpp"
-#include "protocol/frame.hpp"
-#include "service/log.hpp"
+#include "base/backoff.hpp"
+#include "base/log.hpp"
+#include "event/deadline_timer.hpp"
+#include "jsonrpc/frame.hpp"
 #include "session/held_messages.hpp"
-#include "upstream/backoff.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -80,7 +80,7 @@ class Session final : public UpstreamEvents {
     refused,  ///< the upstream has refused; the next who needs a session asks again
   };
 
-  Session(asio::io_context& loop, Turn& turn, UpstreamIdSource& ids, Upstream& upstream, Log& log,
+  Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log& log,
           SessionOptions options);
   void set_events(SessionEvents& events) { events_ = &events; }
 
@@ -196,6 +196,7 @@ class Session final : public UpstreamEvents {
   void send_ping();
   UpstreamId send_own(OutgoingKind kind, std::string_view method, std::string_view params);
 
+  EventLoop& loop_;
   Upstream& upstream_;
   UpstreamIdSource& ids_;
   Log& log_;

@@ -63,7 +63,7 @@ void Session::message_failed(Ending ending) {
     go_away(why);
     return;
   } else if (failure.retry_after && failure.delivered == Delivered::no) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = loop_.now();
     const SteadyTime deadline = message.hold_until.value_or(now + options_.connect_wait);
     if (now + *failure.retry_after <= deadline) {
       Failure why = failure;
@@ -94,7 +94,7 @@ void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
     end_given_up(message.id);
     return;
   }
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = loop_.now();
   if (!message.hold_until) message.hold_until = now + options_.connect_wait;
   const SteadyTime deadline = *message.hold_until;
   held_.hold({std::move(message), std::move(failure), now + delay, deadline});
@@ -192,7 +192,7 @@ void Session::go_away(const Failure& failure) {
     keepalive_timer_.clear();
   }
   const auto delay = next_delay();
-  if (!next_try_ || std::chrono::steady_clock::now() + delay < *next_try_) set_next_try(delay);
+  if (!next_try_ || loop_.now() + delay < *next_try_) set_next_try(delay);
 }
 
 /// Waiting would change nothing: who waits is told so, and the next who asks tries anew.
@@ -245,7 +245,7 @@ void Session::came_back() {
 }
 
 void Session::probe() {
-  last_try_ = std::chrono::steady_clock::now();
+  last_try_ = loop_.now();
   if (held_.empty()) {
     if (ping_id_ == UpstreamId{}) send_ping();
   } else {
@@ -254,7 +254,7 @@ void Session::probe() {
 }
 
 void Session::release_held() {
-  for (HeldMessage& held : held_.take_ready(std::chrono::steady_clock::now())) {
+  for (HeldMessage& held : held_.take_ready(loop_.now())) {
     send(std::move(held.message));
   }
 }
@@ -283,7 +283,7 @@ void Session::end_given_up(UpstreamId id) {
 }
 
 void Session::fail_expired() {
-  for (HeldMessage& held : held_.take_expired(std::chrono::steady_clock::now())) {
+  for (HeldMessage& held : held_.take_expired(loop_.now())) {
     Ending ending;
     ending.failure = std::move(held.failure);
     events_->session_ended(held.message.id, std::move(ending));

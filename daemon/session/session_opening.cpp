@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/header_text.hpp"
-#include "protocol/json_text.hpp"
-#include "session/handshake.hpp"
+#include "mcp/handshake.hpp"
 #include "session/opening_failure.hpp"
 #include "session/session.hpp"
+#include "text/header_text.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
@@ -53,8 +53,7 @@ bool Session::wants_initialize() const {
 void Session::require() {
   if (ending_ || is_open() || is_trying()) return;
   if (state_ == State::waiting && (next_try_ || alive_)) {
-    const SteadyTime soon =
-        std::max({last_try_ + impatient, not_before_, std::chrono::steady_clock::now()});
+    const SteadyTime soon = std::max({last_try_ + impatient, not_before_, loop_.now()});
     if (!next_try_ || soon < *next_try_) next_try_ = soon;
     schedule();
     return;
@@ -94,7 +93,7 @@ std::string Session::params_of_own_initialize() const {
 void Session::start_try() {
   if (initialize_params_.empty()) initialize_params_ = params_of_own_initialize();
   next_try_.reset();
-  last_try_ = std::chrono::steady_clock::now();
+  last_try_ = loop_.now();
   state_ = lost_ ? State::reopening : State::opening;
   step_ = Step::initialize;
   malformed_answer_ = {};
@@ -272,7 +271,7 @@ void Session::try_failed(Failure failure) {
   std::chrono::milliseconds delay = next_delay();
   if (failure.retry_after) {
     delay = std::max(delay, std::min(*failure.retry_after, Backoff::longest));
-    not_before_ = std::chrono::steady_clock::now() + delay;
+    not_before_ = loop_.now() + delay;
   }
   if (first_of_kind || is_first) {
     log_.peer(LogLevel::warning, "cannot open a session",
@@ -374,7 +373,7 @@ void Session::become_open() {
   alive_ = true;
   initialize_params_.clear();
   last_failure_.reset();
-  opened_at_ = std::chrono::steady_clock::now();
+  opened_at_ = loop_.now();
   watch_silence();
   if (std::exchange(lost_, false)) {
     ++counts_.reopened;

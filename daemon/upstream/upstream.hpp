@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/ids.hpp"
-#include "protocol/reply.hpp"
+#include "base/failure.hpp"
+#include "base/ids.hpp"
 
 namespace bridge {
 
 struct UpstreamOptions;
 
-enum class OutgoingKind : std::uint8_t { request, notification, answer };
+enum class OutgoingKind : std::uint8_t { request, notification, response };
 
 /// One message for the upstream: its bytes, and what the carrier must know without reading them.
 struct Outgoing {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "auth/auth_options.hpp"
-#include "upstream/child/child_options.hpp"
-#include "upstream/http/http_options.hpp"
+#include "http/client/http_options.hpp"
+#include "upstream/child_options.hpp"
 
 namespace bridge {
 

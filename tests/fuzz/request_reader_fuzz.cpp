@@ -1,10 +1,10 @@
 #include <string>
 #include <vector>
 
-#include "clients/http/accept.hpp"
-#include "clients/http/request_reader.hpp"
-#include "clients/http/site_check.hpp"
 #include "harness.hpp"
+#include "http/accept.hpp"
+#include "http/request_reader.hpp"
+#include "http/site_check.hpp"
 
 // What is read as requests does not depend on the chunks, no body is longer than the limit, what is
 // held is bounded, and nothing follows a fault.

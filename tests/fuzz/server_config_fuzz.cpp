@@ -1,11 +1,11 @@
 #include <chrono>
 
-#include "config/config_file.hpp"
-#include "config/relaxed_json.hpp"
-#include "config/server_config.hpp"
-#include "config/variables.hpp"
+#include "base/start_error.hpp"
 #include "harness.hpp"
-#include "service/start_error.hpp"
+#include "servers/config_file.hpp"
+#include "servers/relaxed_json.hpp"
+#include "servers/server_config.hpp"
+#include "servers/variables.hpp"
 
 // A file of servers is read or refused, in time that grows with the file alone, and what is made of
 // it is bounded; a text with variables likewise. Run with -max_len=1048576: so long a file may be.

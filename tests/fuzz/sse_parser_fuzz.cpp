@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "harness.hpp"
-#include "protocol/sse_parser.hpp"
+#include "http/sse_parser.hpp"
 
 // What is reported does not depend on the chunks, no event is longer than the limit, and what is
 // held is bounded.

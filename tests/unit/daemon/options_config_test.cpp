@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "config/input_values.hpp"
 #include "options_helpers.hpp"
+#include "servers/input_values.hpp"
 
 using namespace bridge;
 

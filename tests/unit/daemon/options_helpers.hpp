@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/start_error.hpp"
 #include "options/options.hpp"
-#include "service/start_error.hpp"
 
 extern char** environ;
 

@@ -7,8 +7,8 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
-#include "auth/base64.hpp"
-#include "protocol/json_text.hpp"
+#include "base/base64.hpp"
+#include "text/json_text.hpp"
 
 using namespace bridge;
 

@@ -1,9 +1,9 @@
 #include "auth/oauth_token.hpp"
 
-#include "auth/form.hpp"
-#include "loop_fixture.hpp"
+#include "../event/loop_fixture.hpp"
+#include "http/client/curl_loop.hpp"
+#include "http/form.hpp"
 #include "scripted_http_server.hpp"
-#include "upstream/http/curl_loop.hpp"
 
 using namespace bridge;
 
@@ -40,7 +40,7 @@ struct OAuthFixture : LoopFixture {
     });
   }
 
-  OAuthToken source() { return OAuthToken(loop, turn, curl, options, upstream, log); }
+  OAuthToken source() { return OAuthToken(loop, curl, options, upstream, log); }
 
   /// The first message goes without a token, and is refused.
   static void challenge(OAuthToken& source, const std::string& parameters = "") {
@@ -66,8 +66,8 @@ struct OAuthFixture : LoopFixture {
     return form.substr(begin, form.find('&', begin) - begin);
   }
 
-  ScriptedHttpServer server{loop};
-  CurlLoop curl{loop, turn};
+  ScriptedHttpServer server{loop.context()};
+  CurlLoop curl{loop};
   HttpOptions upstream;
   OAuthOptions options;
   int tokens = 0;
@@ -305,12 +305,12 @@ TEST_CASE_FIXTURE(OAuthFixture, "a secret file that cannot be read, a server tha
 
 TEST_CASE_FIXTURE(OAuthFixture, "a source that goes while it waits for an answer leaves nothing") {
   serve_metadata();
-  std::optional<OAuthToken> asked(std::in_place, loop, turn, curl, options, upstream, log);
+  std::optional<OAuthToken> asked(std::in_place, loop, curl, options, upstream, log);
   challenge(*asked);
   asked->fetch([](const TokenAnswer&) { FAIL("nobody is there to be answered"); });
   run_until([&] { return !server.seen().empty(); });
   asked.reset();
-  loop.restart();
-  loop.run_for(std::chrono::milliseconds(50));
+  loop.context().restart();
+  loop.context().run_for(std::chrono::milliseconds(50));
   CHECK(server.count("POST /token") == 0);
 }

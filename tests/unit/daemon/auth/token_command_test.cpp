@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "loop_fixture.hpp"
-#include "service/child_environment.hpp"
+#include "../event/loop_fixture.hpp"
+#include "process/child_environment.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;
@@ -28,7 +28,7 @@ struct CommandFixture : LoopFixture {
 
   TokenCommand source(const std::string& command, std::optional<std::chrono::milliseconds> ttl = {},
                       CommandLimits limits = {}) {
-    return TokenCommand(loop, turn, command, ttl, log, limits);
+    return TokenCommand(loop, command, ttl, log, limits);
   }
 
   std::string failure_of(const std::string& command, CommandLimits limits = {}) {
@@ -115,9 +115,8 @@ TEST_CASE_FIXTURE(CommandFixture, "a source that goes takes its command with it"
   // The loop opens its own at the first use.
   CHECK(failure_of("false") == "--token-command ended with exit code 1");
   const std::size_t before = open_descriptors();
-  std::optional<TokenCommand> asked(std::in_place, loop, turn,
-                                    "echo $$ > " + path("group") + "; exec sleep 600", std::nullopt,
-                                    log);
+  std::optional<TokenCommand> asked(
+      std::in_place, loop, "echo $$ > " + path("group") + "; exec sleep 600", std::nullopt, log);
   asked->fetch([](const TokenAnswer&) { FAIL("nobody is there to be answered"); });
   run_until([&] { return contains(read("group"), "\n"); });
   asked.reset();

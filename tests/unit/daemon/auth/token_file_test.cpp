@@ -2,18 +2,18 @@
 
 #include <sys/stat.h>
 
-#include "loop_fixture.hpp"
+#include "../event/loop_fixture.hpp"
 
 using namespace bridge;
 
 TEST_CASE_FIXTURE(LoopFixture, "a token file's line end is not part of the token") {
-  TokenFile source(loop, turn, write("t", "secret-1\r\n"));
+  TokenFile source(loop, write("t", "secret-1\r\n"));
   CHECK(source.current() == "secret-1");
   CHECK(fetch(source).token == "secret-1");
 }
 
 TEST_CASE_FIXTURE(LoopFixture, "a replaced token file is noticed when its token is refused") {
-  TokenFile source(loop, turn, write("t", "old-token\n"));
+  TokenFile source(loop, write("t", "old-token\n"));
   CHECK(!source.refused("old-token", {}));
   replace("t", "new-token\n");
   CHECK(source.refused("old-token", {}));
@@ -24,13 +24,13 @@ TEST_CASE_FIXTURE(LoopFixture, "a replaced token file is noticed when its token 
 
 TEST_CASE_FIXTURE(LoopFixture,
                   "a file rewritten in place, with the same size, is noticed within two seconds") {
-  TokenFile source(loop, turn, write("t", "token-1"));
+  TokenFile source(loop, write("t", "token-1"));
   write("t", "token-2");
   run_until([&] { return source.current() == "token-2"; });
 }
 
 TEST_CASE_FIXTURE(LoopFixture, "a reload reads the token file at once") {
-  TokenFile source(loop, turn, write("t", "token-1"));
+  TokenFile source(loop, write("t", "token-1"));
   replace("t", "token-2");
   source.reload();
   CHECK(source.current() == "token-2");
@@ -38,7 +38,7 @@ TEST_CASE_FIXTURE(LoopFixture, "a reload reads the token file at once") {
 
 TEST_CASE_FIXTURE(LoopFixture, "a token file that cannot be read is a failure that names it") {
   const auto failure_of = [&](const std::string& file) {
-    TokenFile source(loop, turn, path(file));
+    TokenFile source(loop, path(file));
     CHECK(!source.current());
     const TokenAnswer answer = fetch(source);
     REQUIRE(answer.failure);
@@ -62,7 +62,7 @@ TEST_CASE_FIXTURE(LoopFixture, "a token file that cannot be read is a failure th
 }
 
 TEST_CASE_FIXTURE(LoopFixture, "a token file that comes to be is read") {
-  TokenFile source(loop, turn, path("t"));
+  TokenFile source(loop, path("t"));
   CHECK(fetch(source).failure);
   write("t", "late");
   CHECK(fetch(source).token == "late");

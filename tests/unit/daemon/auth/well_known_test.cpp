@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "auth/web_url.hpp"
+#include "http/web_url.hpp"
 
 using namespace bridge;
 

@@ -9,7 +9,7 @@
 namespace bridge {
 
 constexpr Sequence without_end = static_cast<Sequence>(~std::uint64_t{0});
-inline const Ring::Clock::time_point now{};
+inline const WallTime now{};
 
 inline bool push(Ring& ring, std::string text, std::string key = {}) {
   return ring.push(std::move(text), "m", std::move(key), now);

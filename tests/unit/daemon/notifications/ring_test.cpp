@@ -81,7 +81,7 @@ TEST_CASE("an entry is as old as its time to live: gone when the ring is used th
   RingLimits limits;
   limits.ttl = 10s;
   Ring ring(limits);
-  const Ring::Clock::time_point start{1000s};
+  const WallTime start{1000s};
   ring.push("a", "m", {}, start);
   ring.push("b", "m", {}, start + 5s);
   ring.expire(start + 9999ms);
@@ -102,8 +102,8 @@ TEST_CASE("an entry is as old as its time to live: gone when the ring is used th
 
 TEST_CASE("without a time to live nothing ages") {
   Ring ring{RingLimits{}};
-  ring.push("a", "m", {}, Ring::Clock::time_point{});
-  ring.expire(Ring::Clock::time_point::max());
+  ring.push("a", "m", {}, WallTime{});
+  ring.expire(WallTime::max());
   CHECK(ring.size() == 1);
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "../jsonrpc/frames.hpp"
 #include "../lines.hpp"
-#include "../protocol/frames.hpp"
 
 using namespace bridge;
 

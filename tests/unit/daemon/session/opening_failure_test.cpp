@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "jsonrpc/reply.hpp"
+
 using namespace bridge;
 
 TEST_CASE("who waits for a session is told that its opening has failed") {

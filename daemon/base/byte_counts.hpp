@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace bridge {
+
+/// What went over the connections of one carrier, since the daemon's start.
+struct ByteCounts {
+  std::uint64_t received_bytes = 0;
+  std::uint64_t sent_bytes = 0;
+};
+
+}  // namespace bridge

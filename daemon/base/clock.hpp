@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+
+namespace bridge {
+
+/// A point of the monotonic clock: what deadlines and durations are reckoned with.
+using SteadyTime = std::chrono::steady_clock::time_point;
+/// A point of the calendar, which may jump: for what is shown, and --ring-ttl.
+using WallTime = std::chrono::system_clock::time_point;
+
+/// Where the time comes from: the machine's clock in the daemon, one that a test advances in a
+/// test. Owned by whoever makes the EventLoop, and outlives it.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual SteadyTime now() const = 0;
+  virtual WallTime wall_time() const = 0;
+};
+
+/// The machine's clocks.
+class SystemClock final : public Clock {
+ public:
+  SteadyTime now() const override { return std::chrono::steady_clock::now(); }
+  WallTime wall_time() const override { return std::chrono::system_clock::now(); }
+};
+
+}  // namespace bridge

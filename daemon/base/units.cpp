@@ -1,0 +1,53 @@
+#include "base/units.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace bridge {
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  constexpr double longest = 10.0 * 366 * 24 * 3600 * 1000;
+  double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
+  if (error != std::errc() || !std::isfinite(number) || number < 0 || text.front() == '-')
+    return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  double factor = 0;
+  if (unit == "ms") {
+    factor = 1;
+  } else if (unit.empty() || unit == "s") {
+    factor = 1000;
+  } else if (unit == "m") {
+    factor = 60'000;
+  } else if (unit == "h") {
+    factor = 3'600'000;
+  } else {
+    return std::nullopt;
+  }
+  if (number * factor > longest) return std::nullopt;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::llround(number * factor)));
+}
+
+std::optional<std::size_t> parse_size(std::string_view text) {
+  std::size_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  unsigned shift = 0;
+  if (unit == "K" || unit == "KiB") {
+    shift = 10;
+  } else if (unit == "M" || unit == "MiB") {
+    shift = 20;
+  } else if (unit == "G" || unit == "GiB") {
+    shift = 30;
+  } else if (!unit.empty()) {
+    return std::nullopt;
+  }
+  if (number > (SIZE_MAX >> shift)) return std::nullopt;
+  return number << shift;
+}
+
+}  // namespace bridge

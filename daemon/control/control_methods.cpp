@@ -1,0 +1,182 @@
+#include "control/control_methods.hpp"
+#include "base/clock.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <random>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t max_answer = 1u << 20;
+constexpr std::uint64_t default_limit = 100;
+
+std::int64_t milliseconds(SteadyTime::duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+std::int64_t unix_milliseconds(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+std::string random_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+std::string_view name_of(ServerStream state) {
+  switch (state) {
+    case ServerStream::off: return "off";
+    case ServerStream::waiting: return "waiting";
+    case ServerStream::open: return "open";
+    case ServerStream::none: return "none";
+  }
+  return "off";
+}
+
+}  // namespace
+
+ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
+                               const Upstream& upstream, NotificationFeed& feed)
+    : loop_(loop),
+      router_(router),
+      session_(session),
+      upstream_(upstream),
+      feed_(feed),
+      instance_(random_name()),
+      started_(loop_.now()) {}
+
+std::string ControlMethods::answer(const Frame& request) {
+  const std::string_view id = request.text(request.id);
+  if (request.method == "bridge/status") return result_reply(id, status());
+  if (request.method == "bridge/metrics")
+    return result_reply(id, fmt::format(R"({{"text":{}}})", quote(metrics_())));
+  if (request.method == "bridge/notifications") {
+    const std::string result = notifications(request.text(request.params));
+    if (!result.empty()) return result_reply(id, result);
+    return error_reply(id, json_rpc::invalid_params,
+                       "Invalid params: since and limit are whole numbers, instance is a string");
+  }
+  return error_reply(
+      id, json_rpc::method_not_found,
+      "Method not found: the bridge knows bridge/status, bridge/notifications and bridge/metrics");
+}
+
+std::string ControlMethods::status() const {
+  std::string last_error = "null";
+  if (const auto& error = router_.statistics().last_error) {
+    last_error =
+        fmt::format(R"({{"atMs":{},"kind":"{}","message":{}}})", unix_milliseconds(error->at),
+                    bridge::name_of(error->kind), quote(error->message));
+  }
+  return fmt::format(
+      R"({{"version":"{}","pid":{},"instance":"{}","uptimeMs":{},"upstream":{},"ring":{},"clients":{},{},"lastError":{}}})",
+      MCP_BRIDGE_VERSION, getpid(), instance_, milliseconds(loop_.now() - started_),
+      upstream_status(), ring_status(), clients_status(), requests_status(), last_error);
+}
+
+std::string ControlMethods::upstream_status() const {
+  const std::string& result = session_.initialize_result();
+  const bool known = !result.empty();
+  const auto opened = session_.opened_at();
+  return fmt::format(
+      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"}})",
+      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
+      session_.is_ready(), known ? "\"legacy\"" : "null",
+      known ? quote(session_.protocol_version()) : "null",
+      find_member(result, "serverInfo").value_or("null"),
+      opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
+      session_.counts().reopened, session_.counts().reconnects, name_of(session_.server_stream()));
+}
+
+std::string ControlMethods::ring_status() const {
+  feed_.acknowledge_read();
+  Ring& ring = feed_.ring();
+  ring.expire(loop_.wall_time());
+  return fmt::format(
+      R"({{"entries":{},"untaken":{},"bytes":{},"capacity":{},"capacityBytes":{},"oldest":{},"newest":{},"dropped":{},"coalesced":{}}})",
+      ring.size(), ring.untaken(), ring.bytes(), ring.limits().entries, ring.limits().bytes,
+      value_of(ring.oldest()), value_of(ring.newest()), ring.dropped(), ring.coalesced());
+}
+
+std::string ControlMethods::clients_status() const {
+  std::string all = "[";
+  for (const auto& [id, client] : router_.clients()) {
+    const ClientIdentity& identity = client->channel.identity();
+    if (all.size() > 1) all += ',';
+    fmt::format_to(
+        std::back_inserter(all),
+        R"({{"id":{},"kind":"{}","pid":{},"uid":{},"command":{},"connectedMs":{},"inFlight":{},"queuedBytes":{},"idle":{}}})",
+        value_of(id), identity.kind, identity.pid, identity.uid, quote(client->channel.command()),
+        milliseconds(loop_.now() - identity.connected), client->in_flight.size(),
+        client->channel.queued_bytes() + router_.waiting_bytes(id),
+        client->channel.idle() && client->in_flight.empty() && client->waiting.empty());
+  }
+  return all + ']';
+}
+
+std::string ControlMethods::requests_status() const {
+  const Statistics& statistics = router_.statistics();
+  return fmt::format(
+      R"("requests":{{"total":{},"errors":{},"inFlight":{},"queued":{},"parked":{}}},"latencyUs":{{"p50":{},"p99":{},"addedP50":{}}})",
+      statistics.requests, statistics.errors, router_.in_flight(), router_.queued(),
+      router_.parked(), statistics.total.percentile(0.5), statistics.total.percentile(0.99),
+      statistics.added.percentile(0.5));
+}
+
+/// Empty if the params are of the wrong form.
+std::string ControlMethods::notifications(std::string_view params) const {
+  std::uint64_t since = 0;
+  std::uint64_t limit = default_limit;
+  const auto raw_since = find_member(params, "since");
+  const auto raw_limit = find_member(params, "limit");
+  const auto raw_instance = find_member(params, "instance");
+  if (raw_since) {
+    const auto number = to_unsigned(*raw_since);
+    if (!number) return {};
+    since = *number;
+  }
+  if (raw_limit) {
+    const auto number = to_unsigned(*raw_limit);
+    if (!number || *number == 0) return {};
+    limit = *number;
+  }
+  if (raw_instance && !is_string(*raw_instance)) return {};
+
+  feed_.acknowledge_read();
+  Ring& ring = feed_.ring();
+  ring.expire(loop_.wall_time());
+  const bool other_instance = raw_instance && *raw_instance != quote(instance_);
+  if (other_instance) since = 0;
+  const bool gap = other_instance || (raw_since && since + 1 < value_of(ring.oldest())) ||
+                   since > value_of(ring.newest());
+  std::string list;
+  std::uint64_t count = 0;
+  bool more = false;
+  ring.each_after(
+      static_cast<Sequence>(std::min(since, value_of(ring.newest()))), [&](const RingEntry& entry) {
+        const std::string_view message(entry.line.data(), entry.line.size() - 1);
+        if (count == limit || (count > 0 && list.size() + message.size() > max_answer - 4096)) {
+          more = true;
+          return false;
+        }
+        fmt::format_to(std::back_inserter(list),
+                       R"({}{{"seq":{},"time":{},"taken":{},"message":{}}})", count > 0 ? "," : "",
+                       value_of(entry.sequence), unix_milliseconds(entry.time), entry.taken,
+                       message);
+        ++count;
+        return true;
+      });
+  return fmt::format(
+      R"({{"instance":"{}","oldest":{},"newest":{},"dropped":{},"gap":{},"more":{},"notifications":[{}]}})",
+      instance_, value_of(ring.oldest()), value_of(ring.newest()), ring.dropped(), gap, more, list);
+}
+
+}  // namespace bridge

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "router/router.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// Answers `bridge/…` requests (product section 12). Owned by the daemon, after what it reads from.
+class ControlMethods final : public Router::Control {
+ public:
+  ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
+                 const Upstream& upstream, NotificationFeed& feed);
+
+  /// What answers bridge/metrics.
+  void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
+
+  std::string answer(const Frame& request) override;
+  /// The result of `bridge/status`.
+  std::string status() const;
+
+ private:
+  std::string upstream_status() const;
+  std::string ring_status() const;
+  std::string clients_status() const;
+  std::string requests_status() const;
+  std::string notifications(std::string_view params) const;
+
+  const EventLoop& loop_;
+  const Router& router_;
+  const Session& session_;
+  const Upstream& upstream_;
+  NotificationFeed& feed_;
+  std::function<std::string()> metrics_;
+  std::string instance_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,230 @@
+#include "control/metrics.hpp"
+#include "base/clock.hpp"
+
+#include <map>
+
+#include "control/exposition.hpp"
+#include "process/process_usage.hpp"
+
+namespace bridge {
+namespace {
+
+double seconds_since_epoch(WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+template <const auto& upper_bounds>
+void add_histogram(Exposition& out, const Histogram<upper_bounds>& histogram,
+                   const Labels& labels = {}) {
+  std::vector<std::pair<double, std::uint64_t>> cumulative;
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; at < histogram.buckets; ++at) {
+    count += histogram.count(at);
+    cumulative.emplace_back(static_cast<double>(upper_bounds[at]) / 1e6, count);
+  }
+  count += histogram.count(histogram.buckets);
+  out.histogram(cumulative, count, static_cast<double>(histogram.sum_in_microseconds()) / 1e6,
+                labels);
+}
+
+}  // namespace
+
+Metrics::Metrics(const EventLoop& loop, const Router& router, const Session& session,
+                 const Upstream& upstream, NotificationFeed& feed, const ByteBudget& budget,
+                 const Log& log, std::string socket)
+    : loop_(loop),
+      router_(router),
+      session_(session),
+      upstream_(upstream),
+      feed_(feed),
+      budget_(budget),
+      log_(log),
+      socket_(std::move(socket)),
+      started_(loop.wall_time()) {}
+
+std::string Metrics::text() const {
+  Exposition out({{"socket", socket_}});
+  add_process(out);
+  add_upstream(out);
+  add_session(out);
+  add_clients_of_all(out);
+  add_requests(out);
+  add_latency(out);
+  add_ring(out);
+  add_anomalies(out);
+  return out.text();
+}
+
+void Metrics::add_process(Exposition& out) const {
+  const ProcessUsage usage = process_usage();
+  out.family(MetricKind::gauge, "mcp_bridge_build_info", "Always 1; the version is the label.");
+  out.sample(1, {{"version", MCP_BRIDGE_VERSION}});
+  out.gauge("mcp_bridge_start_time_seconds", "When the daemon started, since the epoch.",
+            seconds_since_epoch(started_));
+  out.family(MetricKind::counter, "mcp_bridge_cpu_seconds_total",
+             "CPU time of the daemon, user and system.");
+  out.sample(usage.cpu_seconds);
+  out.gauge("mcp_bridge_resident_memory_bytes", "Memory of the daemon that is in RAM.",
+            static_cast<double>(usage.resident_bytes));
+  out.gauge("mcp_bridge_open_fds", "Open file descriptors.",
+            static_cast<double>(usage.open_descriptors));
+  out.gauge("mcp_bridge_max_fds", "The bound on open file descriptors.",
+            static_cast<double>(usage.max_descriptors));
+  out.gauge("mcp_bridge_buffered_bytes", "Bytes in all queues and accumulating frames.",
+            static_cast<double>(budget_.used()));
+  out.gauge("mcp_bridge_buffered_limit_bytes", "The bound on them (--max-buffered).",
+            static_cast<double>(budget_.limit()));
+}
+
+void Metrics::add_upstream(Exposition& out) const {
+  const UpstreamCounts counts = upstream_.counts();
+  out.counter("mcp_bridge_upstream_sent_bytes_total",
+              "Bytes of messages sent to the upstream, headers not counted.", counts.sent_bytes);
+  out.counter("mcp_bridge_upstream_received_bytes_total",
+              "Bytes of messages received from it, headers not counted.", counts.received_bytes);
+  out.counter("mcp_bridge_upstream_connections_total",
+              "Connections to the upstream that were opened.", counts.connections);
+  out.counter("mcp_bridge_server_stream_openings_total",
+              "Times the stream of the server's notifications was opened.",
+              counts.server_stream_openings);
+  out.counter("mcp_bridge_token_refreshes_total", "Times another bearer token came into use.",
+              counts.token_refreshes);
+  out.counter("mcp_bridge_token_failures_total", "Times no bearer token could be had.",
+              counts.token_failures);
+  out.counter("mcp_bridge_child_restarts_total", "Times the upstream's process was started again.",
+              counts.child_restarts);
+}
+
+void Metrics::add_session(Exposition& out) const {
+  out.gauge("mcp_bridge_upstream_ready", "1 unless the last try to reach the upstream has failed.",
+            session_.is_ready() ? 1 : 0);
+  out.family(MetricKind::gauge, "mcp_bridge_session_state",
+             "1 for the state the session is in, 0 for the others.");
+  using State = Session::State;
+  for (const State state : {State::idle, State::opening, State::open, State::reopening,
+                            State::waiting, State::refused}) {
+    out.sample(session_.state() == state ? 1 : 0, {{"state", std::string(name_of(state))}});
+  }
+  const auto opened = session_.opened_at();
+  out.gauge("mcp_bridge_session_age_seconds",
+            "Time since the session was opened; 0: there was none yet.",
+            opened ? std::chrono::duration<double>(loop_.now() - *opened).count() : 0);
+  out.gauge("mcp_bridge_server_stream_open",
+            "1 while the stream of the server's notifications is open.",
+            session_.server_stream() == ServerStream::open ? 1 : 0);
+  const SessionCounts& counts = session_.counts();
+  out.counter("mcp_bridge_sessions_opened_total",
+              "Sessions opened, those that replaced a lost one included.", counts.opened);
+  out.counter("mcp_bridge_session_reopenings_total", "Sessions that replaced a lost one.",
+              counts.reopened);
+  out.counter("mcp_bridge_session_failed_tries_total", "Tries to open a session that failed.",
+              counts.failed_tries);
+  out.counter("mcp_bridge_upstream_reconnects_total",
+              "Times the upstream could be reached again, with its session.", counts.reconnects);
+}
+
+void Metrics::add_clients_of_all(Exposition& out) const {
+  std::map<std::string, std::size_t> connected;
+  for (const auto& [id, client] : router_.clients()) ++connected[client->channel.identity().kind];
+  out.family(MetricKind::gauge, "mcp_bridge_clients", "Clients connected now.");
+  for (const auto& [kind, counts] : carriers_)
+    out.sample(static_cast<double>(connected[kind]), {{"kind", kind}});
+
+  const auto each = [&](const char* name, const char* help, std::uint64_t ClientCounts::*count) {
+    out.family(MetricKind::counter, name, help);
+    for (const auto& [kind, counts] : carriers_)
+      out.sample(static_cast<double>(counts->*count), {{"kind", kind}});
+  };
+  each("mcp_bridge_clients_connected_total", "Clients that have connected.",
+       &ClientCounts::connected);
+  each("mcp_bridge_clients_refused_total", "Clients that were not allowed to connect.",
+       &ClientCounts::refused);
+  each("mcp_bridge_clients_stalled_total", "Clients disconnected because they read nothing.",
+       &ClientCounts::stalled);
+  each("mcp_bridge_client_received_bytes_total", "Bytes received from clients.",
+       &ClientCounts::received_bytes);
+  each("mcp_bridge_client_sent_bytes_total", "Bytes sent to clients.", &ClientCounts::sent_bytes);
+  each("mcp_bridge_client_lost_notifications_total",
+       "Notifications pushed out of the ring before a client came to them.",
+       &ClientCounts::lost_notifications);
+}
+
+void Metrics::add_requests(Exposition& out) const {
+  const Statistics& statistics = router_.statistics();
+  out.family(MetricKind::counter, "mcp_bridge_requests_total",
+             "Requests of clients that have ended, by the method's class and the outcome.");
+  for (std::size_t of = 0; of < method_classes; ++of) {
+    for (std::size_t outcome = 0; outcome < outcomes; ++outcome) {
+      out.sample(static_cast<double>(statistics.ended[of][outcome]),
+                 {{"class", std::string(name_of(static_cast<MethodClass>(of)))},
+                  {"outcome", std::string(name_of(static_cast<Outcome>(outcome)))}});
+    }
+  }
+  out.family(MetricKind::counter, "mcp_bridge_request_errors_total",
+             "Errors the bridge itself answered with, by kind.");
+  for (std::size_t kind = 0; kind < error_kinds; ++kind) {
+    out.sample(static_cast<double>(statistics.bridge_errors[kind]),
+               {{"kind", std::string(name_of(static_cast<ErrorKind>(kind)))}});
+  }
+  out.gauge("mcp_bridge_requests_in_flight", "Requests of clients that the upstream is working on.",
+            static_cast<double>(router_.in_flight()));
+  out.gauge("mcp_bridge_requests_queued", "Frames of clients that wait to be sent.",
+            static_cast<double>(router_.queued()));
+  out.gauge("mcp_bridge_server_requests_parked", "Requests of the upstream that wait for a client.",
+            static_cast<double>(router_.parked()));
+  out.counter("mcp_bridge_control_requests_total", "Requests for the bridge itself (bridge/*).",
+              statistics.control_requests);
+}
+
+void Metrics::add_latency(Exposition& out) const {
+  const Statistics& statistics = router_.statistics();
+  out.family(
+      MetricKind::histogram, "mcp_bridge_request_duration_seconds",
+      "From a request's arrival to its answer, of those the upstream has answered, by the method's class.");
+  for (std::size_t of = 0; of < method_classes; ++of) {
+    add_histogram(out, statistics.total_by_class[of],
+                  {{"class", std::string(name_of(static_cast<MethodClass>(of)))}});
+  }
+  out.family(MetricKind::histogram, "mcp_bridge_added_latency_seconds",
+             "The bridge's own part of that: waiting for the session or a slot, and handling.");
+  add_histogram(out, statistics.added_in_all);
+}
+
+void Metrics::add_ring(Exposition& out) const {
+  feed_.acknowledge_read();
+  Ring& ring = feed_.ring();
+  ring.expire(loop_.wall_time());
+  out.gauge("mcp_bridge_ring_notifications", "Notifications in the ring.",
+            static_cast<double>(ring.size()));
+  out.gauge("mcp_bridge_ring_untaken", "Those of them that no client has read.",
+            static_cast<double>(ring.untaken()));
+  out.gauge("mcp_bridge_ring_bytes", "Bytes of them.", static_cast<double>(ring.bytes()));
+  out.gauge("mcp_bridge_ring_capacity", "How many notifications it holds (--ring).",
+            static_cast<double>(ring.limits().entries));
+  out.gauge("mcp_bridge_ring_capacity_bytes", "How many bytes (--ring-bytes).",
+            static_cast<double>(ring.limits().bytes));
+  out.counter("mcp_bridge_ring_published_total", "Notifications that came into the ring.",
+              value_of(ring.newest()));
+  out.counter("mcp_bridge_ring_taken_total", "Those that a client has read.", ring.taken());
+  out.counter("mcp_bridge_ring_dropped_total",
+              "Those that were lost before any client had read them.", ring.dropped());
+  out.counter("mcp_bridge_ring_coalesced_total",
+              "Those that a newer one made superfluous (--ring-coalesce).", ring.coalesced());
+}
+
+void Metrics::add_anomalies(Exposition& out) const {
+  const Statistics& statistics = router_.statistics();
+  out.counter("mcp_bridge_invalid_frames_total", "Lines of clients that are no JSON-RPC message.",
+              statistics.invalid_frames);
+  out.counter("mcp_bridge_malformed_messages_total", "Messages of the upstream that are none.",
+              statistics.malformed_messages);
+  out.counter("mcp_bridge_unknown_answers_total", "Answers, of either side, that nobody waits for.",
+              statistics.unknown_answers);
+  out.counter("mcp_bridge_discarded_notifications_total",
+              "Notifications, of either side, that had nobody to go to and are not for the ring.",
+              statistics.dropped_notifications);
+  out.counter("mcp_bridge_log_lines_suppressed_total", "Log lines that were only counted.",
+              log_.suppressed());
+}
+
+}  // namespace bridge

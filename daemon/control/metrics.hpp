@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "router/router.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+class Exposition;
+
+/// Collects what all parts have counted into the Prometheus text (product section 14). Nothing is
+/// kept here, and nothing is paid for until somebody asks.
+///
+/// Owned by the daemon, after what it reads from; the loop's thread only. Every sample has the
+/// label `socket`, so that the files of several daemons can stand side by side.
+class Metrics {
+ public:
+  Metrics(const EventLoop& loop, const Router& router, const Session& session,
+          const Upstream& upstream, NotificationFeed& feed, const ByteBudget& budget,
+          const Log& log, std::string socket);
+
+  /// Another carrier of clients; `kind` is that of its ClientIdentity. Both outlive the last
+  /// text().
+  void add_clients(std::string kind, const ClientCounts& counts) {
+    carriers_.emplace_back(std::move(kind), &counts);
+  }
+
+  std::string text() const;
+
+ private:
+  void add_process(Exposition& out) const;
+  void add_upstream(Exposition& out) const;
+  void add_session(Exposition& out) const;
+  void add_clients_of_all(Exposition& out) const;
+  void add_requests(Exposition& out) const;
+  void add_latency(Exposition& out) const;
+  void add_ring(Exposition& out) const;
+  void add_anomalies(Exposition& out) const;
+
+  const EventLoop& loop_;
+  const Router& router_;
+  const Session& session_;
+  const Upstream& upstream_;
+  NotificationFeed& feed_;
+  const ByteBudget& budget_;
+  const Log& log_;
+  std::string socket_;
+  WallTime started_;
+  std::vector<std::pair<std::string, const ClientCounts*>> carriers_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,119 @@
+#include "control/supervisor.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr std::chrono::milliseconds pause_while_full{100};
+constexpr std::size_t most_unsent = 4096;
+constexpr std::size_t longest_status = 300;
+constexpr const char* variables[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"};
+
+std::optional<std::int64_t> number_of(const char* text) {
+  if (text == nullptr) return std::nullopt;
+  const char* const end = text + std::strlen(text);
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text, end, number);
+  return error == std::errc() && rest == end && number > 0 ? std::optional(number) : std::nullopt;
+}
+
+/// What RELOADING=1 has to carry, so that the manager can tell it from an older one.
+std::int64_t monotonic_microseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+}
+
+}  // namespace
+
+Supervision take_supervision() {
+  Supervision supervision;
+  if (const char* address = std::getenv("NOTIFY_SOCKET")) supervision.notify_socket = address;
+  const char* const pid = std::getenv("WATCHDOG_PID");
+  const bool is_ours = pid == nullptr || number_of(pid) == getpid();
+  if (const auto limit = number_of(std::getenv("WATCHDOG_USEC")); limit && is_ours) {
+    supervision.watchdog = std::chrono::microseconds(*limit);
+  }
+  for (const char* name : variables) unsetenv(name);
+  return supervision;
+}
+
+Supervisor::Supervisor(EventLoop& loop, Supervision supervision, Log& log)
+    : log_(log),
+      send_again_(loop, [this] { send(); }),
+      next_beat_(loop, [this] { feed_watchdog(); }) {
+  if (supervision.notify_socket.empty()) return;
+  if (auto socket = NotifySocket::open(supervision.notify_socket)) {
+    socket_.emplace(std::move(*socket));
+  } else {
+    log_.event(
+        LogLevel::warning, "notify socket",
+        "NOTIFY_SOCKET: '{}' is no socket that can be written to; the service manager is told nothing",
+        printable(supervision.notify_socket));
+    return;
+  }
+  if (supervision.watchdog) {
+    using std::chrono::milliseconds;
+    beat_ = std::max(std::chrono::duration_cast<milliseconds>(*supervision.watchdog / 2),
+                     milliseconds(1));
+  }
+}
+
+void Supervisor::ready() {
+  tell("READY=1");
+  if (socket_ && beat_) next_beat_.set_after(*beat_);
+}
+
+void Supervisor::reloading() {
+  tell(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_microseconds()));
+}
+
+void Supervisor::reloaded() { tell("READY=1"); }
+
+void Supervisor::stopping(std::chrono::milliseconds patience) {
+  tell(fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}",
+                   std::chrono::duration_cast<std::chrono::microseconds>(patience).count()));
+}
+
+void Supervisor::status(std::string_view text) {
+  if (!socket_) return;
+  std::string line = printable(text, longest_status);
+  if (line == status_) return;
+  status_ = std::move(line);
+  tell("STATUS=" + status_);
+}
+
+void Supervisor::feed_watchdog() {
+  tell("WATCHDOG=1");
+  next_beat_.set_after(*beat_);
+}
+
+void Supervisor::tell(std::string_view lines) {
+  if (!socket_) return;
+  if (unsent_.size() + lines.size() >= most_unsent) unsent_.clear();
+  if (!unsent_.empty()) unsent_ += '\n';
+  unsent_ += lines;
+  if (!send_again_.is_set()) send();
+}
+
+void Supervisor::send() {
+  switch (socket_->send(unsent_)) {
+    case NotifySocket::Sent::yes: break;
+    case NotifySocket::Sent::later: send_again_.set_after(pause_while_full); return;
+    case NotifySocket::Sent::failed:
+      log_.peer(LogLevel::warning, "service manager", "the service manager cannot be told: {}",
+                std::strerror(errno));
+      break;
+  }
+  unsent_.clear();
+}
+
+}  // namespace bridge

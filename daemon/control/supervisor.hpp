@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/log.hpp"
+#include "control/notify_socket.hpp"
+#include "event/deadline_timer.hpp"
+
+namespace bridge {
+
+/// What a service manager left in the environment for this process.
+struct Supervision {
+  std::string notify_socket;  ///< NOTIFY_SOCKET; empty: it wants to hear nothing
+  std::optional<std::chrono::microseconds>
+      watchdog{};  ///< WATCHDOG_USEC, if it is meant for this process
+};
+
+/// Reads it (sd_notify(3), sd_watchdog_enabled(3)) and removes it from the environment: it is meant
+/// for no other process.
+Supervision take_supervision();
+
+/// Tells the service manager how the daemon is (Type=notify): ready, reloading, stopping, a line of
+/// status, and, if it asked, that the loop still turns. Without a manager it does nothing and sets
+/// no timer.
+///
+/// Owned by the daemon; the loop's thread only. Never blocks: while the manager's queue is full,
+/// what it has to hear is kept (at most 4 KiB, then all but the newest is dropped) and tried again.
+class Supervisor {
+ public:
+  Supervisor(EventLoop& loop, Supervision supervision, Log& log);
+
+  /// The socket accepts. From now on the watchdog is fed.
+  void ready();
+  /// Between reloading() and reloaded() the manager shows the daemon as reloading.
+  void reloading();
+  void reloaded();
+  /// It ends, and may need `patience` for that, whatever the manager's own limit is.
+  void stopping(std::chrono::milliseconds patience);
+  /// One line for people, shown by `systemctl status`. Sent only when it is another one.
+  void status(std::string_view text);
+
+ private:
+  void tell(std::string_view lines);
+  void send();
+  void feed_watchdog();
+
+  Log& log_;
+  std::optional<NotifySocket> socket_;
+  std::optional<std::chrono::milliseconds> beat_;  ///< between two signs of life
+  std::string unsent_;
+  std::string status_;
+  DeadlineTimer send_again_;
+  DeadlineTimer next_beat_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "downstream/http/event_store.hpp"
+#include "downstream/http/fan_out.hpp"
+#include "downstream/http/id_set.hpp"
+#include "downstream/http/pending_post.hpp"
+#include "downstream/http/session_end.hpp"
+#include "downstream/http/session_stream.hpp"
+
+namespace bridge {
+
+/// One downstream session of the face, as the router sees it: a client like any other. Its messages
+/// go each to exactly one place: an answer to the POST that asked, or to the session's stream if
+/// that POST was answered 202 or has broken; what belongs to a request likewise, or nowhere if its
+/// caller takes no stream; everything else to the session's stream.
+///
+/// Owned by the face, known to the router from start() to end(). Memory: the queue of its stream
+/// (over --client-buffer the router pauses), and --http-stream-buffer for resumption.
+class DownstreamSession final : public ClientChannel {
+ public:
+  enum class Kind {
+    streamable,  ///< Streamable HTTP
+    old_sse,     ///< HTTP+SSE of 2024-11-05: everything on one stream, and no longer than it
+  };
+
+  DownstreamSession(FaceContext& context, Kind kind, std::string name, std::string agent);
+
+  /// Announces it to the router; end() takes it back.
+  void start();
+  void end();
+
+  const std::string& name() const { return name_; }
+  Kind kind() const { return kind_; }
+  SessionStream& stream() { return stream_; }
+  EventStore& store() { return store_; }
+
+  void add_exchange(PendingPost& exchange) { exchanges_.push_back(&exchange); }
+  void remove_exchange(PendingPost& exchange) { std::erase(exchanges_, &exchange); }
+  PendingPost* exchange_of_stream(std::uint64_t number);
+  /// Whether a request of that id is being answered.
+  bool awaits(std::string_view raw_id) const;
+  /// The `initialize` it begins with: an error is its end.
+  void opens_with(std::string raw_id) { opening_id_ = std::move(raw_id); }
+  /// Its answers come on the session's stream.
+  void expect_later(std::string raw_id) { later_.insert(std::move(raw_id)); }
+  /// What a POST could not take goes on the session's stream.
+  void send_later(std::string message);
+
+  /// What was asked was answered by 504.
+  void timed_out(std::string_view raw_id);
+  /// More or less waits to be written than before.
+  void load_changed();
+  /// What is kept for its stream alone, while no connection carries it.
+  std::size_t unfetched_bytes() const { return stream_.is_open() ? 0 : stream_.queued_bytes(); }
+
+  /// Its stream was opened.
+  void opened();
+  /// A stream has begun on which it can be asked.
+  void can_be_asked_now();
+  void used() { last_used_ = context_.loop.now(); }
+  SteadyTime last_used() const { return last_used_; }
+  /// Ends its stream if that is quiet (--sse-idle), but for one that its answers can only come on.
+  /// Returns when to look again.
+  std::optional<SteadyTime> end_quiet_stream(SteadyTime now);
+  /// Nothing of it is open or under way.
+  bool is_unused() const;
+  /// When and why it ends if nothing happens; nothing while another's time runs for it.
+  std::optional<SessionDue> due() const;
+  /// An old_sse session is over with its stream.
+  bool is_over() const { return over_; }
+
+  void send(std::string frame) override;
+  void send_ahead(std::string frame) override;
+  void answer(std::string_view request_id, std::string frame, AnswerOrder order) override;
+  void send_about(std::string_view request_id, std::string frame) override;
+  void no_answer(std::string_view request_id) override;
+  bool can_be_asked(std::string_view request_id) const override;
+  void set_feed(RingFeed feed) override { stream_.set_feed(feed); }
+  void finish() override;
+  std::size_t queued_bytes() const override;
+  bool congested() const override { return congested_; }
+  bool idle() const override { return is_unused() && queued_bytes() == 0; }
+  const ClientIdentity& identity() const override { return identity_; }
+  std::string command() const override { return agent_; }
+
+ private:
+  PendingPost* exchange_for(std::string_view raw_id) const;
+  bool settle_later(std::string_view request_id);
+  void set_over();
+  void stream_lost();
+
+  FaceContext& context_;
+  Kind kind_;
+  std::string name_;
+  std::string agent_;
+  std::string opening_id_;  ///< until it is answered
+  ClientIdentity identity_;
+  EventStore store_;
+  ByteBudget::Share share_;
+  std::vector<PendingPost*> exchanges_;
+  IdSet later_;
+  SteadyTime last_used_;
+  SteadyTime last_taken_{};  ///< see SessionUse; what the streams' connections say counts too
+  bool known_ = false;       ///< to the router
+  bool congested_ = false;
+  bool over_ = false;
+  SessionStream stream_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "http/response.hpp"
+
+namespace bridge {
+
+/// A JSON-RPC error without an id, for what failed before there was a message.
+HttpResponse error_response(int status, int code, std::string_view message);
+/// 503 for now: --max-buffered is used up.
+HttpResponse overloaded_response();
+
+}  // namespace bridge

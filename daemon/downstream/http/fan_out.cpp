@@ -1,0 +1,155 @@
+#include "downstream/http/fan_out.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "http/sse_event.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+std::string_view line_of(const RingEntry& entry) {
+  return std::string_view(entry.line).substr(0, entry.line.size() - 1);
+}
+
+bool is_request(std::string_view message) {
+  return find_member(message, "method").has_value() && find_member(message, "id").has_value();
+}
+
+}  // namespace
+
+class FanOut::Subscriber final : public HttpResponder {
+ public:
+  Subscriber(FanOut& owner, HttpConnection& connection, EventStream::Headers headers)
+      : owner_(owner), stream_(owner.context_, connection, std::move(headers)) {
+    connection.set_responder(this);
+  }
+
+  EventStream& stream() { return stream_; }
+
+  void connection_drained() override {}
+  void connection_lost(bool) override { owner_.remove(*this); }
+  bool ends_with_input() const override { return true; }
+
+ private:
+  FanOut& owner_;
+  EventStream stream_;
+};
+
+FanOut::FanOut(FaceContext& context)
+    : context_(context),
+      store_(context.options.stream_buffer, context.budget),
+      instance_(std::random_device{}()),
+      seen_(context.feed.ring().newest()) {}
+
+FanOut::~FanOut() = default;
+
+void FanOut::subscribe(HttpConnection& connection, EventStream::Headers headers,
+                       std::string_view last_event_id) {
+  if (!std::exchange(used_, true)) seen_ = context_.feed.ring().newest();
+  auto subscriber = std::make_unique<Subscriber>(*this, connection, std::move(headers));
+  EventStream& stream = subscriber->stream();
+  Subscriber* key = subscriber.get();
+  subscribers_.emplace(key, std::move(subscriber));
+  const auto last = parse_event_id(last_event_id);
+  if (last && last->stream == instance_ && store_.reaches_back_to(*last)) {
+    store_.each_after(*last, [&](const EventStore::Event& event) {
+      if (!event.message.empty()) {
+        stream.send(sse_event(to_text(event.id), {}, event.message));
+        return;
+      }
+      context_.feed.ring().each_after(
+          static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
+            if (entry.sequence == event.sequence)
+              stream.send(sse_event(to_text(event.id), {}, line_of(entry)));
+            return false;
+          });
+    });
+  } else {
+    stream.send(sse_retry(to_text(next_id()), stream_retry_ms));
+  }
+}
+
+void FanOut::publish(const std::string& message) {
+  if (!used_) return;
+  const EventId id = next_id();
+  store_.keep(id, message);
+  send_to_all(id, message);
+}
+
+void FanOut::publish_if_all(const std::string& message) {
+  if (context_.options.fans_out_all) publish(message);
+}
+
+void FanOut::publish_about(const std::string& message, bool is_later) {
+  const bool is_shown = is_later || context_.options.fans_out_all;
+  if (is_shown && used_ && !is_request(message)) publish(message);
+}
+
+bool FanOut::somebody_looks_on() const {
+  return context_.options.fans_out_all && !subscribers_.empty();
+}
+
+void FanOut::show_request(const std::string& line) { publish_if_all(line); }
+
+std::optional<SteadyTime> FanOut::end_quiet(SteadyTime now) {
+  std::optional<SteadyTime> next;
+  std::vector<Subscriber*> quiet;
+  for (auto& [key, subscriber] : subscribers_) {
+    const auto end = subscriber->stream().quiet_end();
+    if (!end) break;
+    if (*end <= now) {
+      quiet.push_back(key);
+    } else {
+      next = next ? std::min(*next, *end) : end;
+    }
+  }
+  for (Subscriber* one : quiet) {
+    one->stream().end();
+    remove(*one);
+  }
+  return next;
+}
+
+void FanOut::ring_grew() {
+  if (!used_) return;
+  context_.feed.ring().each_after(seen_, [this](const RingEntry& entry) {
+    seen_ = entry.sequence;
+    const EventId id = next_id();
+    store_.keep(id, entry.sequence);
+    send_to_all(id, line_of(entry));
+    return true;
+  });
+}
+
+void FanOut::send_to_all(EventId id, std::string_view message) {
+  if (subscribers_.empty()) return;
+  const std::string event = sse_event(to_text(id), {}, message);
+  std::vector<Subscriber*> overrun;
+  for (auto& [key, subscriber] : subscribers_) {
+    subscriber->stream().send(event);
+    if (subscriber->stream().is_overrun()) overrun.push_back(key);
+  }
+  for (Subscriber* one : overrun) {
+    context_.log.peer(
+        LogLevel::warning, "stream dropped",
+        "a subscriber of /mcp/stream was dropped: it does not read (--http-stream-buffer)");
+    one->stream().drop();
+    remove(*one);
+  }
+}
+
+void FanOut::remove(Subscriber& subscriber) { subscribers_.erase(&subscriber); }
+
+void FanOut::close_all(std::string_view last_comment) {
+  for (auto& [key, subscriber] : subscribers_) {
+    subscriber->stream().comment(last_comment);
+    subscriber->stream().end();
+  }
+  subscribers_.clear();
+}
+
+}  // namespace bridge

@@ -1,0 +1,267 @@
+#include "downstream/http/http_face.hpp"
+#include "downstream/http/error_response.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/start_error.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view last_words = "the bridge is shutting down";
+
+}  // namespace
+
+HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
+                   ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
+                   FaceReports reports)
+    : context_{loop, ids, feed, budget, events, flush, log, std::move(options), {}},
+      fan_out_(context_),
+      reports_(std::move(reports)),
+      token_(context_.options.token_file),
+      sweep_timer_(loop, [this] { sweep(); }) {
+  const FaceOptions& face = context_.options;
+  context_.fan_out = &fan_out_;
+  context_.look_by = [this](SteadyTime time) { sweep_timer_.set_at_latest(time); };
+  sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};
+  auto tls = face.certificate.empty()
+                 ? nullptr
+                 : std::make_unique<TlsServer>(face.certificate, face.private_key);
+  ListeningPort port = ListeningPort::open(*face.address);
+  url_ = (tls ? "https://" : "http://") + port.authority;
+  server_ = std::make_unique<HttpServer>(
+      HttpConnectionContext{loop, budget, context_.counts, *this, context_.flush, face.max_frame,
+                            face.stall},
+      std::move(port), std::move(tls), std::min(face.wanted_connections(), face.max_connections),
+      log);
+  budget.on_used_up([this] {
+    budget_is_used_up_ = true;
+    budget_used_up_at_ = context_.loop.now();
+    context_.flush.schedule();
+  });
+}
+
+HttpFace::~HttpFace() { context_.budget.on_used_up({}); }
+
+void HttpFace::start() {
+  server_->start();
+  context_.log.event(LogLevel::info, "http face", "HTTP face on {}/mcp", url_);
+}
+
+void HttpFace::reload() {
+  const FaceOptions& face = context_.options;
+  if (face.certificate.empty()) return;
+  try {
+    server_->set_tls(std::make_unique<TlsServer>(face.certificate, face.private_key));
+  } catch (const StartError& error) {
+    context_.log.event(LogLevel::error, "reload", "SIGHUP: the certificate stays as it was: {}",
+                       error.what());
+  }
+}
+
+void HttpFace::stop_accepting() { server_->stop_accepting(); }
+
+/// What is kept for resumption gives way to what is under way, the most of it first.
+void HttpFace::relieve_budget() {
+  std::vector<EventStore*> stores{&fan_out_.store()};
+  for (auto& [name, session] : sessions_) stores.push_back(&session->store());
+  std::sort(stores.begin(), stores.end(),
+            [](const EventStore* a, const EventStore* b) { return a->bytes() > b->bytes(); });
+  for (EventStore* store : stores) {
+    if (!context_.budget.over()) break;
+    store->give_way();
+  }
+}
+
+void HttpFace::flush() {
+  if (std::exchange(budget_is_used_up_, false)) {
+    relieve_budget();
+    if (context_.budget.over())
+      sweep_timer_.set_at_latest(budget_used_up_at_ + context_.options.stall);
+  }
+  server_->flush();
+  reap();
+}
+
+void HttpFace::reap() {
+  for (const std::uint64_t number : std::exchange(context_.over_exchanges, {})) {
+    const auto found = postings_.find(number);
+    if (found == postings_.end()) continue;
+    Posting& posting = found->second;
+    if (posting.client != nullptr) posting.client->leave_exchange();
+    if (posting.session != nullptr) {
+      posting.session->remove_exchange(*posting.exchange);
+      posting.session->used();
+      posting.session->load_changed();
+      if (const auto due = posting.session->due()) context_.look_by(due->time);
+    }
+    postings_.erase(found);
+  }
+  for (const ClientId id : std::exchange(context_.over_clients, {})) {
+    const auto found = sessionless_clients_.find(id);
+    if (found == sessionless_clients_.end()) continue;
+    for (auto& [number, posting] : postings_) {
+      if (posting.client == found->second.get()) posting.client = nullptr;
+    }
+    sessionless_clients_.erase(found);
+  }
+  for (const std::string& name : std::exchange(context_.over_sessions, {})) {
+    const auto found = sessions_.find(name);
+    if (found == sessions_.end()) continue;
+    DownstreamSession& session = *found->second;
+    session.end();
+    for (auto at = postings_.begin(); at != postings_.end();) {
+      if (at->second.session != &session) {
+        ++at;
+        continue;
+      }
+      at->second.exchange->close("the session has ended",
+                                 error_response(404, -32001, "Session not found"));
+      session.remove_exchange(*at->second.exchange);  // its stream still counts what they hold
+      at = postings_.erase(at);
+    }
+    session.stream().close("the session has ended");
+    sessions_.erase(found);
+  }
+}
+
+/// They have had their answer: the upstream need not go on.
+void HttpFace::cancel(const Posting& posting, const std::vector<std::string>& raw_ids) {
+  const ClientId client = posting.session != nullptr  ? posting.session->identity().id
+                          : posting.client != nullptr ? posting.client->identity().id
+                                                      : ClientId{};
+  for (const std::string& raw_id : raw_ids) {
+    if (posting.session != nullptr) posting.session->timed_out(raw_id);
+    context_.events.client_line(
+        client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                    raw_id + R"(,"reason":"timeout"}})");
+  }
+}
+
+void HttpFace::end_in_time(DownstreamSession& session, SessionEnd why) {
+  if (why == SessionEnd::idle) {
+    context_.log.event(LogLevel::debug, "http session idle",
+                       "an HTTP session was not used for {} ms and has ended",
+                       context_.options.session_idle.count());
+  } else {
+    ++context_.counts.stalled;
+    context_.log.peer(
+        LogLevel::warning, "client stalled", {.client = session.identity().id},
+        "an HTTP session has ended: nothing was taken for {} ms (--client-stall) with "
+        "{} bytes waiting for it (--client-buffer)",
+        context_.options.stall.count(), session.queued_bytes());
+  }
+  session.end();
+}
+
+/// With --http-max-sessions used up the session ends that was not used for longest, of those with
+/// nothing open and nothing under way. False if there is none.
+bool HttpFace::end_longest_unused() {
+  DownstreamSession* longest = nullptr;
+  for (auto& [name, session] : sessions_) {
+    if (session->is_unused() && (longest == nullptr || session->last_used() < longest->last_used()))
+      longest = session.get();
+  }
+  if (longest == nullptr) return false;
+  context_.log.peer(LogLevel::info, "http session made room",
+                    "an HTTP session has ended to make room for another (--http-max-sessions): it "
+                    "was not used for {} ms",
+                    std::chrono::duration_cast<std::chrono::milliseconds>(context_.loop.now() -
+                                                                          longest->last_used())
+                        .count());
+  longest->end();
+  return true;
+}
+
+/// Everything that has its time: comments on quiet streams, callers that have waited too long,
+/// sessions nobody uses.
+void HttpFace::sweep() {
+  const SteadyTime now = context_.loop.now();
+  std::optional<SteadyTime> next;
+  const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
+
+  for (auto& [number, posting] : postings_) {
+    cancel(posting, posting.exchange->look(now));
+    if (const auto time = posting.exchange->due()) later(*time);
+  }
+
+  // With those that are due go those that soon would be: fewer wake-ups.
+  const auto interval = context_.options.keepalive;
+  const std::vector<EventStream*> streams(context_.streams.begin(), context_.streams.end());
+  for (EventStream* stream : streams) {
+    if (stream->last_sent() + interval / 2 <= now) stream->comment("keep-alive");
+    later(stream->last_sent() + interval);
+  }
+
+  if (const auto time = fan_out_.end_quiet(now)) later(*time);
+  for (auto& [name, session] : sessions_) {
+    session->stream().drop_if_stuck();
+    if (const auto time = session->end_quiet_stream(now)) later(*time);
+    const auto due = session->due();
+    if (!due) continue;
+    if (due->time <= now) {
+      end_in_time(*session, due->why);
+    } else {
+      later(due->time);
+    }
+  }
+  if (const auto time = make_room(now)) later(*time);
+  if (next) sweep_timer_.set_at_latest(*next);
+}
+
+/// With all buffers full for a while, whoever makes most wait ends: a session that does not fetch
+/// what lies there for it, or an array whose answers are collected. Returns when to look again.
+std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
+  if (!context_.budget.over()) return std::nullopt;
+  if (now < budget_used_up_at_ + context_.options.stall)
+    return budget_used_up_at_ + context_.options.stall;
+  std::size_t most = 0;
+  DownstreamSession* session = nullptr;
+  Posting* collecting = nullptr;
+  for (auto& [name, one] : sessions_) {
+    if (one->is_over() || one->unfetched_bytes() <= most) continue;
+    most = one->unfetched_bytes();
+    session = one.get();
+  }
+  for (auto& [number, one] : postings_) {
+    if (one.exchange->collected() <= most) continue;
+    most = one.exchange->collected();
+    collecting = &one;
+  }
+  if (most == 0) return now + context_.options.stall;  // others have to make room first
+  if (collecting != nullptr) {
+    context_.log.peer(LogLevel::warning, "http array given up",
+                      "a POST was answered 503: {} bytes of its answers were collected, and "
+                      "--max-buffered is used up",
+                      most);
+    cancel(*collecting, collecting->exchange->give_up());
+  } else {
+    context_.log.peer(LogLevel::warning, "http session ended",
+                      "an HTTP session has ended: {} bytes of answers were not fetched, and "
+                      "--max-buffered is used up",
+                      most);
+    session->end();
+  }
+  return now + std::chrono::milliseconds(1);  // what it held is given back at the end of this turn
+}
+
+void HttpFace::ring_grew() {
+  fan_out_.ring_grew();
+  for (auto& [name, session] : sessions_) session->stream().pump();
+}
+
+void HttpFace::acknowledge_read() {
+  for (auto& [name, session] : sessions_) session->stream().acknowledge_read();
+}
+
+void HttpFace::close_all() {
+  fan_out_.close_all(last_words);
+  for (auto& [number, posting] : postings_) {
+    posting.exchange->close(last_words, error_response(503, -32000, last_words));
+  }
+  for (auto& [name, session] : sessions_) session->stream().close(last_words);
+  server_->close_all();
+}
+
+}  // namespace bridge

@@ -1,0 +1,208 @@
+#include "downstream/http/pending_post.hpp"
+#include "downstream/http/error_response.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "downstream/http/answer_array.hpp"
+#include "http/sse_event.hpp"
+#include "jsonrpc/reply.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+
+PendingPost::PendingPost(FaceContext& context, HttpConnection& connection, EventStore* store,
+                         std::uint64_t number, Asked asked, Unsent unsent, LoadChanged load_changed)
+    : context_(context),
+      connection_(&connection),
+      store_(store),
+      number_(number),
+      asked_(std::move(asked)),
+      unsent_(std::move(unsent)),
+      load_changed_(std::move(load_changed)),
+      share_(context.budget),
+      began_(context_.loop.now()) {
+  connection.set_responder(this);
+}
+
+PendingPost::~PendingPost() {
+  if (connection_ != nullptr && !over_) connection_->drop();
+}
+
+void PendingPost::begin() {
+  if (asked_.form == AnswerForm::stream && asked_.new_session.empty()) {
+    begin_stream();
+  } else if (const auto time = due()) {
+    context_.look_by(*time);
+  }
+}
+
+void PendingPost::begin_stream() {
+  is_stream_ = true;
+  stream_ = std::make_unique<EventStream>(context_, *connection_, std::move(asked_.headers));
+  if (store_ != nullptr) {
+    const std::string id = to_text(store_->next_id(number_));
+    stream_->send(asked_.primes ? sse_priming(id, stream_retry_ms)
+                                : sse_retry(id, stream_retry_ms));
+  }
+  for (const std::string& answer : std::exchange(asked_.answers, {})) emit(answer);
+  share_.set(0);
+}
+
+/// A session that was refused has no name to give out.
+void PendingPost::settle_opening(const std::string& answer) {
+  std::string name = std::exchange(asked_.new_session, {});
+  if (!find_member(answer, "error")) asked_.headers.emplace_back("Mcp-Session-Id", std::move(name));
+  if (asked_.form == AnswerForm::stream && connection_ != nullptr) begin_stream();
+}
+
+void PendingPost::answer(std::string_view raw_id, std::string message) {
+  asked_.ids.erase(raw_id);
+  if (!asked_.new_session.empty()) settle_opening(message);
+  if (is_stream_) {
+    emit(message, raw_id);
+  } else if (connection_ == nullptr) {
+    unsent_(std::move(message));
+  } else {
+    share_.add(message.size());
+    asked_.answers.push_back(std::move(message));
+  }
+  settle();
+}
+
+void PendingPost::no_answer(std::string_view raw_id) {
+  asked_.ids.erase(raw_id);
+  settle();
+}
+
+bool PendingPost::can_send() const {
+  return !over_ && (is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr &&
+                                   asked_.new_session.empty()));
+}
+
+bool PendingPost::can_ask() const { return can_send() && connection_ != nullptr; }
+
+bool PendingPost::send(const std::string& message) {
+  if (!can_send()) return false;
+  if (!is_stream_) begin_stream();
+  emit(message);
+  return true;
+}
+
+/// On the stream, and into the store; while nobody carries the stream only there.
+void PendingPost::emit(const std::string& message, std::string_view answers) {
+  const EventId id = store_ != nullptr ? store_->next_id(number_) : EventId{};
+  if (stream_) {
+    stream_->send(sse_event(store_ != nullptr ? to_text(id) : std::string(), {}, message));
+    drop_if_stuck();
+  }
+  if (store_ != nullptr) store_->keep(id, message, answers);
+  load_changed_();
+}
+
+void PendingPost::drop_if_stuck() {
+  if (!stream_ || !stream_->is_stuck()) return;
+  context_.log.peer(LogLevel::warning, "stream dropped",
+                    "the stream of a POST was dropped: it is not read (--http-stream-buffer)");
+  stream_->drop();
+  connection_lost(false);
+}
+
+/// Ends it with its last answer.
+void PendingPost::settle() {
+  if (!asked_.ids.empty() || over_) return;
+  over();
+  if (stream_) {
+    stream_->end();
+    stream_.reset();
+  } else if (connection_ != nullptr) {
+    // All of its requests may have been cancelled: then there is nothing to say.
+    HttpResponse response = asked_.answers.empty()
+                                ? HttpResponse{202, {}, {}, {}}
+                                : json_response(200, answer_body(asked_.answers, asked_.is_batch));
+    response.headers = std::move(asked_.headers);
+    connection_->respond(std::move(response));
+  }
+  connection_ = nullptr;
+}
+
+void PendingPost::resume(HttpConnection& connection, EventStream::Headers headers, EventId last) {
+  if (stream_) stream_->end();
+  stream_.reset();
+  connection_ = &connection;
+  is_stream_ = true;
+  stream_ = std::make_unique<EventStream>(context_, connection, std::move(headers));
+  connection.set_responder(this);
+  store_->each_after(last, [this](const EventStore::Event& event) {
+    stream_->send(sse_event(to_text(event.id), {}, event.message));
+  });
+}
+
+std::optional<SteadyTime> PendingPost::due() const {
+  if (over_ || is_stream_ || connection_ == nullptr) return std::nullopt;
+  const bool may_stream = asked_.form == AnswerForm::either && asked_.new_session.empty();
+  return began_ + (may_stream ? std::min(context_.options.timeout, context_.options.keepalive)
+                              : context_.options.timeout);
+}
+
+std::vector<std::string> PendingPost::look(SteadyTime now) {
+  drop_if_stuck();
+  const auto time = due();
+  if (!time || *time > now) return {};
+  if (began_ + context_.options.timeout > now) {
+    begin_stream();  // so that nobody on the way takes the silence for an end
+    return {};
+  }
+  // What was answered is said, the rest is an error: an array of requests gets one array.
+  std::vector<std::string> unanswered = asked_.ids.take_all();
+  for (const std::string& raw_id : unanswered) {
+    asked_.answers.push_back(error_reply(raw_id, failure_of(ErrorKind::timeout, Delivered::unknown,
+                                                            "no answer in time (--http-timeout)")));
+  }
+  HttpResponse response = json_response(504, answer_body(asked_.answers, asked_.is_batch));
+  response.headers = std::move(asked_.headers);
+  over();
+  std::exchange(connection_, nullptr)->respond(std::move(response));
+  return unanswered;
+}
+
+std::vector<std::string> PendingPost::give_up() {
+  std::vector<std::string> unanswered = asked_.ids.take_all();
+  asked_.answers.clear();
+  share_.set(0);
+  over();
+  if (connection_ != nullptr) std::exchange(connection_, nullptr)->respond(overloaded_response());
+  return unanswered;
+}
+
+void PendingPost::connection_lost(bool) {
+  connection_ = nullptr;
+  stream_.reset();
+  if (!is_stream_) {
+    for (std::string& answer : std::exchange(asked_.answers, {})) unsent_(std::move(answer));
+    share_.set(0);
+  }
+  load_changed_();  // what was unsent does not wait for anybody any more
+}
+
+void PendingPost::over() {
+  over_ = true;
+  context_.over_exchanges.push_back(number_);
+  context_.flush.schedule();
+}
+
+void PendingPost::close(std::string_view last_comment, const HttpResponse& refusal) {
+  if (over_) return;
+  over();
+  if (connection_ == nullptr) return;
+  if (stream_) {
+    stream_->comment(last_comment);
+    stream_->end();
+    stream_.reset();
+  } else {
+    connection_->respond(refusal);
+  }
+  connection_ = nullptr;
+}
+
+}  // namespace bridge

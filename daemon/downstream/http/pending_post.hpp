@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "downstream/http/event_store.hpp"
+#include "downstream/http/event_stream.hpp"
+#include "downstream/http/id_set.hpp"
+#include "http/accept.hpp"
+
+namespace bridge {
+
+/// A POST whose requests are being answered: by one JSON body, or by an event stream that ends with
+/// the last answer. Answers are found by their ids, in whatever order they come.
+///
+/// Owned by the face until is_over(). A caller that has gone does not end it: what was a stream
+/// goes on into the store, to be resumed; what was to be a body is left to `unsent_` (the session's
+/// stream).
+class PendingPost final : public HttpResponder {
+ public:
+  struct Asked {
+    IdSet ids;
+    std::vector<std::string>
+        answers{};  ///< what is answered already: faults of an array's elements
+    bool is_batch = false;
+    AnswerForm form = AnswerForm::json;
+    bool primes = false;  ///< its client knows events without data
+    /// The session that its `initialize` opens: named in the head of the answer, unless that is an
+    /// error. Until then nothing is sent.
+    std::string new_session{};
+    EventStream::Headers headers{};
+  };
+  /// An answer, or what belongs to a request, that can no longer go with this POST.
+  using Unsent = std::function<void(std::string message)>;
+
+  /// What is unsent has become more or less.
+  using LoadChanged = std::function<void()>;
+
+  /// `store` is null where nothing can be resumed; `number` names its stream.
+  PendingPost(FaceContext& context, HttpConnection& connection, EventStore* store,
+              std::uint64_t number, Asked asked, Unsent unsent, LoadChanged load_changed);
+  ~PendingPost();
+
+  /// Sends what can be sent before an answer.
+  void begin();
+
+  bool awaits(std::string_view raw_id) const { return asked_.ids.contains(raw_id); }
+  /// REQUIRES: awaits(raw_id), for both.
+  void answer(std::string_view raw_id, std::string message);
+  void no_answer(std::string_view raw_id);
+  /// What comes before an answer; false if it cannot be sent here.
+  bool send(const std::string& message);
+  /// Whether a question would reach the caller now: on a stream that a connection carries.
+  bool can_ask() const;
+
+  /// It is a stream, which another connection may carry on.
+  bool can_resume() const { return is_stream_ && !over_; }
+  /// The caller is there, or had the head of its answer.
+  bool has_caller() const { return connection_ != nullptr || is_stream_; }
+  /// Bytes written that its caller's kernel has not taken.
+  std::size_t unsent() const { return stream_ ? stream_->connection().unsent() : 0; }
+  /// When its caller last took something of a stream; nothing if there is none.
+  std::optional<SteadyTime> last_taken() const {
+    return stream_ ? std::optional(stream_->connection().last_written()) : std::nullopt;
+  }
+  /// Bytes of answers that wait for the last one of their array.
+  std::size_t collected() const { return share_.held(); }
+
+  /// A connection that resumes its stream after `last`. REQUIRES: can_resume().
+  void resume(HttpConnection& connection, EventStream::Headers headers, EventId last);
+  /// Looks at the time: a body that is late is a stream from now on, if the caller takes one, or
+  /// 504. Returns the ids nobody waits for any more.
+  std::vector<std::string> look(SteadyTime now);
+  /// What is collected has no room any more: 503. Returns the ids nobody waits for any more.
+  std::vector<std::string> give_up();
+  /// When to look at it; nothing if it has all the time.
+  std::optional<SteadyTime> due() const;
+  /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
+  void close(std::string_view last_comment, const HttpResponse& refusal);
+
+  bool is_over() const { return over_; }
+  std::uint64_t number() const { return number_; }
+
+  void connection_drained() override { load_changed_(); }
+  void connection_lost(bool has_read_all) override;
+  bool ends_with_input() const override { return store_ != nullptr || stream_ != nullptr; }
+
+ private:
+  bool can_send() const;
+  void settle_opening(const std::string& answer);
+  void begin_stream();
+  void emit(const std::string& message, std::string_view answers = {});
+  void drop_if_stuck();
+  void over();
+  void settle();
+
+  FaceContext& context_;
+  HttpConnection* connection_;  ///< null: the caller has gone
+  EventStore* store_;
+  std::uint64_t number_;
+  Asked asked_;
+  Unsent unsent_;
+  LoadChanged load_changed_;
+  std::unique_ptr<EventStream> stream_;
+  ByteBudget::Share share_;  ///< of the answers that wait for the last one
+  SteadyTime began_;
+  bool is_stream_ = false;  ///< it began as one, or has become one
+  bool over_ = false;
+};
+
+}  // namespace bridge

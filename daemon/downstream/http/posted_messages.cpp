@@ -1,0 +1,66 @@
+#include "downstream/http/posted_messages.hpp"
+
+#include <utility>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/methods.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr FrameFault null_id{json_rpc::invalid_request, "Invalid Request: id is null"};
+
+/// Adds one message; its fault if it is none.
+std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std::string bytes) {
+  auto parsed = parse_frame(std::move(bytes));
+  if (const auto* fault = std::get_if<FrameFault>(&parsed)) return *fault;
+  Frame& frame = std::get<Frame>(parsed);
+  if (frame.id_is_null) return null_id;
+  if (frame.is_request()) {
+    std::string id(frame.text(frame.id));
+    if (posted.ids.contains(id))
+      return FrameFault{json_rpc::invalid_request, "Invalid Request: two requests of the same id"};
+    const bool initializes = frame.method == "initialize";
+    if (initializes && posted.is_batch) {
+      return FrameFault{json_rpc::invalid_request,
+                        "Invalid Request: initialize must not be in an array"};
+    }
+    posted.initializes = initializes;
+    posted.ids.insert(id);
+    posted.request_ids.push_back(std::move(id));
+  } else if (const char* reason = wrong_kind(frame)) {
+    return FrameFault{json_rpc::invalid_request, reason};  // it has no id to be answered under
+  }
+  posted.messages.push_back(std::move(frame.bytes));
+  return {};
+}
+
+}  // namespace
+
+std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
+  PostedMessages posted;
+  make_single_line(body);
+  if (!is_batch(body)) {
+    const auto outcome = add_message(posted, std::move(body));
+    if (const auto* fault = std::get_if<FrameFault>(&outcome)) return *fault;
+    return posted;
+  }
+  posted.is_batch = true;
+  const auto elements = split_batch(body);
+  if (const auto* fault = std::get_if<FrameFault>(&elements)) return *fault;
+  const auto& all = std::get<0>(elements);
+  if (all.size() > PostedMessages::max_messages) {
+    return FrameFault{json_rpc::invalid_request,
+                      "Invalid Request: more than 1000 messages in an array"};
+  }
+  for (const std::string_view element : all) {
+    const auto outcome = add_message(posted, std::string(element));
+    if (const auto* fault = std::get_if<FrameFault>(&outcome))
+      posted.faults.push_back(error_reply("null", fault->code, fault->reason));
+  }
+  return posted;
+}
+
+}  // namespace bridge

@@ -1,0 +1,248 @@
+#include "downstream/http/session_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/sse_event.hpp"
+
+namespace bridge {
+namespace {
+
+/// With the connection; the rest stays where it is until that is on its way.
+constexpr std::size_t window = 64u << 10;
+/// How soon what was sent is asked after: by then a peer that is there has acknowledged it.
+constexpr std::chrono::milliseconds acknowledged_after{200};
+
+Sequence following(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
+
+}  // namespace
+
+SessionStream::SessionStream(FaceContext& context, EventStore& store, Style style,
+                             std::function<void()> changed, std::function<void()> lost)
+    : context_(context),
+      store_(store),
+      style_(style),
+      changed_(std::move(changed)),
+      lost_(std::move(lost)) {}
+
+SessionStream::~SessionStream() {
+  if (!stream_) return;
+  leave_ring(stream_->connection().peer_has_all());
+  stream_->drop();
+}
+
+void SessionStream::open(HttpConnection& connection, EventStream::Headers headers,
+                         std::optional<EventId> last, bool primes, std::string_view first_event) {
+  if (stream_) {
+    leave_ring(stream_->connection().peer_has_all());
+    put_back_unacknowledged();
+    stream_->end();
+    stream_.reset();
+  }
+  // A client that has not been seen yet must find the others' reading acknowledged.
+  context_.feed.acknowledge_read();
+  stream_ = std::make_unique<EventStream>(context_, connection, std::move(headers));
+  connection.set_responder(this);
+  const bool is_ours = last && last->stream == number && store_.has_given_out(*last);
+  const bool resumed = is_ours && store_.reaches_back_to(*last);
+  if (is_ours) drop_received(*last);
+  if (style_.has_ids) {
+    const std::string id = resumed ? std::string() : to_text(store_.next_id(number));
+    stream_->send(primes && !resumed ? sse_priming(id, stream_retry_ms)
+                                     : sse_retry(id, stream_retry_ms));
+  }
+  if (!first_event.empty()) stream_->send(first_event);
+  join(resumed);
+  if (is_ours) replay(*last, resumed);
+  pump();
+}
+
+void SessionStream::join(bool resumed) {
+  if (feed_ == RingFeed::none) return;
+  reader_ = context_.feed.ring().join(context_.loop.wall_time());
+  in_ring_ = true;
+  if (!resumed || sent_from_ring_ == Sequence{}) return;
+  // What had been sent comes from the store; what has come since then is for it, whoever took it.
+  const Sequence next = following(sent_from_ring_);
+  reader_.joined = std::min(reader_.joined, next);
+  reader_.next = std::max(reader_.next, next);
+}
+
+/// Of one that has missed more than is kept a new stream begins, but its answers come.
+void SessionStream::replay(EventId last, bool resumed) {
+  const Ring& ring = context_.feed.ring();
+  store_.each_after(last, [&](const EventStore::Event& event) {
+    if (!resumed && event.answers.empty()) return;
+    if (is_queued_again(event.id)) return;
+    if (!event.message.empty()) {
+      send(event.id, event.message);
+      return;
+    }
+    ring.each_after(
+        static_cast<Sequence>(value_of(event.sequence) - 1), [&](const RingEntry& entry) {
+          if (entry.sequence == event.sequence)
+            send(event.id, std::string_view(entry.line).substr(0, entry.line.size() - 1));
+          return false;
+        });
+  });
+}
+
+void SessionStream::send(EventId id, std::string_view message) {
+  stream_->send(
+      sse_event(style_.has_ids ? to_text(id) : std::string(), style_.event_type, message));
+}
+
+void SessionStream::push(std::string message, std::string_view answers) {
+  queued_bytes_ += message.size();
+  queue_.push_back({std::move(message), context_.feed.ring().newest(), std::string(answers)});
+  changed_();
+  pump();
+}
+
+void SessionStream::push_ahead(std::string message, std::string_view answers) {
+  queued_bytes_ += message.size();
+  queue_.push_front({std::move(message), Sequence{}, std::string(answers)});
+  changed_();
+  pump();
+}
+
+/// Sends what is next; false if there is nothing.
+bool SessionStream::send_next() {
+  Ring& ring = context_.feed.ring();
+  const Sequence until = queue_.empty() ? ring.newest() : queue_.front().behind;
+  if (const RingEntry* entry = in_ring_ ? ring.next_for(reader_, until, lost_entries_) : nullptr) {
+    const EventId id = store_.next_id(number);
+    if (style_.has_ids) store_.keep(id, entry->sequence);
+    send(id, std::string_view(entry->line).substr(0, entry->line.size() - 1));
+    sent_from_ring_ = std::max(sent_from_ring_, entry->sequence);
+    Ring::advance(reader_, *entry);
+    return true;
+  }
+  if (queue_.empty()) return false;
+  Queued next = std::move(queue_.front());
+  queue_.pop_front();
+  queued_bytes_ -= next.message.size();
+  const EventId id = store_.next_id(number);
+  send(id, next.message);
+  if (!style_.has_ids) return true;
+  store_.keep(id, next.message, next.answers);
+  next.sent_as = id;
+  unacknowledged_bytes_ += next.message.size();
+  unacknowledged_.push_back({std::move(next), stream_->connection().position()});
+  return true;
+}
+
+void SessionStream::forget_acknowledged() {
+  if (!stream_ || unacknowledged_.empty()) return;
+  const std::uint64_t acknowledged = stream_->connection().acknowledged();
+  const std::size_t before = unacknowledged_bytes_;
+  while (!unacknowledged_.empty() && unacknowledged_.front().end <= acknowledged) {
+    unacknowledged_bytes_ -= unacknowledged_.front().message.message.size();
+    unacknowledged_.pop_front();
+  }
+  if (unacknowledged_bytes_ != before) changed_();
+}
+
+/// The connection is gone: what its peer's kernel has not acknowledged comes again on the next.
+void SessionStream::put_back_unacknowledged() {
+  forget_acknowledged();
+  while (!unacknowledged_.empty()) {
+    queued_bytes_ += unacknowledged_.back().message.message.size();
+    queue_.push_front(std::move(unacknowledged_.back().message));
+    unacknowledged_.pop_back();
+  }
+  if (std::exchange(unacknowledged_bytes_, 0) > 0) changed_();
+}
+
+/// Its client has had these, whatever the kernel said.
+void SessionStream::drop_received(EventId last) {
+  std::erase_if(queue_, [&](const Queued& one) {
+    if (!one.sent_as || one.sent_as->number > last.number) return false;
+    queued_bytes_ -= one.message.size();
+    return true;
+  });
+  changed_();
+}
+
+bool SessionStream::is_queued_again(EventId id) const {
+  return std::any_of(queue_.begin(), queue_.end(),
+                     [id](const Queued& one) { return one.sent_as == id; });
+}
+
+void SessionStream::pump() {
+  if (!stream_) return;
+  // Once more is written, what was written before cannot be asked for.
+  acknowledge_read();
+  forget_acknowledged();
+  const std::size_t before = queue_.size();
+  while (stream_->connection().unsent() < window && send_next()) {
+  }
+  if (lost_entries_ > 0) {
+    context_.counts.lost_notifications += lost_entries_;
+    context_.log.peer(LogLevel::warning, "client behind the ring",
+                      "an HTTP session: {} notifications were pushed out before it read them",
+                      std::exchange(lost_entries_, 0));
+  }
+  if (queue_.size() != before) {
+    changed_();
+    context_.look_by(context_.loop.now() + acknowledged_after);
+  }
+  drop_if_stuck();
+}
+
+// One that only reads slowly is not: what waits for it is bounded as for any client.
+void SessionStream::drop_if_stuck() {
+  forget_acknowledged();
+  if (!stream_ || !stream_->is_stuck(queue_.size() > 1 ? queued_bytes_ : 0)) return;
+  context_.log.peer(LogLevel::warning, "stream dropped",
+                    "an HTTP session's stream was dropped: it is not read (--http-stream-buffer)");
+  ++context_.counts.stalled;
+  stream_->drop();
+  connection_lost(false);
+}
+
+void SessionStream::set_feed(RingFeed feed) {
+  if (feed_ == feed) return;
+  const bool takes_now = feed == RingFeed::takes;
+  feed_ = feed;
+  if (feed == RingFeed::none) {
+    in_ring_ = false;
+  } else if (stream_ && !in_ring_) {
+    join(false);
+  }
+  if (takes_now && in_ring_) context_.feed.ring().take(reader_);
+  changed_();
+}
+
+void SessionStream::acknowledge_read() {
+  if (!stream_ || !in_ring_ || reader_.acknowledged == reader_.next) return;
+  if (!stream_->connection().peer_has_all()) return;
+  reader_.acknowledged = reader_.next;
+  if (feed_ == RingFeed::takes) context_.feed.ring().take(reader_);
+}
+
+void SessionStream::leave_ring(bool has_read_all) {
+  if (!std::exchange(in_ring_, false)) return;
+  if (has_read_all) reader_.acknowledged = reader_.next;
+  if (feed_ != RingFeed::takes) return;
+  context_.feed.ring().take(reader_);
+}
+
+void SessionStream::connection_lost(bool has_read_all) {
+  leave_ring(has_read_all);
+  put_back_unacknowledged();
+  stream_.reset();
+  lost_();
+}
+
+void SessionStream::close(std::string_view last_comment) {
+  if (!stream_) return;
+  acknowledge_read();
+  if (!last_comment.empty()) stream_->comment(last_comment);
+  stream_->end();
+  leave_ring(stream_->connection().peer_has_all());
+  put_back_unacknowledged();
+  stream_.reset();
+}
+
+}  // namespace bridge

@@ -1,0 +1,334 @@
+#include "downstream/unix/connection.hpp"
+
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+/// Reads of one connection in one turn; then the others have theirs.
+constexpr int reads_per_turn = 4;
+/// Of 64 KiB, from one that is gone: more than a socket holds.
+constexpr int max_last_reads = 64;
+constexpr std::size_t pieces_per_write = 64;
+/// With all buffers full, a client that holds no more than this is still read: its control requests
+/// and its small calls are not what fills them.
+constexpr std::size_t always_read = 64u << 10;
+
+}  // namespace
+
+Connection::Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
+                       ClientIdentity identity)
+    : context_(context),
+      events_(events),
+      identity_(std::move(identity)),
+      watch_(context.loop, descriptor, [this](DescriptorWatch::Event event) { on_ready(event); }),
+      splitter_(context.limits.max_frame),
+      outbox_(context.feed.ring()),
+      share_(context.budget),
+      stall_(context.loop, [this] {
+        if (phase_ == Phase::lingering) {
+          look_whether_read();
+        } else {
+          give_up();
+        }
+      }) {}
+
+void Connection::give_up() {
+  ++context_.counts.stalled;
+  context_.log.peer(LogLevel::warning, "client stalled", {.client = identity_.id},
+                    "a client has read nothing for {} ms with {} bytes queued; disconnected",
+                    context_.limits.stall.count(), outbox_.bytes());
+  leave(false);
+}
+
+std::optional<SteadyTime> Connection::idle_since() const {
+  if (outbox_.bytes() == 0 || phase_ == Phase::over) return std::nullopt;
+  return last_progress_;
+}
+
+bool Connection::may_read() const {
+  if (phase_ != Phase::open || input_held_) return false;
+  if (!context_.budget.over()) return true;
+  return !context_.budget.far_over() &&
+         share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
+}
+
+void Connection::start() {
+  outbox_.join(context_.loop.wall_time());
+  events_.client_connected(*this);
+  mark();
+  read_ready();
+}
+
+void Connection::on_ready(DescriptorWatch::Event event) {
+  switch (event) {
+    case DescriptorWatch::Event::readable: read_ready(); break;
+    case DescriptorWatch::Event::hung_up:
+      if (peer_hung_up()) {
+        hung_up();
+      } else {
+        wait_for_input();
+      }
+      break;
+    case DescriptorWatch::Event::writable:
+      blocked_ = false;
+      mark();
+      break;
+  }
+}
+
+void Connection::wait_for_input() {
+  if (phase_ == Phase::over || phase_ == Phase::lingering) return;
+  // While nothing is read its leaving must still be noticed.
+  watch_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+}
+
+void Connection::resume_reading() {
+  if (phase_ == Phase::open) wait_for_input();
+}
+
+void Connection::read_ready() {
+  auto& buffer = context_.read_buffer;
+  for (int reads = 0; reads < reads_per_turn && may_read(); ++reads) {
+    const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (length > 0) {
+      const auto size = static_cast<std::size_t>(length);
+      context_.counts.received_bytes += size;
+      splitter_.feed(std::string_view(buffer.data(), size), *this);
+      update_load();
+      if (size < buffer.size()) break;  // the queue is empty, or as good as
+    } else if (length == 0) {
+      end_of_input();
+    } else if (errno == EAGAIN) {
+      break;
+    } else if (errno != EINTR) {
+      reset_ = true;  // ECONNRESET: it left without having read all
+      leave(false);
+    }
+  }
+  wait_for_input();
+}
+
+void Connection::on_line(std::string line) {
+  if (phase_ == Phase::open) events_.client_line(identity_.id, std::move(line));
+}
+
+void Connection::on_oversized_line() {
+  if (phase_ == Phase::open) events_.client_oversized_line(identity_.id);
+}
+
+void Connection::end_of_input() {
+  if (peer_hung_up()) {
+    leave(!outbox_.has_unacknowledged() || peer_has_read_all());
+    return;
+  }
+  splitter_.finish(*this);
+  phase_ = Phase::half_closed;
+  update_load();
+  events_.client_half_closed(identity_.id);
+}
+
+bool Connection::peer_hung_up() const {
+  pollfd poll_set{watch_.descriptor(), POLLIN, 0};
+  return poll(&poll_set, 1, 0) == 1 && (poll_set.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+// SIOCOUTQ counts what the peer has not read. It is also 0 after a peer has closed, so whether that
+// one had read all is told by the reset that its close leaves behind otherwise.
+bool Connection::peer_has_read_all() {
+  int unread = 0;
+  if (reset_ || ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread != 0) return false;
+  char byte = 0;
+  const ssize_t seen = recv(watch_.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  reset_ = seen < 0 && errno != EAGAIN && errno != EINTR;
+  // What it has sent meanwhile may say that it takes nothing: that is read first.
+  return !reset_ && seen <= 0;
+}
+
+void Connection::acknowledge_read() {
+  if (phase_ == Phase::over || !outbox_.has_unacknowledged()) return;
+  if (!peer_has_read_all() || peer_hung_up()) return;
+  outbox_.acknowledge();
+  if (feed_ == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
+}
+
+// A full close: the complete lines that it still sent count. That is what its socket held, unless
+// it reads no more and goes on sending: nobody can serve that one.
+void Connection::hung_up() {
+  auto& buffer = context_.read_buffer;
+  for (int reads = 0; reads < max_last_reads; ++reads) {
+    const ssize_t length = recv(watch_.descriptor(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (length > 0) {
+      context_.counts.received_bytes += static_cast<std::size_t>(length);
+      splitter_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)), *this);
+    } else if (length == 0 || errno != EINTR) {
+      reset_ = reset_ || (length < 0 && errno != EAGAIN);
+      break;
+    }
+  }
+  leave(peer_has_read_all());
+}
+
+void Connection::leave(bool has_read_all) {
+  if (phase_ == Phase::over) return;
+  const bool router_knows = phase_ == Phase::open || phase_ == Phase::half_closed;
+  Ring& ring = context_.feed.ring();
+  if (has_read_all) outbox_.acknowledge();
+  if (feed_ == RingFeed::takes) ring.take(outbox_.reader());
+  phase_ = Phase::over;
+  stall_.clear();
+  mark();
+  if (router_knows) events_.client_left(identity_.id);
+}
+
+void Connection::abandon() {
+  if (phase_ == Phase::over) return;
+  acknowledge_read();
+  phase_ = Phase::finishing;  // the router is not told
+  leave(peer_hung_up() && peer_has_read_all());
+}
+
+void Connection::send(std::string frame) {
+  if (outbox_.bytes() == 0) last_progress_ = context_.loop.now();
+  outbox_.push(std::move(frame));
+  update_load();
+  mark();
+}
+
+void Connection::send_ahead(std::string frame) {
+  outbox_.push_ahead(std::move(frame));
+  update_load();
+  mark();
+}
+
+bool Connection::hold_input() {
+  input_held_ = true;
+  return true;
+}
+
+void Connection::release_input() {
+  if (std::exchange(input_held_, false)) resume_reading();
+}
+
+void Connection::set_feed(RingFeed feed) {
+  if (feed_ == feed) return;
+  feed_ = feed;
+  if (feed == RingFeed::none) {
+    outbox_.stop_reading();
+  } else {
+    outbox_.join(context_.loop.wall_time());
+    if (feed == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
+    mark();
+  }
+}
+
+void Connection::finish() {
+  if (phase_ == Phase::over) return;
+  phase_ = Phase::finishing;
+  outbox_.stop_at_newest();
+  mark();
+  wait_for_input();
+}
+
+void Connection::mark() {
+  if (!std::exchange(marked_, true)) context_.dirty.push_back(this);
+  context_.flush.schedule();
+}
+
+void Connection::flush() {
+  marked_ = false;
+  if (phase_ == Phase::over || blocked_) return;
+  // Once more is written, an empty queue says nothing about what was written before.
+  acknowledge_read();
+  std::array<iovec, pieces_per_write> pieces{};
+  for (;;) {
+    const std::size_t count = outbox_.gather(pieces.data(), pieces.size());
+    report_lost();
+    if (count == 0) break;
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = count;
+    std::size_t wanted = 0;
+    for (std::size_t i = 0; i < count; ++i) wanted += pieces[i].iov_len;
+    const ssize_t written = sendmsg(watch_.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno != EAGAIN) {
+      reset_ = reset_ || errno == ECONNRESET;  // the kernel has told it now, and will not again
+      hung_up();  // EPIPE: what it still sent counts, and whether it had read all is seen there
+      return;
+    }
+    if (written > 0) {
+      context_.counts.sent_bytes += static_cast<std::size_t>(written);
+      outbox_.consume(static_cast<std::size_t>(written));
+      if (outbox_.bytes() > 0) last_progress_ = context_.loop.now();
+      if (stall_.is_set()) stall_.set_after(context_.limits.stall);
+    }
+    if (written < 0 || static_cast<std::size_t>(written) < wanted) {
+      blocked_ = true;
+      watch_.want(DescriptorWatch::Event::writable);
+      break;
+    }
+  }
+  update_load();
+  // Room in the queue may have brought forth the last answers: they are written first.
+  if (phase_ == Phase::finishing && !blocked_ && !marked_) linger();
+}
+
+// The client sees the end now. If it was given notifications the connection stays until it is known
+// whether it has read them. No event tells that: with both sides shut down poll says POLLHUP
+// however it is, so it is looked at after 1 ms, 2 ms, 4 ms and so on.
+void Connection::linger() {
+  acknowledge_read();
+  if (!outbox_.has_unacknowledged() || feed_ != RingFeed::takes) {
+    leave(true);
+    return;
+  }
+  phase_ = Phase::lingering;
+  watch_.cancel();
+  shutdown(watch_.descriptor(), SHUT_WR);
+  stall_.set_after(linger_step_);
+}
+
+void Connection::look_whether_read() {
+  const bool has_read_all = peer_has_read_all();
+  linger_step_ *= 2;
+  if (has_read_all || reset_ || linger_step_ > context_.limits.stall) {
+    leave(has_read_all);
+  } else {
+    stall_.set_after(linger_step_);
+  }
+}
+
+void Connection::update_load() {
+  share_.set(outbox_.bytes() + splitter_.pending_bytes());
+  // A single frame is admitted whatever its size.
+  const bool over = outbox_.bytes() > context_.limits.buffer && outbox_.frames() > 1;
+  const bool drained = outbox_.bytes() <= context_.limits.buffer / 2;
+  if (congested_ ? !drained : !over) return;
+  congested_ = !congested_;
+  if (congested_) {
+    stall_.set_after(context_.limits.stall);
+  } else if (phase_ != Phase::lingering) {
+    stall_.clear();
+  }
+  if (phase_ == Phase::open || phase_ == Phase::half_closed) {
+    events_.client_congestion(identity_.id, congested_);
+  }
+}
+
+void Connection::report_lost() {
+  if (const std::uint64_t lost = outbox_.take_lost()) {
+    context_.counts.lost_notifications += lost;
+    context_.log.peer(LogLevel::warning, "client behind the ring", {.client = identity_.id},
+                      "{} notifications were pushed out of the ring before a client came to them",
+                      lost);
+  }
+}
+
+}  // namespace bridge

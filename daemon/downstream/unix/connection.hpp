@@ -1,0 +1,132 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/byte_budget.hpp"
+#include "base/log.hpp"
+#include "downstream/unix/outbox.hpp"
+#include "downstream/unix/peer_credentials.hpp"
+#include "event/deadline_timer.hpp"
+#include "event/descriptor_watch.hpp"
+#include "jsonrpc/line_splitter.hpp"
+#include "notifications/notification_feed.hpp"
+#include "router/client_channel.hpp"
+
+namespace bridge {
+
+struct ClientLimits {
+  std::size_t max_frame = 8u << 20;
+  std::size_t buffer = 16u << 20;          ///< bytes queued before its answers are paused
+  std::chrono::milliseconds stall{30000};  ///< without reading, when over the buffer
+};
+
+class Connection;
+
+/// What all connections of a socket share. Outlives them.
+struct ConnectionContext {
+  EventLoop& loop;
+  ClientIdSource& ids;
+  NotificationFeed& feed;
+  ByteBudget& budget;
+  Log& log;
+  ClientLimits limits;
+  Deferred& flush;                           ///< what was queued is written then
+  std::vector<Connection*> dirty{};          ///< have something to write, or are over
+  std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
+  ClientCounts counts{};
+};
+
+/// One client of the Unix socket: bytes to lines, frames to bytes, and whether it has read them.
+///
+/// Owned by UnixClients; the loop's thread only. Its life: start() … until is_over(), when the
+/// owner drops it. Between its answers and the ring the order of arrival is kept. Memory: the
+/// outbox, with
+/// --client-buffer as the mark above which the router pauses its answers, and one line of at most
+/// --max-frame.
+class Connection final : public ClientChannel {
+ public:
+  /// Takes ownership of `descriptor`, which must be non-blocking.
+  Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
+             ClientIdentity identity);
+
+  /// Announces the client, joins the ring and reads what is already there.
+  void start();
+  /// Writes what is ready, as far as the socket takes it.
+  void flush();
+  /// Asks the kernel whether the client has read all that was written.
+  void acknowledge_read();
+  /// Reads again if the budget had stopped it.
+  void resume_reading();
+  /// Asks for a flush() at the end of this turn.
+  void mark();
+  /// Ends it now, without another word to the router.
+  void abandon();
+
+  /// Since when it has left bytes unread; nothing if none are queued.
+  std::optional<SteadyTime> idle_since() const;
+  /// Ends it because it does not read.
+  void give_up();
+
+  bool is_over() const { return phase_ == Phase::over; }
+
+  void send(std::string frame) override;
+  void send_ahead(std::string frame) override;
+  bool hold_input() override;
+  void release_input() override;
+  void set_feed(RingFeed feed) override;
+  void finish() override;
+  std::size_t queued_bytes() const override { return outbox_.bytes(); }
+  bool congested() const override { return congested_; }
+  const ClientIdentity& identity() const override { return identity_; }
+  std::string command() const override { return command_of(identity_.pid); }
+
+  // For LineSplitter.
+  void on_line(std::string line);
+  void on_oversized_line();
+
+ private:
+  enum class Phase {
+    open,         ///< reading and writing
+    half_closed,  ///< it sends nothing more
+    finishing,    ///< the router is done with it; the rest is being written
+    lingering,    ///< all is written and our side is shut down: has it read it?
+    over,
+  };
+
+  void on_ready(DescriptorWatch::Event event);
+  void read_ready();
+  void end_of_input();
+  void hung_up();
+  void leave(bool has_read_all);
+  void linger();
+  void wait_for_input();
+  bool may_read() const;
+  void update_load();
+  void report_lost();
+  void look_whether_read();
+  bool peer_has_read_all();
+  bool peer_hung_up() const;
+
+  ConnectionContext& context_;
+  ClientEvents& events_;
+  ClientIdentity identity_;
+  DescriptorWatch watch_;
+  LineSplitter splitter_;
+  Outbox outbox_;
+  ByteBudget::Share share_;
+  DeadlineTimer stall_;
+  std::chrono::milliseconds linger_step_{1};
+  SteadyTime last_progress_{};  ///< the last time bytes left, or began to wait
+  Phase phase_ = Phase::open;
+  RingFeed feed_ = RingFeed::takes;
+  bool congested_ = false;
+  bool input_held_ = false;  ///< by the router
+  bool marked_ = false;
+  bool blocked_ = false;  ///< the socket takes no more for now
+  bool reset_ = false;    ///< it closed with unread data; the kernel says so only once
+};
+
+}  // namespace bridge

@@ -1,0 +1,136 @@
+#include "downstream/unix/outbox.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+void Outbox::push(std::string frame) {
+  frame.push_back('\n');
+  bytes_ += frame.size();
+  queued_.push_back({std::move(frame), ring_.newest()});
+}
+
+void Outbox::push_ahead(std::string frame) {
+  frame.push_back('\n');
+  bytes_ += frame.size();
+  ahead_.push_back(std::move(frame));
+}
+
+void Outbox::join(WallTime now) {
+  if (reading_) return;
+  reader_ = ring_.join(now);
+  reading_ = true;
+}
+
+void Outbox::stop_reading() { reading_ = false; }
+
+void Outbox::stop_at_newest() { last_to_read_ = ring_.newest(); }
+
+void Outbox::add_piece(iovec* pieces, Source source, const char* data, std::size_t size) {
+  pieces[gathered_.size()] = {const_cast<char*>(data), size};
+  gathered_.push_back({source, size, {}, 0});
+}
+
+std::size_t Outbox::gather(iovec* pieces, std::size_t capacity) {
+  gathered_.clear();
+  if (!partial_.empty()) {
+    add_piece(pieces, Source::partial, partial_.data() + partial_written_,
+              partial_.size() - partial_written_);
+  }
+  for (const std::string& line : ahead_) {
+    if (gathered_.size() == capacity) return capacity;
+    add_piece(pieces, Source::ahead, line.data(), line.size());
+  }
+  auto next = queued_.begin();
+  const auto until = [&] {
+    return std::min(next == queued_.end() ? ring_.newest() : next->behind, last_to_read_);
+  };
+  // What is not for this client, or was pushed out before it came to it, is passed for good.
+  if (reading_) ring_.next_for(reader_, until(), lost_);
+  RingReader reader = reader_;
+  while (gathered_.size() < capacity) {
+    std::uint64_t lost_before = 0;
+    const RingEntry* entry = reading_ ? ring_.next_for(reader, until(), lost_before) : nullptr;
+    if (entry != nullptr) {
+      Ring::advance(reader, *entry);
+      add_piece(pieces, Source::ring, entry->line.data(), entry->line.size());
+      gathered_.back().reader_after = reader;
+      gathered_.back().lost_before = lost_before;
+    } else if (next != queued_.end()) {
+      add_piece(pieces, Source::queued, next->line.data(), next->line.size());
+      ++next;
+    } else {
+      break;
+    }
+  }
+  return gathered_.size();
+}
+
+void Outbox::consume(std::size_t bytes) {
+  for (const Piece& piece : gathered_) {
+    if (bytes == 0) break;
+    if (piece.source == Source::ring) {
+      reader_ = piece.reader_after;
+      lost_ += piece.lost_before;
+    }
+    if (bytes < piece.size) {
+      keep_rest(piece, bytes);
+      break;
+    }
+    bytes -= piece.size;
+    pop(piece.source);
+  }
+  gathered_.clear();
+}
+
+void Outbox::pop(Source source) {
+  switch (source) {
+    case Source::partial:
+      if (!partial_entry_) bytes_ -= partial_.size();
+      partial_entry_.reset();
+      std::string().swap(partial_);
+      partial_written_ = 0;
+      break;
+    case Source::ahead:
+      bytes_ -= ahead_.front().size();
+      ahead_.pop_front();
+      break;
+    case Source::queued:
+      bytes_ -= queued_.front().line.size();
+      queued_.pop_front();
+      break;
+    case Source::ring: break;
+  }
+}
+
+void Outbox::keep_rest(const Piece& piece, std::size_t written) {
+  switch (piece.source) {
+    case Source::partial: partial_written_ += written; return;
+    case Source::ahead:
+      partial_ = std::move(ahead_.front());
+      ahead_.pop_front();
+      break;
+    case Source::queued:
+      partial_ = std::move(queued_.front().line);
+      queued_.pop_front();
+      break;
+    case Source::ring: {
+      // The ring may push the entry out before the rest of it is written.
+      ring_.each_after(static_cast<Sequence>(value_of(piece.reader_after.next) - 2),
+                       [&](const RingEntry& entry) {
+                         partial_ = entry.line;
+                         partial_entry_ = entry.sequence;
+                         return false;
+                       });
+      break;
+    }
+  }
+  partial_written_ = written;
+}
+
+void Outbox::acknowledge() { reader_.acknowledged = partial_entry_.value_or(reader_.next); }
+
+std::uint64_t Outbox::take_lost() { return std::exchange(lost_, 0); }
+
+}  // namespace bridge

@@ -1,0 +1,183 @@
+#include "downstream/unix/unix_clients.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+/// Accepts in one turn; then the clients that are there have theirs.
+constexpr int accepts_per_turn = 64;
+/// Most connections come alone: the queue is asked again only when it has shown to be longer.
+constexpr int accepts_at_first = 1;
+
+}  // namespace
+
+UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,
+                         PeerPolicy policy, std::size_t max_clients)
+    : context_(std::move(context)),
+      events_(events),
+      socket_(std::move(socket)),
+      keeper_(context_.loop, context_.log, socket_, [this] { listen(); }),
+      policy_(std::move(policy)),
+      max_clients_(max_clients),
+      accept_again_(context_.loop,
+                    [this] {
+                      out_of_descriptors_ = false;
+                      accept_ready();
+                    }),
+      budget_patience_(context_.loop, [this] { end_largest_stalled(); }) {
+  if (socket_.is_abstract()) policy_.own_user_only = true;
+}
+
+void UnixClients::start() {
+  listen();
+  keeper_.start();
+}
+
+void UnixClients::listen() {
+  // Who has connected to an earlier socket, and is not lost yet.
+  while (listener_ && connections_.size() < max_clients_) {
+    const int descriptor =
+        accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor < 0) break;
+    admit(descriptor);
+  }
+  listener_ = std::make_unique<DescriptorWatch>(context_.loop, socket_.take_descriptor(),
+                                                [this](DescriptorWatch::Event) { accept_ready(); });
+  listener_->want(DescriptorWatch::Event::readable);
+}
+
+void UnixClients::stop_accepting() {
+  keeper_.stop();
+  listener_.reset();
+}
+
+void UnixClients::close_all() {
+  for (auto& [id, connection] : connections_) connection->abandon();
+  context_.dirty.clear();
+  connections_.clear();
+}
+
+void UnixClients::accept_ready() {
+  int accepts = 0;
+  for (; accepts < accepts_this_turn_; ++accepts) {
+    if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_) return;
+    const int descriptor =
+        accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor >= 0) {
+      admit(descriptor);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      pause_accepting(errno);
+      return;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      break;
+    }
+  }
+  accepts_this_turn_ = accepts == accepts_this_turn_ ? accepts_per_turn : accepts_at_first;
+  listener_->want(DescriptorWatch::Event::readable);
+}
+
+void UnixClients::pause_accepting(int error) {
+  out_of_descriptors_ = true;
+  accept_again_.set_after(std::chrono::seconds(1));
+  context_.log.peer(LogLevel::error, "accepting paused",
+                    "cannot accept a client: {}; waiting until one has left (raise LimitNOFILE or "
+                    "ulimit -n)",
+                    std::strerror(error));
+}
+
+void UnixClients::admit(int descriptor) {
+  const auto peer = peer_credentials(descriptor, !policy_.gids.empty());
+  if (!peer || !policy_.admits(*peer)) {
+    ++context_.counts.refused;
+    if (peer) {
+      context_.log.peer(LogLevel::warning, "client not allowed",
+                        "client of uid {} (pid {}) is not allowed to connect", peer->uid,
+                        peer->pid);
+    }
+    close(descriptor);
+    return;
+  }
+  ++context_.counts.connected;
+  ClientIdentity identity;
+  identity.id = context_.ids.next();
+  identity.kind = "unix";
+  identity.pid = peer->pid;
+  identity.uid = peer->uid;
+  identity.connected = context_.loop.now();
+  // A client that has not been seen yet must find the others' reading acknowledged.
+  context_.feed.acknowledge_read();
+  auto connection =
+      std::make_unique<Connection>(context_, events_, descriptor, std::move(identity));
+  Connection& client = *connection;
+  connections_.emplace(client.identity().id, std::move(connection));
+  client.start();
+}
+
+void UnixClients::ring_grew() {
+  for (auto& [id, connection] : connections_) connection->mark();
+}
+
+void UnixClients::flush() {
+  bool some_left = false;
+  // Flushing one may give another something to write.
+  while (!context_.dirty.empty()) {
+    for (Connection* connection : std::exchange(context_.dirty, {})) {
+      connection->flush();
+      if (!connection->is_over()) continue;
+      // Its end has marked it once more.
+      std::erase(context_.dirty, connection);
+      connections_.erase(connection->identity().id);
+      some_left = true;
+    }
+  }
+  watch_budget();
+  if (some_left && listener_) {
+    out_of_descriptors_ = false;
+    listener_->want(DescriptorWatch::Event::readable);
+  }
+}
+
+void UnixClients::watch_budget() {
+  const bool pause = context_.budget.over();
+  if (pause == reading_paused_) return;
+  reading_paused_ = pause;
+  if (pause) {
+    context_.log.peer(LogLevel::warning, "reading paused",
+                      "{} bytes are buffered, over --max-buffered: not reading from clients",
+                      context_.budget.used());
+    budget_patience_.set_after(context_.limits.stall);
+  } else {
+    budget_patience_.clear();
+    for (auto& [id, connection] : connections_) connection->resume_reading();
+  }
+}
+
+// With all buffers full, those who do not read end, the largest first, until it is enough.
+void UnixClients::end_largest_stalled() {
+  if (!context_.budget.over()) return;
+  const auto now = context_.loop.now();
+  Connection* largest = nullptr;
+  for (auto& [id, connection] : connections_) {
+    const auto since = connection->idle_since();
+    if (!since || *since + context_.limits.stall > now) continue;
+    if (largest == nullptr || connection->queued_bytes() > largest->queued_bytes())
+      largest = connection.get();
+  }
+  if (largest != nullptr) largest->give_up();
+  // The bytes of the one that ends are given back at the end of this turn; then the next is looked
+  // at.
+  budget_patience_.set_after(largest != nullptr ? std::chrono::milliseconds(1)
+                                                : context_.limits.stall / 4);
+}
+
+void UnixClients::acknowledge_read() {
+  for (auto& [id, connection] : connections_) connection->acknowledge_read();
+}
+
+}  // namespace bridge

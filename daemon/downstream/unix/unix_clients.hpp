@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "downstream/unix/connection.hpp"
+#include "downstream/unix/listening_socket.hpp"
+#include "downstream/unix/peer_credentials.hpp"
+#include "downstream/unix/socket_keeper.hpp"
+
+namespace bridge {
+
+/// Accepts the clients of the Unix socket and owns their connections.
+///
+/// At most `max_clients` at a time; further ones wait in the kernel's accept queue. When file
+/// descriptors run out, accepting pauses until a client has left, or a second has passed. The
+/// loop's thread only.
+class UnixClients final : public NotificationReaders {
+ public:
+  UnixClients(ConnectionContext context, ClientEvents& events, ListeningSocket socket,
+              PeerPolicy policy, std::size_t max_clients);
+
+  void start();
+  /// No new clients; the connected ones stay.
+  void stop_accepting();
+  const std::string& socket_name() const { return socket_.name(); }
+  /// Drops all connections as they are.
+  void close_all();
+
+  /// Writes what is ready for each of them and drops those that are over.
+  void flush();
+
+  const ClientCounts& counts() const { return context_.counts; }
+
+  void ring_grew() override;
+  void acknowledge_read() override;
+
+ private:
+  void listen();
+  void accept_ready();
+  void admit(int descriptor);
+  void pause_accepting(int error);
+  void watch_budget();
+  void end_largest_stalled();
+
+  ConnectionContext context_;
+  ClientEvents& events_;
+  ListeningSocket socket_;
+  SocketKeeper keeper_;
+  PeerPolicy policy_;
+  std::size_t max_clients_;
+  std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
+  std::unique_ptr<DescriptorWatch> listener_;
+  DeadlineTimer accept_again_;
+  DeadlineTimer budget_patience_;  ///< set while --max-buffered is exceeded
+  int accepts_this_turn_ = 1;
+  bool out_of_descriptors_ = false;
+  bool reading_paused_ = false;
+};
+
+}  // namespace bridge

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+
+namespace bridge {
+
+class EventLoop;
+
+/// Something to be done later in this turn: once, when everything that the turn was about has been
+/// done, however often it was asked for. What is deferred while others run is done in the same
+/// turn. Destruction cancels it.
+///
+/// The one spelling of "later": what must not happen in the middle of a call, or is better done
+/// once for many causes (writing what was queued), is a Deferred of its owner's.
+class Deferred {
+ public:
+  Deferred(EventLoop& loop, std::function<void()> action);
+  ~Deferred();
+  Deferred(const Deferred&) = delete;
+  Deferred& operator=(const Deferred&) = delete;
+
+  void schedule();
+  void cancel();
+  bool is_scheduled() const { return scheduled_; }
+
+ private:
+  friend class EventLoop;
+
+  EventLoop& loop_;
+  std::function<void()> action_;
+  bool scheduled_ = false;
+  // Its neighbours in the loop's list, while it is scheduled.
+  Deferred* previous_ = nullptr;
+  Deferred* next_ = nullptr;
+};
+
+}  // namespace bridge

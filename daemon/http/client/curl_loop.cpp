@@ -1,0 +1,369 @@
+#include "http/client/curl_loop.hpp"
+
+#include <curl/curl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "http/client/dead_connections.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t max_idle_connections = 16;
+/// Of curl in a row, and of reports in a row, before other descriptors have their turn.
+constexpr int max_calls = 8;
+constexpr int max_rounds = 8;
+/// How long more may be idle, at least: many clients that call one after the other need them again
+/// at once.
+constexpr std::chrono::milliseconds surplus_time{500};
+/// How often curl is made to look for dead connections before that is given up.
+constexpr int max_looks = 6;
+constexpr std::chrono::milliseconds between_tries{250};
+
+/// 0: there is none.
+ino_t inode_of(int descriptor) {
+  struct stat about {};
+  return fstat(descriptor, &about) == 0 ? about.st_ino : 0;
+}
+
+}  // namespace
+
+struct CurlLoop::Callbacks {
+  static int socket(CURL* user, curl_socket_t descriptor, int what, void* self, void*) {
+    static_cast<CurlLoop*>(self)->set_interest(user, descriptor, what);
+    return 0;
+  }
+
+  static int timer(CURLM*, long milliseconds, void* self) {
+    auto& loop = *static_cast<CurlLoop*>(self);
+    if (milliseconds < 0) {
+      loop.timer_.clear();
+    } else if (milliseconds == 0) {
+      loop.kick_ = true;
+    } else {
+      loop.timer_.set_after(std::chrono::milliseconds(milliseconds));
+    }
+    return 0;
+  }
+
+  static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+    const int descriptor =
+        ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (descriptor < 0) return CURL_SOCKET_BAD;
+    Socket& known = static_cast<CurlLoop*>(self)->sockets_[descriptor];
+    if (known.watch) known.watch->release();
+    known = Socket{};
+    known.ours = true;
+    known.inode = inode_of(descriptor);
+    return descriptor;
+  }
+
+  static int close_socket(void* self, curl_socket_t descriptor) {
+    auto& sockets = static_cast<CurlLoop*>(self)->sockets_;
+    const auto found = sockets.find(descriptor);
+    if (found != sockets.end()) {
+      static_cast<CurlLoop*>(self)->note_connected(found->second, descriptor);
+      if (found->second.watch) found->second.watch->release();
+      sockets.erase(found);
+    }
+    return close(descriptor);
+  }
+};
+
+CurlLoop::CurlLoop(EventLoop& loop)
+    : loop_(loop),
+      multi_(curl_multi_init()),
+      timer_(loop, [this] { act(CURL_SOCKET_TIMEOUT, 0); }),
+      surplus_timer_(loop, [this] { close_surplus(); }),
+      dead_timer_(loop, [this] { close_dead(); }),
+      dead_(std::make_unique<DeadConnections>(*this)),
+      report_later_(loop, [this] { report(); }),
+      report_again_(loop, [this] { report(); }) {
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Callbacks::socket);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Callbacks::timer);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  bound_connections(0);
+}
+
+CurlLoop::~CurlLoop() {
+  dead_.reset();
+  acting_ = true;
+  for (const auto& [handle, transfer] : transfers_) curl_multi_remove_handle(multi_, handle);
+  curl_multi_cleanup(multi_);
+  for (auto& [descriptor, socket] : sockets_) {
+    if (socket.watch) socket.watch->release();
+  }
+}
+
+// curl's bound counts the connections in use as well, and it closes one whenever a transfer ends
+// above it. So it moves with the most transfers of the last moment.
+void CurlLoop::note_load() {
+  if (transfers_.size() > recent_peak_) bound_connections(transfers_.size());
+}
+
+void CurlLoop::bound_connections(std::size_t in_use) {
+  recent_peak_ = in_use;
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(in_use + max_idle_connections));
+}
+
+void CurlLoop::note_ended() {
+  if (sockets_.size() > transfers_.size() + max_idle_connections)
+    surplus_timer_.set_at_latest(loop_.now() + surplus_time);
+}
+
+// curl has no call for closing one: it takes a connection that was shut down for dead, and closes
+// it when it looks for such.
+void CurlLoop::shut_down(int descriptor, Socket& idle) {
+  shutdown(descriptor, SHUT_RDWR);
+  idle.shut_down = true;
+}
+
+bool CurlLoop::is_there(int descriptor, const Socket& socket) {
+  return inode_of(descriptor) == socket.inode;
+}
+
+/// libcurl 7.88 closes one that was still connecting without its close callback.
+void CurlLoop::forget_closed() {
+  std::erase_if(sockets_, [this](const auto& entry) {
+    return is_idle(entry.second) && !entry.second.watch && !is_there(entry.first, entry.second);
+  });
+}
+
+void CurlLoop::close_dead_soon() {
+  looks_left_ = max_looks;
+  dead_timer_.set(std::max(dead_->next_look(), loop_.now()));
+}
+
+void CurlLoop::close_dead() {
+  const bool some_left = std::any_of(sockets_.begin(), sockets_.end(),
+                                     [](const auto& entry) { return entry.second.shut_down; });
+  if (!some_left || looks_left_ == 0) return;  // a transfer has begun since
+  --looks_left_;
+  dead_->close();
+  dead_timer_.set_after(between_tries);  // should curl not have looked
+}
+
+/// Whether a transfer's own connection came about is seen here, since curl tells it differently in
+/// its versions: a socket that has a peer is connected.
+void CurlLoop::note_connected(const Socket& socket, int descriptor) {
+  const auto running = transfers_.find(socket.user);
+  if (!socket.ours || running == transfers_.end() || running->second.number != socket.use) return;
+  if (running->second.transfer->connected_) return;
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  running->second.transfer->connected_ =
+      getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) == 0;
+}
+
+// What is left of a burst.
+void CurlLoop::close_surplus() {
+  const auto now = loop_.now();
+  forget_closed();
+  std::vector<std::pair<SteadyTime, int>> idle;
+  for (const auto& [descriptor, socket] : sockets_) {
+    if (is_idle(socket)) idle.emplace_back(socket.idle_since, descriptor);
+  }
+  std::size_t young = 0;
+  SteadyTime youngest{};
+  if (idle.size() > max_idle_connections) {
+    std::sort(idle.begin(), idle.end());
+    idle.resize(idle.size() - max_idle_connections);
+    for (const auto& [since, descriptor] : idle) {
+      if (since + surplus_time > now) {
+        ++young;
+        youngest = since;  // they are in order
+        continue;
+      }
+      shut_down(descriptor, sockets_.at(descriptor));
+    }
+  }
+  bound_connections(transfers_.size() + young);
+  if (young > 0) {
+    surplus_timer_.set(youngest + surplus_time);
+  } else {
+    close_dead_soon();  // not before: curl does not look twice in a second
+  }
+}
+
+// curl wants nothing of a paused transfer's either; and a handle's earlier transfers are over.
+bool CurlLoop::is_idle(const Socket& socket) const {
+  if (!socket.ours || socket.interest != 0 || socket.shut_down) return false;
+  const auto user = transfers_.find(socket.user);
+  return user == transfers_.end() || user->second.number != socket.use;
+}
+
+void CurlLoop::prepare(CURL* handle) {
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open_socket);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, this);
+  curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, &Callbacks::close_socket);
+  curl_easy_setopt(handle, CURLOPT_CLOSESOCKETDATA, this);
+}
+
+void CurlLoop::set_interest(CURL* user, int descriptor, int what) {
+  Socket& socket = sockets_[descriptor];
+  if (const auto running = transfers_.find(user); running != transfers_.end()) {
+    socket.user = user;
+    socket.use = running->second.number;
+  }
+  const int before = std::exchange(socket.interest, what == CURL_POLL_REMOVE ? 0 : what);
+  if (what == CURL_POLL_REMOVE) {
+    socket.idle_since = loop_.now();
+    // A connection that is done stays registered. Anything else (the resolver's, or one that was
+    // still connecting) curl may close without telling.
+    if (socket.ours && before == CURL_POLL_IN) return;
+    if (socket.watch) socket.watch->release();
+    socket.watch.reset();
+    if (!socket.ours) sockets_.erase(descriptor);
+    return;
+  }
+  if (!socket.watch) {
+    socket.watch = std::make_unique<DescriptorWatch>(
+        loop_, descriptor,
+        [this, descriptor](DescriptorWatch::Event event) { socket_ready(descriptor, event); });
+  }
+  rearm(descriptor);
+}
+
+void CurlLoop::rearm(int descriptor) {
+  const auto found = sockets_.find(descriptor);
+  if (found == sockets_.end() || !found->second.watch) return;
+  const Socket& socket = found->second;
+  if ((socket.interest & CURL_POLL_IN) != 0) socket.watch->want(DescriptorWatch::Event::readable);
+  if ((socket.interest & CURL_POLL_OUT) != 0) socket.watch->want(DescriptorWatch::Event::writable);
+}
+
+void CurlLoop::socket_ready(int descriptor, DescriptorWatch::Event event) {
+  const auto found = sockets_.find(descriptor);
+  if (found == sockets_.end()) return;
+  const bool reads = event == DescriptorWatch::Event::readable;
+  if ((found->second.interest & (reads ? CURL_POLL_IN : CURL_POLL_OUT)) == 0) return;
+  act(descriptor, reads ? CURL_CSELECT_IN : CURL_CSELECT_OUT);
+  rearm(descriptor);
+}
+
+// One call into curl, and those that follow from it; then what it has found is reported.
+void CurlLoop::act(int descriptor, int events) {
+  acting_ = true;
+  entered_ = loop_.now();
+  int running = 0;
+  curl_multi_socket_action(multi_, descriptor, events, &running);
+  acting_ = false;
+  drive();
+  report();
+}
+
+// Calls curl while it wants to be called at once, but not past what is to be reported: a fast
+// upstream makes it want that for ever. Returns how many transfers are running.
+int CurlLoop::drive() {
+  acting_ = true;
+  entered_ = loop_.now();
+  int running = 0;
+  for (int calls = 0; kick_ && ready_.empty() && calls < max_calls; ++calls) {
+    kick_ = false;
+    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+  acting_ = false;
+  return running;
+}
+
+void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
+  transfers_[handle] = {&transfer, ++last_number_};
+  transfer.connected_ = false;
+  note_load();
+  curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
+  curl_multi_add_handle(multi_, handle);
+  if (acting_) return;
+  const int running = drive();
+  dead_->note_begin(entered_);
+  if (running < static_cast<int>(transfers_.size()) || !ready_.empty() || kick_) report_later();
+}
+
+void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
+  if (transfers_.erase(handle) > 0) curl_multi_remove_handle(multi_, handle);
+  if (transfer.ready_) {
+    std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
+    transfer.ready_ = false;
+  }
+  note_ended();
+  if (kick_) report_later();
+}
+
+void CurlLoop::pause(CURL* handle, bool paused) {
+  if (!transfers_.contains(handle)) return;
+  acting_ = true;
+  entered_ = loop_.now();
+  curl_easy_pause(handle, paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
+  acting_ = false;
+  drive();
+  if (!paused || kick_) report_later();
+}
+
+void CurlLoop::end_idle_connections() {
+  forget_closed();
+  for (auto& [descriptor, socket] : sockets_) {
+    if (is_idle(socket)) shut_down(descriptor, socket);
+  }
+  close_dead_soon();
+}
+
+void CurlLoop::mark_ready(CurlTransfer& transfer) {
+  if (std::exchange(transfer.ready_, true)) return;
+  ready_.push_back(&transfer);
+}
+
+void CurlLoop::report_later() {
+  if (!reporting_) report_later_.schedule();
+}
+
+// What is left after some rounds waits until the loop has looked at everything else.
+void CurlLoop::report() {
+  if (reporting_) return;
+  reporting_ = true;
+  bool more = true;
+  for (int rounds = 0; more && rounds < max_rounds; ++rounds) {
+    more = false;
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+      CurlTransfer* transfer = ready_[i];
+      if (transfer == nullptr) continue;
+      transfer->ready_ = false;
+      ready_[i] = nullptr;
+      transfer->transfer_progressed(false, 0);
+    }
+    ready_.clear();
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      const auto found = transfers_.find(message->easy_handle);
+      if (found == transfers_.end()) continue;
+      CurlTransfer* transfer = found->second.transfer;
+      const int result = message->data.result;
+      // Marked since: the end says it as well.
+      std::replace(ready_.begin(), ready_.end(), transfer, static_cast<CurlTransfer*>(nullptr));
+      transfer->ready_ = false;
+      CURL* const handle = message->easy_handle;  // gone with the message
+      curl_multi_remove_handle(multi_, handle);
+      if (result != CURLE_OK) {
+        for (const auto& [descriptor, socket] : sockets_) note_connected(socket, descriptor);
+      }
+      transfers_.erase(handle);
+      note_ended();
+      transfer->transfer_progressed(true, result);
+      more = true;
+    }
+    // Taking a transfer out may make curl want to be called for another one.
+    if (kick_) {
+      drive();
+      more = true;
+    }
+    more = more || !ready_.empty();
+  }
+  reporting_ = false;
+  if (more) report_again_.set(loop_.now());
+}
+
+}  // namespace bridge

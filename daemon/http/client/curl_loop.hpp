@@ -1,0 +1,128 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "event/deadline_timer.hpp"
+#include "event/descriptor_watch.hpp"
+
+// libcurl's types by name only, so that its header stays out of ours.
+using CURL = void;
+using CURLM = void;
+
+namespace bridge {
+
+class DeadConnections;
+
+/// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; what they have
+/// found is looked at in transfer_progressed(), outside of curl.
+class CurlTransfer {
+ public:
+  /// Something came, or (with `done`) it is over: `result` is a CURLcode.
+  virtual void transfer_progressed(bool done, int result) = 0;
+
+ protected:
+  virtual ~CurlTransfer() = default;
+
+  /// Once it is over: whether it had a connection of its own making, to the peer or a proxy. One
+  /// that was there before does not count.
+  bool was_connected() const { return connected_; }
+
+ private:
+  friend class CurlLoop;
+  bool ready_ = false;
+  bool connected_ = false;
+};
+
+/// Drives libcurl's multi interface by the Asio loop.
+///
+/// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
+/// timer is kept as a deadline and seldom touches the kernel's. At most 16 connections stay idle,
+/// but for the second after a burst. No callback of a transfer is made from within a function of
+/// this class: they come from the loop.
+class CurlLoop {
+ public:
+  CurlLoop(EventLoop& loop);
+  ~CurlLoop();
+  CurlLoop(const CurlLoop&) = delete;
+  CurlLoop& operator=(const CurlLoop&) = delete;
+
+  EventLoop& loop() const { return loop_; }
+
+  /// Sets on a new handle what every transfer here needs.
+  void prepare(CURL* handle);
+
+  /// Starts the transfer. Both must live until remove(), or until it was reported as done.
+  void add(CURL* handle, CurlTransfer& transfer);
+  /// Ends the transfer; its connection is closed unless the answer was complete.
+  void remove(CURL* handle, CurlTransfer& transfer);
+  /// Stops or continues receiving.
+  void pause(CURL* handle, bool paused);
+  /// When curl was entered last: for its callbacks, which come many at a time.
+  SteadyTime entered() const { return entered_; }
+  /// Connections that no transfer uses now are not used again.
+  void end_idle_connections();
+  /// From a curl callback: transfer_progressed() is due.
+  void mark_ready(CurlTransfer& transfer);
+
+ private:
+  struct Socket {
+    std::unique_ptr<DescriptorWatch> watch;
+    int interest = 0;
+    bool ours = false;      ///< made by open_socket: closed by close_socket, kept in between
+    ino_t inode = 0;        ///< tells it from another that has its descriptor by now
+    CURL* user = nullptr;   ///< the transfer that used it last...
+    std::uint64_t use = 0;  ///< ...and its number
+    SteadyTime idle_since{};
+    bool shut_down = false;
+  };
+  struct Running {
+    CurlTransfer* transfer;
+    std::uint64_t number;  ///< handles are used again, numbers are not
+  };
+  struct Callbacks;
+
+  void note_load();
+  void note_ended();
+  void bound_connections(std::size_t in_use);
+  static bool is_there(int descriptor, const Socket& socket);
+  static void shut_down(int descriptor, Socket& idle);
+  void forget_closed();
+  void close_surplus();
+  void close_dead_soon();
+  void close_dead();
+  void note_connected(const Socket& socket, int descriptor);
+  bool is_idle(const Socket& socket) const;
+  void set_interest(CURL* user, int descriptor, int what);
+  void rearm(int descriptor);
+  void socket_ready(int descriptor, DescriptorWatch::Event event);
+  void act(int descriptor, int events);
+  int drive();
+  void report();
+  void report_later();
+
+  EventLoop& loop_;
+  CURLM* multi_;
+  std::unordered_map<int, Socket> sockets_;
+  std::unordered_map<CURL*, Running> transfers_;
+  std::uint64_t last_number_ = 0;
+  std::vector<CurlTransfer*> ready_;
+  DeadlineTimer timer_;
+  DeadlineTimer surplus_timer_;
+  DeadlineTimer dead_timer_;
+  std::unique_ptr<DeadConnections> dead_;  ///< set for as long as there is multi_
+  int looks_left_ = 0;
+  std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
+  SteadyTime entered_{};
+  bool kick_ = false;    ///< curl wants to be called at once
+  bool acting_ = false;  ///< inside curl
+  bool reporting_ = false;
+  Deferred report_later_;
+  DeadlineTimer report_again_;  ///< in the next turn, when others have had theirs
+};
+
+}  // namespace bridge

@@ -1,0 +1,100 @@
+#include "http/client/response_head.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+#include "text/ascii.hpp"
+
+namespace bridge {
+namespace {
+
+bool is_named(std::string_view name, std::string_view expected) {
+  return std::equal(name.begin(), name.end(), expected.begin(), expected.end(),
+                    [](char a, char b) { return ascii_lower(a) == b; });
+}
+
+std::string_view trim(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// RFC 9110, section 10.2.3: seconds or a date. At most a year, so that it can be reckoned with.
+std::optional<std::chrono::seconds> retry_after_of(std::string_view value) {
+  constexpr std::chrono::seconds longest = std::chrono::hours(365 * 24);
+  if (const auto seconds = number<unsigned>(value))
+    return std::min(std::chrono::seconds(*seconds), longest);
+  const std::time_t date = curl_getdate(std::string(value).c_str(), nullptr);
+  if (date < 0) return std::nullopt;
+  return std::clamp(std::chrono::seconds(date - std::time(nullptr)), std::chrono::seconds(0),
+                    longest);
+}
+
+std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {
+  std::string lowered(given);
+  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
+                 [](char c) { return ascii_lower(c); });
+  std::string_view value = lowered;
+  const auto at = value.find("timeout=");
+  if (at == value.npos) return std::nullopt;
+  value.remove_prefix(at + 8);
+  const auto seconds = number<unsigned>(trim(value.substr(0, value.find_first_of(", ;"))));
+  if (!seconds) return std::nullopt;
+  return std::chrono::seconds(*seconds);
+}
+
+}  // namespace
+
+bool ResponseHead::line(std::string_view text) {
+  if (complete) return false;
+  if (text.starts_with("HTTP/")) {
+    *this = ResponseHead{};
+    const auto space = text.find(' ');
+    if (space != text.npos) status = number<int>(trim(text.substr(space, 4))).value_or(0);
+    return false;
+  }
+  if (text == "\r\n" || text == "\n") {
+    complete = status >= 200;
+    return complete;
+  }
+  const auto colon = text.find(':');
+  if (colon != text.npos) field(text.substr(0, colon), trim(text.substr(colon + 1)));
+  return false;
+}
+
+void ResponseHead::field(std::string_view name, std::string_view value) {
+  if (is_named(name, "content-type")) {
+    content_type = trim(value.substr(0, value.find(';')));
+    std::transform(content_type.begin(), content_type.end(), content_type.begin(),
+                   [](char c) { return ascii_lower(c); });
+  } else if (is_named(name, "content-length")) {
+    content_length = number<std::size_t>(value);
+  } else if (is_named(name, "mcp-session-id")) {
+    session_id = value;
+  } else if (is_named(name, "www-authenticate")) {
+    if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges are one list
+    www_authenticate += value;
+  } else if (is_named(name, "mcp-auth-server")) {
+    authorization_server = value;
+  } else if (is_named(name, "location")) {
+    location = value;
+  } else if (is_named(name, "retry-after")) {
+    retry_after = retry_after_of(value);
+  } else if (is_named(name, "keep-alive")) {
+    keep_alive_timeout = keep_alive_of(value);
+  }
+}
+
+}  // namespace bridge

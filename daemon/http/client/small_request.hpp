@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "http/client/curl_loop.hpp"
+
+namespace bridge {
+
+struct HttpOptions;
+
+struct SmallAnswer {
+  int status = 0;
+  std::string body;
+  std::string fault;  ///< why there is none; nothing secret in it
+};
+
+/// One HTTP request for a small JSON document: at most 256 KiB and 10 s, no redirects, on a
+/// connection of its own that is closed afterwards. The upstream's TLS settings count, and the
+/// environment's proxies; its headers do not.
+///
+/// `done` comes once, from the loop, and may destroy the request; destruction cancels it.
+class SmallRequest final : public CurlTransfer {
+ public:
+  using Done = std::function<void(const SmallAnswer&)>;
+
+  /// A GET; with a `form` a POST. `authorization` may be empty.
+  SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
+               const std::string* form, const std::string& authorization, Done done);
+  ~SmallRequest() override;
+  SmallRequest(const SmallRequest&) = delete;
+  SmallRequest& operator=(const SmallRequest&) = delete;
+
+ private:
+  struct Parts;
+
+  void transfer_progressed(bool done, int result) override;
+
+  CurlLoop& curl_;
+  Done done_;
+  std::unique_ptr<Parts> parts_;
+  bool running_ = true;
+};
+
+}  // namespace bridge

@@ -1,0 +1,209 @@
+#include "http/request_head.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "text/ascii.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t max_headers = 100;
+
+bool is_token_character(char c) {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         others.find(c) != others.npos;
+}
+
+bool is_http_token(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_token_character);
+}
+
+bool equal_ignoring_case(std::string_view left, std::string_view right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char small = ascii_lower(c);
+  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+std::string decoded(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_escape = text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
+                           hex_digit(text[i + 2]) >= 0;
+    if (is_escape) {
+      result.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
+      i += 2;
+    } else {
+      result.push_back(text[i] == '+' ? ' ' : text[i]);
+    }
+  }
+  return result;
+}
+
+/// `METHOD SP target SP HTTP/1.x`; the reason if it is not that.
+HttpFault parse_request_line(std::string_view line, RequestHead& head) {
+  const auto first = line.find(' ');
+  const auto second = first == line.npos ? line.npos : line.find(' ', first + 1);
+  if (second == line.npos) return {400, "no request line"};
+  const std::string_view method = line.substr(0, first);
+  std::string_view target = line.substr(first + 1, second - first - 1);
+  const std::string_view version = line.substr(second + 1);
+  if (!is_http_token(method)) return {400, "no request line"};
+  if (version != "HTTP/1.1" && version != "HTTP/1.0") {
+    return version.starts_with("HTTP/") ? HttpFault{505, "HTTP/1.1 only"}
+                                        : HttpFault{400, "no request line"};
+  }
+  const bool visible =
+      std::all_of(target.begin(), target.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+  if (target.empty() || !visible) return {400, "a bad target"};
+  if (const auto scheme = target.find("://"); target.front() != '/' && scheme != target.npos) {
+    const auto path = target.find_first_of("/?", scheme + 3);
+    head.authority = std::string(target.substr(scheme + 3, path - scheme - 3));
+    if (head.authority.empty()) return {400, "a bad target"};
+    target = path == target.npos ? std::string_view("/") : target.substr(path);
+  }
+  if (target.front() != '/' && target != "*") return {400, "a bad target"};
+  const auto question = target.find('?');
+  head.method = std::string(method);
+  head.path = std::string(target.substr(0, question));
+  if (question != target.npos) head.query = std::string(target.substr(question + 1));
+  head.is_http_1_0 = version == "HTTP/1.0";
+  return {};
+}
+
+HttpFault parse_header_line(std::string_view line, RequestHead& head) {
+  if (!is_header_line(line)) return {400, "a bad header"};
+  const auto colon = line.find(':');
+  const std::string_view value = without_blanks(line.substr(colon + 1));
+  if (head.headers.size() == max_headers) return {431, "too many headers"};
+  HttpHeader header;
+  header.name = std::string(line.substr(0, colon));
+  std::transform(header.name.begin(), header.name.end(), header.name.begin(),
+                 [](char c) { return ascii_lower(c); });
+  header.value = std::string(value);
+  head.headers.push_back(std::move(header));
+  return {};
+}
+
+}  // namespace
+
+bool is_header_value(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+  });
+}
+
+bool is_header_line(std::string_view line) {
+  const auto colon = line.find(':');
+  return colon != line.npos && is_http_token(line.substr(0, colon)) &&
+         is_header_value(line.substr(colon + 1));
+}
+
+std::string RequestHead::header(std::string_view name) const {
+  std::string all;
+  bool found = false;
+  for (const HttpHeader& one : headers) {
+    if (one.name != name) continue;
+    if (found) all += ", ";
+    all += one.value;
+    found = true;
+  }
+  return all;
+}
+
+std::size_t RequestHead::count(std::string_view name) const {
+  return static_cast<std::size_t>(std::count_if(
+      headers.begin(), headers.end(), [name](const HttpHeader& one) { return one.name == name; }));
+}
+
+bool RequestHead::header_has(std::string_view name, std::string_view word) const {
+  const std::string all = header(name);
+  std::string_view rest = all;
+  while (!rest.empty()) {
+    const auto comma = rest.find(',');
+    const std::string_view element = rest.substr(0, comma);
+    if (equal_ignoring_case(without_blanks(element.substr(0, element.find(';'))), word))
+      return true;
+    rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return false;
+}
+
+std::optional<std::string> RequestHead::parameter(std::string_view name) const {
+  std::string_view rest = query;
+  while (!rest.empty()) {
+    const auto end = rest.find('&');
+    const std::string_view pair = rest.substr(0, end);
+    const auto equals = pair.find('=');
+    if (decoded(pair.substr(0, equals)) == name) {
+      return equals == pair.npos ? std::string() : decoded(pair.substr(equals + 1));
+    }
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return std::nullopt;
+}
+
+bool RequestHead::keeps_connection() const {
+  if (header_has("connection", "close")) return false;
+  return !is_http_1_0;  // 1.0 with keep-alive is not worth its rules
+}
+
+std::variant<RequestHead, HttpFault> parse_request_head(std::string_view text) {
+  RequestHead head;
+  bool is_first = true;
+  for (;;) {
+    const auto end = text.find("\r\n");
+    const std::string_view line = text.substr(0, end);
+    if (line.find_first_of("\r\n") != line.npos) return HttpFault{400, "a bare CR or LF"};
+    const HttpFault fault =
+        is_first ? parse_request_line(line, head) : parse_header_line(line, head);
+    if (fault.status != 0) return fault;
+    is_first = false;
+    if (end == text.npos) break;
+    text.remove_prefix(end + 2);
+  }
+  const std::size_t hosts = head.count("host");
+  if (hosts > 1 || (hosts == 0 && !head.is_http_1_0))
+    return HttpFault{400, "exactly one Host is needed"};
+  if (head.authority.empty()) return head;
+  // What the target says counts (RFC 9112, section 3.2.2).
+  std::erase_if(head.headers, [](const HttpHeader& one) { return one.name == "host"; });
+  head.headers.push_back({"host", head.authority});
+  return head;
+}
+
+std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head) {
+  const std::size_t lengths = head.count("content-length");
+  BodyFraming framing;
+  if (head.count("transfer-encoding") > 0) {
+    if (lengths > 0) return HttpFault{400, "both Content-Length and Transfer-Encoding"};
+    if (head.is_http_1_0) return HttpFault{400, "Transfer-Encoding in HTTP/1.0"};
+    if (!equal_ignoring_case(head.header("transfer-encoding"), "chunked"))
+      return HttpFault{501, "only chunked is understood"};
+    framing.is_chunked = true;
+    return framing;
+  }
+  if (lengths == 0) return framing;
+  if (lengths > 1) return HttpFault{400, "several Content-Length"};
+  const std::string value = head.header("content-length");
+  const char* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, framing.length);
+  if (error == std::errc::result_out_of_range) return HttpFault{413, "the body is too large"};
+  if (value.empty() || error != std::errc() || stop != end)
+    return HttpFault{400, "a bad Content-Length"};
+  return framing;
+}
+
+}  // namespace bridge

@@ -1,0 +1,272 @@
+#include "http/server/http_connection.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr int reads_per_turn = 4;
+constexpr std::size_t max_early = 64u << 10;
+/// With more unsent of earlier answers the next request has to wait.
+constexpr std::size_t max_unsent = 64u << 10;
+/// What is read at once of a caller that may be nobody.
+constexpr std::size_t untrusted_read = 16u << 10;
+constexpr std::chrono::seconds max_head_time{10};
+constexpr std::chrono::seconds body_stall{30};
+constexpr std::chrono::minutes max_request_time{5};
+/// With all buffers full, a body that has grown beyond this is not read to its end.
+constexpr std::size_t always_read_body = 64u << 10;
+/// Longer than what proxies keep a connection for, so that it is they who close (no race of a POST
+/// with our FIN).
+constexpr std::chrono::seconds idle_time{75};
+/// A peer that is still sending gets so long, and so many bytes, to read why it was refused.
+constexpr std::chrono::seconds drain_time{2};
+constexpr std::size_t max_drained = 64u << 20;
+
+}  // namespace
+
+HttpConnection::HttpConnection(HttpConnectionContext& context, int descriptor,
+                               std::unique_ptr<ByteStream> stream)
+    : context_(context),
+      watch_(context.loop, descriptor, [this](DescriptorWatch::Event event) { on_ready(event); }),
+      stream_(std::move(stream)),
+      reader_(context.max_body),
+      timer_(context.loop, [this] { expired(); }),
+      share_(context.budget),
+      since_(context_.loop.now()),
+      last_progress_(since_),
+      last_written_(since_) {}
+
+void HttpConnection::start() {
+  watch_time();
+  read_ready();
+}
+
+void HttpConnection::on_ready(DescriptorWatch::Event event) {
+  if (phase_ == Phase::over) return;
+  switch (event) {
+    case DescriptorWatch::Event::readable:
+      read_ready();
+      if (phase_ != Phase::over && out_bytes_ > 0) mark();  // TLS may have waited for this to write
+      break;
+    case DescriptorWatch::Event::hung_up:
+      reset_ = true;
+      lose(false);
+      break;
+    case DescriptorWatch::Event::writable:
+      blocked_ = false;
+      mark();
+      read_ready();  // TLS may have waited for this in order to read
+      break;
+  }
+}
+
+void HttpConnection::wait() {
+  if (phase_ == Phase::over) return;
+  watch_.want(may_read() ? DescriptorWatch::Event::readable : DescriptorWatch::Event::hung_up);
+}
+
+bool HttpConnection::may_read() const {
+  if (phase_ == Phase::over || input_ended_) return false;
+  if (phase_ == Phase::answering) return early_.size() < max_early;
+  return phase_ != Phase::reading || out_bytes_ <= most_unsent();
+}
+
+std::size_t HttpConnection::most_unsent() const { return trusted_ ? max_unsent : 0; }
+
+std::optional<SteadyTime> HttpConnection::spare_since() const {
+  const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && out_.empty();
+  const bool is_leaving = phase_ == Phase::draining;
+  const bool is_nobodys = !trusted_ && (phase_ == Phase::reading || phase_ == Phase::closing);
+  return is_idle || is_leaving || is_nobodys ? std::optional(since_) : std::nullopt;
+}
+
+std::optional<SteadyTime> HttpConnection::unfinished_since() const {
+  const bool is_unfinished = phase_ == Phase::reading && !reader_.is_idle();
+  return is_unfinished ? std::optional(since_) : std::nullopt;
+}
+
+void HttpConnection::turn_away() {
+  HttpResponse response = context_.requests.refusal(
+      503, "all connections are in use, and this request has not come to its end");
+  response.headers.emplace_back("Retry-After", "1");
+  refuse(std::move(response));
+  flush();
+}
+
+void HttpConnection::read_ready() {
+  auto& buffer = context_.read_buffer;
+  for (int reads = 0; reads < reads_per_turn || stream_->has_pending(); ++reads) {
+    if (!may_read()) break;
+    const std::size_t most = trusted_ ? buffer.size() : untrusted_read;
+    const ByteStream::Result result = stream_->read(buffer.data(), most);
+    if (result.state == ByteStream::State::done) {
+      last_progress_ = context_.loop.now();
+      context_.counts.received_bytes += result.bytes;
+      take_input(std::string_view(buffer.data(), result.bytes));
+      if (result.bytes < most && !stream_->has_pending()) break;
+    } else if (result.state == ByteStream::State::ended) {
+      end_of_input();
+    } else if (result.state == ByteStream::State::broken) {
+      reset_ = true;
+      lose(false);
+    } else {
+      if (result.state == ByteStream::State::wants_write)
+        watch_.want(DescriptorWatch::Event::writable);
+      break;
+    }
+  }
+  wait();
+}
+
+void HttpConnection::take_input(std::string_view bytes) {
+  switch (phase_) {
+    case Phase::reading:
+      if (!early_.empty()) {
+        early_.append(bytes);
+      } else {
+        process(bytes);
+      }
+      break;
+    case Phase::answering: early_.append(bytes); break;
+    case Phase::closing:
+    case Phase::draining:
+      drained_bytes_ += bytes.size();
+      if (drained_bytes_ > max_drained) lose(false);
+      break;
+    case Phase::over: break;
+  }
+  share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
+}
+
+void HttpConnection::process(std::string_view bytes) {
+  while (phase_ == Phase::reading) {
+    if (out_bytes_ > most_unsent()) {
+      early_.append(bytes);
+      break;
+    }
+    if (reader_.is_idle()) since_ = last_progress_;
+    const RequestReader::Event event = reader_.advance(bytes);
+    if (event == RequestReader::Event::more) {
+      const std::size_t always_read = trusted_ ? always_read_body : 0;
+      if (context_.budget.over() && reader_.pending_bytes() > always_read)
+        refuse(context_.requests.refusal_while_overloaded());
+      break;
+    }
+    if (event == RequestReader::Event::fault) {
+      const HttpFault fault = reader_.fault();
+      refuse(context_.requests.refusal(fault.status, fault.reason));
+    } else if (event == RequestReader::Event::head) {
+      Admission admission =
+          context_.requests.request_begins(reader_.head(), reader_.expects_body());
+      trusted_ = trusted_ || admission.is_trusted;
+      if (admission.refusal) {
+        if (reader_.expects_body()) {
+          refuse(std::move(*admission.refusal));
+        } else {
+          phase_ = Phase::answering;
+          keeps_ = reader_.head().keeps_connection();
+          is_head_method_ = reader_.head().method == "HEAD";
+          reader_.next();
+          respond(std::move(*admission.refusal));
+        }
+      } else if (reader_.expects_body() && !reader_.head().is_http_1_0 &&
+                 reader_.head().header_has("expect", "100-continue")) {
+        queue("HTTP/1.1 100 Continue\r\n\r\n");
+      }
+    } else {
+      phase_ = Phase::answering;
+      RequestHead head = reader_.take_head();
+      std::string body = reader_.take_body();
+      reader_.next();
+      keeps_ = head.keeps_connection();
+      is_http_1_0_ = head.is_http_1_0;
+      is_head_method_ = head.method == "HEAD";
+      context_.requests.request(*this, std::move(head), std::move(body));
+    }
+  }
+  if (phase_ == Phase::answering) early_.append(bytes);
+  watch_time();
+}
+
+/// An answer before the request has come whole: nothing can follow it.
+void HttpConnection::refuse(HttpResponse response) {
+  is_head_method_ = reader_.head().method == "HEAD";
+  reader_.next();
+  phase_ = Phase::answering;
+  keeps_ = false;
+  respond(std::move(response));
+}
+
+void HttpConnection::end_of_input() {
+  input_ended_ = true;
+  keeps_ = false;
+  const bool answer_comes =
+      phase_ == Phase::closing ||
+      (phase_ == Phase::answering && (responder_ == nullptr || !responder_->ends_with_input()));
+  if (answer_comes) return;
+  if (phase_ == Phase::reading && out_bytes_ > 0) {
+    phase_ = Phase::closing;  // it has asked for this, and only said that it asks no more
+    return;
+  }
+  lose(out_bytes_ == 0 && peer_has_all());
+}
+
+void HttpConnection::lose(bool has_read_all) {
+  if (phase_ == Phase::over) return;
+  phase_ = Phase::over;
+  timer_.clear();
+  mark();
+  if (HttpResponder* responder = std::exchange(responder_, nullptr))
+    responder->connection_lost(has_read_all);
+}
+
+void HttpConnection::drop() {
+  responder_ = nullptr;
+  // Else the kernel would keep what the peer does not read.
+  const linger at_once{1, 0};
+  setsockopt(watch_.descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  lose(false);
+}
+
+void HttpConnection::mark() {
+  if (!std::exchange(marked_, true)) context_.dirty.push_back(this);
+  context_.flush.schedule();
+}
+
+/// When something must have happened.
+std::optional<SteadyTime> HttpConnection::due() const {
+  if (!out_.empty()) return last_written_ + context_.stall;
+  switch (phase_) {
+    case Phase::reading:
+      // One that never says a word is like one that stops in a head.
+      if (reader_.is_idle()) return served_ ? since_ + idle_time : since_ + max_head_time;
+      if (!reader_.has_head()) return since_ + max_head_time;
+      return std::min<SteadyTime>(last_progress_ + body_stall, since_ + max_request_time);
+    case Phase::draining: return since_ + drain_time;
+    default: return std::nullopt;
+  }
+}
+
+void HttpConnection::watch_time() {
+  if (phase_ == Phase::over) return;
+  if (const auto time = due()) timer_.set_at_latest(*time);
+}
+
+void HttpConnection::expired() {
+  const auto time = due();
+  if (phase_ == Phase::over || !time) return;
+  if (*time > context_.loop.now()) {
+    timer_.set(*time);
+  } else if (phase_ == Phase::reading && out_.empty() && !reader_.is_idle()) {
+    refuse(context_.requests.refusal(408, "the request did not come in time"));
+  } else {
+    lose(false);
+  }
+}
+
+}  // namespace bridge

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_budget.hpp"
+#include "base/byte_counts.hpp"
+#include "event/deadline_timer.hpp"
+#include "event/descriptor_watch.hpp"
+#include "http/request_reader.hpp"
+#include "http/response.hpp"
+#include "http/server/byte_stream.hpp"
+
+namespace bridge {
+
+class HttpConnection;
+
+/// Who answers a request that is not answered at once. The connection does not own it.
+class HttpResponder {
+ public:
+  /// All that was written has gone to the kernel; more may be written.
+  virtual void connection_drained() = 0;
+  /// The caller is gone. The connection must not be used any more. `has_read_all`: all that was
+  /// written had reached it, as far as its kernel says.
+  virtual void connection_lost(bool has_read_all) = 0;
+  /// Whether a caller that sends nothing more is gone; else it is only done with sending.
+  virtual bool ends_with_input() const = 0;
+
+ protected:
+  ~HttpResponder() = default;
+};
+
+/// What is made of a request when its head is there.
+struct Admission {
+  std::optional<HttpResponse> refusal{};  ///< answered now; the body is not read
+  /// The caller has shown that it may ask. Of others as little is held as can be.
+  bool is_trusted = false;
+};
+
+/// What is done with requests.
+class HttpRequests {
+ public:
+  /// The head is there. A body is taken from a trusted caller only.
+  virtual Admission request_begins(const RequestHead& head, bool has_body) = 0;
+  /// The answer to what the engine itself refuses.
+  virtual HttpResponse refusal(int status, std::string_view reason) const = 0;
+  /// The answer to a body that is not read because too much is buffered.
+  virtual HttpResponse refusal_while_overloaded() const = 0;
+  /// The whole request is there. Answers with respond(), begin_stream(), or sets a responder that
+  /// will.
+  virtual void request(HttpConnection& connection, RequestHead head, std::string body) = 0;
+
+ protected:
+  ~HttpRequests() = default;
+};
+
+/// What all connections of a server share. Outlives them.
+struct HttpConnectionContext {
+  EventLoop& loop;
+  ByteBudget& budget;
+  ByteCounts& counts;
+  HttpRequests& requests;
+  Deferred& flush;  ///< what was written goes out then
+  std::size_t max_body;
+  std::chrono::milliseconds stall;  ///< a peer that takes nothing for so long is given up
+  DateHeader date{};
+  std::vector<HttpConnection*> dirty{};      ///< have something to do at the end of the turn
+  std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
+};
+
+/// One HTTP/1.1 connection: bytes to requests, one after the other, and answers to bytes.
+///
+/// Owned by HttpServer; the loop's thread only. A request has 10 s to send its head, 5 minutes for
+/// all of it, and 30 s between two bytes. Memory: one request of at most max_body, 64 KiB that came
+/// too early, and what its responder writes, which that one bounds by looking at unsent(). With
+/// answers unread no further request is taken. Of a caller that is not trusted: a head, 16 KiB that
+/// came too early, and one small answer.
+class HttpConnection {
+ public:
+  /// Takes ownership of `descriptor`, which must be non-blocking.
+  HttpConnection(HttpConnectionContext& context, int descriptor,
+                 std::unique_ptr<ByteStream> stream);
+
+  void start();
+  /// Writes what is ready.
+  void flush();
+  /// Asks for a flush() at the end of this turn.
+  void mark();
+  bool is_over() const { return phase_ == Phase::over; }
+
+  // For whoever answers the request under way.
+  void set_responder(HttpResponder* responder) { responder_ = responder; }
+  void respond(HttpResponse response);
+  void begin_stream(const HttpResponse& head);
+  void write_stream(std::string_view bytes);
+  void end_stream();
+  /// Resets it, without another word to the responder.
+  void drop();
+  std::size_t unsent() const { return out_bytes_; }
+  /// The kernel takes no more for now.
+  bool is_blocked() const { return blocked_; }
+  /// And took nothing for so long.
+  bool is_blocked_for(std::chrono::milliseconds time) const {
+    return blocked_ && last_written_ + time <= context_.loop.now();
+  }
+  /// When the last byte went to the kernel, or the first of those that wait was written.
+  SteadyTime last_written() const { return last_written_; }
+  /// Whether all that was written has reached the peer's kernel.
+  bool peer_has_all();
+  /// Bytes written since its beginning, and how many of them the peer's kernel has acknowledged (of
+  /// TLS: at least so many).
+  std::uint64_t position() const { return written_bytes_ + out_bytes_; }
+  std::uint64_t acknowledged() const;
+
+  /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
+  /// of a caller that is trusted.
+  std::optional<SteadyTime> spare_since() const;
+  /// Since when a request has been under way that has not come to its end.
+  std::optional<SteadyTime> unfinished_since() const;
+  /// Answers that request 503, as far as that can be done at once. REQUIRES: unfinished_since().
+  void turn_away();
+
+ private:
+  enum class Phase {
+    reading,    ///< a request, or waiting for one
+    answering,  ///< one is being answered; what comes is kept for later
+    closing,    ///< the last answer is being written
+    draining,   ///< it is written; the peer is still sending
+    over,
+  };
+
+  void on_ready(DescriptorWatch::Event event);
+  void read_ready();
+  void take_input(std::string_view bytes);
+  void process(std::string_view bytes);
+  void refuse(HttpResponse response);
+  void end_of_input();
+  void request_done();
+  void begin_draining();
+  void lose(bool has_read_all);
+  void wait();
+  bool may_read() const;
+  std::size_t most_unsent() const;
+  void queue(std::string bytes);
+  bool write_some();
+  std::optional<SteadyTime> due() const;
+  void watch_time();
+  void expired();
+
+  HttpConnectionContext& context_;
+  DescriptorWatch watch_;
+  std::unique_ptr<ByteStream> stream_;
+  RequestReader reader_;
+  HttpResponder* responder_ = nullptr;
+  DeadlineTimer timer_;
+  ByteBudget::Share share_;
+  std::string early_;  ///< came before the request under way was answered
+  std::deque<std::string> out_;
+  std::size_t out_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;  ///< that the kernel has taken, in all
+  std::size_t out_offset_ = 0;       ///< of out_.front(), written already
+  std::size_t drained_bytes_ = 0;
+  SteadyTime since_;          ///< the phase, or the request's first byte
+  SteadyTime last_progress_;  ///< the last byte, in or out
+  SteadyTime last_written_;   ///< the last byte out, or the first that waits
+  Phase phase_ = Phase::reading;
+  bool keeps_ = true;  ///< another request may follow
+  bool is_head_method_ = false;
+  bool is_http_1_0_ = false;
+  bool chunked_ = false;
+  bool input_ended_ = false;
+  bool blocked_ = false;  ///< the socket takes no more for now
+  bool reset_ = false;
+  bool marked_ = false;
+  bool served_ = false;   ///< it has had an answer
+  bool trusted_ = false;  ///< a request of it was
+};
+
+}  // namespace bridge

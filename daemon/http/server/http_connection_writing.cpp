@@ -1,0 +1,145 @@
+// What a connection writes: answers, streams, and its end.
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "http/server/http_connection.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t pieces_per_write = 64;
+/// A body up to here leaves in one piece with its head.
+constexpr std::size_t small_body = 4096;
+
+}  // namespace
+
+void HttpConnection::queue(std::string bytes) {
+  if (phase_ == Phase::over || bytes.empty()) return;
+  if (out_bytes_ == 0) last_written_ = context_.loop.now();
+  out_bytes_ += bytes.size();
+  out_.push_back(std::move(bytes));
+  mark();
+}
+
+void HttpConnection::respond(HttpResponse response) {
+  const bool has_body = !is_head_method_ && response.status != 204 && !response.body.empty();
+  std::string head = response_head(response, ResponseFraming::length, keeps_,
+                                   context_.date.at(std::time(nullptr)));
+  if (has_body && response.body.size() < small_body) {
+    head += response.body;
+    queue(std::move(head));
+  } else {
+    queue(std::move(head));
+    if (has_body) queue(std::move(response.body));
+  }
+  request_done();
+}
+
+void HttpConnection::begin_stream(const HttpResponse& head) {
+  chunked_ = !is_http_1_0_;
+  if (!chunked_) keeps_ = false;
+  const auto framing = chunked_ ? ResponseFraming::chunked : ResponseFraming::until_close;
+  queue(response_head(head, framing, keeps_, context_.date.at(std::time(nullptr))));
+}
+
+void HttpConnection::write_stream(std::string_view bytes) {
+  if (!is_head_method_ && !bytes.empty()) queue(chunked_ ? chunk_of(bytes) : std::string(bytes));
+}
+
+void HttpConnection::end_stream() {
+  if (chunked_ && !is_head_method_) queue(std::string(last_chunk));
+  request_done();
+}
+
+void HttpConnection::request_done() {
+  responder_ = nullptr;
+  if (phase_ != Phase::answering) return;
+  served_ = true;
+  since_ = context_.loop.now();
+  phase_ = keeps_ ? Phase::reading : Phase::closing;
+  mark();  // what came early is looked at then
+}
+
+/// One write; false if nothing more can be done now.
+bool HttpConnection::write_some() {
+  std::array<iovec, pieces_per_write> pieces{};
+  const std::size_t count = std::min(out_.size(), pieces.size());
+  for (std::size_t i = 0; i < count; ++i) pieces[i] = {out_[i].data(), out_[i].size()};
+  pieces[0] = {out_.front().data() + out_offset_, out_.front().size() - out_offset_};
+  const ByteStream::Result result = stream_->write(pieces.data(), count);
+  if (result.state == ByteStream::State::broken) {
+    reset_ = true;
+    lose(false);
+    return false;
+  }
+  if (result.state != ByteStream::State::done) {
+    blocked_ = result.state == ByteStream::State::wants_write;
+    watch_.want(blocked_ ? DescriptorWatch::Event::writable : DescriptorWatch::Event::readable);
+    return false;
+  }
+  last_progress_ = last_written_ = context_.loop.now();
+  context_.counts.sent_bytes += result.bytes;
+  written_bytes_ += result.bytes;
+  out_bytes_ -= result.bytes;
+  std::size_t left = result.bytes + out_offset_;
+  while (!out_.empty() && left >= out_.front().size()) {
+    left -= out_.front().size();
+    out_.pop_front();
+  }
+  out_offset_ = left;
+  return true;
+}
+
+void HttpConnection::flush() {
+  marked_ = false;
+  if (phase_ == Phase::over || blocked_) return;
+  for (;;) {
+    while (!out_.empty()) {
+      if (!write_some()) break;
+    }
+    if (phase_ == Phase::over || !out_.empty()) break;
+    if (responder_ != nullptr) responder_->connection_drained();
+    if (phase_ == Phase::over || out_.empty()) break;
+  }
+  if (phase_ == Phase::over) return;
+  if (phase_ == Phase::closing && out_.empty()) begin_draining();
+  if (phase_ == Phase::reading && !early_.empty()) process(std::exchange(early_, {}));
+  if (stream_->has_pending() && may_read()) {
+    read_ready();  // what TLS holds already makes no descriptor readable
+  } else {
+    wait();
+  }
+  share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
+  watch_time();
+}
+
+// Closing with unread input would reset the connection, and the peer would lose the answer.
+void HttpConnection::begin_draining() {
+  if (input_ended_) {
+    lose(true);
+    return;
+  }
+  phase_ = Phase::draining;
+  since_ = context_.loop.now();
+  stream_->finish();
+  shutdown(watch_.descriptor(), SHUT_WR);
+}
+
+// A reset leaves the count of what was not acknowledged as it was.
+std::uint64_t HttpConnection::acknowledged() const {
+  int unread = 0;
+  if (ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread < 0) return 0;
+  return written_bytes_ - std::min(written_bytes_, static_cast<std::uint64_t>(unread));
+}
+
+bool HttpConnection::peer_has_all() {
+  if (reset_ || out_bytes_ > 0) return false;
+  int unread = 0;
+  return ioctl(watch_.descriptor(), SIOCOUTQ, &unread) == 0 && unread == 0;
+}
+
+}  // namespace bridge

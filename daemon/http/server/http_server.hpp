@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "base/log.hpp"
+#include "http/server/http_connection.hpp"
+#include "http/server/listening_port.hpp"
+#include "http/server/tls_server.hpp"
+
+namespace bridge {
+
+/// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
+/// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`: for one
+/// more the one is closed that was idle for longest; if all are in use it is answered 503 (closed,
+/// with TLS). The loop's thread only.
+class HttpServer {
+ public:
+  /// `tls` may be null: in the clear.
+  HttpServer(HttpConnectionContext context, ListeningPort port, std::unique_ptr<TlsServer> tls,
+             std::size_t max_connections, Log& log);
+  ~HttpServer();
+
+  void start();
+  /// For the connections from now on.
+  void set_tls(std::unique_ptr<TlsServer> tls) { tls_ = std::move(tls); }
+  void stop_accepting();
+  /// Writes what is ready for each, and drops those that are over.
+  void flush();
+  void close_all();
+  std::size_t connections() const { return connections_.size(); }
+
+ private:
+  void accept_ready();
+  void admit(int descriptor);
+  /// Closes the connection that can be spared most: with nothing under way, else with a request
+  /// that has not come to its end for some time. False if there is none.
+  bool shed_oldest();
+  void shed(HttpConnection& connection);
+
+  HttpConnectionContext context_;
+  Log& log_;
+  ListeningPort port_;
+  std::unique_ptr<TlsServer> tls_;
+  std::size_t max_connections_;
+  std::unordered_map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
+  std::unique_ptr<DescriptorWatch> listener_;
+  DeadlineTimer accept_again_;
+};
+
+}  // namespace bridge

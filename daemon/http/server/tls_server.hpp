@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "http/server/byte_stream.hpp"
+
+namespace bridge {
+
+/// The face's certificate, and the TLS of its connections: TLS 1.2 and newer, HTTP/1.1 by ALPN.
+class TlsServer {
+ public:
+  /// PEM files: the certificate with its chain, and its key. Throws StartError (78).
+  TlsServer(const std::string& certificate, const std::string& private_key);
+  ~TlsServer();
+  TlsServer(const TlsServer&) = delete;
+  TlsServer& operator=(const TlsServer&) = delete;
+
+  /// The handshake happens within the first reads and writes.
+  std::unique_ptr<ByteStream> accept(int descriptor) const;
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+}  // namespace bridge

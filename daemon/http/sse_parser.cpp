@@ -1,0 +1,171 @@
+#include "http/sse_parser.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "text/header_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+/// Longer than this no type, id or delay is taken; real ones are far shorter.
+constexpr std::size_t max_field = 4096;
+/// A line longer than this has a longer value than that, whatever its name: "event: " is 7 bytes.
+constexpr std::size_t max_field_line = max_field + 7;
+constexpr std::string_view data_begin = "data:";
+constexpr std::string_view id_begin = "id:";
+static_assert(header_limit::event_id <= max_field, "a cut id must not fit in a header");
+
+std::string_view value_after(std::string_view line, std::size_t colon) {
+  std::string_view value = line.substr(colon + 1);
+  if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+  return value;
+}
+
+/// Finds line ends in a chunk from its begin to its end. The next LF is remembered, so that a chunk
+/// of many CR is not searched again for each of them.
+class LineEnds {
+ public:
+  explicit LineEnds(std::string_view chunk) : chunk_(chunk), lf_(chunk.find('\n')) {}
+
+  /// The first CR or LF at or after `from`; npos if there is none.
+  std::size_t next(std::size_t from) {
+    if (lf_ != chunk_.npos && lf_ < from) lf_ = chunk_.find('\n', from);
+    const std::size_t cr = chunk_.substr(0, lf_).find('\r', from);
+    return cr != chunk_.npos ? cr : lf_;
+  }
+
+ private:
+  std::string_view chunk_;
+  std::size_t lf_;
+};
+
+}  // namespace
+
+void SseParser::feed(std::string_view chunk, SseSink& sink) {
+  LineEnds ends(chunk);
+  for (std::size_t at = 0; at < chunk.size();) {
+    if (std::exchange(after_cr_, false) && chunk[at] == '\n') {
+      ++at;
+      continue;
+    }
+    const std::size_t end = ends.next(at);
+    if (end == chunk.npos) {
+      hold(chunk.substr(at), sink);
+      return;
+    }
+    after_cr_ = chunk[end] == '\r';
+    const std::string_view line_part = chunk.substr(at, end - at);
+    if (line_skipped_) {
+      if (data_skipped_) ends_.add(line_part);
+      line_skipped_ = data_skipped_ = at_start_ = false;
+    } else if (line_.empty()) {
+      end_of_line(line_part, sink);
+    } else {
+      line_.append(line_part);
+      const std::string line = std::exchange(line_, std::string());
+      end_of_line(line, sink);
+    }
+    at = end + 1;
+  }
+}
+
+/// Keeps a part of a line whose end has not come, unless nothing of that line can count any more.
+void SseParser::hold(std::string_view part, SseSink& sink) {
+  if (line_skipped_) {
+    if (data_skipped_) ends_.add(part);
+    return;
+  }
+  line_.append(part);
+  std::string_view line = line_;
+  if (at_start_ && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+  const bool is_data = line.starts_with(data_begin);
+  if (is_data) check_size(value_after(line, data_begin.size() - 1).size(), sink);
+  if ((!is_data || skipping_) && line.size() > max_field_line) {
+    line_skipped_ = true;
+    data_skipped_ = is_data;
+    if (is_data) skip_line(value_after(line, data_begin.size() - 1));
+    if (line.starts_with(id_begin)) take_id(value_after(line, id_begin.size() - 1));
+    std::string().swap(line_);
+  }
+}
+
+/// Skips the event if `more` bytes of data make it longer than the limit.
+void SseParser::check_size(std::size_t more, SseSink& sink) {
+  if (skipping_ || data_.size() + (has_data_ ? 1 : 0) + more <= max_event_) return;
+  skipping_ = true;
+  ends_ = TextEnds();
+  ends_.add(data_);
+  std::string().swap(data_);
+  has_data_ = false;
+  sink.on_oversized_event();
+}
+
+/// A line of data, or the beginning of one, of an event that is skipped.
+void SseParser::skip_line(std::string_view value) {
+  if (!ends_.end().empty()) ends_.add(" ");
+  ends_.add(value);
+}
+
+void SseParser::end_of_line(std::string_view line, SseSink& sink) {
+  if (std::exchange(at_start_, false) && line.substr(0, 3) == byte_order_mark)
+    line.remove_prefix(3);
+  if (line.empty()) {
+    dispatch(sink);
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == 0) return;  // a comment
+  field(line.substr(0, colon), colon == line.npos ? std::string_view() : value_after(line, colon),
+        sink);
+}
+
+void SseParser::field(std::string_view name, std::string_view value, SseSink& sink) {
+  if (name == "data") {
+    check_size(value.size(), sink);
+    if (skipping_) {
+      skip_line(value);
+      return;
+    }
+    if (has_data_) data_.push_back('\n');
+    data_.append(value);
+    has_data_ = true;
+  } else if (name == "id") {
+    take_id(value);
+  } else if (value.size() > max_field) {
+    return;
+  } else if (name == "event") {
+    type_.assign(value);
+  } else if (name == "retry") {
+    const bool digits = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
+    unsigned milliseconds = 0;
+    const auto read = std::from_chars(value.data(), value.data() + value.size(), milliseconds);
+    if (digits && read.ec == std::errc()) sink.on_retry(std::chrono::milliseconds(milliseconds));
+  }
+}
+
+/// Of one that is too long so much is kept that it is seen to be.
+void SseParser::take_id(std::string_view id) {
+  if (id.size() <= max_field && id.find('\0') != id.npos) return;
+  event_id_.assign(id.substr(0, max_field + 1));
+  has_event_id_ = true;
+}
+
+void SseParser::dispatch(SseSink& sink) {
+  const bool had_id = std::exchange(has_event_id_, false);
+  if (had_id) last_event_id_ = std::exchange(event_id_, std::string());
+  event_had_id_ = had_id && last_event_id_.size() <= max_field;
+  std::string type = std::exchange(type_, std::string());
+  std::string data = std::exchange(data_, std::string());
+  const bool had_data = std::exchange(has_data_, false);
+  if (std::exchange(skipping_, false)) {
+    const TextEnds ends = std::exchange(ends_, {});
+    sink.on_oversized_event_end(ends.beginning(), ends.end());
+    return;
+  }
+  if (had_data || had_id) sink.on_event(std::move(type), std::move(data));
+}
+
+}  // namespace bridge

@@ -1,0 +1,225 @@
+#include "jsonrpc/frame.hpp"
+
+#include <utility>
+
+#include "jsonrpc/error_codes.hpp"
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+bool is_string_or_number(std::string_view value) {
+  const char c = value.empty() ? '\0' : value.front();
+  return c == '"' || c == '-' || (c >= '0' && c <= '9');
+}
+
+/// A member that was met, and whether it was met again.
+struct Member {
+  Slice value;
+  bool twice = false;
+
+  void meet(Slice met) {
+    twice = twice || value.present();
+    value = met;
+  }
+};
+
+/// What the walk through a message found, before anything is made of it.
+struct Found {
+  Member id, method, params, result, error;
+  Member meta, meta_progress_token, progress_token, request_id;
+};
+
+class Walk {
+ public:
+  explicit Walk(std::string_view text) : text_(text), scanner_(text) {}
+
+  bool message() {
+    const bool walked = scanner_.object([this](Slice key) { return top_member(key.of(text_)); });
+    if (!walked) return false;
+    scanner_.skip_space();
+    return scanner_.at_end();
+  }
+
+  const Found& found() const { return found_; }
+  bool too_deep() const { return scanner_.fault() == JsonFault::too_deep; }
+
+  bool starts_with_object() {
+    scanner_.skip_space();
+    return scanner_.peek() == '{';
+  }
+
+ private:
+  bool top_member(std::string_view key) {
+    if (key_is(key, "params")) {
+      return inner(found_.params, [this](std::string_view name) { return params_member(name); });
+    }
+    Slice value;
+    if (!scanner_.value(value)) return false;
+    if (key_is(key, "id")) found_.id.meet(value);
+    if (key_is(key, "method")) found_.method.meet(value);
+    if (key_is(key, "result")) found_.result.meet(value);
+    if (key_is(key, "error")) found_.error.meet(value);
+    return true;
+  }
+
+  /// Takes a value; if it is an object, member by member.
+  template <class OnMember>
+  bool inner(Member& member, OnMember&& on_member) {
+    Slice value{scanner_.position(), 0};
+    if (scanner_.peek() == '{') {
+      if (!scanner_.object([&](Slice key) { return on_member(key.of(text_)); })) return false;
+      value.end = scanner_.position();
+    } else if (!scanner_.value(value)) {
+      return false;
+    }
+    member.meet(value);
+    return true;
+  }
+
+  bool params_member(std::string_view key) {
+    if (key_is(key, "_meta")) {
+      return inner(found_.meta, [this](std::string_view name) { return meta_member(name); });
+    }
+    Slice value;
+    if (!scanner_.value(value)) return false;
+    if (key_is(key, "progressToken")) found_.progress_token.meet(value);
+    if (key_is(key, "requestId")) found_.request_id.meet(value);
+    return true;
+  }
+
+  bool meta_member(std::string_view key) {
+    Slice value;
+    if (!scanner_.value(value)) return false;
+    if (key_is(key, "progressToken")) found_.meta_progress_token.meet(value);
+    return true;
+  }
+
+  std::string_view text_;
+  JsonScanner scanner_;
+  Found found_;
+};
+
+FrameFault invalid(std::string_view reason) { return {json_rpc::invalid_request, reason}; }
+
+/// Gives the frame its kind, or says why it is none of the three.
+const char* classify(Frame& frame, const Found& found) {
+  if (found.id.twice || found.method.twice || found.params.twice || found.result.twice ||
+      found.error.twice) {
+    return "Invalid Request: a member stands twice";
+  }
+  frame.id = found.id.value;
+  frame.params = found.params.value;
+  frame.result = found.result.value;
+  frame.error = found.error.value;
+  const std::string_view id = frame.text(frame.id);
+  const bool id_names = is_string_or_number(id);
+  if (found.method.value.present()) {
+    const std::string_view method = frame.text(found.method.value);
+    if (!is_string(method)) return "Invalid Request: method is no string";
+    if (frame.result.present() || frame.error.present()) {
+      return "Invalid Request: both method and result or error";
+    }
+    if (frame.id.present() && !id_names) return "Invalid Request: id is no string and no number";
+    frame.kind = frame.id.present() ? FrameKind::request : FrameKind::notification;
+    frame.method = unescape(method.substr(1, method.size() - 2));
+    return nullptr;
+  }
+  if (!frame.id.present()) return "Invalid Request: neither method nor id";
+  if (frame.result.present() == frame.error.present()) {
+    return "Invalid Request: not exactly one of method, result and error";
+  }
+  frame.kind = FrameKind::response;
+  if (id_names) return nullptr;
+  frame.id_is_null = id == "null" && frame.error.present();
+  return frame.id_is_null ? nullptr : "Invalid Request: id is no string and no number";
+}
+
+/// Takes the tokens that this kind of frame may carry.
+const char* take_tokens(Frame& frame, const Found& found) {
+  if (frame.is_response()) return nullptr;
+  if (found.meta.twice || found.meta_progress_token.twice) {
+    return "Invalid Request: a member of _meta stands twice";
+  }
+  const auto names = [&frame](Slice slice) { return is_string_or_number(frame.text(slice)); };
+  if (frame.is_request()) {
+    if (names(found.meta_progress_token.value)) {
+      frame.progress_token = found.meta_progress_token.value;
+    }
+  } else if (frame.method == "notifications/progress") {
+    if (found.progress_token.twice) return "Invalid Request: progressToken stands twice";
+    if (names(found.progress_token.value)) frame.progress_token = found.progress_token.value;
+  } else if (frame.method == "notifications/cancelled") {
+    if (found.request_id.twice) return "Invalid Request: requestId stands twice";
+    if (names(found.request_id.value)) frame.request_id = found.request_id.value;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::variant<Frame, FrameFault> parse_frame(std::string bytes) {
+  if (!is_utf8(bytes)) return FrameFault{json_rpc::parse_error, "Parse error: not UTF-8"};
+  Walk walk(bytes);
+  if (!walk.starts_with_object()) {
+    JsonScanner whole(bytes);
+    Slice value;
+    whole.skip_space();
+    const bool json = whole.value(value);
+    whole.skip_space();
+    if (json ? whole.at_end() : whole.fault() == JsonFault::too_deep) {
+      return invalid("Invalid Request: not an object");
+    }
+    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
+  }
+  if (!walk.message()) {
+    if (walk.too_deep()) return invalid("Invalid Request: nested beyond 1024 levels");
+    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
+  }
+  Frame frame;
+  frame.bytes = std::move(bytes);
+  const Found& found = walk.found();
+  if (const char* reason = classify(frame, found)) return invalid(reason);
+  if (const char* reason = take_tokens(frame, found)) return invalid(reason);
+  return frame;
+}
+
+bool is_batch(std::string_view bytes) {
+  const auto first = bytes.find_first_not_of(" \t\r\n");
+  return first != bytes.npos && bytes[first] == '[';
+}
+
+std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_view bytes) {
+  if (!is_utf8(bytes)) return FrameFault{json_rpc::parse_error, "Parse error: not UTF-8"};
+  std::vector<std::string_view> elements;
+  JsonScanner scanner(bytes);
+  scanner.skip_space();
+  const bool walked = scanner.array([&] {
+    Slice element;
+    if (!scanner.value(element) || elements.size() == max_batch) return false;
+    elements.push_back(element.of(bytes));
+    return true;
+  });
+  scanner.skip_space();
+  if (!walked || !scanner.at_end()) {
+    if (scanner.fault() == JsonFault::too_deep) {
+      return invalid("Invalid Request: nested beyond 1024 levels");
+    }
+    if (elements.size() == max_batch)
+      return invalid("Invalid Request: a batch of more than 10000 messages");
+    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
+  }
+  if (elements.empty()) return invalid("Invalid Request: empty batch");
+  return elements;
+}
+
+void splice(std::string& bytes, Splice first, Splice second) {
+  if (first.at.begin < second.at.begin) std::swap(first, second);
+  // From the back to the front, so that the earlier slice stays where it is.
+  for (const Splice& one : {first, second}) {
+    if (one.at.present()) bytes.replace(one.at.begin, one.at.size(), one.with);
+  }
+}
+
+}  // namespace bridge

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "text/slice.hpp"
+
+namespace bridge {
+
+/// What a JSON-RPC message is (JSON-RPC 2.0, sections 4 and 5).
+enum class FrameKind {
+  request,       ///< `method` and `id`
+  notification,  ///< `method`, no `id`
+  response,      ///< `id` and one of `result` and `error`, no `method`
+};
+
+/// One JSON-RPC message: its bytes as they came, and where in them the few members stand that the
+/// bridge acts on. Everything else in it is checked for grammar only and never changed.
+///
+/// The slices are positions in `bytes` and end with the first change of it.
+struct Frame {
+  std::string bytes;
+  FrameKind kind = FrameKind::notification;
+  std::string method;  ///< unescaped; empty in a response
+
+  Slice id;      ///< the whole value, a string with its quotes
+  Slice params;  ///< of a request or notification
+  Slice result;
+  Slice error;
+
+  /// The string or number at `params._meta.progressToken` of a request, or at
+  /// `params.progressToken` of `notifications/progress`.
+  Slice progress_token;
+  /// The string or number at `params.requestId` of `notifications/cancelled`.
+  Slice request_id;
+
+  /// A response whose `id` is null: only an upstream may send one, with an error.
+  bool id_is_null = false;
+
+  bool is_request() const { return kind == FrameKind::request; }
+  bool is_notification() const { return kind == FrameKind::notification; }
+  bool is_response() const { return kind == FrameKind::response; }
+  std::string_view text(Slice slice) const { return slice.of(bytes); }
+};
+
+/// Why a text is no frame: the code and the message of the error to answer with.
+struct FrameFault {
+  int code;  ///< -32700 or -32600
+  std::string_view reason;
+};
+
+/// Reads one message. Never throws; any bytes may be given.
+///
+/// A member that the bridge acts on and that stands twice in its object makes the frame invalid:
+/// another parser could take the other one. Names are compared unescaped.
+std::variant<Frame, FrameFault> parse_frame(std::string bytes);
+
+/// Whether the first byte that is no white space opens an array: a batch.
+bool is_batch(std::string_view bytes);
+
+/// The most messages in a batch: all of them are looked at in one turn of the loop.
+constexpr std::size_t max_batch = 10'000;
+
+/// The elements of a batch, each the bytes of one value. The whole text is checked first; an empty
+/// batch and one of more than max_batch are faults. An element that is itself an array is left for
+/// parse_frame to refuse.
+std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_view bytes);
+
+/// One replacement in a frame's bytes.
+struct Splice {
+  Slice at;
+  std::string_view with;
+};
+
+/// Carries out up to two replacements in place; they must not overlap, and `with` must not point
+/// into `bytes`. Slices that are not present are skipped.
+void splice(std::string& bytes, Splice first, Splice second = {});
+
+}  // namespace bridge

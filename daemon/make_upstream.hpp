@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+
+#include "base/byte_budget.hpp"
+#include "base/log.hpp"
+#include "event/event_loop.hpp"
+#include "upstream/upstream.hpp"
+#include "upstream/upstream_options.hpp"
+
+namespace bridge {
+
+/// The carrier that the options name. What is given by reference outlives it; the options are
+/// copied.
+std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& options,
+                                        ByteBudget& budget, Log& log);
+
+/// Says once, at the start, what of the way to the upstream is not safe.
+void warn_about_upstream(const UpstreamOptions& options, Log& log);
+
+}  // namespace bridge

@@ -1,0 +1,135 @@
+#include "process/command_run.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <asio/posix/stream_descriptor.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "process/spawn_shell.hpp"
+
+namespace bridge {
+namespace {
+
+/// The loop takes the exit status of a process that has been killed, when it is there.
+void reap_later(EventLoop& loop, pid_t pid, int pidfd) {
+  auto watched = std::make_shared<asio::posix::stream_descriptor>(loop.context(), pidfd);
+  watched->async_wait(asio::posix::descriptor_base::wait_read,
+                      [watched, pid](const std::error_code&) { waitpid(pid, nullptr, WNOHANG); });
+}
+
+}  // namespace
+
+CommandRun::CommandRun(EventLoop& loop, const std::string& command, const CommandLimits& limits,
+                       Done done)
+    : loop_(loop), limits_(limits), done_(std::move(done)), deadline_(loop, [this] { finish(); }) {
+  const SpawnedShell shell = spawn_shell(command, limits.descriptors);
+  if (shell.error != 0) {
+    output_.fault = fmt::format("cannot be started: {}", std::strerror(shell.error));
+    deadline_.set(loop_.now());
+    return;
+  }
+  pid_ = shell.pid;
+  process_ = std::make_unique<DescriptorWatch>(loop_, shell.pidfd,
+                                               [this](DescriptorWatch::Event) { exited(); });
+  watch(shell.out, shell.err);
+  process_->want(DescriptorWatch::Event::readable);
+  output_.fault = fmt::format("did not end within {} ms", limits_.time.count());
+  deadline_.set_after(limits_.time);
+}
+
+CommandRun::~CommandRun() {
+  if (pid_ < 0) return;
+  kill(-pid_, SIGKILL);
+  if (waitpid(pid_, nullptr, WNOHANG) == 0) reap_later(loop_, pid_, process_->release());
+}
+
+void CommandRun::watch(int out, int err) {
+  out_ = std::make_unique<DescriptorWatch>(
+      loop_, out, [this](DescriptorWatch::Event) { readable(out_, output_.out, limits_.out); });
+  err_ = std::make_unique<DescriptorWatch>(
+      loop_, err, [this](DescriptorWatch::Event) { readable(err_, output_.err, limits_.err); });
+  out_->want(DescriptorWatch::Event::readable);
+  err_->want(DescriptorWatch::Event::readable);
+}
+
+/// Reads once; one byte over the limit is kept, to show that there was more. Returns whether there
+/// can be more to read.
+bool CommandRun::take(DescriptorWatch& from, std::string& into, std::size_t limit) {
+  std::array<char, 4096> buffer;
+  const ssize_t count = read(from.descriptor(), buffer.data(), buffer.size());
+  if (count <= 0) return count < 0 && (errno == EINTR || errno == EAGAIN);
+  const std::size_t room = limit + 1 - std::min(limit + 1, into.size());
+  into.append(buffer.data(), std::min(room, static_cast<std::size_t>(count)));
+  return true;
+}
+
+void CommandRun::readable(std::unique_ptr<DescriptorWatch>& from, std::string& into,
+                          std::size_t limit) {
+  if (!take(*from, into, limit)) {
+    from.reset();
+  } else if (output_.out.size() > limits_.out) {
+    output_.fault = fmt::format("wrote more than {} bytes", limits_.out);
+    finish();
+  } else {
+    from->want(DescriptorWatch::Event::readable);
+  }
+}
+
+/// What is in the pipe, and not what somebody goes on writing to it.
+void CommandRun::drain(std::unique_ptr<DescriptorWatch>& from, std::string& into,
+                       std::size_t limit) {
+  for (int i = 0; from && i < 32; ++i) {
+    errno = 0;
+    if (!take(*from, into, limit))
+      from.reset();
+    else if (errno == EAGAIN)
+      break;
+  }
+}
+
+void CommandRun::exited() {
+  int status = 0;
+  const pid_t reaped = waitpid(pid_, &status, WNOHANG);
+  if (reaped == 0) {
+    process_->want(DescriptorWatch::Event::readable);
+    return;
+  }
+  pid_ = -1;
+  output_.fault.clear();
+  if (reaped < 0) {
+    output_.fault = fmt::format("its exit status is lost: {}", std::strerror(errno));
+  } else if (WIFSIGNALED(status)) {
+    output_.fault = fmt::format("was ended by signal {}", WTERMSIG(status));
+  } else if (WEXITSTATUS(status) != 0) {
+    output_.fault = fmt::format("ended with exit code {}", WEXITSTATUS(status));
+  }
+  finish();
+}
+
+void CommandRun::finish() {
+  deadline_.clear();
+  drain(out_, output_.out, limits_.out);
+  drain(err_, output_.err, limits_.err);
+  out_.reset();
+  err_.reset();
+  if (output_.out.size() > limits_.out && output_.fault.empty()) {
+    output_.fault = fmt::format("wrote more than {} bytes", limits_.out);
+  }
+  if (output_.err.size() > limits_.err) {
+    // The rest of a line may be what makes a secret in it recognizable.
+    const auto end = output_.err.rfind('\n');
+    output_.err.resize(end == std::string::npos ? 0 : end);
+  }
+  const Done done = std::move(done_);
+  const CommandOutput output = std::move(output_);
+  done(output);
+}
+
+}  // namespace bridge

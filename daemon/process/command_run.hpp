@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "event/deadline_timer.hpp"
+#include "event/descriptor_watch.hpp"
+
+namespace bridge {
+
+struct CommandLimits {
+  std::chrono::milliseconds time{10000};
+  std::size_t out = 64u << 10;          ///< more on stdout ends the command
+  std::size_t err = 16u << 10;          ///< more on stderr is read and forgotten
+  std::optional<rlimit> descriptors{};  ///< that it may open; none: as many as we may
+};
+
+struct CommandOutput {
+  std::string out;
+  std::string err;    ///< whole lines only
+  std::string fault;  ///< empty: it ended with exit code 0
+};
+
+/// One run of `/bin/sh -c COMMAND` in a process group of its own, with nothing of ours open in it.
+///
+/// The loop's thread only; nothing blocks. It is over when the shell ends, whoever else may still
+/// hold its stdout. `done` comes once, from the loop, and may destroy the run. Destruction kills
+/// the group, if the shell still runs, and leaves its reaping to the loop.
+class CommandRun {
+ public:
+  using Done = std::function<void(const CommandOutput&)>;
+
+  CommandRun(EventLoop& loop, const std::string& command, const CommandLimits& limits, Done done);
+  ~CommandRun();
+  CommandRun(const CommandRun&) = delete;
+  CommandRun& operator=(const CommandRun&) = delete;
+
+ private:
+  void watch(int out, int err);
+  bool take(DescriptorWatch& from, std::string& into, std::size_t limit);
+  void readable(std::unique_ptr<DescriptorWatch>& from, std::string& into, std::size_t limit);
+  void drain(std::unique_ptr<DescriptorWatch>& from, std::string& into, std::size_t limit);
+  void exited();
+  void finish();
+
+  EventLoop& loop_;
+  CommandLimits limits_;
+  Done done_;
+  CommandOutput output_;
+  pid_t pid_ = -1;  ///< until it is reaped
+  std::unique_ptr<DescriptorWatch> out_;
+  std::unique_ptr<DescriptorWatch> err_;
+  std::unique_ptr<DescriptorWatch> process_;  ///< a pidfd
+  DeadlineTimer deadline_;
+};
+
+}  // namespace bridge

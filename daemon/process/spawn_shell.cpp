@@ -1,0 +1,120 @@
+#include "process/spawn_shell.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "process/child_environment.hpp"
+
+namespace bridge {
+namespace {
+
+void close_if_open(int& descriptor) {
+  if (descriptor >= 0) close(descriptor);
+  descriptor = -1;
+}
+
+/// Ours while a process is started, which inherits it: posix_spawn cannot set it for the child
+/// alone. What is open above it stays open.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(const std::optional<rlimit>& wanted) {
+    changed_ = wanted && getrlimit(RLIMIT_NOFILE, &before_) == 0 &&
+               setrlimit(RLIMIT_NOFILE, &*wanted) == 0;
+  }
+  ~DescriptorLimit() {
+    if (changed_) setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  bool changed_ = false;
+};
+
+/// What the child is to be given, in posix_spawn's terms.
+class ShellSetup {
+ public:
+  ShellSetup(int out, int err) {
+    posix_spawn_file_actions_init(&files_);
+    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files_, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files_, err, STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
+    posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~ShellSetup() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&files_);
+  }
+  ShellSetup(const ShellSetup&) = delete;
+  ShellSetup& operator=(const ShellSetup&) = delete;
+
+  /// Returns errno.
+  int start(const std::string& command, pid_t& pid) {
+    std::vector<std::string> variables = child_environment(environ);
+    std::vector<char*> environment;
+    for (std::string& variable : variables) environment.push_back(variable.data());
+    environment.push_back(nullptr);
+    std::string shell = "sh", option = "-c", script = command;
+    char* const arguments[] = {shell.data(), option.data(), script.data(), nullptr};
+    return posix_spawn(&pid, "/bin/sh", &files_, &attributes_, arguments, environment.data());
+  }
+
+ private:
+  posix_spawn_file_actions_t files_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+SpawnedShell spawn_shell(const std::string& command, const std::optional<rlimit>& descriptors) {
+  SpawnedShell shell;
+  int out[2] = {-1, -1};
+  int err[2] = {-1, -1};
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
+    shell.error = errno;
+  } else {
+    const DescriptorLimit limit(descriptors);
+    shell.error = ShellSetup(out[1], err[1]).start(command, shell.pid);
+  }
+  close_if_open(out[1]);
+  close_if_open(err[1]);
+  if (shell.error == 0) {
+    shell.pidfd = static_cast<int>(syscall(SYS_pidfd_open, shell.pid, 0));
+    if (shell.pidfd < 0) {
+      // Nothing would say when it ends. A kernel since 5.3 has this; a filter may forbid it.
+      shell.error = errno;
+      kill(-shell.pid, SIGKILL);
+      waitpid(shell.pid, nullptr, 0);
+      shell.pid = -1;
+    }
+  }
+  if (shell.error != 0) {
+    close_if_open(out[0]);
+    close_if_open(err[0]);
+    return shell;
+  }
+  shell.out = out[0];
+  shell.err = err[0];
+  fcntl(shell.out, F_SETFL, O_NONBLOCK);
+  fcntl(shell.err, F_SETFL, O_NONBLOCK);
+  return shell;
+}
+
+}  // namespace bridge

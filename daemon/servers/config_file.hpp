@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "servers/input_values.hpp"
+#include "servers/server_config.hpp"
+
+namespace bridge {
+
+/// `entry` with every variable replaced. Throws StartError (78) that names all variables without a
+/// value, and no value. With `sources.may_ask` the terminal is asked for what is missing, once all
+/// else is there; the answers are kept in `sources`.
+ServerEntry resolve_server(const ServerEntry& entry, const ServerConfig& config,
+                           InputSources& sources, const std::string& source);
+
+}  // namespace bridge

@@ -1,0 +1,76 @@
+#include "servers/relaxed_json.hpp"
+
+#include <algorithm>
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// Where the string that begins at `at` ends.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+/// Where the comment that begins at `at` ends; `at` itself if there is none, npos if it never ends.
+std::size_t end_of_comment(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at);
+  if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
+  if (!rest.starts_with("/*")) return at;
+  const auto end = text.find("*/", at + 2);
+  return end == text.npos ? end : end + 2;
+}
+
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+  std::replace_if(
+      text.begin() + static_cast<std::ptrdiff_t>(begin),
+      text.begin() + static_cast<std::ptrdiff_t>(end), [](char c) { return !is_space(c); }, ' ');
+}
+
+}  // namespace
+
+std::string strict_json(std::string_view given) {
+  std::string text(given);
+  if (given.starts_with(byte_order_mark)) blank(text, 0, byte_order_mark.size());
+  char last = '\0';         // the last character that counts
+  char before_last = '\0';  // and the one before it
+  std::size_t last_at = 0;
+  const auto counts = [&](std::size_t at) {
+    before_last = last;
+    last = text[at];
+    last_at = at;
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"') {
+      counts(at);
+      at = end_of_string(text, at);
+      continue;
+    }
+    const std::size_t end = end_of_comment(text, at);
+    if (end == text.npos) break;  // it stays, and is no JSON
+    if (end > at) {
+      blank(text, at, end);
+      at = end;
+      continue;
+    }
+    const bool closes = c == '}' || c == ']';
+    const bool follows_value =
+        before_last != '\0' && std::string_view("[{,:").find(before_last) == std::string_view::npos;
+    if (closes && last == ',' && follows_value) text[last_at] = ' ';
+    if (!is_space(c)) counts(at);
+    ++at;
+  }
+  return text;
+}
+
+}  // namespace bridge

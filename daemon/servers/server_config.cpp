@@ -1,0 +1,234 @@
+#include "servers/server_config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/log.hpp"
+#include "base/start_error.hpp"
+#include "servers/relaxed_json.hpp"
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// Raw JSON of the members of an object, and of the elements of an array.
+using Members = std::vector<std::pair<std::string, std::string_view>>;
+using Elements = std::vector<std::string_view>;
+
+class Reader {
+ public:
+  explicit Reader(std::string source) : source_(std::move(source)) {}
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw StartError(exit_code::configuration, fmt::format("{}: {}", source_, why));
+  }
+
+  /// Checks the grammar of the whole: what is read later is well-formed.
+  void check(std::string_view text) const {
+    if (!is_utf8(text)) fail("not UTF-8");
+    JsonScanner scanner(text);
+    Slice value;
+    scanner.skip_space();
+    bool well = scanner.value(value);
+    scanner.skip_space();
+    well = well && scanner.at_end();
+    if (!well) {
+      const std::string_view before = text.substr(0, std::min(scanner.position(), text.size()));
+      fail(fmt::format("not JSON: line {}", std::count(before.begin(), before.end(), '\n') + 1));
+    }
+  }
+
+  Members members(std::string_view object, const std::string& what) const {
+    Members all;
+    std::unordered_set<std::string> names;
+    JsonScanner scanner(object);
+    scanner.skip_space();
+    if (scanner.peek() != '{') fail(what + " is not an object");
+    scanner.object([&](Slice key) {
+      Slice value;
+      if (!scanner.value(value)) return false;
+      std::string name = unescape(key.of(object));
+      if (!names.insert(name).second)
+        fail(fmt::format("{} has '{}' twice", what, printable(name, 80)));
+      all.emplace_back(std::move(name), value.of(object));
+      return true;
+    });
+    return all;
+  }
+
+  Elements elements(std::string_view array, const std::string& what) const {
+    Elements all;
+    JsonScanner scanner(array);
+    scanner.skip_space();
+    if (scanner.peek() != '[') fail(what + " is not a list");
+    scanner.array([&] {
+      Slice value;
+      if (!scanner.value(value)) return false;
+      all.push_back(value.of(array));
+      return true;
+    });
+    return all;
+  }
+
+  std::string text(std::string_view raw, const std::string& what) const {
+    if (!is_string(raw)) fail(what + " is not a text");
+    std::string value = unescape(raw.substr(1, raw.size() - 2));
+    if (value.find('\0') != value.npos) fail(what + " has a zero byte in it");
+    return value;
+  }
+
+  /// A number or a boolean stands for its text.
+  std::string scalar(std::string_view raw, const std::string& what) const {
+    if (is_string(raw)) return text(raw, what);
+    if (raw.empty() || raw.front() == '{' || raw.front() == '[' || raw == "null")
+      fail(what + " is not a text");
+    return std::string(raw);
+  }
+
+  std::map<std::string, std::string> scalars(std::string_view object,
+                                             const std::string& what) const {
+    std::map<std::string, std::string> all;
+    for (const auto& [name, value] : members(object, what)) {
+      if (value != "null")
+        all[name] = scalar(value, fmt::format("{}.{}", what, printable(name, 80)));
+    }
+    return all;
+  }
+
+  ServerEntry server(std::string name, std::string_view object) const {
+    const std::string what = fmt::format("server '{}'", printable(name, 80));
+    ServerEntry entry;
+    entry.name = std::move(name);
+    for (const auto& [member, value] : members(object, what)) {
+      const std::string part = what + ": " + member;
+      if (value == "null") continue;
+      if (member == "type") {
+        entry.type = text(value, part);
+      } else if (member == "command") {
+        entry.command = text(value, part);
+      } else if (member == "args") {
+        for (const std::string_view one : elements(value, part))
+          entry.arguments.push_back(scalar(one, part));
+      } else if (member == "env") {
+        entry.environment = environment(value, part);
+      } else if (member == "cwd") {
+        entry.folder = text(value, part);
+      } else if (member == "url") {
+        entry.url = text(value, part);
+      } else if (member == "headers") {
+        for (auto& [header, content] : scalars(value, part))
+          entry.headers.emplace_back(header, std::move(content));
+      }
+    }
+    return entry;
+  }
+
+  InputDefinition input(std::string_view object) const {
+    InputDefinition input;
+    for (const auto& [member, value] : members(object, "an input")) {
+      if (member == "id") {
+        input.id = text(value, "an input's id");
+      } else if (member == "description") {
+        input.description = text(value, "an input's description");
+      } else if (member == "default" && value != "null") {
+        input.otherwise = scalar(value, "an input's default");
+      } else if (member == "password") {
+        input.password = value == "true";
+      } else if (member == "options") {
+        for (const std::string_view one : elements(value, "an input's options"))
+          input.choices.push_back(choice(one));
+      }
+    }
+    if (input.id.empty()) fail("an input has no id");
+    return input;
+  }
+
+  void config(std::string_view object, ServerConfig& config, bool is_outermost = true) {
+    for (const auto& [member, value] : members(object, "the file")) {
+      if (member == "mcpServers" || member == "servers") {
+        for (const auto& [name, entry] : members(value, member)) add(config, server(name, entry));
+      } else if (member == "tools") {
+        for (const std::string_view entry : elements(value, member)) {
+          const auto id = find_string(entry, "id");
+          if (!id || id->empty()) fail("a tool has no id");
+          add(config, server(*id, entry));
+        }
+      } else if (member == "inputs") {
+        for (const std::string_view entry : elements(value, member))
+          config.inputs.push_back(input(entry));
+      } else if (member == "mcp" && is_outermost) {
+        this->config(value, config, false);
+      }
+    }
+  }
+
+ private:
+  std::map<std::string, std::string> environment(std::string_view object,
+                                                 const std::string& what) const {
+    auto all = scalars(object, what);
+    for (const auto& [name, value] : all) {
+      if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != name.npos)
+        fail(what + ": a name is not one of a variable");
+    }
+    return all;
+  }
+
+  /// A choice is a text, or an object that shows a `label` for a `value`.
+  std::string choice(std::string_view raw) const {
+    return is_object(raw) ? find_string(raw, "value").value_or(std::string())
+                          : scalar(raw, "an input's option");
+  }
+
+  void add(ServerConfig& config, ServerEntry entry) {
+    if (!server_names_.insert(entry.name).second)
+      fail(fmt::format("there are two servers '{}'", printable(entry.name, 80)));
+    config.servers.push_back(std::move(entry));
+  }
+
+  std::unordered_set<std::string> server_names_;
+  std::string source_;
+};
+
+}  // namespace
+
+ServerConfig read_server_config(std::string_view text, const std::string& source) {
+  const std::string json = strict_json(text);
+  Reader reader(source);
+  reader.check(json);
+  ServerConfig config;
+  reader.config(json, config);
+  if (config.servers.empty())
+    reader.fail("there is no server in it (mcpServers, servers or tools)");
+  return config;
+}
+
+std::map<std::string, std::string> read_text_map(std::string_view text, const std::string& source) {
+  const std::string json = strict_json(text);
+  const Reader reader(source);
+  reader.check(json);
+  return reader.scalars(json, "the file");
+}
+
+const ServerEntry& choose_server(const ServerConfig& config, const std::string& name,
+                                 const std::string& source) {
+  if (name.empty() && config.servers.size() == 1) return config.servers.front();
+  constexpr std::size_t most_named = 100;
+  std::string names;
+  std::size_t count = 0;
+  for (const ServerEntry& entry : config.servers) {
+    if (!name.empty() && entry.name == name) return entry;
+    if (++count <= most_named) names += (names.empty() ? "" : ", ") + printable(entry.name, 80);
+  }
+  if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+  throw StartError(
+      exit_code::usage,
+      name.empty()
+          ? fmt::format("{} has several servers ({}): choose one with --server NAME", source, names)
+          : fmt::format("--server: {} has no server '{}', only {}", source, printable(name, 80),
+                        names));
+}
+
+}  // namespace bridge

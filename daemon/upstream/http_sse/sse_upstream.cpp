@@ -1,0 +1,204 @@
+#include "upstream/http_sse/sse_upstream.hpp"
+
+#include <utility>
+
+#include "upstream/upstream_options.hpp"
+
+namespace bridge {
+namespace {
+
+Failure stream_closed() {
+  return failure_of(ErrorKind::closed, Delivered::unknown,
+                    "the upstream's event stream was closed before the answer came");
+}
+
+}  // namespace
+
+SseUpstream::SseUpstream(EventLoop& loop, const HttpOptions& options, const AuthOptions& auth,
+                         ByteBudget& budget, Log& log, bool only_sse)
+    : log_(log),
+      http_(loop, options, auth, budget, log),
+      stream_(loop, http_.context(), *this),
+      soon_(loop, [this] { catch_up(); }),
+      mode_(only_sse ? Mode::sse : Mode::unknown) {
+  http_.set_events(*this);
+}
+
+void SseUpstream::send(Outgoing message) {
+  if (!speaks_sse() || stream_.is_open()) {
+    http_.send(std::move(message));
+  } else if (message.opens_session) {
+    open_stream(std::move(message));
+  } else {
+    refused_.push_back(std::move(message));
+    soon_.schedule();
+  }
+}
+
+void SseUpstream::open_stream(Outgoing initialize) {
+  initialize_ = std::move(initialize);
+  token_renewed_ = false;
+  const UpstreamId id = initialize_->id;
+  http_.with_token([this, id](const std::optional<Failure>& failure) {
+    if (!initialize_ || initialize_->id != id) return;
+    if (failure) {
+      opening_failed(*failure);
+    } else {
+      stream_.close();
+      stream_.open();
+    }
+  });
+}
+
+/// The initialize that waited for the stream ends with this.
+void SseUpstream::opening_failed(Failure failure) {
+  Outgoing message = *std::exchange(initialize_, std::nullopt);
+  const UpstreamId id = message.id;
+  Ending ending;
+  if (mode_ == Mode::trying) {
+    // It is no old server either: what it said first counts.
+    mode_ = Mode::unknown;
+    ending = *std::exchange(first_ending_, std::nullopt);
+    // Unless it is one, but what it says cannot be used.
+    if (failure.definitive && failure.kind == ErrorKind::malformed)
+      ending.failure = std::move(failure);
+  } else {
+    // What was an old server may have become a new one.
+    if (found_by_fallback_ && failure.status >= 400 && failure.status < 500) {
+      mode_ = Mode::unknown;
+      http_.context().set_endpoint({});
+    }
+    ending.failure = std::move(failure);
+  }
+  ending.unanswered = std::move(message);
+  events_->upstream_ended(id, std::move(ending));
+}
+
+void SseUpstream::abandon(UpstreamId id) {
+  http_.abandon(id);
+  std::erase_if(refused_, [id](const Outgoing& message) { return message.id == id; });
+  if (initialize_ && initialize_->id == id) {
+    initialize_.reset();
+    stream_.close();
+  }
+}
+
+// The stream is the session.
+void SseUpstream::forget_session() {
+  http_.forget_session();
+  if (!speaks_sse()) return;
+  if (stream_.is_open()) {
+    session_forgotten_ = true;
+    soon_.schedule();
+  }
+  stream_.close();
+}
+
+void SseUpstream::open_server_stream() {
+  if (!speaks_sse()) {
+    http_.open_server_stream();
+    return;
+  }
+  stream_asked_ = true;
+  soon_.schedule();
+}
+
+void SseUpstream::catch_up() {
+  if (std::exchange(session_forgotten_, false)) http_.end_all(stream_closed());
+  for (Outgoing& message : std::exchange(refused_, {})) refuse(std::move(message));
+  if (std::exchange(stream_asked_, false)) {
+    events_->server_stream_changed(stream_.is_open() ? ServerStream::open : ServerStream::none);
+  }
+}
+
+/// There is no session that it could be sent in.
+void SseUpstream::refuse(Outgoing message) {
+  const UpstreamId id = message.id;
+  Ending ending;
+  ending.failure =
+      failure_of(ErrorKind::closed, Delivered::no, "the upstream's event stream is not open");
+  ending.session = SessionVerdict::lost;
+  if (message.kind != OutgoingKind::response) ending.unanswered = std::move(message);
+  events_->upstream_ended(id, std::move(ending));
+}
+
+void SseUpstream::end(std::function<void()> done) {
+  initialize_.reset();
+  refused_.clear();
+  stream_.close();
+  http_.end(std::move(done));
+}
+
+void SseUpstream::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
+  if (mode_ == Mode::unknown) mode_ = Mode::http;
+  events_->upstream_message(origin, std::move(bytes));
+}
+
+bool SseUpstream::asks_for_fallback(const Ending& ending) const {
+  if (mode_ != Mode::unknown || !ending.failure || !ending.unanswered ||
+      !ending.unanswered->opens_session)
+    return false;
+  const int status = ending.failure->status;
+  return (status == 400 || status == 404 || status == 405) && ending.failure->error_object.empty();
+}
+
+void SseUpstream::upstream_ended(UpstreamId id, Ending ending) {
+  if (asks_for_fallback(ending)) {
+    mode_ = Mode::trying;
+    Outgoing initialize = *std::exchange(ending.unanswered, std::nullopt);
+    first_ending_ = std::move(ending);
+    open_stream(std::move(initialize));
+    return;
+  }
+  // An endpoint that is not there any more: neither is the session.
+  if (mode_ == Mode::sse && ending.failure && ending.failure->status == 404) {
+    ending.session = SessionVerdict::lost;
+    ending.failure->delivered = Delivered::no;
+  }
+  events_->upstream_ended(id, std::move(ending));
+}
+
+void SseUpstream::server_stream_changed(ServerStream state) {
+  if (!speaks_sse()) events_->server_stream_changed(state);
+}
+
+void SseUpstream::server_stream_refused() {
+  if (!speaks_sse()) events_->server_stream_refused();
+}
+
+void SseUpstream::sse_stream_open(const std::string& endpoint) {
+  if (mode_ == Mode::trying) {
+    mode_ = Mode::sse;
+    found_by_fallback_ = true;
+    first_ending_.reset();
+    log_.event(LogLevel::info, "older transport",
+               "the upstream speaks the older transport HTTP+SSE");
+  }
+  http_.context().set_endpoint(endpoint);
+  events_->upstream_reachable();
+  if (auto initialize = std::exchange(initialize_, std::nullopt))
+    http_.send(std::move(*initialize));
+}
+
+void SseUpstream::sse_stream_message(std::string message) {
+  events_->upstream_message(std::nullopt, std::move(message));
+}
+
+void SseUpstream::sse_stream_ended(Failure failure, const std::string& challenge) {
+  if (initialize_) {
+    const bool unauthorized = failure.status == 401 || failure.status == 403;
+    if (unauthorized && !token_renewed_ &&
+        http_.token_was_refused(stream_.token_generation(), {failure.status, challenge})) {
+      Outgoing initialize = *std::exchange(initialize_, std::nullopt);
+      open_stream(std::move(initialize));
+      token_renewed_ = true;
+      return;
+    }
+    opening_failed(std::move(failure));
+    return;
+  }
+  events_->upstream_lost_session();
+  http_.end_all(failure);
+}
+
+}  // namespace bridge

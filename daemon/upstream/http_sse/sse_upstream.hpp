@@ -1,0 +1,86 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "upstream/http_sse/sse_stream.hpp"
+#include "upstream/streamable_http/http_upstream.hpp"
+
+namespace bridge {
+
+/// The upstream over HTTP+SSE, the transport of 2024-11-05, or over Streamable HTTP, whichever the
+/// server has (MCP 2025-11-25, "Transports", backwards compatibility).
+///
+/// Messages go through an HttpUpstream in both cases. With HTTP+SSE an `initialize` opens the event
+/// stream first, posts go to the endpoint that it names, and a broken stream is a lost session. A
+/// server that answers the first `initialize` with 400, 404 or 405 and no JSON-RPC error is asked
+/// for its event stream; if it has one it is an old one from then on.
+class SseUpstream final : public Upstream, private UpstreamEvents, private SseStreamOwner {
+ public:
+  /// `only_sse`: the server is known to be an old one.
+  SseUpstream(EventLoop& loop, const HttpOptions& options, const AuthOptions& auth,
+              ByteBudget& budget, Log& log, bool only_sse);
+
+  void set_events(UpstreamEvents& events) override { events_ = &events; }
+  void reconfigure(const UpstreamOptions& options) override { http_.reconfigure(options); }
+  void send(Outgoing message) override;
+  void abandon(UpstreamId id) override;
+  void settle(UpstreamId id) override { http_.settle(id); }
+  void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
+  void use_protocol_version(std::string version) override {
+    http_.use_protocol_version(std::move(version));
+  }
+  void forget_session() override;
+  void open_server_stream() override;
+  void refresh_connections() override { http_.refresh_connections(); }
+  void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }
+  void end(std::function<void()> done) override;
+  std::string_view kind() const override { return mode_ == Mode::sse ? "sse" : "http"; }
+  std::string_view target() const override { return http_.target(); }
+  UpstreamCounts counts() const override { return http_.counts(); }
+
+ private:
+  enum class Mode {
+    unknown,  ///< Streamable HTTP, unless its first answer says otherwise
+    trying,   ///< it did; the event stream is being opened
+    http,
+    sse,
+  };
+
+  void upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
+  void upstream_ended(UpstreamId id, Ending ending) override;
+  void server_stream_changed(ServerStream state) override;
+  void server_stream_refused() override;
+  void upstream_reachable() override { events_->upstream_reachable(); }
+  void upstream_lost_session() override { events_->upstream_lost_session(); }
+
+  void sse_stream_open(const std::string& endpoint) override;
+  void sse_stream_message(std::string message) override;
+  void sse_stream_oversized_answer(UpstreamId id) override { http_.end_oversized(id); }
+  void sse_stream_ended(Failure failure, const std::string& challenge) override;
+
+  bool speaks_sse() const { return mode_ == Mode::sse || mode_ == Mode::trying; }
+  bool asks_for_fallback(const Ending& ending) const;
+  void open_stream(Outgoing initialize);
+  void opening_failed(Failure failure);
+  void refuse(Outgoing message);
+  void catch_up();
+
+  Log& log_;
+  HttpUpstream http_;
+  SseStream stream_;
+  Deferred soon_;  ///< for what must not be told from within a call of ours
+  UpstreamEvents* events_ = nullptr;
+  Mode mode_;
+  bool found_by_fallback_ = false;
+  std::optional<Outgoing> initialize_;  ///< waits for the stream
+  std::optional<Ending>
+      first_ending_;            ///< of the initialize that was posted, while the fallback is tried
+  bool token_renewed_ = false;  ///< for this opening of the stream
+  std::vector<Outgoing> refused_;
+  bool session_forgotten_ = false;  ///< requests of it are still under way
+  bool stream_asked_ = false;       ///< by open_server_stream()
+};
+
+}  // namespace bridge

@@ -1,0 +1,251 @@
+#include "upstream/stdio/child_process.hpp"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "jsonrpc/frame.hpp"
+#include "jsonrpc/oversized_answer.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t max_error_line = 8u << 10;
+constexpr std::size_t shown_of_error_line = 1000;
+constexpr std::size_t shown_of_garbage = 200;
+/// More than a pipe can hold is not left in it by a process that is dead.
+constexpr int reads_after_end = 64;
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+};
+
+/// Bytes that nobody has read; the writing end knows it too.
+std::uint64_t unread_in(int pipe) {
+  int count = 0;
+  return ioctl(pipe, FIONREAD, &count) == 0 && count > 0 ? static_cast<std::uint64_t>(count) : 0;
+}
+
+Pipe make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::generic_category(), "a pipe for the child");
+  return {ends[0], ends[1]};
+}
+
+/// A line up to this length is looked at as a whole; that costs little.
+constexpr std::size_t short_line = 64u << 10;
+
+/// A long message is not to be read twice: it names its protocol near one of its ends.
+bool names_protocol(std::string_view line) {
+  constexpr std::string_view sign = "\"jsonrpc\"";
+  constexpr std::size_t near = 64;
+  return line.substr(0, near).find(sign) != line.npos ||
+         line.substr(line.size() - std::min(near, line.size())).find(sign) != line.npos;
+}
+
+/// Whether a line is no message, as far as that can be told at a fair price.
+bool is_garbage(const std::string& line) {
+  const auto first = line.find_first_not_of(" \t");
+  if (first == line.npos || (line[first] != '{' && line[first] != '[')) return true;
+  if (line.size() > short_line && names_protocol(line)) return false;
+  if (is_batch(line)) return std::holds_alternative<FrameFault>(split_batch(line));
+  return std::holds_alternative<FrameFault>(parse_frame(line));
+}
+
+}  // namespace
+
+class ChildProcess::OutputLines {
+ public:
+  explicit OutputLines(ChildProcess& process) : process_(process), alive_(process.alive_) {}
+  void on_line(std::string line) {
+    if (!*alive_) return;
+    if (is_garbage(line)) {
+      process_.note_garbage(line);
+    } else {
+      process_.context_.events.child_message(std::move(line));
+    }
+  }
+  void on_oversized_line() {
+    if (!*alive_) return;
+    process_.context_.log.peer(LogLevel::warning, "oversized line",
+                               "a line of {} was over --max-frame ({} bytes) and was skipped",
+                               process_.context_.name, process_.context_.max_frame);
+  }
+  void on_oversized_line_end(std::string_view beginning, std::string_view end) {
+    if (!*alive_) return;
+    const auto id = id_of_oversized_answer(beginning, end);
+    process_.context_.events.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
+                                                     : std::nullopt);
+  }
+
+ private:
+  ChildProcess& process_;
+  std::shared_ptr<bool> alive_;
+};
+
+class ChildProcess::ErrorLines {
+ public:
+  explicit ErrorLines(ChildProcess& process) : process_(process) {}
+  void on_line(const std::string& line) {
+    process_.context_.log.peer(LogLevel::info, "stderr of the server", "{}[{}]: {}",
+                               process_.context_.name, process_.pid_,
+                               printable(line, shown_of_error_line));
+  }
+  void on_oversized_line() { on_line("(a line that is too long to be shown)"); }
+
+ private:
+  ChildProcess& process_;
+};
+
+ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
+    : context_(context),
+      run_(run),
+      output_lines_(context.max_frame),
+      error_lines_(max_error_line),
+      share_(context.budget) {
+  const auto watch = [&](int descriptor, auto&& ready) {
+    fcntl(descriptor, F_SETFL, O_NONBLOCK);
+    return std::make_unique<DescriptorWatch>(context_.loop, descriptor,
+                                             [ready](DescriptorWatch::Event) { ready(); });
+  };
+  try {
+    const Pipe in = make_pipe();
+    child_ends_[0] = in.read_end;
+    input_ = watch(in.write_end, [this] {
+      blocked_ = false;
+      context_.flush.schedule();
+    });
+    const Pipe out = make_pipe();
+    child_ends_[1] = out.write_end;
+    output_ = watch(out.read_end, [this] { output_ready(); });
+    const Pipe error = make_pipe();
+    child_ends_[2] = error.write_end;
+    error_ = watch(error.read_end, [this] { error_ready(); });
+  } catch (...) {
+    close_child_ends();
+    throw;
+  }
+  output_->want(DescriptorWatch::Event::readable);
+  error_->want(DescriptorWatch::Event::readable);
+}
+
+ChildProcess::~ChildProcess() {
+  *alive_ = false;
+  close_child_ends();
+}
+
+void ChildProcess::close_child_ends() {
+  for (int& end : child_ends_) {
+    if (end >= 0) close(end);
+    end = -1;
+  }
+}
+
+void ChildProcess::write(std::vector<QueuedFrame>& written) {
+  if (!input_ || blocked_) return;
+  const FrameQueue::State state = queue_.write_to(input_->descriptor(), written);
+  if (state == FrameQueue::State::blocked) {
+    blocked_ = true;
+    input_->want(DescriptorWatch::Event::writable);
+  } else if (state == FrameQueue::State::broken) {
+    close_input();
+    context_.events.child_closed("stdin");
+  }
+}
+
+void ChildProcess::close_input() {
+  if (input_) unread_at_close_ = unread_in(input_->descriptor());
+  input_.reset();
+}
+
+std::uint64_t ChildProcess::first_unread() const {
+  return queue_.position() - (input_ ? unread_in(input_->descriptor()) : unread_at_close_);
+}
+
+/// False when there is nothing more to read, now or for ever. May destroy this.
+bool ChildProcess::read_output() {
+  auto& buffer = context_.read_buffer;
+  const ssize_t length = read(output_->descriptor(), buffer.data(), buffer.size());
+  if (length < 0) return errno == EINTR;
+  if (length == 0) {
+    output_.reset();
+    end_output();
+    return false;
+  }
+  context_.counts.received_bytes += static_cast<std::size_t>(length);
+  const auto alive = alive_;
+  output_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)),
+                     OutputLines(*this));
+  if (!*alive) return false;
+  share_.set(output_lines_.pending_bytes());
+  return true;
+}
+
+/// What is left of its last line is one, though its end was never written. May destroy this.
+void ChildProcess::end_output() {
+  const auto alive = alive_;
+  output_lines_.finish(OutputLines(*this));
+  if (*alive) share_.set(output_lines_.pending_bytes());
+}
+
+void ChildProcess::output_ready() {
+  const auto alive = alive_;
+  read_output();
+  if (!*alive) return;
+  if (!output_) {
+    context_.events.child_closed("stdout");
+  } else if (context_.budget.far_over()) {
+    paused_ = true;  // resume_reading() comes with the relief
+  } else {
+    output_->want(DescriptorWatch::Event::readable);
+  }
+}
+
+void ChildProcess::resume_reading() {
+  if (!paused_ || context_.budget.over()) return;
+  paused_ = false;
+  if (output_) output_->want(DescriptorWatch::Event::readable);
+}
+
+bool ChildProcess::read_error() {
+  auto& buffer = context_.read_buffer;
+  const ssize_t length = read(error_->descriptor(), buffer.data(), buffer.size());
+  if (length < 0) return errno == EINTR;
+  if (length == 0) {
+    error_lines_.finish(ErrorLines(*this));
+    error_.reset();
+    return false;
+  }
+  error_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)),
+                    ErrorLines(*this));
+  return true;
+}
+
+void ChildProcess::error_ready() {
+  read_error();
+  if (error_) error_->want(DescriptorWatch::Event::readable);
+}
+
+void ChildProcess::drain() {
+  const auto alive = alive_;
+  for (int i = 0; i < reads_after_end && *alive && output_ && read_output(); ++i) {
+  }
+  if (*alive && output_) end_output();  // somebody else has it open still
+  for (int i = 0; i < reads_after_end && *alive && error_ && read_error(); ++i) {
+  }
+}
+
+void ChildProcess::note_garbage(std::string_view line) {
+  context_.log.peer(LogLevel::warning, "no message on stdout",
+                    "{} wrote to its stdout what is no message: {}", context_.name,
+                    printable(line, shown_of_garbage));
+}
+
+}  // namespace bridge

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_budget.hpp"
+#include "base/log.hpp"
+#include "event/descriptor_watch.hpp"
+#include "jsonrpc/line_splitter.hpp"
+#include "upstream/stdio/frame_queue.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+class ChildProcessEvents {
+ public:
+  /// A line of its stdout that can be a message.
+  virtual void child_message(std::string line) = 0;
+  /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is
+  /// known.
+  virtual void child_oversized_line(std::optional<UpstreamId> answered) = 0;
+  /// It has closed its stdin or its stdout: `what`. Nothing more comes from it.
+  virtual void child_closed(std::string_view what) = 0;
+
+ protected:
+  ~ChildProcessEvents() = default;
+};
+
+/// The three pipes of one run of the child: lines in, lines out, and its stderr into the log.
+///
+/// The loop's thread only; never blocks. Memory: the queue of frames, and of a line that is not
+/// complete at most --max-frame, both counted in the budget. No event comes after destruction.
+class ChildProcess {
+ public:
+  /// What all runs of a child share.
+  struct Context {
+    EventLoop& loop;
+    ByteBudget& budget;
+    Log& log;
+    ChildProcessEvents& events;
+    const std::string& name;
+    std::size_t max_frame;
+    UpstreamCounts& counts;
+    Deferred& flush;                           ///< asked for when the child takes bytes again
+    std::array<char, 64u << 10>& read_buffer;  ///< empty between two reads
+  };
+
+  /// Throws std::system_error if there are no pipes to be had.
+  ChildProcess(const Context& context, std::uint32_t run);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  std::uint32_t run() const { return run_; }
+  /// The child's ends, for as long as it takes to give them to it.
+  const int (&child_ends() const)[3] { return child_ends_; }
+  void close_child_ends();
+  void set_pid(int pid) { pid_ = pid; }
+  int pid() const { return pid_; }
+
+  FrameQueue& queue() { return queue_; }
+  /// Writes what there is room for; `written` gets the frames that are written whole.
+  void write(std::vector<QueuedFrame>& written);
+  void close_input();
+  /// From this position of the stream of frames on nobody has read, and once the child is dead
+  /// nobody will.
+  std::uint64_t first_unread() const;
+
+  /// Reads what is still in the pipes after its end; then nothing more comes.
+  void drain();
+  /// Goes on reading after the budget had no room.
+  void resume_reading();
+
+ private:
+  class OutputLines;
+  class ErrorLines;
+
+  void output_ready();
+  void error_ready();
+  bool read_output();
+  void end_output();
+  bool read_error();
+  void note_garbage(std::string_view line);
+
+  Context context_;
+  std::uint32_t run_;
+  int pid_ = -1;
+  int child_ends_[3] = {-1, -1, -1};
+  std::unique_ptr<DescriptorWatch> input_;   ///< its stdin
+  std::unique_ptr<DescriptorWatch> output_;  ///< its stdout
+  std::unique_ptr<DescriptorWatch> error_;   ///< its stderr
+  FrameQueue queue_;
+  LineSplitter output_lines_;
+  LineSplitter error_lines_;
+  ByteBudget::Share share_;
+  std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when our end was closed
+  bool blocked_ = false;               ///< its stdin is full
+  bool paused_ = false;                ///< the budget is
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace bridge

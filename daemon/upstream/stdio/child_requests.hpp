@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "event/deadline_timer.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// A message that the child was given or is to be given, and of which nothing was said yet.
+struct ChildRequest {
+  Outgoing message;         ///< its body is empty while it waits in the queue
+  std::uint32_t run = 0;    ///< of the child
+  bool written = false;     ///< some of it
+  std::uint64_t begin = 0;  ///< then: where in the stream to the child
+  SteadyTime started{};
+};
+
+/// The messages under way to a child, and when the first of them has waited too long. Pure.
+class ChildRequests {
+ public:
+  struct Patience {
+    std::chrono::milliseconds silence;  ///< without a byte from the child; 0: none
+    std::chrono::milliseconds in_all;   ///< 0: none
+  };
+
+  ChildRequest& add(UpstreamId id, ChildRequest request) {
+    return requests_[id] = std::move(request);
+  }
+
+  ChildRequest* find(UpstreamId id) {
+    const auto found = requests_.find(id);
+    return found == requests_.end() ? nullptr : &found->second;
+  }
+
+  std::optional<ChildRequest> take(UpstreamId id) {
+    auto node = requests_.extract(id);
+    if (node.empty()) return std::nullopt;
+    return std::move(node.mapped());
+  }
+
+  /// Those of one run of the child, in the order in which they were sent.
+  std::vector<UpstreamId> of_run(std::uint32_t run) const {
+    return select([run](const ChildRequest& request) { return request.run == run; });
+  }
+
+  /// How long a notification may wait for a child that does not read: what follows it waits too.
+  static constexpr std::chrono::seconds handover_time{30};
+
+  /// Any byte of the child says that it is alive: `heard` is when the last one came.
+  static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
+                             const Patience& patience) {
+    SteadyTime due = SteadyTime::max();
+    if (patience.silence.count() > 0) due = std::max(request.started, heard) + patience.silence;
+    if (patience.in_all.count() > 0) due = std::min(due, request.started + patience.in_all);
+    if (request.message.kind != OutgoingKind::request)
+      due = std::min(due, request.started + handover_time);
+    return due;
+  }
+
+  /// Those whose time is over; `next` is when the first of the others is due, if any is.
+  std::vector<UpstreamId> expired(SteadyTime now, SteadyTime heard, const Patience& patience,
+                                  SteadyTime& next) const {
+    return select([&](const ChildRequest& request) {
+      const SteadyTime due = deadline(request, heard, patience);
+      if (due <= now) return true;
+      next = std::min(next, due);
+      return false;
+    });
+  }
+
+  void clear() { requests_.clear(); }
+
+ private:
+  template <class Predicate>
+  std::vector<UpstreamId> select(Predicate&& predicate) const {
+    std::vector<UpstreamId> ids;
+    for (const auto& [id, request] : requests_) {
+      if (predicate(request)) ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+
+  std::unordered_map<UpstreamId, ChildRequest> requests_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,269 @@
+#include "upstream/streamable_http/failures.hpp"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "auth/metadata.hpp"
+#include "http/html_text.hpp"
+#include "http/sse_parser.hpp"
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/frame.hpp"
+#include "text/json_text.hpp"
+#include "upstream/streamable_http/http_context.hpp"
+
+namespace bridge {
+namespace {
+
+/// How much of a body is looked through for something to tell.
+constexpr std::size_t longest_look = 4096;
+
+ErrorKind kind_of(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY: return ErrorKind::dns;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_PROXY: return ErrorKind::connect;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_ENGINE_INITFAILED: return ErrorKind::tls;
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_BAD_CONTENT_ENCODING: return ErrorKind::malformed;
+    default: return ErrorKind::closed;
+  }
+}
+
+/// What a server on a port that speaks no TLS, or only versions that are not spoken here, looks
+/// like in OpenSSL's words.
+bool speaks_no_tls(std::string_view detail) {
+  for (const std::string_view what : {"wrong version number", "http request", "packet length"}) {
+    if (detail.find(what) != detail.npos) return true;
+  }
+  return false;
+}
+
+bool speaks_other_tls(std::string_view detail) {
+  return detail.find("unsupported protocol") != detail.npos ||
+         detail.find("protocol version") != detail.npos;
+}
+
+std::string advice(CURLcode code, std::string_view detail, const HttpContext& context) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return fmt::format("; check the host name in {}", context.options().url_source);
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return "; check the proxy's name in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY";
+    default: break;
+  }
+  if (kind_of(code) != ErrorKind::tls) return {};
+  if (speaks_no_tls(detail)) return "; does this port speak plain HTTP (http:// in the URL)?";
+  if (speaks_other_tls(detail) || !context.options().ca_file.empty()) return {};
+  return "; for a private authority name its certificate with --ca-file";
+}
+
+/// Whether the server has ended the handshake because it does not like who we are.
+bool refuses_certificate(std::string_view detail) {
+  if (detail.find("alert") == detail.npos) return false;
+  for (const std::string_view what :
+       {"certificate", "unknown ca", "access denied", "handshake failure"}) {
+    if (detail.find(what) != detail.npos) return true;
+  }
+  return false;
+}
+
+/// Whether a connection that could not be made will not come about by itself either. Where curl's
+/// words are of a kept connection that was found dead just before, another try has to tell.
+bool is_definitive(CURLcode code, std::string_view detail) {
+  if (detail.starts_with("Send failure") || detail.starts_with("Recv failure")) return false;
+  switch (code) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_UNSUPPORTED_PROTOCOL: return true;
+    case CURLE_SSL_CONNECT_ERROR:
+      return speaks_no_tls(detail) || speaks_other_tls(detail) || refuses_certificate(detail);
+    default: return false;
+  }
+}
+
+/// The message in a body: the body itself, or the data of its first event with an error in it.
+std::string first_message(const ResponseHead& head, const std::string& body) {
+  if (!head.is_event_stream()) return body;
+  struct First final : SseSink {
+    void on_event(std::string, std::string data) override {
+      if (message.empty() && find_member(data, "error")) message = std::move(data);
+    }
+    void on_retry(std::chrono::milliseconds) override {}
+    void on_oversized_event() override {}
+    std::string message;
+  } first;
+  SseParser parser(body.size() + 1);
+  parser.feed(body, first);
+  parser.feed("\n\n", first);
+  return first.message;
+}
+
+/// The error object of a JSON-RPC error. That an answer which is about no request has no `id` at
+/// all is common among servers.
+std::string error_in(std::string message) {
+  const std::string bytes = message;
+  const auto parsed = parse_frame(std::move(message));
+  if (const auto* frame = std::get_if<Frame>(&parsed)) {
+    return frame->is_response() && frame->error.present() ? std::string(frame->text(frame->error))
+                                                          : std::string();
+  }
+  if (std::get<FrameFault>(parsed).code != json_rpc::invalid_request) return {};
+  if (!find_member(bytes, "jsonrpc") || find_member(bytes, "id") || find_member(bytes, "method"))
+    return {};
+  const auto error = find_member(bytes, "error");
+  return error && is_object(*error) ? std::string(*error) : std::string();
+}
+
+/// curl's text without how long it took: one failure that goes on stays one text, and is said once.
+std::string without_duration(std::string text) {
+  constexpr std::string_view before = " after ", unit = " ms";
+  for (std::size_t at = 0; (at = text.find(before, at)) != text.npos; at += before.size()) {
+    const std::size_t end = text.find_first_not_of("0123456789", at + before.size());
+    if (end == text.npos || end == at + before.size() || text.compare(end, unit.size(), unit) != 0)
+      continue;
+    return text.erase(at, end + unit.size() - at);
+  }
+  return text;
+}
+
+/// The error object with every secret in it blotted out; nothing if that leaves no JSON.
+std::string without_secrets(const HttpContext& context, const std::string& error) {
+  std::string shown = context.without_secrets(error);
+  return is_json_object(shown) ? shown : std::string();
+}
+
+bool mentions(std::string text, std::string_view words) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text.find(words) != text.npos;
+}
+
+}  // namespace
+
+// curl's own times and addresses of a connection come only after TLS, or did in some versions.
+TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent) {
+  using Reached = TransferProgress::Reached;
+  if (sent) return Reached::request;
+  curl_off_t resolved = 0;
+  long proxy_answer = 0;
+  curl_easy_getinfo(handle, CURLINFO_NAMELOOKUP_TIME_T, &resolved);
+  curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &proxy_answer);
+  if (connected && (proxy_answer == 0 || proxy_answer == 200)) return Reached::peer;
+  return resolved > 0 ? Reached::address : Reached::nothing;
+}
+
+Failure failure_of_transfer(const HttpContext& context, int curl_result,
+                            const TransferProgress& progress) {
+  const auto code = static_cast<CURLcode>(curl_result);
+  const bool timed_out = code == CURLE_OPERATION_TIMEDOUT;
+  bool sent = progress.reached == TransferProgress::Reached::request;
+  Failure failure;
+  failure.kind = kind_of(code);
+  if (sent && (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns)) {
+    failure.kind = ErrorKind::closed;
+  } else if (sent && refuses_certificate(progress.detail)) {
+    failure.kind = ErrorKind::tls;
+    sent = false;  // with TLS 1.3 the refusal comes behind the request, which nobody has read
+    failure.definitive = true;
+  } else if (!sent && failure.kind == ErrorKind::closed) {
+    failure.kind = ErrorKind::connect;
+  }
+  if (!sent && is_definitive(code, progress.detail)) failure.definitive = true;
+  std::string reason = progress.detail.empty() ? curl_easy_strerror(code)
+                                               : without_duration(std::string(progress.detail));
+  if (timed_out && !sent) {
+    const auto limit = context.options().connect_timeout.count();
+    switch (progress.reached) {
+      case TransferProgress::Reached::nothing:
+        failure.kind = ErrorKind::dns;
+        reason = fmt::format("no answer of a name server within {} ms (--connect-timeout)", limit);
+        break;
+      case TransferProgress::Reached::address:
+        reason = fmt::format("no connection within {} ms (--connect-timeout)", limit);
+        break;
+      case TransferProgress::Reached::peer:
+        if (context.options().is_tls()) failure.kind = ErrorKind::tls;
+        reason = fmt::format("the {} was not complete within {} ms (--connect-timeout)",
+                             context.options().is_tls() ? "TLS handshake" : "connection", limit);
+        break;
+      case TransferProgress::Reached::request: break;
+    }
+  }
+  failure.delivered = sent ? Delivered::unknown : Delivered::no;
+  const bool broke = sent && failure.kind == ErrorKind::closed;
+  failure.message =
+      fmt::format("{} {}{}: {}{}", broke ? "the connection to" : "cannot reach",
+                  context.options().target, broke ? " broke before the answer was complete" : "",
+                  printable(context.without_secrets(std::move(reason)), 300),
+                  broke ? std::string() : advice(code, progress.detail, context));
+  return failure;
+}
+
+Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
+                          const std::string& body) {
+  Failure failure;
+  failure.kind = head.status == 401 || head.status == 403 ? ErrorKind::auth : ErrorKind::http;
+  failure.status = head.status;
+  const bool redirects = head.status >= 300 && head.status < 400;
+  failure.definitive = redirects || head.status == 501 || head.status == 505;
+  const bool rejected =
+      head.status == 401 || head.status == 429 || (head.status == 503 && head.retry_after);
+  failure.delivered = rejected ? Delivered::no : Delivered::unknown;
+  if (head.retry_after) failure.retry_after = *head.retry_after;
+  failure.www_authenticate = printable(context.without_secrets(head.www_authenticate), 1000);
+  failure.authorization_server =
+      printable(context.without_secrets(head.authorization_server), 1000);
+  std::string message = first_message(head, body);
+  make_single_line(message);
+  failure.error_object = error_in(std::move(message));
+  const std::string start = body.substr(0, longest_look);
+  std::string text = printable(context.without_secrets(
+      is_web_page(head.content_type, start) ? first_line_of_page(start) : start));
+  if (failure.kind == ErrorKind::auth && !failure.error_object.empty()) {
+    const std::string error = std::exchange(failure.error_object, std::string());
+    const std::string said = find_string(error, "message").value_or(std::string());
+    text = printable(context.without_secrets(said.substr(0, longest_look)));
+    failure.upstream_error = without_secrets(context, error);
+  }
+  failure.summary = fmt::format("HTTP {}", head.status);
+  if (redirects && text.empty())
+    text = "it redirects; only 307 and 308 to the same origin are followed";
+  failure.message = text.empty() ? failure.summary : fmt::format("{}: {}", failure.summary, text);
+  return failure;
+}
+
+SessionVerdict session_verdict(const ResponseHead& head, const Failure& failure,
+                               bool carried_session) {
+  const std::string_view error = failure.error_object;
+  const std::string code(find_member(error, "code").value_or(""));
+  const std::string message = find_string(error, "message").value_or(std::string());
+  if (head.status == 404) {
+    return carried_session && code != "-32601" ? SessionVerdict::lost : SessionVerdict::kept;
+  }
+  if (head.status != 400 || error.empty()) return SessionVerdict::kept;
+  const bool before_initialization =
+      (code == "-32600" || code == "-32602") && mentions(message, "before initialization");
+  const bool speaks_of_it = mentions(message, "session") || mentions(message, "not initialized");
+  return before_initialization || speaks_of_it ? SessionVerdict::doubtful : SessionVerdict::kept;
+}
+
+}  // namespace bridge

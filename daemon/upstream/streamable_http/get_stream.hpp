@@ -1,0 +1,98 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/backoff.hpp"
+#include "event/deadline_timer.hpp"
+#include "http/client/redirection.hpp"
+#include "http/client/response_head.hpp"
+#include "http/sse_parser.hpp"
+#include "upstream/streamable_http/http_context.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+class GetStreamOwner {
+ public:
+  /// Messages came (UpstreamGetStream::next_message, next_oversized_answer) or the state changed.
+  virtual void stream_progressed() = 0;
+  /// The upstream does not know the session whose stream was open before.
+  virtual void stream_lost_session() = 0;
+  /// 401 or 403: the next try has the token that is had by then.
+  virtual void stream_unauthorized(int status, const std::string& challenge,
+                                   int token_generation) = 0;
+
+ protected:
+  ~GetStreamOwner() = default;
+};
+
+/// The GET on which the upstream speaks by itself, kept open for the session's life (product
+/// section 8): reopened at once, then with back-off, never more than two openings a second.
+class UpstreamGetStream final : private CurlTransfer, private SseSink {
+ public:
+  UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner);
+  ~UpstreamGetStream();
+
+  /// For a new session: nothing of an older one is resumed.
+  void open();
+  /// Closes the connection and opens another, resuming.
+  void reopen();
+  void close();
+  /// Others reach the upstream: if the last try could not, the next one need not wait longer.
+  void hurry();
+
+  ServerStream state() const { return state_; }
+  /// Whether a try to open it was answered with a refusal since this was asked last.
+  bool take_refusal() { return std::exchange(refused_, false); }
+  std::optional<std::string> next_message();
+  /// The request whose answer has come here, but was over --max-frame.
+  std::optional<UpstreamId> next_oversized_answer();
+
+ private:
+  struct Callbacks;
+
+  void connect();
+  void begin_get();
+  void release_handle();
+  void head_complete();
+  void transfer_progressed(bool done, int result) override;
+  void ended(int result);
+  void refused();
+  void connect_later(bool failed);
+
+  void on_event(std::string type, std::string data) override;
+  void on_retry(std::chrono::milliseconds delay) override;
+  void on_oversized_event() override;
+  void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
+
+  HttpContext& context_;
+  GetStreamOwner& owner_;
+  DeadlineTimer timer_;
+  Backoff backoff_;
+  CurlHandle handle_;
+  HeaderList headers_;
+  SseParser parser_;
+  Redirection redirection_;
+  ResponseHead head_;
+  std::string body_;
+  std::deque<std::string> messages_;
+  std::deque<UpstreamId> oversized_answers_;
+  ServerStream state_ = ServerStream::off;
+  bool running_ = false;
+  bool was_open_ = false;  ///< in this session
+  bool said_none_ = false;
+  bool refused_ = false;
+  bool unreachable_ = false;  ///< the last try found no connection
+  int failures_ = 0;          ///< in a row
+  int token_generation_ = 0;
+  std::uint64_t oversized_ = 0;
+  std::optional<std::chrono::milliseconds> retry_;
+  std::optional<std::chrono::milliseconds> wait_once_;  ///< Retry-After of the last refusal
+  SteadyTime connected_at_{};
+  bool had_data_ = false;
+};
+
+}  // namespace bridge

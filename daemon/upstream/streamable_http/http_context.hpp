@@ -1,0 +1,150 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/token_source.hpp"
+#include "base/byte_budget.hpp"
+#include "base/log.hpp"
+#include "http/client/curl_loop.hpp"
+#include "http/client/goaway_watch.hpp"
+#include "http/client/http_options.hpp"
+#include "text/header_text.hpp"
+#include "upstream/upstream.hpp"
+
+struct curl_slist;
+
+namespace bridge {
+
+using HeaderList = std::shared_ptr<curl_slist>;
+
+struct CurlCleanup {
+  void operator()(CURL* handle) const;
+  std::shared_ptr<const TrustFiles> trust{};  ///< what the handle opens, for as long as it lives
+};
+using CurlHandle = std::unique_ptr<CURL, CurlCleanup>;
+
+/// What the transfers to one upstream share: options, the session's headers, handles. Owned by
+/// HttpUpstream; outlives its transfers.
+class HttpContext {
+ public:
+  HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log);
+
+  CurlLoop& curl() { return curl_; }
+  SteadyTime now() const { return curl_.loop().now(); }
+  const HttpOptions& options() const { return options_; }
+  ByteBudget& budget() { return budget_; }
+  Log& log() { return log_; }
+
+  /// A handle with everything set that all transfers need; comes from those given back, if any.
+  CurlHandle take_handle();
+  /// For the next taker. One whose last transfer had no connection is destroyed instead: libcurl
+  /// 8.14 loses the name that it looked up for it when it is used again.
+  void give_back(CurlHandle handle);
+
+  /// What the server's ends of HTTP/2 connections have left out; fed only with --http2.
+  GoawayWatch& goaways() { return goaways_; }
+
+  /// The headers of a POST in this session, or before there is one.
+  const HeaderList& post_headers();
+  /// The headers of a GET or DELETE. `last_event_id` may be empty.
+  HeaderList stream_headers(const std::string& last_event_id) const;
+
+  void set_session_id(std::string id);
+  void set_protocol_version(std::string version);
+  /// The bearer token from now on; empty: no Authorization header.
+  void set_token(const std::string& token);
+  const std::string& token() const { return token_; }
+  /// Grows with each change of the token: tells whether a refusal is of the one in use now.
+  int token_generation() const { return token_generation_; }
+  /// What SIGHUP may change: headers, timeouts, what the files of certificates hold.
+  void reconfigure(const HttpOptions& options);
+  void forget_session();
+
+  /// Messages go to this URL instead, and what they are answered comes on a stream of its own: the
+  /// bodies of their answers say nothing (HTTP+SSE). Empty: as usual.
+  void set_endpoint(const std::string& url);
+  bool answers_elsewhere() const { return !endpoint_.empty(); }
+  /// A sign of life on that stream.
+  void note_activity() { heard_ = now(); }
+  std::chrono::steady_clock::time_point heard() const { return heard_; }
+  /// The URL for a message.
+  const std::string& post_url() const { return endpoint_.empty() ? options_.url : endpoint_; }
+
+  /// Whether the server stream is open: kept up by HttpUpstream.
+  bool has_server_stream() const { return has_server_stream_; }
+  void set_server_stream(bool is_open) { has_server_stream_ = is_open; }
+
+  const std::string& session_id() const { return session_id_; }
+  /// Grows with each session that is forgotten: nothing is resumed across sessions.
+  int session_generation() const { return session_generation_; }
+
+  /// For how long a connection may have been idle before a message that must not be repeated.
+  static constexpr std::chrono::seconds usual_max_idle{4};
+  std::chrono::seconds max_idle() const { return max_idle_; }
+  void set_max_idle(std::chrono::seconds idle) { max_idle_ = idle; }
+
+  /// Kept up by the transfers.
+  UpstreamCounts& counts() { return counts_; }
+  const UpstreamCounts& counts() const { return counts_; }
+
+  /// Whose secrets without_secrets() blots out too. `tokens` outlives this.
+  void know_secrets_of(const TokenSource& tokens) { tokens_ = &tokens; }
+  /// `text` with every secret in it blotted out.
+  std::string without_secrets(std::string text) const;
+
+ private:
+  HeaderList common_headers() const;
+
+  struct UrlCleanup {
+    void operator()(void* url) const;
+  };
+
+  CurlLoop& curl_;
+  HttpOptions options_;
+  ByteBudget& budget_;
+  Log& log_;
+  std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
+  GoawayWatch goaways_;
+  std::vector<CurlHandle> idle_handles_;
+  HeaderList post_headers_;
+  std::string token_;
+  const TokenSource* tokens_ = nullptr;
+  int token_generation_ = 0;
+  std::string session_id_;
+  int session_generation_ = 0;
+  std::string protocol_version_;
+  std::string endpoint_;
+  bool has_server_stream_ = false;
+  std::chrono::steady_clock::time_point heard_{};
+  std::chrono::seconds max_idle_ = usual_max_idle;
+  UpstreamCounts counts_;
+};
+
+/// How the upstream is reached and trusted: proxy, its Unix socket, HTTP version, TLS.
+void apply_transport_options(CURL* handle, const HttpOptions& options);
+
+using CurlReceive = std::size_t (*)(char* data, std::size_t size, std::size_t count, void* self);
+
+/// How many connections were opened for the transfer that has just ended.
+std::uint64_t connections_opened(CURL* handle);
+
+/// Makes the handle a GET with these headers, received by `self`. The list must outlive the
+/// transfer.
+void set_get(CURL* handle, const HeaderList& headers);
+/// The same for a stream that stays: TCP keep-alive on, and no connection that was idle for long.
+/// Such a handle is not given back, since these settings would stay with it.
+void set_stream(CURL* handle, const HeaderList& headers);
+void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self);
+
+/// Appends to a list that may be empty.
+void append_header(HeaderList& list, const std::string& line);
+/// The same for what a peer has said: nothing is appended unless it passes the gate. Whoever took
+/// it in has told the refusal.
+void append_said(HeaderList& list, std::string_view name, const std::string& said,
+                 std::size_t limit, Blanks blanks = Blanks::none);
+
+}  // namespace bridge

@@ -1,0 +1,80 @@
+#include "control/metrics_file.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace bridge;
+
+namespace {
+
+struct Folder {
+  Folder() {
+    char name[] = "/tmp/metrics-file-XXXXXX";
+    path = mkdtemp(name);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
+  }
+  std::filesystem::path path;
+};
+
+std::string content(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("a file is replaced whole, readable by all, with nothing left beside it") {
+  const Folder folder;
+  const std::string path = folder.path / "bridge.prom";
+  const mode_t before = umask(077);
+  CHECK(replace_file(path, "one\n").empty());
+  struct stat first {};
+  REQUIRE(stat(path.c_str(), &first) == 0);
+  CHECK(replace_file(path, "two\n").empty());
+  umask(before);
+  struct stat second {};
+  REQUIRE(stat(path.c_str(), &second) == 0);
+  CHECK((second.st_mode & 07777) == 0644);
+  CHECK(content(path) == "two\n");
+  CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a file that cannot be written is said, and nothing is left") {
+  const Folder folder;
+  CHECK(replace_file(folder.path / "nowhere" / "bridge.prom", "x") == "No such file or directory");
+  std::filesystem::create_directory(folder.path / "bridge.prom");
+  CHECK(replace_file(folder.path / "bridge.prom", "x") == "Is a directory");
+  CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("what stands where the file is prepared is neither written to nor waited for") {
+  const Folder folder;
+  const std::string path = folder.path / "bridge.prom";
+  const std::string prepared = path + "." + std::to_string(getpid());
+  REQUIRE(mkfifo(prepared.c_str(), 0600) == 0);
+  CHECK(replace_file(path, "one\n").empty());
+  CHECK(content(path) == "one\n");
+
+  const std::string victim = folder.path / "victim";
+  std::ofstream(victim) << "precious";
+  std::filesystem::create_symlink(victim, prepared);
+  CHECK(replace_file(path, "two\n").empty());
+  std::filesystem::create_hard_link(victim, prepared);
+  CHECK(replace_file(path, "three\n").empty());
+  CHECK(content(victim) == "precious");
+  CHECK(content(path) == "three\n");
+
+  std::filesystem::create_directory(prepared);
+  CHECK(replace_file(path, "four\n") == "Is a directory");
+  CHECK(content(path) == "three\n");
+}

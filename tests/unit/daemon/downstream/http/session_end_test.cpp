@@ -1,0 +1,134 @@
+#include "downstream/http/session_end.hpp"
+
+#include <doctest/doctest.h>
+
+#include "upstream/stdio/child_requests.hpp"
+#include "upstream/streamable_http/exchange_clock.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+const SteadyTime start{1000s};
+const SessionPatience patience{30s, 5s};
+
+}  // namespace
+
+TEST_CASE("a session that nobody uses ends") {
+  SessionUse use;
+  use.last_used = start;
+  const auto due = end_of_session(use, patience);
+  REQUIRE(due);
+  CHECK(due->time == start + 30s);
+  CHECK(due->why == SessionEnd::idle);
+}
+
+TEST_CASE("a session with something open or under way is not idle") {
+  SessionUse use;
+  use.last_used = start;
+  use.has_stream = true;
+  CHECK_FALSE(end_of_session(use, patience));
+  use.has_stream = false;
+  use.is_asked = true;
+  CHECK_FALSE(end_of_session(use, patience));
+}
+
+TEST_CASE(
+    "over its limit a session ends once nothing was taken for a while, whatever else it does") {
+  for (const bool has_stream : {false, true}) {
+    for (const bool is_asked : {false, true}) {
+      const SessionUse use{has_stream, is_asked, true, start + 100s, start + 1s};
+      const auto due = end_of_session(use, patience);
+      REQUIRE(due);
+      CHECK(due->time == start + 6s);
+      CHECK(due->why == SessionEnd::stalled);
+    }
+  }
+}
+
+namespace {
+
+/// One downstream session with one request that never ends by itself, as far as time goes.
+struct Walk {
+  bool paused;           ///< the session is over its limit, so the answer is not read
+  bool reads;            ///< somebody takes what lies there, and a second later it is over again
+  bool has_stream;       ///< a connection carries the session's stream
+  bool upstream_speaks;  ///< a byte of the answer comes every second
+  bool elsewhere;        ///< the answer is awaited on a shared stream
+  bool on_child;         ///< the upstream is a child, which is never paused
+
+  SessionPatience session;
+  ExchangePatience request;
+
+  /// How long until the request has ended and the session has, by a clock that is advanced second
+  /// by second; nothing if a day does not suffice.
+  std::optional<std::chrono::seconds> both_end() const {
+    ExchangeClock clock;
+    clock.start(start);
+    ChildRequest child_request;
+    child_request.started = start;
+    SteadyTime heard = start;
+    SessionUse use{has_stream, true, paused, start, start};
+    if (paused && !on_child) clock.pause(start);
+    for (std::chrono::seconds passed{}; passed < 24h; ++passed) {
+      const SteadyTime now = start + passed;
+      if (upstream_speaks && (on_child || elsewhere || !clock.is_paused())) {
+        clock.heard(now);
+        heard = now;
+      }
+      if (paused && reads && passed % 4s == 0s) {
+        use.last_taken = now;
+        if (!on_child) {
+          clock.go_on(now);
+          clock.pause(now);
+        }
+      }
+      if (use.is_asked) {
+        const SteadyTime deadline =
+            on_child
+                ? ChildRequests::deadline(child_request, heard, {request.silence, request.in_all})
+                : clock.deadline(request, elsewhere ? std::optional(heard) : std::nullopt);
+        if (deadline <= now) {
+          use.is_asked = false;
+          use.last_used = now;
+        }
+      }
+      // Who reads has read all in the end; who does not is dropped with its connection.
+      if (!use.is_asked && reads) use.over_limit = use.has_stream = false;
+      if (use.has_stream && !reads && passed >= session.stall) use.has_stream = false;
+      const auto due = end_of_session(use, session);
+      if (due && due->time <= now) {
+        // With its client gone nothing holds the request back any more.
+        if (!use.is_asked) return passed;
+        if (!on_child) clock.go_on(now);
+        const SteadyTime deadline =
+            on_child ? child_request.started + request.in_all : clock.deadline(request);
+        return std::chrono::duration_cast<std::chrono::seconds>(std::max(deadline, now) - start);
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("in whatever way a session and its request are paused, both end in their time") {
+  const SessionPatience session{20s, 5s};
+  const ExchangePatience request{10s, 60s, 5s};
+  for (int bits = 0; bits < 64; ++bits) {
+    const auto bit = [bits](int n) { return (bits >> n & 1) != 0; };
+    const Walk walk{bit(0), bit(1), bit(2), bit(3), bit(4), bit(5), session, request};
+    const auto ended = walk.both_end();
+    REQUIRE_MESSAGE(ended, "state " << bits);
+    // The request has 60 s and one pause, the session its idle time behind it.
+    CHECK_MESSAGE(*ended <= 60s + 5s + 20s, "state " << bits << ": " << ended->count() << " s");
+  }
+}
+
+TEST_CASE("without a bound for requests a session whose answers nobody takes still ends") {
+  for (const bool has_stream : {false, true}) {
+    const Walk walk{true, false, has_stream, false, false, true, {20s, 5s}, {0s, 0s, 5s}};
+    CHECK(walk.both_end().has_value());
+  }
+}

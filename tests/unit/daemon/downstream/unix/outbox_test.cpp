@@ -1,0 +1,223 @@
+#include "downstream/unix/outbox.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "../../notifications/ring_helpers.hpp"
+#include "outbox_helpers.hpp"
+
+using namespace bridge;
+
+TEST_CASE("answers and notifications go out in the order of their arrival") {
+  Ring ring{RingLimits{}};
+  push(ring, "n1");
+  Outbox outbox(ring);
+  outbox.join(now);
+  outbox.push("a1");
+  outbox.push("a2");
+  push(ring, "n2");
+  push(ring, "n3");
+  outbox.push("a3");
+  push(ring, "n4");
+  CHECK(write_all(outbox) == "n1\na1\na2\nn2\nn3\na3\nn4\n");
+  CHECK(write_all(outbox).empty());
+}
+
+TEST_CASE("who does not read the ring gets its answers only") {
+  Ring ring{RingLimits{}};
+  Outbox outbox(ring);
+  CHECK_FALSE(outbox.reads_ring());
+  push(ring, "n1");
+  outbox.push("a1");
+  CHECK(write_all(outbox) == "a1\n");
+  outbox.join(now);
+  CHECK(outbox.reads_ring());
+  outbox.stop_reading();
+  outbox.push("a2");
+  push(ring, "n2");
+  CHECK(write_all(outbox) == "a2\n");
+  CHECK_FALSE(outbox.reads_ring());
+}
+
+TEST_CASE("a frame sent ahead overtakes all that has not begun") {
+  Ring ring{RingLimits{}};
+  push(ring, "n1");
+  Outbox outbox(ring);
+  outbox.join(now);
+  outbox.push("a1");
+  outbox.push_ahead("first");
+  outbox.push_ahead("second");
+  CHECK(write_all(outbox) == "first\nsecond\nn1\na1\n");
+}
+
+TEST_CASE("a frame that has begun is finished before anything else") {
+  Ring ring{RingLimits{}};
+  Outbox outbox(ring);
+  outbox.join(now);
+  outbox.push("answer");
+  CHECK(write(outbox, 3) == "ans");
+  outbox.push_ahead("ahead");
+  CHECK(write_all(outbox) == "wer\nahead\n");
+  push(ring, "notification");
+  CHECK(write(outbox, 3) == "not");
+  outbox.push_ahead("ahead");
+  CHECK(write(outbox, 2) == "if");
+  CHECK(write_all(outbox) == "ication\nahead\n");
+}
+
+TEST_CASE("a sequence is the same whatever the socket takes at a time") {
+  const auto stream_of = [](auto&& take) {
+    Ring ring{RingLimits{}};
+    push(ring, "note one");
+    Outbox outbox(ring);
+    outbox.join(now);
+    outbox.push("answer one");
+    outbox.push("");
+    push(ring, "note two");
+    push(ring, "");
+    outbox.push("answer two");
+    push(ring, "note three");
+    std::string stream;
+    for (std::size_t turn = 0;
+         outbox.bytes() > 0 || outbox.reader().next <= ring.newest() || outbox.frames() > 0;
+         ++turn) {
+      stream += write(outbox, take(turn));
+      REQUIRE(turn < 1000);
+    }
+    CHECK(outbox.bytes() == 0);
+    CHECK(outbox.frames() == 0);
+    return stream;
+  };
+  const std::string whole = stream_of([](std::size_t) { return SIZE_MAX; });
+  CHECK(whole == "note one\nanswer one\n\nnote two\n\nanswer two\nnote three\n");
+  for (std::size_t size = 1; size <= whole.size(); ++size) {
+    CAPTURE(size);
+    CHECK(stream_of([size](std::size_t) { return size; }) == whole);
+    CHECK(stream_of([size](std::size_t turn) { return turn == 0 ? size : SIZE_MAX; }) == whole);
+    // Some writes take nothing at all.
+    CHECK(stream_of([size](std::size_t turn) { return turn % 2 == 0 ? 0 : size; }) == whole);
+  }
+}
+
+TEST_CASE("no more pieces are gathered than there is room for, the rest comes next") {
+  Ring ring{RingLimits{}};
+  Outbox outbox(ring);
+  outbox.join(now);
+  for (int i = 0; i < 5; ++i) {
+    outbox.push_ahead("x");
+    outbox.push("a");
+    push(ring, "n");
+  }
+  iovec pieces[4];
+  CHECK(outbox.gather(pieces, 4) == 4);
+  outbox.consume(8);
+  CHECK(outbox.gather(pieces, 1) == 1);
+  outbox.consume(0);
+  CHECK(outbox.gather(pieces, 4) == 4);
+  CHECK(write_all(outbox) == "x\na\nn\na\nn\na\nn\na\nn\na\nn\n");
+  CHECK(outbox.gather(pieces, 4) == 0);
+}
+
+TEST_CASE("bytes count the queued frames with their line ends, and come back to nothing") {
+  Ring ring{RingLimits{}};
+  Outbox outbox(ring);
+  outbox.join(now);
+  CHECK(outbox.bytes() == 0);
+  outbox.push("1234");
+  outbox.push_ahead("12");
+  CHECK(outbox.bytes() == 8);
+  CHECK(outbox.frames() == 2);
+  push(ring, "not counted, the ring holds it");
+  CHECK(outbox.bytes() == 8);
+  write(outbox, 3);
+  CHECK(outbox.bytes() == 5);
+  write(outbox, 2);
+  CHECK(outbox.bytes() == 5);
+  CHECK(outbox.frames() == 1);
+  write(outbox, 3);
+  CHECK(outbox.bytes() == 0);
+  CHECK(outbox.frames() == 0);
+  write_all(outbox);
+  CHECK(outbox.bytes() == 0);
+}
+
+TEST_CASE("the rest of a notification is kept when the ring pushes it out meanwhile") {
+  RingLimits limits;
+  limits.entries = 1;
+  Ring ring(limits);
+  Outbox outbox(ring);
+  outbox.join(now);
+  push(ring, "notification");
+  CHECK(write(outbox, 5) == "notif");
+  push(ring, "another");
+  CHECK(write_all(outbox) == "ication\nanother\n");
+  CHECK(outbox.take_lost() == 0);
+  CHECK(outbox.bytes() == 0);
+}
+
+TEST_CASE("what was pushed out before its turn is lost, said once") {
+  RingLimits limits;
+  limits.entries = 2;
+  Ring ring(limits);
+  Outbox outbox(ring);
+  outbox.join(now);
+  for (int i = 0; i < 5; ++i) push(ring, std::to_string(i));
+  CHECK(write_all(outbox) == "3\n4\n");
+  CHECK(outbox.take_lost() == 3);
+  CHECK(outbox.take_lost() == 0);
+}
+
+TEST_CASE("reading can be ended with what is in the ring now") {
+  Ring ring{RingLimits{}};
+  Outbox outbox(ring);
+  outbox.join(now);
+  push(ring, "n1");
+  outbox.stop_at_newest();
+  push(ring, "n2");
+  outbox.push("a1");
+  CHECK(write_all(outbox) == "n1\na1\n");
+}
+
+TEST_CASE("only what was written whole is acknowledged") {
+  Ring ring{RingLimits{}};
+  push(ring, "n1");
+  push(ring, "n2");
+  Outbox outbox(ring);
+  outbox.join(now);
+  CHECK_FALSE(outbox.has_unacknowledged());
+  write(outbox, 4);
+  CHECK(outbox.has_unacknowledged());
+  outbox.acknowledge();
+  CHECK(value_of(outbox.reader().acknowledged) == 2);
+  ring.take(outbox.reader());
+  CHECK(ring.untaken() == 1);
+  CHECK(outbox.has_unacknowledged());
+  write_all(outbox);
+  outbox.acknowledge();
+  ring.take(outbox.reader());
+  CHECK(ring.untaken() == 0);
+  CHECK_FALSE(outbox.has_unacknowledged());
+}
+
+TEST_CASE("the rest of an answer does not hold back the acknowledgement of what came before it") {
+  Ring ring{RingLimits{}};
+  push(ring, "n1");
+  Outbox outbox(ring);
+  outbox.join(now);
+  outbox.push("answer");
+  write(outbox, 5);
+  outbox.acknowledge();
+  ring.take(outbox.reader());
+  CHECK(ring.untaken() == 0);
+}
+
+TEST_CASE("joining twice does not begin again") {
+  Ring ring{RingLimits{}};
+  push(ring, "n1");
+  Outbox outbox(ring);
+  outbox.join(now);
+  CHECK(write_all(outbox) == "n1\n");
+  outbox.join(now);
+  CHECK(write_all(outbox).empty());
+}

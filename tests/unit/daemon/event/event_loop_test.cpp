@@ -1,0 +1,157 @@
+#include "event/event_loop.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "event/deadline_timer.hpp"
+#include "simulated_clock.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+TEST_CASE("what is deferred is done once, at the end of the outermost turn") {
+  EventLoop loop;
+  int done = 0;
+  Deferred deferred(loop, [&] { ++done; });
+  {
+    const EventLoop::Turn outer(loop);
+    {
+      const EventLoop::Turn inner(loop);
+      deferred.schedule();
+      deferred.schedule();
+    }
+    CHECK(done == 0);
+    deferred.schedule();
+  }
+  CHECK(done == 1);
+  { const EventLoop::Turn another(loop); }
+  CHECK(done == 1);
+}
+
+TEST_CASE("what is deferred while others run is done in the same turn, in the order of asking") {
+  EventLoop loop;
+  std::string order;
+  Deferred second(loop, [&] { order += "2"; });
+  Deferred first(loop, [&] {
+    order += "1";
+    if (order.size() < 4) second.schedule();
+  });
+  Deferred third(loop, [&] {
+    order += "3";
+    if (order.size() < 4) first.schedule();
+  });
+  {
+    const EventLoop::Turn turn(loop);
+    first.schedule();
+    third.schedule();
+  }
+  CHECK(order == "1321");
+}
+
+TEST_CASE("what is destroyed or cancelled while it is deferred is not done") {
+  EventLoop loop;
+  int done = 0;
+  {
+    const EventLoop::Turn turn(loop);
+    Deferred last(loop, [&] { ++done; });
+    auto destroyed = std::make_unique<Deferred>(loop, [&] { ++done; });
+    Deferred cancelled(loop, [&] { ++done; });
+    destroyed->schedule();
+    cancelled.schedule();
+    last.schedule();
+    destroyed.reset();
+    cancelled.cancel();
+    CHECK_FALSE(cancelled.is_scheduled());
+  }
+  CHECK(done == 0);
+}
+
+TEST_CASE("what is deferred outside of any turn begins one") {
+  EventLoop loop;
+  int done = 0;
+  Deferred deferred(loop, [&] { ++done; });
+  deferred.schedule();
+  CHECK(done == 0);
+  loop.run();
+  CHECK(done == 1);
+}
+
+TEST_CASE("what is over is destroyed when the turn ends, after what was deferred") {
+  EventLoop loop;
+  std::string order;
+  struct Over {
+    std::string& order;
+    Deferred* next = nullptr;
+    ~Over() {
+      order += "x";
+      if (next != nullptr) next->schedule();
+    }
+  };
+  Deferred after(loop, [&] { order += "2"; });
+  Deferred before(loop, [&] { order += "1"; });
+  loop.after_turn([&] { order += "."; });
+  {
+    const EventLoop::Turn turn(loop);
+    loop.reap(std::unique_ptr<Over>(new Over{order, &after}));
+    before.schedule();
+    CHECK(order.empty());
+  }
+  CHECK(order == "1x2.");
+}
+
+TEST_CASE("timers run in their order, by the loop's clock") {
+  SimulatedClock clock;
+  EventLoop loop(clock);
+  std::string order;
+  DeadlineTimer late(loop, [&] { order += "l"; });
+  DeadlineTimer early(loop, [&] {
+    order += "e";
+    late.set_after(1s);
+  });
+  late.set_after(3s);
+  early.set_after(2s);
+  CHECK_FALSE(loop.run_due());
+  clock.advance(2s);
+  CHECK(loop.run_due());
+  CHECK(order == "e");
+  clock.advance(1s);
+  CHECK(loop.run_due());
+  CHECK(order == "el");
+  CHECK_FALSE(loop.next_due().has_value());
+}
+
+TEST_CASE("a deadline that was moved later, cleared or destroyed does not come at its old time") {
+  SimulatedClock clock;
+  EventLoop loop(clock);
+  int expired = 0;
+  DeadlineTimer moved(loop, [&] { ++expired; });
+  DeadlineTimer cleared(loop, [&] { ++expired; });
+  auto destroyed = std::make_unique<DeadlineTimer>(loop, [&] { ++expired; });
+  for (DeadlineTimer* timer : {&moved, &cleared, destroyed.get()}) timer->set_after(1s);
+  moved.set_after(5s);
+  cleared.clear();
+  destroyed.reset();
+  clock.advance(4s);
+  loop.run_due();
+  CHECK(expired == 0);
+  CHECK(moved.is_set());
+  clock.advance(1s);
+  loop.run_due();
+  CHECK(expired == 1);
+}
+
+TEST_CASE("with the machine's clock the loop wakes up for its timers by itself") {
+  EventLoop loop;
+  int expired = 0;
+  DeadlineTimer far(loop, [] {});
+  DeadlineTimer near(loop, [&] {
+    ++expired;
+    loop.stop();
+  });
+  far.set_after(1h);
+  near.set_after(1ms);
+  loop.run();
+  CHECK(expired == 1);
+}

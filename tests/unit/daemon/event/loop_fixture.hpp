@@ -1,0 +1,79 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "auth/token_source.hpp"
+#include "base/log.hpp"
+#include "event/event_loop.hpp"
+
+namespace bridge {
+
+/// A loop to run sources on, and a folder of the test's own.
+struct LoopFixture {
+  LoopFixture() {
+    std::string name = (std::filesystem::temp_directory_path() / "mcp-auth-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    folder = name;
+  }
+  ~LoopFixture() { std::filesystem::remove_all(folder); }
+  LoopFixture(const LoopFixture&) = delete;
+  LoopFixture& operator=(const LoopFixture&) = delete;
+
+  std::string path(const std::string& name) const { return (folder / name).string(); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+
+  /// Replaces a file as a careful writer does.
+  void replace(const std::string& name, const std::string& text) const {
+    write(name + ".new", text);
+    std::filesystem::rename(path(name + ".new"), path(name));
+  }
+
+  std::string read(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /// Runs the loop until it does, or for half a minute.
+  bool comes_true(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      loop.context().restart();
+      loop.context().run_one_for(std::chrono::milliseconds(20));
+    }
+    return true;
+  }
+  void run_until(const std::function<bool()>& condition) { REQUIRE(comes_true(condition)); }
+
+  TokenAnswer fetch(TokenSource& source) {
+    std::optional<TokenAnswer> answer;
+    source.fetch([&](const TokenAnswer& given) {
+      CHECK(!answer);
+      answer = given;
+    });
+    CHECK(!answer);
+    run_until([&] { return answer.has_value(); });
+    return *answer;
+  }
+
+  EventLoop loop;
+  Log log{LogLevel::off};
+  std::filesystem::path folder;
+};
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace bridge

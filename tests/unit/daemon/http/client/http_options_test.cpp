@@ -1,0 +1,74 @@
+#include "http/client/http_options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace bridge;
+
+TEST_CASE("a URL is shown without userinfo and query") {
+  HttpOptions options;
+  CHECK(set_url(options, "https://user:pw@a.example:8443/mcp?key=1#x").empty());
+  CHECK(options.target == "https://a.example:8443/mcp");
+  CHECK(options.unix_socket.empty());
+  CHECK(set_url(options, "http://a.example").empty());
+  CHECK(options.target == "http://a.example/");
+}
+
+TEST_CASE("a server on a Unix socket is named in the URL's host") {
+  HttpOptions options;
+  CHECK(set_url(options, "http+unix://%2Frun%2Fx.sock/mcp?a=1").empty());
+  CHECK(options.unix_socket == "/run/x.sock");
+  CHECK(options.url == "http://localhost/mcp?a=1");
+  CHECK(options.target == "unix:/run/x.sock/mcp");
+  CHECK(set_url(options, "http+unix://%2Frun%2Fx.sock").empty());
+  CHECK(options.url == "http://localhost/");
+  CHECK(is_local(options));
+  CHECK(set_url(options, "http://a.example/").empty());
+  CHECK(options.unix_socket.empty());
+}
+
+TEST_CASE("what is no URL of these schemes is refused with a reason") {
+  for (const char* url : {"", "ftp://a/b", "file:///etc/passwd", "://x", "http://",
+                          "http+unix:///mcp", "http+unix://%00/mcp", "http://a b/"}) {
+    CAPTURE(url);
+    HttpOptions options;
+    CHECK_FALSE(set_url(options, url).empty());
+  }
+}
+
+TEST_CASE("a socket's path in a URL is as long as a Unix socket's can be, and no longer") {
+  HttpOptions options;
+  CHECK(set_url(options, "http+unix://%2F" + std::string(106, 'x') + "/mcp").empty());
+  CHECK(options.unix_socket.size() == 107);
+  CHECK(set_url(options, "http+unix://%2F" + std::string(107, 'x') + "/mcp").find("107") !=
+        std::string::npos);
+}
+
+TEST_CASE("a redirect stays within scheme, host and port") {
+  const std::string base = "http://a.example/mcp";
+  CHECK(same_origin_url(base, "/other?x=1") == "http://a.example/other?x=1");
+  CHECK(same_origin_url(base, "mcp/") == "http://a.example/mcp/");
+  CHECK(same_origin_url(base, "http://a.example:80/x").find("/x") != std::string::npos);
+  for (const char* location :
+       {"https://a.example/mcp", "http://b.example/mcp", "http://a.example:8080/mcp",
+        "//b.example/mcp", "http://a.example.evil/"}) {
+    CAPTURE(location);
+    CHECK(same_origin_url(base, location).empty());
+  }
+}
+
+TEST_CASE("this machine is known by its names") {
+  for (const auto& [url, local] : {std::pair{"http://localhost:1/", true},
+                                   {"http://127.0.0.1/", true},
+                                   {"http://127.8.9.1/", true},
+                                   {"http://[::1]:1/", true},
+                                   {"http://a.example/", false},
+                                   {"http://10.0.0.1/", false},
+                                   {"http://localhost.example/", false}}) {
+    CAPTURE(url);
+    HttpOptions options;
+    REQUIRE(set_url(options, url).empty());
+    CHECK(is_local(options) == local);
+  }
+}

@@ -1,0 +1,182 @@
+#include "http/client/response_head.hpp"
+
+#include <doctest/doctest.h>
+
+#include <ctime>
+#include <initializer_list>
+#include <string>
+
+using bridge::ResponseHead;
+using namespace std::chrono_literals;
+
+namespace {
+
+ResponseHead head_of(std::initializer_list<std::string_view> lines) {
+  ResponseHead head;
+  for (const std::string_view line : lines) head.line(std::string(line) + "\r\n");
+  head.line("\r\n");
+  return head;
+}
+
+std::string http_date(std::time_t time) {
+  char text[64];
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the status line is read in every version of HTTP") {
+  CHECK(head_of({"HTTP/1.1 200 OK"}).status == 200);
+  CHECK(head_of({"HTTP/1.0 404 Not Found"}).status == 404);
+  CHECK(head_of({"HTTP/2 202"}).status == 202);
+  CHECK(head_of({"HTTP/1.1 503"}).status == 503);
+  CHECK(head_of({"HTTP/1.1 abc"}).status == 0);
+  CHECK(head_of({"HTTP/1.1"}).status == 0);
+  CHECK(ResponseHead{}.status == 0);
+}
+
+TEST_CASE("success is any status from 200 to 299") {
+  for (const auto& [line, success] : {std::pair{"HTTP/1.1 200 OK", true},
+                                      {"HTTP/1.1 202 Accepted", true},
+                                      {"HTTP/1.1 299 x", true},
+                                      {"HTTP/1.1 199 x", false},
+                                      {"HTTP/1.1 300 x", false},
+                                      {"HTTP/1.1 404 x", false}}) {
+    CAPTURE(line);
+    CHECK(head_of({line}).is_success() == success);
+  }
+}
+
+TEST_CASE("only the last head of several remains") {
+  const ResponseHead head =
+      head_of({"HTTP/1.1 100 Continue", "Mcp-Session-Id: early", "Content-Length: 3", "",
+               "HTTP/1.1 200 OK", "Content-Type: application/json"});
+  CHECK(head.status == 200);
+  CHECK(head.session_id.empty());
+  CHECK_FALSE(head.content_length);
+  CHECK(head.is_json());
+}
+
+TEST_CASE("a trailer is not merged into the head, whatever it says") {
+  ResponseHead head =
+      head_of({"HTTP/1.1 200 OK", "Content-Type: application/json", "Mcp-Session-Id: right"});
+  REQUIRE(head.complete);
+  for (const char* line :
+       {"Content-Type: text/html\r\n", "Mcp-Session-Id: wrong\r\n", "Retry-After: 9\r\n",
+        "WWW-Authenticate: Bearer\r\n", "Mcp-Auth-Server: x\r\n", "Location: /x\r\n",
+        "Content-Length: 3\r\n", "Keep-Alive: timeout=1\r\n", "HTTP/1.1 500 x: y\r\n", "\r\n"}) {
+    CHECK_FALSE(head.line(line));
+  }
+  CHECK(head.status == 200);
+  CHECK(head.is_json());
+  CHECK(head.session_id == "right");
+  CHECK_FALSE(head.retry_after);
+  CHECK_FALSE(head.content_length);
+  CHECK_FALSE(head.keep_alive_timeout);
+  CHECK(head.www_authenticate.empty());
+  CHECK(head.authorization_server.empty());
+  CHECK(head.location.empty());
+}
+
+TEST_CASE("an informational head completes nothing") {
+  ResponseHead head;
+  CHECK_FALSE(head.line("HTTP/1.1 103 Early Hints\r\n"));
+  CHECK_FALSE(head.line("Mcp-Session-Id: early\r\n"));
+  CHECK_FALSE(head.line("\r\n"));
+  CHECK_FALSE(head.complete);
+  CHECK_FALSE(head.line("HTTP/1.1 202 Accepted\r\n"));
+  CHECK(head.line("\r\n"));
+  CHECK(head.session_id.empty());
+}
+
+TEST_CASE("names are compared without regard to case, values lose the blanks around them") {
+  const ResponseHead head = head_of({"HTTP/1.1 401 x", "MCP-SESSION-ID:  aB%20=/+ \t",
+                                     "www-Authenticate:Bearer realm=\"A\", error=\"b\"",
+                                     "mcp-auth-server: https://Auth.example/",
+                                     "LOCATION: /Other?x=1", "content-LENGTH: 42"});
+  CHECK(head.session_id == "aB%20=/+");
+  CHECK(head.www_authenticate == "Bearer realm=\"A\", error=\"b\"");
+  CHECK(head.authorization_server == "https://Auth.example/");
+  CHECK(head.location == "/Other?x=1");
+  CHECK(head.content_length == 42);
+}
+
+TEST_CASE("lines that are no header, and other headers, are passed over") {
+  const ResponseHead head =
+      head_of({"HTTP/1.1 200 OK", "no colon here", ": no name", "X-Mcp-Session-Id: no",
+               "Mcp-Session-Id2: no", "Mcp-Session-I: no"});
+  CHECK(head.status == 200);
+  CHECK(head.session_id.empty());
+}
+
+TEST_CASE("a content type is compared in lower case and without its parameters") {
+  CHECK(head_of({"HTTP/1.1 200", "Content-Type: Application/JSON; charset=UTF-8"}).is_json());
+  CHECK(head_of({"HTTP/1.1 200", "Content-Type: application/json ;x=y"}).is_json());
+  CHECK(
+      head_of({"HTTP/1.1 200", "Content-Type: text/event-stream;charset=utf-8"}).is_event_stream());
+  for (const char* other :
+       {"Content-Type: text/html", "Content-Type: application/json-rpc",
+        "Content-Type:", "Content-Type: text/event-streams", "X-Content-Type: application/json"}) {
+    CAPTURE(other);
+    const ResponseHead head = head_of({"HTTP/1.1 200", other});
+    CHECK_FALSE(head.is_json());
+    CHECK_FALSE(head.is_event_stream());
+  }
+}
+
+TEST_CASE("a length that is none is not believed") {
+  for (const char* line : {"Content-Length: -1", "Content-Length: 1, 1", "Content-Length: 0x10",
+                           "Content-Length:", "Content-Length: 99999999999999999999999"}) {
+    CAPTURE(line);
+    CHECK_FALSE(head_of({"HTTP/1.1 200", line}).content_length);
+  }
+}
+
+TEST_CASE("Retry-After is seconds") {
+  CHECK(head_of({"HTTP/1.1 429", "Retry-After: 0"}).retry_after == 0s);
+  CHECK(head_of({"HTTP/1.1 429", "Retry-After: 120"}).retry_after == 120s);
+  for (const char* line : {"Retry-After: soon", "Retry-After:", "Retry-After: x1"}) {
+    CAPTURE(line);
+    CHECK_FALSE(head_of({"HTTP/1.1 429", line}).retry_after);
+  }
+  CHECK_FALSE(head_of({"HTTP/1.1 429"}).retry_after);
+}
+
+TEST_CASE("Retry-After is a date, and one that is over is now") {
+  const auto ahead =
+      head_of({"HTTP/1.1 503", "Retry-After: " + http_date(std::time(nullptr) + 100)}).retry_after;
+  REQUIRE(ahead);
+  CHECK(*ahead >= 95s);
+  CHECK(*ahead <= 100s);
+  CHECK(head_of({"HTTP/1.1 503", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT"}).retry_after == 0s);
+}
+
+TEST_CASE("Retry-After is a year at most, however far the date") {
+  for (const char* line : {"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", "Retry-After: 4294967295"})
+    CHECK(head_of({"HTTP/1.1 429", line}).retry_after == std::chrono::hours(365 * 24));
+}
+
+TEST_CASE("the server says how long it keeps an idle connection") {
+  CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=5"}).keep_alive_timeout == 5s);
+  CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: timeout=72, max=100"}).keep_alive_timeout == 72s);
+  CHECK(head_of({"HTTP/1.1 200", "Keep-Alive: max=100, timeout=3"}).keep_alive_timeout == 3s);
+  for (const char* line :
+       {"Keep-Alive: max=100", "Keep-Alive: timeout=", "Keep-Alive: timeout=x"}) {
+    CAPTURE(line);
+    CHECK_FALSE(head_of({"HTTP/1.1 200", line}).keep_alive_timeout);
+  }
+}
+
+TEST_CASE("a head is complete with its empty line, and not before") {
+  ResponseHead head;
+  for (const char* line : {"HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 OK\r\n",
+                           "Content-Type: application/json\r\n"}) {
+    head.line(line);
+  }
+  CHECK_FALSE(head.complete);
+  head.line("\r\n");
+  CHECK(head.complete);
+}

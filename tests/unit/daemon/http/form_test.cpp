@@ -1,0 +1,56 @@
+#include "http/form.hpp"
+
+#include <doctest/doctest.h>
+
+#include "auth/token_request.hpp"
+#include "base/base64.hpp"
+
+using namespace bridge;
+using namespace std::string_literals;
+
+TEST_CASE("base64, with padding and for URLs") {
+  CHECK(base64("") == "");
+  CHECK(base64("f") == "Zg==");
+  CHECK(base64("fo") == "Zm8=");
+  CHECK(base64("foo") == "Zm9v");
+  CHECK(base64("foobar") == "Zm9vYmFy");
+  CHECK(base64("\xfb\xff\xfe") == "+//+");
+  CHECK(base64url("\xfb\xff\xfe") == "-__-");
+  CHECK(base64url("\0\xff"s) == "AP8");
+}
+
+TEST_CASE("everything but unreserved characters is percent-encoded") {
+  CHECK(form_encoded("azAZ09-._~") == "azAZ09-._~");
+  CHECK(form_encoded("a b+c&d=e%/:?\n\xc3\xa9") == "a%20b%2Bc%26d%3De%25%2F%3A%3F%0A%C3%A9");
+  CHECK(form_encoded("\0"s) == "%00");
+}
+
+TEST_CASE("client id and secret are encoded before they are joined") {
+  CHECK(basic_credentials("id", "secret") == "Basic aWQ6c2VjcmV0");
+  CHECK(basic_credentials("a:b", "c d%") == "Basic " + base64("a%3Ab:c%20d%25"));
+}
+
+TEST_CASE("a token request names the resource, and the client as the server wants it") {
+  TokenRequest request;
+  request.client_id = "me";
+  request.secret = "s&cret";
+  request.resource = "https://h/mcp";
+  CHECK(request.body() == "grant_type=client_credentials&resource=https%3A%2F%2Fh%2Fmcp");
+  CHECK(request.authorization() == basic_credentials("me", "s&cret"));
+
+  request.how = ClientAuthentication::secret_post;
+  request.scope = "a b";
+  CHECK(request.body() ==
+        "grant_type=client_credentials&resource=https%3A%2F%2Fh%2Fmcp&scope=a%20b&client_id=me&"
+        "client_secret=s%26cret");
+  CHECK(request.authorization() == "");
+
+  request.how = ClientAuthentication::private_key_jwt;
+  request.scope.clear();
+  request.secret = "a.b.c";
+  CHECK(request.body() ==
+        "grant_type=client_credentials&resource=https%3A%2F%2Fh%2Fmcp&client_id=me"
+        "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"
+        "client_assertion=a.b.c");
+  CHECK(request.authorization() == "");
+}

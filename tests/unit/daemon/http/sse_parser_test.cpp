@@ -1,0 +1,161 @@
+#include "http/sse_parser.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../lines.hpp"
+#include "sse_transcript.hpp"
+#include "text/header_text.hpp"
+
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+
+namespace {
+
+Lines read(std::string_view stream, std::size_t max_event = 1000) {
+  SseTranscript transcript(max_event);
+  transcript.feed(stream);
+  return transcript.lines;
+}
+
+}  // namespace
+
+TEST_CASE("an event ends with an empty line, whatever the line ends are") {
+  const Lines expected = {"event |a|", "event |b|"};
+  CHECK(read("data: a\n\ndata: b\n\n") == expected);
+  CHECK(read("data: a\r\n\r\ndata: b\r\n\r\n") == expected);
+  CHECK(read("data: a\r\rdata: b\r\r") == expected);
+  CHECK(read("data: a\n\r\ndata: b\r\n\n") == expected);
+  CHECK(read("data: a\r\n\rdata: b\n\r") == expected);
+}
+
+TEST_CASE("CR LF is one line end, LF CR are two") {
+  CHECK(read("data: a\r\ndata: b\r\n\r\n") == Lines{"event |a\nb|"});
+  CHECK(read("data: a\n\rdata: b\n\r") == Lines{"event |a|", "event |b|"});
+}
+
+TEST_CASE("a byte order mark is skipped at the very start only") {
+  CHECK(read("\xEF\xBB\xBF"
+             "data: a\n\n") == Lines{"event |a|"});
+  CHECK(read("\xEF\xBB\xBF\n\ndata: a\n\n") == Lines{"event |a|"});
+  CHECK(read("data: a\n\n\xEF\xBB\xBF"
+             "data: b\n\n") == Lines{"event |a|"});
+  CHECK(read("\xEF\xBB\xBF\xEF\xBB\xBF"
+             "data: a\n\n")
+            .empty());
+}
+
+TEST_CASE("comments are nothing, not even inside an event") {
+  CHECK(read(": hello\n\n:\n:data: no\n\n").empty());
+  CHECK(read("data: a\n: between\ndata: b\n\n") == Lines{"event |a\nb|"});
+}
+
+TEST_CASE("data lines are joined by a line feed, and one blank after the colon goes") {
+  CHECK(read("data:a\ndata: b\ndata:  c\ndata\ndata:\n\n") == Lines{"event |a\nb\n c\n\n|"});
+  CHECK(read("data: a:b: c\n\n") == Lines{"event |a:b: c|"});
+  CHECK(read("data:\ta\n\n") == Lines{"event |\ta|"});
+}
+
+TEST_CASE("an event without data is none, its type is not kept") {
+  CHECK(read("event: first\n\ndata: a\n\n") == Lines{"event |a|"});
+  CHECK(read("\n\n\n").empty());
+}
+
+TEST_CASE("the type belongs to its own event, the last one counts") {
+  CHECK(read("event: x\nevent: message\ndata: a\n\ndata: b\n\n") ==
+        Lines{"event message|a|", "event |b|"});
+  CHECK(read("data: a\nevent:late\n\n") == Lines{"event late|a|"});
+}
+
+TEST_CASE("an empty data is a priming event, reported for its id") {
+  CHECK(read("id: 7\ndata:\n\n") == Lines{"event ||7"});
+  CHECK(read("id: 7\ndata: \n\n") == Lines{"event ||7"});
+  CHECK(read("id: 7\n\n") == Lines{"event ||7"});
+}
+
+TEST_CASE("an id lasts until another one comes, and counts only with its event complete") {
+  CHECK(read("id: 1\ndata: a\n\ndata: b\n\nid: 2\ndata: c\n\n") ==
+        Lines{"event |a|1", "event |b|1", "event |c|2"});
+  SseTranscript cut(1000);
+  cut.feed("id: 1\ndata: a\n\nid: 2\ndata: b\n");
+  CHECK(cut.parser.last_event_id() == "1");
+  cut.feed("\n");
+  CHECK(cut.parser.last_event_id() == "2");
+}
+
+TEST_CASE("an empty id takes the id back, one with a NUL is ignored") {
+  CHECK(read("id: 1\ndata: a\n\nid\ndata: b\n\n") == Lines{"event |a|1", "event |b|"});
+  CHECK(read("id: 1\ndata: a\n\nid: 2\0x\ndata: b\n\n"sv) == Lines{"event |a|1", "event |b|1"});
+}
+
+TEST_CASE("an id longer than any real one takes the one before it back, and fits in no header") {
+  const std::string limit(4096, 'i');
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{100}, std::size_t{100000}}) {
+    CAPTURE(chunk);
+    SseTranscript transcript(10);
+    const std::string stream = "id: " + limit + "\ndata: a\n\nid: " + limit + "i\ndata: b\n\n";
+    for (std::size_t at = 0; at < stream.size(); at += chunk) {
+      transcript.feed(std::string_view(stream).substr(at, chunk));
+    }
+    const std::string cut = limit + 'i';
+    CHECK(transcript.lines == Lines{"event |a|" + limit, "event |b|" + cut});
+    CHECK_FALSE(transcript.parser.event_had_id());
+
+    transcript.feed("id: 1\ndata: c\n\nid: " + std::string(9000, 'i') + "\0\ndata: d\n"s);
+    CHECK(transcript.parser.last_event_id() == "1");  // its event is not complete
+    transcript.feed("\ndata: e\n\n");
+    CHECK(transcript.lines.back() == "event |e|" + cut);
+    CHECK_FALSE(bridge::fits_header(transcript.parser.last_event_id(),
+                                    bridge::header_limit::event_id, bridge::Blanks::inside));
+    transcript.feed("id: " + cut + "\nid: 2\ndata: f\n\n");
+    CHECK(transcript.lines.back() == "event |f|2");
+    CHECK(transcript.parser.event_had_id());
+  }
+}
+
+TEST_CASE("a type of 4096 bytes is taken and a longer one ignored, however it arrives") {
+  const std::string limit(4096, 't');
+  const std::string stream = "event: " + limit + "\ndata: a\n\nevent: " + limit + "t\ndata: b\n\n";
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{100000}}) {
+    CAPTURE(chunk);
+    SseTranscript transcript(10);
+    for (std::size_t at = 0; at < stream.size(); at += chunk) {
+      transcript.feed(std::string_view(stream).substr(at, chunk));
+    }
+    CHECK(transcript.lines == Lines{"event " + limit + "|a|", "event |b|"});
+  }
+}
+
+TEST_CASE("retry is a whole number of milliseconds and nothing else") {
+  CHECK(read("retry: 500\n") == Lines{"retry 500"});
+  CHECK(read("retry:0\n") == Lines{"retry 0"});
+  CHECK(read("retry: 1.5\nretry: -1\nretry: 1s\nretry:\nretry\nretry:  1\nretry: +1\n").empty());
+  CHECK(read("retry: 99999999999999999999\n").empty());
+}
+
+TEST_CASE("unknown fields and names with blanks are ignored") {
+  CHECK(read("foo: bar\nDATA: no\n data: no\ndata : no\ndatax: no\ndat: no\n\n").empty());
+}
+
+TEST_CASE("an event that the end cuts off is never reported") {
+  CHECK(read("data: a\n\ndata: b").size() == 1);
+  CHECK(read("data: a\n\ndata: b\n").size() == 1);
+}
+
+TEST_CASE("the id to resume from can be given") {
+  SseTranscript transcript(1000);
+  transcript.parser.set_last_event_id("before");
+  transcript.feed("data: a\n\n");
+  CHECK(transcript.lines == Lines{"event |a|before"});
+}
+
+TEST_CASE("nothing is held between two events") {
+  SseTranscript transcript(1000);
+  transcript.feed("data: abc\ndata: d");
+  CHECK(transcript.parser.pending_bytes() == 3 + 7);
+  transcript.feed("\n\n");
+  CHECK(transcript.parser.pending_bytes() == 0);
+}

@@ -1,0 +1,138 @@
+#include "mcp/handshake.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "../jsonrpc/frames.hpp"
+#include "../lines.hpp"
+
+using namespace bridge;
+
+namespace {
+
+const Lines versions = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+
+std::string result_with(const std::string& version) {
+  return R"({ "serverInfo":{"name":"x","protocolVersion":"1"},)"
+         "\t"
+         R"("protocolVersion" : ")" +
+         version + R"(", "capabilities":{"z":1e400,"a":[ ]} ,"a":0.10 })";
+}
+
+}  // namespace
+
+TEST_CASE("the four revisions with an initialize are known, and no other") {
+  for (const std::string& version : versions) CHECK(is_known_legacy_version(version));
+  for (const char* version : {"2026-07-28", "2024-10-07", "2025-11-2", "2025-11-255", "", "1.0"}) {
+    CAPTURE(version);
+    CHECK_FALSE(is_known_legacy_version(version));
+  }
+  CHECK(newest_legacy_version == "2025-11-25");
+}
+
+TEST_CASE("who asks for an older known revision gets it, everything else stays byte for byte") {
+  for (const std::string& kept : versions) {
+    for (const std::string& asked : versions) {
+      CAPTURE(kept);
+      CAPTURE(asked);
+      CHECK(initialize_result_for(result_with(kept), asked) == result_with(std::min(kept, asked)));
+    }
+  }
+}
+
+TEST_CASE("who asks for an unknown revision gets the kept result unchanged") {
+  for (const char* asked :
+       {"", "1999-01-01", "2024-10-07", "2026-07-28", "latest", "2025-06-1", "2024-11-05\""}) {
+    CAPTURE(asked);
+    CHECK(initialize_result_for(result_with("2025-06-18"), asked) == result_with("2025-06-18"));
+  }
+}
+
+TEST_CASE("a kept result with an unknown newer revision still answers an older client") {
+  CHECK(initialize_result_for(result_with("2026-01-01"), "2025-03-26") ==
+        result_with("2025-03-26"));
+}
+
+TEST_CASE("a result without a revision is passed on as it is") {
+  CHECK(initialize_result_for("{}", "2024-11-05") == "{}");
+  CHECK(initialize_result_for(R"({"protocolVersion":7})", "2024-11-05") ==
+        R"({"protocolVersion":7})");
+}
+
+TEST_CASE("the revision is read from a result and from the params of an initialize") {
+  CHECK(protocol_version_of(R"({"protocolVersion":"2025-06-18"})") == "2025-06-18");
+  CHECK(protocol_version_of(R"({"capabilities":{"protocolVersion":"x"}})").empty());
+  CHECK(protocol_version_of("{}").empty());
+  CHECK(protocol_version_of("").empty());
+}
+
+TEST_CASE("the bridge's own messages are frames") {
+  const Frame request =
+      frame_of(own_request(UpstreamId{7}, "initialize", own_initialize_params(R"({"roots":{}})")));
+  CHECK(request.is_request());
+  CHECK(request.text(request.id) == "7");
+  CHECK(request.method == "initialize");
+  CHECK(request.text(request.params) ==
+        R"({"protocolVersion":"2025-11-25","capabilities":{"roots":{}},)"
+        R"("clientInfo":{"name":"mcp-session-bridge","version":")" MCP_BRIDGE_VERSION R"("}})");
+  CHECK(request.bytes.starts_with(R"({"jsonrpc":"2.0",)"));
+  const Frame ping = frame_of(own_request(UpstreamId{8}, "ping", {}));
+  CHECK(ping.is_request());
+  CHECK_FALSE(ping.params.present());
+  const Frame notification = frame_of(own_notification("notifications/initialized"));
+  CHECK(notification.is_notification());
+  CHECK_FALSE(notification.params.present());
+  CHECK(frame_of(own_notification("m", R"({"a":1})")).params.present());
+}
+
+TEST_CASE("the kept params of an initialize are as they came, but for the progress token") {
+  const auto kept = [](std::string_view params) {
+    return params_to_keep(
+        frame_of(fmt::format(R"({{"id":1,"method":"initialize","params":{}}})", params)));
+  };
+  CHECK(kept(R"({ "a" : 1e400 })") == R"({ "a" : 1e400 })");
+  CHECK(kept(R"({"_meta":{"progressToken":7},"a":1})") == R"({"_meta":{},"a":1})");
+  CHECK(kept(R"({"_meta":{"x":1, "progressToken" : "t" }})") == R"({"_meta":{"x":1 }})");
+  CHECK(kept(R"({"_meta":{ "progressToken": "t" , "x":1}})") == R"({"_meta":{  "x":1}})");
+  CHECK(kept(R"({"_meta":{"x":"a\",","progress\u0054oken":"}\"","y":[2]}})") ==
+        R"({"_meta":{"x":"a\",","y":[2]}})");
+  CHECK(kept(R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})") ==
+        R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})");
+  CHECK(params_to_keep(frame_of(R"({"id":1,"method":"initialize"})")).empty());
+}
+
+TEST_CASE("the list changes a server declares, and only those") {
+  CHECK(
+      declared_list_changes(
+          R"({"capabilities":{"prompts":{"listChanged": true},"tools":{"x":1,"listChanged":true},)"
+          R"("resources":{"subscribe":true,"listChanged":true},"other":{"listChanged":true}}})") ==
+      Lines{"notifications/tools/list_changed", "notifications/resources/list_changed",
+            "notifications/prompts/list_changed"});
+  CHECK(declared_list_changes(
+            R"({"capabilities":{"tools":{"listChanged":false},"resources":{},"prompts":true}})")
+            .empty());
+  CHECK(declared_list_changes(R"({"tools":{"listChanged":true}})").empty());
+  CHECK(declared_list_changes("{}").empty());
+  CHECK(declared_list_changes("").empty());
+}
+
+TEST_CASE("a server that knows only revisions without an initialize is known by its error") {
+  for (
+      const char* error :
+      {R"({"code":-32601,"message":"Method not found"})",
+       R"({"code": -32022,"message":"Unsupported protocol version"})",
+       R"({"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"]}})",
+       R"({"code":-32000,"message":"this server speaks 2026-07-28 only"})"}) {
+    CAPTURE(error);
+    CHECK(speaks_only_newer(error));
+  }
+  for (const char* error : {"", R"({"code":-32602,"message":"Unsupported protocol version"})",
+                            R"({"code":-32600,"message":"Server already initialized"})",
+                            R"({"code":-32000,"message":"supported: 2025-06-18"})"}) {
+    CAPTURE(error);
+    CHECK_FALSE(speaks_only_newer(error));
+  }
+}

@@ -1,0 +1,31 @@
+#include "process/descriptor_limit.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+TEST_CASE("the face gets what the socket's clients and the upstream leave") {
+  const DescriptorNeeds needs{256, 320, 1320};
+  CHECK(needs.all() == 64 + 256 + 320 + 1320);
+  CHECK(needs.face_share(needs.all()) == 1320);
+  CHECK(needs.face_share(100'000) == 1320);
+  CHECK(needs.face_share(1024) == 384);
+  CHECK(needs.face_share(700) == 87);  // an eighth: others have to do with less
+  CHECK(needs.face_share(256) == 32);
+  CHECK(needs.face_share(0) == 1);
+}
+
+TEST_CASE("the soft limit is raised as far as needed and allowed, and never lowered") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit low = before;
+  low.rlim_cur = 100;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+  CHECK(raise_descriptor_limit(200).rlim_cur == 100);
+  CHECK(descriptor_limit() == 200);
+  CHECK(raise_descriptor_limit(50).rlim_cur == 200);
+  CHECK(descriptor_limit() == 200);
+  raise_descriptor_limit(static_cast<std::size_t>(-1));
+  CHECK(descriptor_limit() == before.rlim_max);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}

@@ -1,0 +1,63 @@
+#include "upstream/streamable_http/exchange_clock.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+const SteadyTime start{1000s};
+const ExchangePatience patience{10s, 60s, 5s};
+
+ExchangeClock started() {
+  ExchangeClock clock;
+  clock.start(start);
+  return clock;
+}
+
+}  // namespace
+
+TEST_CASE("a message waits for a byte, and for its answer in all") {
+  ExchangeClock clock = started();
+  CHECK(clock.deadline(patience) == start + 10s);
+  clock.heard(start + 8s);
+  CHECK(clock.deadline(patience) == start + 18s);
+  clock.heard(start + 55s);
+  CHECK(clock.deadline(patience) == start + 60s);
+  CHECK_FALSE(clock.took_too_long(start + 59s, patience));
+  CHECK(clock.took_too_long(start + 60s, patience));
+  CHECK(clock.deadline({0s, 0s, 5s}) == SteadyTime::max());
+}
+
+TEST_CASE("what the bridge does not read is not late, but a pause puts no deadline off for ever") {
+  ExchangeClock clock = started();
+  clock.pause(start + 2s);
+  CHECK(clock.deadline(patience) == start + 15s);
+  CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
+  clock.go_on(start + 4s);
+  CHECK(clock.deadline(patience) == start + 14s);
+  CHECK(clock.deadline({0s, 60s, 5s}) == start + 62s);
+  // Many pauses excuse no more than one.
+  for (int n = 0; n < 10; ++n) {
+    clock.pause(start + 10s + n * 4s);
+    clock.go_on(start + 13s + n * 4s);
+  }
+  CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
+  clock.pause(start + 60s);
+  CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
+  CHECK(clock.took_too_long(start + 65s, patience));
+}
+
+TEST_CASE("an answer on another stream is as alive as that one, which is never paused") {
+  ExchangeClock clock = started();
+  clock.pause(start);
+  CHECK(clock.deadline(patience, start + 3s) == start + 13s);
+  CHECK(clock.deadline(patience, start - 3s) == start + 10s);
+}
+
+TEST_CASE("a notification is handed over in its time, paused or not") {
+  ExchangeClock clock = started();
+  clock.pause(start);
+  CHECK(clock.deadline({0s, 0s, 5s, 30s}) == start + 30s);
+}

@@ -1,0 +1,306 @@
+#include "upstream/streamable_http/failures.hpp"
+
+#include <curl/curl.h>
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "failures_helpers.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string rpc_error = R"({"code": -32000, "message":"\u0062ad"})";
+const std::string rpc_body = R"({"jsonrpc":"2.0","id":null,"error":)" + rpc_error + "}";
+
+HttpOptions with_secrets() {
+  HttpOptions options;
+  options.headers = {"X-Api-Key: secret-key"};
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a status without a JSON-RPC error says the status and the beginning of the body") {
+  TestContext test;
+  const Failure failure = failure_of_status(test.context, head_with(502, "text/plain"),
+                                            "Bad\r\n\x1b[31mgateway" + std::string(500, 'x'));
+  CHECK(failure.kind == ErrorKind::http);
+  CHECK(failure.status == 502);
+  CHECK(failure.error_object.empty());
+  CHECK(failure.message.starts_with("HTTP 502: Bad\\r\\n\\u001b[31mgatewayxxx"));
+  CHECK(failure.message.find_first_of("\r\n\x1b") == std::string::npos);
+  CHECK(failure.message.size() <= std::string("HTTP 502: ").size() + 200 + 7);
+  CHECK(failure_of_status(test.context, head_with(500), "").message == "HTTP 500");
+}
+
+TEST_CASE("of a web page the words are told, not the tags") {
+  TestContext test;
+  CHECK(failure_of_status(test.context, head_with(502, "text/html"),
+                          "<html><title>502 Bad Gateway</title><h1>502 Bad Gateway</h1>")
+            .message == "HTTP 502: 502 Bad Gateway");
+}
+
+TEST_CASE("a web page is one without its content type as well, and nothing of it is told raw") {
+  TestContext test;
+  for (const char* type : {"", "text/plain", "text/html"}) {
+    CAPTURE(type);
+    CHECK(failure_of_status(test.context, head_with(503, type),
+                            "<title>can&#39;t &#x72;each it</title><h1>it</h1>")
+              .message == "HTTP 503: can't reach it");
+    CHECK(failure_of_status(test.context, head_with(503, type),
+                            "<h1>&#27;]0;x&#7;\x1b[31m&#x9b;&#8238;&#x2028;</h1>")
+              .message == "HTTP 503: \\u001b]0;x\\u0007\\u001b[31m\xE2\x80\xBA\\u202e\\u2028");
+  }
+}
+
+TEST_CASE("401 and 403 are of kind auth, with the server's hints") {
+  TestContext test;
+  for (const int status : {401, 403}) {
+    ResponseHead head = head_with(status);
+    head.www_authenticate = "Bearer resource_metadata=\"https://a.example/x\"";
+    head.authorization_server = "https://b.example";
+    const Failure failure = failure_of_status(test.context, head, "");
+    CHECK(failure.kind == ErrorKind::auth);
+    CHECK(failure.www_authenticate == head.www_authenticate);
+    CHECK(failure.authorization_server == head.authorization_server);
+  }
+}
+
+TEST_CASE("only what was provably rejected was not delivered") {
+  TestContext test;
+  for (const int status : {400, 403, 404, 408, 409, 500, 502, 503, 504}) {
+    CAPTURE(status);
+    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::unknown);
+  }
+  for (const int status : {401, 429}) {
+    CAPTURE(status);
+    CHECK(failure_of_status(test.context, head_with(status), "").delivered == Delivered::no);
+  }
+  ResponseHead later = head_with(503);
+  later.retry_after = 3s;
+  const Failure failure = failure_of_status(test.context, later, "");
+  CHECK(failure.delivered == Delivered::no);
+  CHECK(failure.retry_after == 3000ms);
+}
+
+TEST_CASE("a JSON-RPC error in the body is kept byte for byte, as JSON and as SSE") {
+  TestContext test;
+  CHECK(failure_of_status(test.context, head_with(400), rpc_body).error_object == rpc_error);
+  CHECK(failure_of_status(test.context, head_with(400), "\r\n " + rpc_body + "\n").error_object ==
+        rpc_error);
+  CHECK(failure_of_status(test.context, head_with(400, "text/plain"), rpc_body).error_object ==
+        rpc_error);
+  for (const std::string& stream :
+       {"data: " + rpc_body + "\n\n", "id: 1\ndata:\n\nevent: message\ndata: " + rpc_body + "\n\n",
+        "data: " + rpc_body, ": hi\r\n\r\ndata: " + rpc_body + "\r\n\r\n"}) {
+    CAPTURE(stream);
+    CHECK(
+        failure_of_status(test.context, head_with(400, "text/event-stream"), stream).error_object ==
+        rpc_error);
+  }
+}
+
+TEST_CASE("a pretty-printed error becomes one line") {
+  TestContext test;
+  const Failure failure =
+      failure_of_status(test.context, head_with(400),
+                        "{\n \"jsonrpc\": \"2.0\",\n \"error\": {\r\n\"code\":1 },\n \"id\": 7 }");
+  CHECK(failure.error_object == "{  \"code\":1 }");
+}
+
+TEST_CASE("a body that is no JSON-RPC error is none") {
+  TestContext test;
+  for (const char* body :
+       {"", "not found", "{\"error\":\"x\"}", R"({"jsonrpc":"2.0","id":1,"result":{}})",
+        R"({"jsonrpc":"2.0","method":"x"})", R"({"jsonrpc":"2.0","id":1,"error":{})"}) {
+    CAPTURE(body);
+    CHECK(failure_of_status(test.context, head_with(400), body).error_object.empty());
+    CHECK(failure_of_status(test.context, head_with(400, "text/event-stream"), body)
+              .error_object.empty());
+  }
+}
+
+TEST_CASE("no secret gets into an error, whatever the server sends back") {
+  TestContext test(with_secrets());
+  test.context.set_token("secret-token");
+  test.context.set_session_id("secret-session");
+  ResponseHead head = head_with(401, "text/plain");
+  head.www_authenticate = "Bearer error=\"secret-token\"";
+  head.authorization_server = "https://secret-session.example";
+  const Failure failure = failure_of_status(
+      test.context, head, "bad secret-token, secret-key, secret-session, secret-token");
+  CHECK(failure.message == "HTTP 401: bad ***, ***, ***, ***");
+  CHECK(failure.www_authenticate == "Bearer error=\"***\"");
+  CHECK(failure.authorization_server == "https://***.example");
+}
+
+TEST_CASE("no secret is shown by half where the text is cut") {
+  TestContext test(with_secrets());
+  test.context.set_token("secret-token");
+  for (std::size_t before = 180; before < 200; ++before) {
+    const Failure failure =
+        failure_of_status(test.context, head_with(500, "text/plain"),
+                          std::string(before, 'x') + "secret-token" + std::string(100, 'y'));
+    CHECK(failure.message.find("secr") == std::string::npos);
+  }
+}
+
+TEST_CASE("a transfer that could not begin was not delivered, one that broke may have been") {
+  using Reached = TransferProgress::Reached;
+  HttpOptions options;
+  options.target = "http://a.example/mcp";
+  TestContext test(options);
+  const struct {
+    CURLcode code;
+    ErrorKind before;
+    ErrorKind after;
+  } table[] = {
+      {CURLE_COULDNT_RESOLVE_HOST, ErrorKind::dns, ErrorKind::closed},
+      {CURLE_COULDNT_CONNECT, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_OPERATION_TIMEDOUT, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_PEER_FAILED_VERIFICATION, ErrorKind::tls, ErrorKind::tls},
+      {CURLE_SSL_CONNECT_ERROR, ErrorKind::tls, ErrorKind::tls},
+      {CURLE_WEIRD_SERVER_REPLY, ErrorKind::malformed, ErrorKind::malformed},
+      {CURLE_RECV_ERROR, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_GOT_NOTHING, ErrorKind::connect, ErrorKind::closed},
+      {CURLE_PARTIAL_FILE, ErrorKind::connect, ErrorKind::closed},
+  };
+  for (const auto& row : table) {
+    CAPTURE(curl_easy_strerror(row.code));
+    const Failure before = failure_of_transfer(test.context, row.code, {Reached::address});
+    CHECK(before.kind == row.before);
+    CHECK(before.delivered == Delivered::no);
+    CHECK(before.status == 0);
+    CHECK(before.message.find("http://a.example/mcp") != std::string::npos);
+    const Failure after = failure_of_transfer(test.context, row.code, {Reached::request});
+    CHECK(after.kind == row.after);
+    CHECK(after.delivered == Delivered::unknown);
+  }
+}
+
+TEST_CASE("a name that is not found is told with where it was named") {
+  for (const char* source : {"--url", "MCP_SERVER_URL", "--config servers.json"}) {
+    HttpOptions options;
+    options.url_source = source;
+    TestContext test(options);
+    const Failure failure = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_HOST,
+                                                {TransferProgress::Reached::nothing});
+    CHECK(failure.message.ends_with(std::string("; check the host name in ") + source));
+    CHECK_FALSE(failure.definitive);
+  }
+  TestContext test;
+  const Failure proxy = failure_of_transfer(test.context, CURLE_COULDNT_RESOLVE_PROXY,
+                                            {TransferProgress::Reached::nothing});
+  CHECK(proxy.message.find("HTTPS_PROXY") != std::string::npos);
+}
+
+TEST_CASE("what another try would not change is definitive") {
+  TestContext test;
+  const auto is_definitive = [&](CURLcode code, std::string_view detail) {
+    return failure_of_transfer(test.context, code, {TransferProgress::Reached::peer, detail})
+        .definitive;
+  };
+  CHECK(is_definitive(CURLE_PEER_FAILED_VERIFICATION, "self-signed certificate"));
+  CHECK(
+      is_definitive(CURLE_SSL_CONNECT_ERROR, "error:0A00010B:SSL routines::wrong version number"));
+  CHECK(
+      is_definitive(CURLE_SSL_CONNECT_ERROR, "error:0A000102:SSL routines::unsupported protocol"));
+  CHECK(is_definitive(CURLE_SSL_CONNECT_ERROR, "tlsv1 alert protocol version"));
+  CHECK(is_definitive(CURLE_SSL_CONNECT_ERROR, "sslv3 alert bad certificate"));
+  CHECK_FALSE(is_definitive(CURLE_SSL_CONNECT_ERROR, "Connection reset by peer"));
+  CHECK_FALSE(is_definitive(CURLE_PEER_FAILED_VERIFICATION, "Send failure: Broken pipe"));
+  CHECK_FALSE(is_definitive(CURLE_OPERATION_TIMEDOUT, ""));
+  CHECK_FALSE(is_definitive(CURLE_COULDNT_CONNECT, "Connection refused"));
+  for (const int status : {301, 307, 501, 505})
+    CHECK(failure_of_status(test.context, head_with(status), "").definitive);
+  for (const int status : {429, 500, 502, 503, 504})
+    CHECK_FALSE(failure_of_status(test.context, head_with(status), "").definitive);
+}
+
+TEST_CASE("401 and 403 are the bridge's own error, with the upstream's beside it") {
+  TestContext test(with_secrets());
+  test.context.set_token("secret-token");
+  for (const int status : {401, 403}) {
+    for (const char* type : {"application/json", "text/event-stream"}) {
+      const std::string body =
+          type == std::string("application/json") ? rpc_body : "data: " + rpc_body + "\n\n";
+      const Failure failure = failure_of_status(test.context, head_with(status, type), body);
+      CHECK(failure.kind == ErrorKind::auth);
+      CHECK(failure.status == status);
+      CHECK(failure.error_object.empty());
+      CHECK(failure.upstream_error == rpc_error);
+      CHECK(failure.message == "HTTP " + std::to_string(status) + ": bad");
+    }
+  }
+  const Failure failure = failure_of_status(
+      test.context, head_with(401),
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no secret-token","data":"secret-key"}})");
+  CHECK(failure.message == "HTTP 401: no ***");
+  CHECK(failure.upstream_error == R"({"code":1,"message":"no ***","data":"***"})");
+}
+
+TEST_CASE("an error that is no JSON without the secret in it is left out") {
+  TestContext test;
+  test.context.set_token("12345");
+  const Failure failure =
+      failure_of_status(test.context, head_with(401),
+                        R"({"jsonrpc":"2.0","id":1,"error":{"code":12345,"message":"no"}})");
+  CHECK(failure.upstream_error.empty());
+  CHECK(failure.message == "HTTP 401: no");
+}
+
+TEST_CASE("how long it took to fail is left out, so that it stays one failure") {
+  TestContext test;
+  const auto reason = [&](std::string_view detail) {
+    const std::string message = failure_of_transfer(test.context, CURLE_COULDNT_CONNECT,
+                                                    {TransferProgress::Reached::address, detail})
+                                    .message;
+    return message.substr(message.find(": ") + 2);
+  };
+  CHECK(reason("Failed to connect to a port 1 after 3 ms: Couldn't connect") ==
+        "Failed to connect to a port 1: Couldn't connect");
+  CHECK(reason("failed after 12345 ms") == "failed");
+  for (const std::string_view as_is : {"after 3 ms", "gone after  ms", "closed after 3 m", "after ",
+                                       "one after another", "cut off after 3"}) {
+    CHECK(reason(as_is) == as_is);
+  }
+}
+
+TEST_CASE("what was not reached in time is told by how far it came") {
+  using Reached = TransferProgress::Reached;
+  HttpOptions options;
+  options.target = options.url = "https://a.example/mcp";
+  TestContext test(options);
+  const struct {
+    Reached reached;
+    ErrorKind kind;
+    const char* words;
+  } table[] = {
+      {Reached::nothing, ErrorKind::dns, "name server"},
+      {Reached::address, ErrorKind::connect, "no connection"},
+      {Reached::peer, ErrorKind::tls, "TLS handshake"},
+  };
+  for (const auto& row : table) {
+    CAPTURE(row.words);
+    const Failure failure =
+        failure_of_transfer(test.context, CURLE_OPERATION_TIMEDOUT, {row.reached});
+    CHECK(failure.kind == row.kind);
+    CHECK(failure.delivered == Delivered::no);
+    CHECK(failure.message.find(row.words) != std::string::npos);
+    CHECK(failure.message.find("--connect-timeout") != std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "a server that refuses our certificate has not read the request that went with the handshake") {
+  TestContext test;
+  const Failure failure =
+      failure_of_transfer(test.context, CURLE_RECV_ERROR,
+                          {TransferProgress::Reached::request,
+                           "OpenSSL SSL_read: ssl/tls alert certificate required, errno 0"});
+  CHECK(failure.kind == ErrorKind::tls);
+  CHECK(failure.delivered == Delivered::no);
+}
