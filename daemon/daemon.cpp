@@ -79,6 +79,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
     heap_.look();
   });
   budget_.on_relief([this] { flush_.schedule(); });
+  budget_.on_used_up([this] { flush_.schedule(); });
 }
 
 int Daemon::run() {

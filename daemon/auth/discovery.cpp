@@ -7,7 +7,7 @@
 #include "auth/scope.hpp"
 #include "auth/well_known.hpp"
 #include "base/log.hpp"
-#include "http/web_url.hpp"
+#include "http/client/web_url.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {

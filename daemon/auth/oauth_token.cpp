@@ -4,7 +4,7 @@
 
 #include "auth/challenge.hpp"
 #include "auth/scope.hpp"
-#include "http/web_url.hpp"
+#include "http/client/web_url.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {

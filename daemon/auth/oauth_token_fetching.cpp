@@ -7,7 +7,7 @@
 #include "auth/token_response.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
-#include "http/web_url.hpp"
+#include "http/client/web_url.hpp"
 
 namespace bridge {
 namespace {

@@ -1,6 +1,6 @@
 #include "auth/well_known.hpp"
 
-#include "http/web_url.hpp"
+#include "http/client/web_url.hpp"
 
 namespace bridge {
 

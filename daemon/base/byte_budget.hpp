@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -12,8 +13,9 @@ class ByteBudget {
  public:
   explicit ByteBudget(std::size_t limit) : limit_(limit) {}
 
-  /// `relieved` is called when what is held falls to the limit again.
-  void on_relief(std::function<void()> relieved) { relieved_ = std::move(relieved); }
+  /// `relieved` is called when what is held falls to the limit again, from within whatever lowered
+  /// it: it may only take note. For good: what it refers to outlives the last holder.
+  void on_relief(std::function<void()> relieved) { relieved_.push_back(std::move(relieved)); }
 
   /// `used_up` is called when what is held rises over the limit, from within whatever raised it:
   /// it may only take note.
@@ -42,7 +44,9 @@ class ByteBudget {
       budget_->used_ += bytes - held_;
       held_ = bytes;
       if (budget_->used_ > budget_->peak_) budget_->peak_ = budget_->used_;
-      if (was_over && !budget_->over() && budget_->relieved_) budget_->relieved_();
+      if (was_over && !budget_->over()) {
+        for (const auto& relieved : budget_->relieved_) relieved();
+      }
       if (!was_over && budget_->over() && budget_->used_up_) budget_->used_up_();
     }
     void add(std::size_t bytes) { set(held_ + bytes); }
@@ -58,7 +62,7 @@ class ByteBudget {
   std::size_t limit_;
   std::size_t used_ = 0;
   std::size_t peak_ = 0;
-  std::function<void()> relieved_;
+  std::vector<std::function<void()>> relieved_;
   std::function<void()> used_up_;
 };
 

@@ -35,14 +35,9 @@ HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, Notifi
                             face.stall},
       std::move(port), std::move(tls), std::min(face.wanted_connections(), face.max_connections),
       log);
-  budget.on_used_up([this] {
-    budget_is_used_up_ = true;
-    budget_used_up_at_ = context_.loop.now();
-    context_.flush.schedule();
-  });
 }
 
-HttpFace::~HttpFace() { context_.budget.on_used_up({}); }
+HttpFace::~HttpFace() = default;
 
 void HttpFace::start() {
   server_->start();
@@ -75,11 +70,13 @@ void HttpFace::relieve_budget() {
 }
 
 void HttpFace::flush() {
-  if (std::exchange(budget_is_used_up_, false)) {
+  if (context_.budget.over() && !budget_is_used_up_) {
+    budget_used_up_at_ = context_.loop.now();
     relieve_budget();
     if (context_.budget.over())
       sweep_timer_.set_at_latest(budget_used_up_at_ + context_.options.stall);
   }
+  budget_is_used_up_ = context_.budget.over();
   server_->flush();
   reap();
 }

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "upstream/streamable_http/http_context.hpp"
+#include "http/client/curl_handle.hpp"
 
 namespace bridge {
 namespace {

@@ -23,7 +23,9 @@ ChildUpstream::ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& 
       kept_(budget),
       clock_(loop, [this] { check_time(); }),
       restart_(loop, [this] { restart(); }),
-      kill_timer_(loop, [this] { end_step(); }) {}
+      kill_timer_(loop, [this] { end_step(); }) {
+  budget.on_relief([this] { flush_.schedule(); });  // the output is read on
+}
 
 ChildUpstream::~ChildUpstream() {
   if (!process_ && watcher_) watcher_->wait_for_end_at_destruction();

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "http/web_url.hpp"
+#include "http/client/web_url.hpp"
 
 using namespace bridge;
 

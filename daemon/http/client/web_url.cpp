@@ -1,4 +1,4 @@
-#include "http/web_url.hpp"
+#include "http/client/web_url.hpp"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/client/curl_loop.hpp"
+#include "http/client/http_options.hpp"
+#include "text/header_text.hpp"
+
+struct curl_slist;
+
+namespace bridge {
+
+using HeaderList = std::shared_ptr<curl_slist>;
+
+struct CurlCleanup {
+  void operator()(CURL* handle) const;
+  std::shared_ptr<const TrustFiles> trust{};  ///< what the handle opens, for as long as it lives
+};
+using CurlHandle = std::unique_ptr<CURL, CurlCleanup>;
+
+/// How the upstream is reached and trusted: proxy, its Unix socket, HTTP version, TLS.
+void apply_transport_options(CURL* handle, const HttpOptions& options);
+
+using CurlReceive = std::size_t (*)(char* data, std::size_t size, std::size_t count, void* self);
+
+/// How many connections were opened for the transfer that has just ended.
+std::uint64_t connections_opened(CURL* handle);
+
+/// Makes the handle a GET with these headers, received by `self`. The list must outlive the
+/// transfer.
+void set_get(CURL* handle, const HeaderList& headers);
+/// The same for a stream that stays: TCP keep-alive on, and no connection that was idle for long.
+/// Such a handle is not given back, since these settings would stay with it.
+void set_stream(CURL* handle, const HeaderList& headers);
+void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self);
+
+/// Appends to a list that may be empty.
+void append_header(HeaderList& list, const std::string& line);
+/// The same for what a peer has said: nothing is appended unless it passes the gate. Whoever took
+/// it in has told the refusal.
+void append_said(HeaderList& list, std::string_view name, const std::string& said,
+                 std::size_t limit, Blanks blanks = Blanks::none);
+
+}  // namespace bridge
