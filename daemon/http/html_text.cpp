@@ -6,6 +6,7 @@
 
 #include "http/character_reference.hpp"
 #include "text/ascii.hpp"
+#include "text/byte_order_mark.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -84,8 +85,6 @@ bool take_tag(std::string_view& rest) {
   if (is_script || is_style) skip_behind(rest, ">");
   return !is_inline(name);
 }
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// What may stand before a page's first tag: a byte order mark, white space, an XML declaration.
 std::string_view without_beginning(std::string_view body) {

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <utility>
 
+#include "text/byte_order_mark.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// Longer than this no type, id or delay is taken; real ones are far shorter.
 constexpr std::size_t max_field = 4096;
 /// A line longer than this has a longer value than that, whatever its name: "event: " is 7 bytes.

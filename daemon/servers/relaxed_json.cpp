@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "text/byte_order_mark.hpp"
+
 namespace bridge {
 namespace {
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
