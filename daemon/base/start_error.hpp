@@ -5,7 +5,7 @@
 
 namespace bridge {
 
-/// Exit codes (product section 15; the numbers of sysexits.h).
+/// Exit codes (BEHAVIOUR, "Start"; the numbers of sysexits.h).
 namespace exit_code {
 constexpr int usage = 64;
 constexpr int cannot_run = 69;

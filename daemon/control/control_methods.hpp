@@ -11,7 +11,8 @@
 
 namespace bridge {
 
-/// Answers `bridge/…` requests (product section 12). Owned by the daemon, after what it reads from.
+/// Answers `bridge/…` requests (BEHAVIOUR, "Control methods"). Owned by the daemon, after what it
+/// reads from.
 class ControlMethods final : public Router::Control {
  public:
   ControlMethods(const EventLoop& loop, const Router& router, const Session& session,

@@ -12,8 +12,8 @@ namespace bridge {
 
 class Exposition;
 
-/// Collects what all parts have counted into the Prometheus text (product section 14). Nothing is
-/// kept here, and nothing is paid for until somebody asks.
+/// Collects what all parts have counted into the Prometheus text (BEHAVIOUR, "Logs and metrics").
+/// Nothing is kept here, and nothing is paid for until somebody asks.
 ///
 /// Owned by the daemon, after what it reads from; the loop's thread only. Every sample has the
 /// label `socket`, so that the files of several daemons can stand side by side.

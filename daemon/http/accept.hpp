@@ -4,7 +4,8 @@
 
 namespace bridge {
 
-/// In which form a caller wants the answer to its POST (product section 10).
+/// In which form a caller wants the answer to its POST (RFC 9110, section 12.5.1; BEHAVIOUR,
+/// "HTTP face: posts").
 enum class AnswerForm {
   json,    ///< one JSON body; nothing can come before the answer
   stream,  ///< an event stream from the start

@@ -9,10 +9,12 @@ namespace bridge {
 
 struct Frame;
 
-/// Whether a request only reads, so that sending it twice does no harm (product section 7).
+/// Whether a request only reads, so that sending it twice does no harm (BEHAVIOUR, "Session: sent
+/// again or not").
 bool only_reads(std::string_view method);
 
-/// Whether a notification belongs to the session wherever it comes from (product section 5).
+/// Whether a notification belongs to the session wherever it comes from (BEHAVIOUR, "Routing: whose
+/// notification it is").
 bool is_session_notification(std::string_view method);
 
 /// Why a message with this method cannot be of its kind, as the message of an error; null if it

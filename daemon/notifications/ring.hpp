@@ -43,7 +43,7 @@ struct RingReader {
   Sequence first{};         ///< where its reading began
 };
 
-/// The one store of session notifications (product section 6). Pure: no sockets, no clocks of its
+/// The one store of session notifications (BEHAVIOUR, "Ring"). Pure: no sockets, no clocks of its
 /// own; the loop's thread only.
 ///
 /// Bounded by entries and by bytes, oldest out first. An entry stays until it is pushed out, taken

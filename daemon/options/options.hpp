@@ -18,7 +18,7 @@
 namespace bridge {
 
 /// Everything the daemon was told, each part in the form its owner wants. Defaults stand with the
-/// members; product section 15 has the rules.
+/// members. Which source wins: BEHAVIOUR, "Start".
 struct Options {
   UpstreamOptions upstream;
   std::string unused_upstream;  ///< what else names one and is not used: a warning, or empty

@@ -34,7 +34,7 @@ struct ClientCounts : ByteCounts {
   std::uint64_t lost_notifications = 0;  ///< pushed out of the ring before a client came to them
 };
 
-/// How a client stands to the ring (product section 6).
+/// How a client stands to the ring (BEHAVIOUR, "Ring: what takes nothing").
 enum class RingFeed {
   takes,  ///< is fed, and what it has read counts as taken
   reads,  ///< is fed, but takes nothing

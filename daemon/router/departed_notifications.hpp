@@ -13,8 +13,9 @@
 namespace bridge {
 
 /// What clients that have left had still to say: their complete notifications count, and go one
-/// after the other as they would have (product section 4). Pure. Bounded like the clients' own
-/// queues, which is where they come from, and held against --max-buffered.
+/// after the other as they would have (BEHAVIOUR, "Cancellation and leaving: a client leaves").
+/// Pure. Bounded like the clients' own queues, which is where they come from, and held against
+/// --max-buffered.
 class DepartedNotifications {
  public:
   struct OrphanedQueue {

@@ -40,7 +40,7 @@ struct RouterOptions {
   bool own_initialize = false;  ///< --client-capabilities: the bridge opens the session itself
 };
 
-/// Whose frame is this, and what waits for whom (product section 5). It knows no socket and no
+/// Whose frame is this, and what waits for whom (BEHAVIOUR, "Routing"). It knows no socket and no
 /// HTTP.
 ///
 /// Owned by the daemon; the loop's thread only. Memory: each client's waiting frames

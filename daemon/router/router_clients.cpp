@@ -93,7 +93,8 @@ void Router::refuse_kind(Client& client, const Frame& frame, std::string_view re
                         AnswerOrder::in_order);
 }
 
-// What a connection sends tells whether it is there for the notifications (product section 6).
+// What a connection sends tells whether it is there for the notifications (BEHAVIOUR, "Ring: what
+// takes nothing").
 void Router::note_kind(Client& client, const Frame& frame) {
   const bool ordinary =
       !(options_.control && is_control(frame.method)) && frame.method != "server/discover";

@@ -64,7 +64,8 @@ class SessionEvents {
   ~SessionEvents() = default;
 };
 
-/// The one session with the upstream: opened, kept and opened again (product section 7).
+/// The one session with the upstream: opened, kept and opened again (MCP 2025-11-25, "Lifecycle";
+/// BEHAVIOUR, "Session").
 ///
 /// It decides whether there is a session; it knows no client and no HTTP. Owned by the daemon; the
 /// loop's thread only. A message given to send() ends with session_ended, or with a message that

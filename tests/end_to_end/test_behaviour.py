@@ -10,6 +10,7 @@ from harness.pages import block_of, links, text_of_page
 
 PAGE = "daemon/BEHAVIOUR.md"
 CITING = ("daemon", "client", "tests", "systemd", "docker")
+PUBLIC_DOCUMENT = r"(RFC \d{4}|JSON-RPC 2\.0|HTML|Standard|W3C Trace Context|Discovery 1\.0|Markup)"
 NOT_OURS = {"node_modules", "__pycache__"}
 UNITS = {"": 1, "ms": 1, "s": 1000, "m": 60000, "h": 3600000, "K": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20}
 
@@ -105,6 +106,13 @@ def cited_wrongly(text, known):
             yield cited
 
 
+def cites_what_is_not_here(text):
+    """The sections in a text whose document is not named with them."""
+    for cited in re.finditer(r"(?i)\bsections? \d", text):
+        if not re.search(PUBLIC_DOCUMENT + r", (?:and )?$", text[:cited.start()]):
+            yield text[max(0, cited.start() - 30):cited.end()]
+
+
 class Citations(Case):
     def test_no_two_headings_are_cited_alike(self):
         self.assertEqual(len({one.lower() for one in headings()}), len(headings()))
@@ -113,6 +121,12 @@ class Citations(Case):
         known = headings()
         wrong = [(path, cited) for path, text in texts() for cited in cited_wrongly(text, known)]
         self.assertEqual(wrong, [])
+
+    def test_only_what_everybody_can_read_is_cited_by_section(self):
+        wrong = [(path, cited) for path, text in texts() for cited in cites_what_is_not_here(text)]
+        self.assertEqual(wrong, [])
+        for text, count in ((f"product section {7}", 1), (f"(sections {3} and 4)", 1), (f"RFC 9110, section {6}.5", 0)):
+            self.assertEqual(len(list(cites_what_is_not_here(text))), count, text)
 
     def test_a_wrong_citation_is_found(self):
         known = ["Ring", "Ring: bounds"]

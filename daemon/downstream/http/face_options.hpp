@@ -10,7 +10,7 @@
 
 namespace bridge {
 
-/// Product section 10. Off without an address.
+/// The HTTP face as it is to be (BEHAVIOUR, "HTTP face"). Off without an address.
 struct FaceOptions {
   std::optional<ListenAddress> address;
   std::string certificate;  ///< PEM files; both or none

@@ -19,7 +19,7 @@ struct SocketOptions {
   std::optional<gid_t> group;
 };
 
-/// The listening Unix socket, had safely (product section 4).
+/// The listening Unix socket, had safely (BEHAVIOUR, "Socket").
 ///
 /// A path gets its final mode and owner before it can be connected to, under a lock on PATH.lock
 /// that is kept for life. A live socket is never stolen, and nothing that is not a socket is ever

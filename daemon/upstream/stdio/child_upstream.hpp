@@ -14,7 +14,7 @@
 namespace bridge {
 
 /// The upstream as a child process that speaks MCP over its stdin and stdout (MCP 2025-11-25,
-/// "Transports", stdio; product section 9).
+/// "Transports", stdio; BEHAVIOUR, "Local server").
 ///
 /// A run of the child is one session. When a run ends the session is lost, and the next
 /// `initialize` starts another run, if the child was not started again before; but after a

@@ -31,7 +31,8 @@ class ExchangeOwner {
 };
 
 /// One message on its way: a POST, its answer, and if the answer's stream breaks and can be
-/// resumed, the GETs that continue it (product section 8).
+/// resumed, the GETs that continue it (MCP 2025-11-25, "Resumability and Redelivery"; BEHAVIOUR,
+/// "Streamable HTTP: streams that break").
 ///
 /// Owned by HttpUpstream. Memory: the message until its answer begins; a JSON body or an SSE event
 /// of at most --max-frame; the messages of one turn. Ends by itself or by its destruction, which

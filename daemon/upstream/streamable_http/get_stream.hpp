@@ -29,8 +29,9 @@ class GetStreamOwner {
   ~GetStreamOwner() = default;
 };
 
-/// The GET on which the upstream speaks by itself, kept open for the session's life (product
-/// section 8): reopened at once, then with back-off, never more than two openings a second.
+/// The GET on which the upstream speaks by itself, kept open for the session's life (MCP
+/// 2025-11-25, "Listening for Messages from the Server"; BEHAVIOUR, "Streamable HTTP: server
+/// stream"): reopened at once, then with back-off, never more than two openings a second.
 class UpstreamGetStream final : private CurlTransfer, private SseSink {
  public:
   UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner);
