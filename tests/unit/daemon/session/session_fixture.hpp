@@ -1,0 +1,118 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../event/simulated_clock.hpp"
+#include "../support/fake_session_events.hpp"
+#include "../support/fake_upstream.hpp"
+#include "session/session.hpp"
+
+namespace bridge {
+
+/// A session between a fake upstream and a fake router, in time that the test advances.
+struct SessionFixture {
+  using Methods = std::vector<std::string>;
+
+  explicit SessionFixture(SessionOptions options = {})
+      : session(loop, ids, upstream, log, std::move(options)) {
+    upstream.set_events(session);
+    session.set_events(events);
+  }
+
+  static constexpr std::string_view result =
+      R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{}},"serverInfo":{"name":"s","version":"1"}})";
+
+  /// Lets the time pass; each timer finds the time it was set for.
+  void advance(std::chrono::milliseconds time) {
+    const SteadyTime end = clock.now() + time;
+    while (const auto due = loop.next_due()) {
+      if (*due > end) break;
+      clock.set(std::max(*due, clock.now()));
+      loop.run_due();
+    }
+    clock.set(end);
+  }
+  /// How long until this has come true, in whole milliseconds; fails the test after `at_most`.
+  template <class Condition>
+  std::chrono::milliseconds time_until(Condition&& holds, std::chrono::milliseconds at_most) {
+    std::chrono::milliseconds passed{0};
+    while (!holds()) {
+      REQUIRE(passed < at_most);
+      advance(std::chrono::milliseconds(1));
+      ++passed;
+    }
+    return passed;
+  }
+  template <class Action>
+  auto in_turn(Action&& action) {
+    const EventLoop::Turn turn(loop);
+    return action();
+  }
+
+  void require() {
+    in_turn([this] { session.require(); });
+  }
+  /// As a client's call would be sent.
+  UpstreamId send(std::string_view method = "tools/call", bool may_repeat = false) {
+    Outgoing message;
+    message.id = ids.next();
+    message.may_repeat = may_repeat;
+    message.body =
+        fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", value_of(message.id), method);
+    const UpstreamId id = message.id;
+    in_turn([&] { session.send(std::move(message)); });
+    return id;
+  }
+  UpstreamId open_with_clients(std::string_view params = R"({"capabilities":{"roots":{}}})") {
+    const UpstreamId id = ids.next();
+    std::string body = fmt::format(
+        R"({{"jsonrpc":"2.0","id":{},"method":"initialize","params":{}}})", value_of(id), params);
+    in_turn([&] { session.open_with(id, std::move(body), std::string(params)); });
+    return id;
+  }
+  /// Answers everything that the opening under way asks for.
+  void let_it_open() {
+    upstream.answer(upstream.id_of("initialize"), result);
+    upstream.server_stream(ServerStream::open);
+    upstream.finish(upstream.id_of("notifications/initialized"));
+  }
+  void open() {
+    require();
+    let_it_open();
+    REQUIRE(session.is_open());
+  }
+
+  static Failure unreachable() {
+    return failure_of(ErrorKind::connect, Delivered::no, "connection refused");
+  }
+  static Failure broken() {
+    return failure_of(ErrorKind::closed, Delivered::unknown, "the connection broke");
+  }
+  static Failure status(int status) {
+    Failure failure = failure_of(ErrorKind::http, Delivered::no, fmt::format("HTTP {}", status));
+    failure.status = status;
+    return failure;
+  }
+  static Failure come_again(int http_status, std::chrono::milliseconds later) {
+    Failure failure = status(http_status);
+    failure.retry_after = later;
+    return failure;
+  }
+
+  SimulatedClock clock;
+  EventLoop loop{clock};
+  Log log{LogLevel::off};
+  UpstreamIdSource ids;
+  FakeUpstream upstream{loop};
+  FakeSessionEvents events;
+  Session session;
+};
+
+}  // namespace bridge

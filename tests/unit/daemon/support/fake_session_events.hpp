@@ -1,0 +1,80 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "session/session.hpp"
+
+namespace bridge {
+
+/// Keeps what the session tells, and says what the test wants said of those who wait.
+class FakeSessionEvents final : public SessionEvents {
+ public:
+  struct Ended {
+    UpstreamId id;
+    Ending ending;
+  };
+
+  // What the session was answered when it asked.
+  bool frames = false;
+  bool wanted = false;
+  std::vector<Restorable> restorable;
+
+  // What it has told.
+  std::vector<std::string> told;  ///< by name: "open", "closed", "away", "replaced", …
+  std::vector<std::string> messages;
+  std::vector<std::string> malformed;
+  std::vector<Failure> failures;
+  std::vector<Failure> refusals;
+  std::vector<Ended> ended;
+  std::vector<std::string> list_changes;
+
+  std::size_t count(std::string_view name) const {
+    return static_cast<std::size_t>(std::count(told.begin(), told.end(), name));
+  }
+  /// How this message ended; null: not yet.
+  const Ending* end_of(UpstreamId id) const {
+    for (const Ended& one : ended)
+      if (one.id == id) return &one.ending;
+    return nullptr;
+  }
+
+  void session_open() override { told.emplace_back("open"); }
+  void session_closed() override { told.emplace_back("closed"); }
+  void session_away() override { told.emplace_back("away"); }
+  void session_failed(const Failure& failure) override {
+    told.emplace_back("failed");
+    failures.push_back(failure);
+  }
+  void session_refused(const Failure& failure) override {
+    told.emplace_back("refused");
+    refusals.push_back(failure);
+  }
+  void session_message(std::optional<UpstreamId>, Frame frame) override {
+    told.emplace_back("message");
+    messages.push_back(std::move(frame.bytes));
+  }
+  void session_malformed(std::optional<UpstreamId>, std::string_view reason) override {
+    told.emplace_back("malformed");
+    malformed.emplace_back(reason);
+  }
+  void session_ended(UpstreamId id, Ending ending) override {
+    told.emplace_back("ended");
+    ended.push_back({id, std::move(ending)});
+  }
+  bool frames_wait() const override { return frames; }
+  bool wants_session() const override { return wanted; }
+  std::vector<Restorable> state_to_restore() const override { return restorable; }
+  void session_replaced(const std::vector<std::string>& changes) override {
+    told.emplace_back("replaced");
+    list_changes = changes;
+  }
+};
+
+}  // namespace bridge

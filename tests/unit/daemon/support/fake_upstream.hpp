@@ -1,0 +1,157 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "event/event_loop.hpp"
+#include "text/json_text.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// An upstream that does nothing by itself: it keeps what it is told, and the test says what comes
+/// back. Each thing that comes is a turn of its own.
+class FakeUpstream final : public Upstream {
+ public:
+  explicit FakeUpstream(EventLoop& loop) : loop_(loop) {}
+
+  // What it was told.
+  std::vector<Outgoing> sent;         ///< all messages, in order
+  std::vector<UpstreamId> abandoned;  ///< and settled: those that were under way until then
+  std::vector<UpstreamId> settled;
+  std::map<UpstreamId, bool> paused;
+  std::string version;  ///< of the protocol; empty while the session is forgotten
+  std::size_t sessions_forgotten = 0;
+  std::size_t server_streams_opened = 0;
+  std::size_t refreshes = 0;
+  std::optional<Failure> given_up;
+  std::function<void()> ended;  ///< set once end() was called
+  UpstreamCounts counted;
+
+  /// The method of each message sent, a response as "response".
+  std::vector<std::string> methods() const {
+    std::vector<std::string> all;
+    for (const Outgoing& message : sent) all.push_back(method_of(message));
+    return all;
+  }
+  /// How many with this method were sent.
+  std::size_t count(std::string_view method) const {
+    std::size_t times = 0;
+    for (const Outgoing& message : sent) times += method_of(message) == method ? 1 : 0;
+    return times;
+  }
+  /// The last message sent with this method. Fails the test if there is none.
+  const Outgoing& last(std::string_view method) const {
+    for (auto message = sent.rbegin(); message != sent.rend(); ++message)
+      if (method_of(*message) == method) return *message;
+    FAIL("no " << method << " was sent");
+    return sent.front();
+  }
+  UpstreamId id_of(std::string_view method) const { return last(method).id; }
+  bool is_under_way(UpstreamId id) const { return under_way_.count(id) != 0; }
+  std::size_t under_way() const { return under_way_.size(); }
+
+  // What comes back.
+  /// A message of the upstream's own, or on the stream of `origin`.
+  void say(std::string bytes, std::optional<UpstreamId> origin = {}) {
+    const EventLoop::Turn turn(loop_);
+    events_->upstream_message(origin, std::move(bytes));
+  }
+  void answer(UpstreamId id, std::string_view result = "{}") {
+    say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", value_of(id), result), id);
+  }
+  void answer_error(UpstreamId id, std::string_view error) {
+    say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", value_of(id), error), id);
+  }
+  /// The message was taken, or its stream ends in order.
+  void finish(UpstreamId id, bool something_came = false) {
+    Ending ending;
+    ending.something_came = something_came;
+    end_message(id, std::move(ending));
+  }
+  /// It failed before its answer began: it is given back.
+  void fail(UpstreamId id, Failure failure, SessionVerdict verdict = SessionVerdict::kept) {
+    Ending ending;
+    ending.failure = std::move(failure);
+    ending.session = verdict;
+    ending.unanswered = under_way_.at(id);
+    end_message(id, std::move(ending));
+  }
+  /// It failed when its answer had begun.
+  void break_off(UpstreamId id, Failure failure, SessionVerdict verdict = SessionVerdict::kept) {
+    Ending ending;
+    ending.failure = std::move(failure);
+    ending.session = verdict;
+    ending.something_came = true;
+    end_message(id, std::move(ending));
+  }
+  void server_stream(ServerStream state) {
+    const EventLoop::Turn turn(loop_);
+    events_->server_stream_changed(state);
+  }
+  void refuse_server_stream() {
+    const EventLoop::Turn turn(loop_);
+    events_->server_stream_refused();
+  }
+  void become_reachable() {
+    const EventLoop::Turn turn(loop_);
+    events_->upstream_reachable();
+  }
+  void lose_session() {
+    const EventLoop::Turn turn(loop_);
+    events_->upstream_lost_session();
+  }
+
+  // Upstream.
+  void set_events(UpstreamEvents& events) override { events_ = &events; }
+  void reconfigure(const UpstreamOptions&) override {}
+  void send(Outgoing message) override {
+    REQUIRE(under_way_.emplace(message.id, message).second);
+    sent.push_back(std::move(message));
+  }
+  void abandon(UpstreamId id) override {
+    if (under_way_.erase(id) != 0) abandoned.push_back(id);
+  }
+  void settle(UpstreamId id) override {
+    if (under_way_.erase(id) != 0) settled.push_back(id);
+  }
+  void pause(UpstreamId id, bool stops) override { paused[id] = stops; }
+  void use_protocol_version(std::string settled_on) override { version = std::move(settled_on); }
+  void forget_session() override {
+    version.clear();
+    ++sessions_forgotten;
+  }
+  void open_server_stream() override { ++server_streams_opened; }
+  void refresh_connections() override { ++refreshes; }
+  void give_up_unsent(const Failure& failure) override { given_up = failure; }
+  void end(std::function<void()> done) override { ended = std::move(done); }
+  std::string_view kind() const override { return "fake"; }
+  std::string_view target() const override { return "http://fake.example/mcp"; }
+  UpstreamCounts counts() const override { return counted; }
+
+ private:
+  static std::string method_of(const Outgoing& message) {
+    return find_string(message.body, "method").value_or("response");
+  }
+  void end_message(UpstreamId id, Ending ending) {
+    REQUIRE(under_way_.erase(id) == 1);
+    const EventLoop::Turn turn(loop_);
+    events_->upstream_ended(id, std::move(ending));
+  }
+
+  EventLoop& loop_;
+  UpstreamEvents* events_ = nullptr;
+  std::map<UpstreamId, Outgoing> under_way_;
+};
+
+}  // namespace bridge
