@@ -11,6 +11,7 @@
 
 #include "base/byte_counts.hpp"
 #include "base/ids.hpp"
+#include "jsonrpc/frame.hpp"
 #include "router/user.hpp"
 
 namespace bridge {
@@ -120,6 +121,8 @@ class ClientEvents {
   virtual void client_connected(ClientChannel& channel) = 0;
   /// One complete line, not empty, of at most --max-frame bytes.
   virtual void client_line(ClientId client, std::string line) = 0;
+  /// One message that the carrier has parsed already. Its id is not null.
+  virtual void client_message(ClientId client, Frame message) = 0;
   /// A line over --max-frame was discarded.
   virtual void client_oversized_line(ClientId client) = 0;
   /// It will send nothing more, but still reads.

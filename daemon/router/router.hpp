@@ -66,6 +66,7 @@ class Router final : public ClientEvents, public SessionEvents {
   // Clients' side.
   void client_connected(ClientChannel& channel) override;
   void client_line(ClientId client, std::string line) override;
+  void client_message(ClientId client, Frame message) override;
   void client_oversized_line(ClientId client) override;
   void client_half_closed(ClientId client) override;
   void client_left(ClientId client) override;
@@ -120,7 +121,8 @@ class Router final : public ClientEvents, public SessionEvents {
       if (Client* client = find(id)) visit(*client);
     }
   }
-  void client_message(Client& client, std::string bytes);
+  void client_text(Client& client, std::string bytes);
+  void take_message(Client& client, Frame frame);
   void note_kind(Client& client, const Frame& frame);
   void client_request(Client& client, Frame frame);
   void client_notification(Client& client, Frame frame);

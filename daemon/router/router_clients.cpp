@@ -24,7 +24,7 @@ void Router::client_line(ClientId id, std::string line) {
   Client* client = find(id);
   if (client == nullptr) return;
   if (!is_batch(line)) {
-    client_message(*client, std::move(line));
+    client_text(*client, std::move(line));
     return;
   }
   const auto batch = split_batch(line);
@@ -35,8 +35,15 @@ void Router::client_line(ClientId id, std::string line) {
   for (const std::string_view element : std::get<0>(batch)) {
     client = find(id);
     if (client == nullptr) return;
-    client_message(*client, std::string(element));
+    client_text(*client, std::string(element));
   }
+}
+
+void Router::client_message(ClientId id, Frame message) {
+  Client* client = find(id);
+  if (client == nullptr) return;
+  log_.body("from a client", {.client = id}, message.bytes);
+  take_message(*client, std::move(message));
 }
 
 void Router::client_oversized_line(ClientId id) {
@@ -58,7 +65,7 @@ void Router::reply_invalid(Client& client, int code, std::string_view reason) {
   client.channel.send(error_reply("null", code, reason));
 }
 
-void Router::client_message(Client& client, std::string bytes) {
+void Router::client_text(Client& client, std::string bytes) {
   log_.body("from a client", {.client = client.id()}, bytes);
   auto parsed = parse_frame(std::move(bytes));
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
@@ -70,6 +77,10 @@ void Router::client_message(Client& client, std::string bytes) {
     reply_invalid(client, json_rpc::invalid_request, "Invalid Request: id is null");
     return;
   }
+  take_message(client, std::move(frame));
+}
+
+void Router::take_message(Client& client, Frame frame) {
   if (const char* reason = wrong_kind(frame)) {
     refuse_kind(client, frame, reason);
     return;

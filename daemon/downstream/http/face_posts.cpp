@@ -109,8 +109,7 @@ std::optional<HttpResponse> HttpFace::post_in_session(HttpConnection& connection
   }
   // Every answer from here on finds who waits for it.
   const ClientId client = session.identity().id;
-  for (std::string& message : posted.messages)
-    context_.events.client_line(client, std::move(message));
+  for (Frame& message : posted.messages) context_.events.client_message(client, std::move(message));
   return response;
 }
 
@@ -139,7 +138,7 @@ std::optional<HttpResponse> HttpFace::post_alone(HttpConnection& connection,
   }
   ++context_.counts.connected;
   context_.events.client_connected(added);
-  for (std::string& message : posted.messages) context_.events.client_line(id, std::move(message));
+  for (Frame& message : posted.messages) context_.events.client_message(id, std::move(message));
   // It says nothing more: the router lets go of it with its last answer.
   context_.events.client_half_closed(id);
   return response;
@@ -157,8 +156,7 @@ HttpResponse HttpFace::post_old_sse(const RequestHead& head, std::string body) {
   for (std::string& fault : posted.faults) session->send_later(std::move(fault));
   for (const std::string& id : posted.request_ids) session->expect_later(id);
   const ClientId client = session->identity().id;
-  for (std::string& message : posted.messages)
-    context_.events.client_line(client, std::move(message));
+  for (Frame& message : posted.messages) context_.events.client_message(client, std::move(message));
   return text_response(202, "Accepted");
 }
 

@@ -33,7 +33,7 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std
   } else if (const char* reason = wrong_kind(frame)) {
     return FrameFault{json_rpc::invalid_request, reason};  // it has no id to be answered under
   }
-  posted.messages.push_back(std::move(frame.bytes));
+  posted.messages.push_back(std::move(frame));
   return {};
 }
 

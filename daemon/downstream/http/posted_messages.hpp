@@ -13,7 +13,7 @@ namespace bridge {
 struct PostedMessages {
   static constexpr std::size_t max_messages = 1000;
 
-  std::vector<std::string> messages;     ///< in their order, each one line
+  std::vector<Frame> messages;           ///< in their order, each one line
   std::vector<std::string> request_ids;  ///< of the requests among them, raw, in their order
   IdSet ids;                             ///< the same
   std::vector<std::string> faults;       ///< answers to what is no message in an array

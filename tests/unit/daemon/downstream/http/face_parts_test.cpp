@@ -137,11 +137,21 @@ int refused_with(std::string body) {
 
 TEST_CASE("a body is one message, made one line") {
   const PostedMessages one = posted("{\"jsonrpc\":\"2.0\",\r\n\"id\":1,\"method\":\"ping\"}");
-  CHECK(one.messages ==
-        std::vector<std::string>{"{\"jsonrpc\":\"2.0\",  \"id\":1,\"method\":\"ping\"}"});
+  REQUIRE(one.messages.size() == 1);
+  CHECK(one.messages.front().bytes == "{\"jsonrpc\":\"2.0\",  \"id\":1,\"method\":\"ping\"}");
   CHECK(one.request_ids == std::vector<std::string>{"1"});
   CHECK_FALSE(one.is_batch);
   CHECK(posted(R"({"id":0,"method":"initialize"})").initializes);
+}
+
+TEST_CASE("messages are handed on as they were parsed") {
+  const PostedMessages two = posted(R"([{"id":"a","method":"x","params":{}},{"id":7,"result":1}])");
+  REQUIRE(two.messages.size() == 2);
+  CHECK(two.messages[0].is_request());
+  CHECK(two.messages[0].method == "x");
+  CHECK(two.messages[0].text(two.messages[0].id) == "\"a\"");
+  CHECK(two.messages[1].is_response());
+  CHECK(two.messages[1].text(two.messages[1].result) == "1");
 }
 
 TEST_CASE("an array is its messages, with the faults of what is none") {
