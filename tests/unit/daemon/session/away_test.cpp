@@ -1,0 +1,223 @@
+// An upstream that cannot be reached, and what waits for it.
+#include <doctest/doctest.h>
+
+#include "session_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+using Methods = SessionFixture::Methods;
+
+namespace {
+
+struct Open : SessionFixture {
+  explicit Open(SessionOptions options = no_keepalive()) : SessionFixture(std::move(options)) {
+    open();
+    events.told.clear();
+  }
+  static SessionOptions no_keepalive() {
+    SessionOptions options;
+    options.keepalive = 0s;
+    return options;
+  }
+  /// A call that finds nobody there.
+  UpstreamId go_away() {
+    const UpstreamId call = send();
+    upstream.fail(call, unreachable());
+    return call;
+  }
+  std::chrono::milliseconds until_next_try() {
+    const std::size_t before = upstream.sent.size();
+    return time_until([&] { return upstream.sent.size() > before; }, 60s);
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "while somebody waits what is held is tried every half second, and goes when one succeeds") {
+  Open t;
+  const UpstreamId call = t.go_away();
+  CHECK(t.session.state() == Session::State::waiting);
+  CHECK_FALSE(t.session.is_ready());
+  CHECK(t.events.told == Methods{"failed", "away"});
+  for (int tries = 0; tries < 12; ++tries) {
+    const auto delay = t.until_next_try();
+    CHECK(delay >= 375ms);
+    CHECK(delay <= 500ms);
+    REQUIRE(t.upstream.is_under_way(call));
+    t.upstream.fail(call, t.unreachable());
+  }
+  t.until_next_try();
+  t.upstream.answer(call);
+  CHECK(t.session.is_open());
+  CHECK(t.session.is_ready());
+  CHECK(t.session.counts().reconnects == 1);
+  CHECK(t.upstream.count("initialize") == 1);
+  CHECK(t.events.count("open") == 1);
+}
+
+TEST_CASE("all that is held goes in the same moment in which the upstream is back") {
+  Open t;
+  t.go_away();
+  t.advance(100ms);
+  const UpstreamId second = t.send();
+  t.upstream.fail(second, t.unreachable());
+  t.upstream.become_reachable();
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.under_way() == 2);
+}
+
+TEST_CASE(
+    "what waits longer than --connect-wait is told what has failed, and that nothing was delivered") {
+  SessionOptions options = Open::no_keepalive();
+  options.connect_wait = 1s;
+  Open t(options);
+  std::vector<UpstreamId> calls;
+  for (int call = 0; call < 64; ++call) calls.push_back(t.send());
+  for (const UpstreamId call : calls) t.upstream.fail(call, t.unreachable());
+  // Each try is in vain.
+  for (int tries = 0; tries < 2; ++tries) {
+    t.until_next_try();
+    for (const UpstreamId call : calls)
+      if (t.upstream.is_under_way(call)) t.upstream.fail(call, t.unreachable());
+  }
+  t.advance(1s);
+  for (const UpstreamId call : calls) {
+    REQUIRE(t.events.end_of(call) != nullptr);
+    CHECK(t.events.end_of(call)->failure->kind == ErrorKind::connect);
+    CHECK(t.events.end_of(call)->failure->delivered == Delivered::no);
+  }
+}
+
+TEST_CASE("while nobody waits it is not asked at all, unless it has to be there") {
+  Open t;
+  const UpstreamId call = t.go_away();
+  t.in_turn([&] { t.session.abandon(call); });
+  t.advance(60s);
+  CHECK(t.upstream.count("ping") == 0);
+  t.events.frames = true;
+  t.require();
+  t.advance(500ms);
+  CHECK(t.upstream.count("ping") == 1);
+
+  Open eager;
+  eager.events.wanted = true;
+  const UpstreamId first = eager.go_away();
+  eager.in_turn([&] { eager.session.abandon(first); });
+  eager.advance(500ms);
+  CHECK(eager.upstream.count("ping") == 1);
+  std::chrono::milliseconds expected = 500ms;
+  for (int tries = 0; tries < 8; ++tries) {
+    eager.upstream.fail(eager.upstream.id_of("ping"), eager.unreachable());
+    const auto delay = eager.until_next_try();
+    CHECK(delay >= expected * 3 / 4);
+    CHECK(delay <= expected);
+    expected = std::min<std::chrono::milliseconds>(expected * 2, 30s);
+  }
+}
+
+TEST_CASE("a new request makes the next try come within half a second, however many were in vain") {
+  Open t;
+  t.events.wanted = true;
+  const UpstreamId call = t.go_away();
+  t.in_turn([&] { t.session.abandon(call); });
+  t.until_next_try();
+  for (int tries = 0; tries < 7; ++tries) {
+    t.upstream.fail(t.upstream.id_of("ping"), t.unreachable());
+    t.until_next_try();
+  }
+  t.upstream.fail(t.upstream.id_of("ping"), t.unreachable());
+  t.advance(3s);
+  const std::size_t before = t.upstream.sent.size();
+  t.require();
+  t.advance(0ms);
+  CHECK(t.upstream.sent.size() == before + 1);
+}
+
+TEST_CASE("a session that was lost while the upstream was away is opened again at once") {
+  Open t;
+  const UpstreamId call = t.go_away();
+  for (int tries = 0; tries < 4; ++tries) {
+    t.until_next_try();
+    t.upstream.fail(call, t.unreachable());
+  }
+  t.until_next_try();
+  t.upstream.fail(call, t.status(404), SessionVerdict::lost);
+  CHECK(t.session.state() == Session::State::reopening);
+  CHECK(t.upstream.count("initialize") == 2);
+  t.let_it_open();
+  CHECK(t.upstream.is_under_way(call));
+}
+
+TEST_CASE("what another try would not change is told to all who wait, and the session stays") {
+  Open t;
+  const UpstreamId held = t.go_away();
+  const UpstreamId call = t.send();
+  const Failure expired = definitive_failure_of(ErrorKind::tls, "the certificate has expired");
+  t.upstream.fail(call, expired);
+  for (const UpstreamId id : {held, call}) {
+    REQUIRE(t.events.end_of(id) != nullptr);
+    CHECK(t.events.end_of(id)->failure->kind == ErrorKind::tls);
+    CHECK(t.events.end_of(id)->failure->delivered == Delivered::no);
+  }
+  CHECK(t.events.count("refused") == 1);
+  CHECK_FALSE(t.session.is_ready());
+  t.events.frames = true;
+  t.require();
+  t.advance(500ms);
+  t.upstream.answer(t.upstream.id_of("ping"));
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.count("initialize") == 1);
+}
+
+TEST_CASE("a request told to come again comes then, if it may wait so long") {
+  Open t;
+  const UpstreamId call = t.send();
+  t.upstream.fail(call, t.come_again(503, 8s));
+  CHECK(t.session.is_open());
+  t.advance(7999ms);
+  CHECK_FALSE(t.upstream.is_under_way(call));
+  t.advance(1ms);
+  CHECK(t.upstream.is_under_way(call));
+  // --connect-wait is what it may wait in all.
+  t.upstream.fail(call, t.come_again(503, 3s));
+  REQUIRE(t.events.end_of(call) != nullptr);
+  CHECK(t.events.end_of(call)->failure->status == 503);
+}
+
+TEST_CASE("what only reads is sent again when its connection breaks, twice at most") {
+  Open t;
+  const UpstreamId list = t.send("tools/list", true);
+  t.upstream.fail(list, t.broken());
+  t.upstream.fail(list, t.broken());
+  CHECK(t.upstream.count("tools/list") == 3);
+  t.upstream.fail(list, t.broken());
+  CHECK(t.events.end_of(list)->failure->kind == ErrorKind::closed);
+
+  const UpstreamId call = t.send();
+  t.upstream.fail(call, t.broken());
+  CHECK(t.events.end_of(call)->failure->delivered == Delivered::unknown);
+  CHECK(t.upstream.count("tools/call") == 1);
+}
+
+TEST_CASE("who is turned away makes the upstream unready, until something is answered") {
+  for (const int status : {401, 403}) {
+    CAPTURE(status);
+    Open t;
+    Failure failure = t.status(status);
+    failure.kind = ErrorKind::auth;
+    t.upstream.fail(t.send(), failure);
+    CHECK_FALSE(t.session.is_ready());
+    CHECK(t.session.is_open());
+    // A 403 may concern that request alone: a ping asks.
+    CHECK(t.upstream.count("ping") == (status == 403 ? 1 : 0));
+    if (status == 403) {
+      t.upstream.answer(t.upstream.id_of("ping"));
+    } else {
+      const UpstreamId call = t.send();
+      t.in_turn([&] { t.session.settle(call); });
+    }
+    CHECK(t.session.is_ready());
+  }
+}

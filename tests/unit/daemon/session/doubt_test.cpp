@@ -1,0 +1,135 @@
+// Refusals that speak of the session: is it there?
+#include <doctest/doctest.h>
+
+#include "session_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Doubted : SessionFixture {
+  explicit Doubted(SessionOptions options = {}) : SessionFixture(std::move(options)) { open(); }
+  UpstreamId doubt() {
+    const UpstreamId call = send();
+    upstream.fail(call, about_session(), SessionVerdict::doubtful);
+    return call;
+  }
+  static Failure about_session() {
+    Failure failure = status(400);
+    failure.error_object = R"({"code":-32000,"message":"session expired"})";
+    return failure;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("one ping asks for all who were refused") {
+  Doubted t;
+  for (int call = 0; call < 50; ++call) t.doubt();
+  CHECK(t.upstream.count("ping") == 1);
+  CHECK(t.session.is_open());
+}
+
+TEST_CASE("if the ping is answered the refusals are what the clients get") {
+  Doubted t;
+  const UpstreamId first = t.doubt();
+  const UpstreamId second = t.doubt();
+  CHECK(t.events.ended.empty());
+  t.upstream.answer(t.upstream.id_of("ping"));
+  for (const UpstreamId call : {first, second}) {
+    REQUIRE(t.events.end_of(call) != nullptr);
+    CHECK(t.events.end_of(call)->failure->error_object == t.about_session().error_object);
+  }
+  CHECK(t.session.is_open());
+  CHECK(t.session.counts().reopened == 0);
+}
+
+TEST_CASE(
+    "if the ping is refused alike the session is lost, and all are sent again in the next one") {
+  for (const SessionVerdict verdict : {SessionVerdict::doubtful, SessionVerdict::lost}) {
+    Doubted t;
+    const UpstreamId first = t.doubt();
+    const UpstreamId second = t.doubt();
+    t.upstream.fail(t.upstream.id_of("ping"), t.about_session(), verdict);
+    CHECK(t.session.state() == Session::State::reopening);
+    CHECK(t.events.ended.empty());
+    t.let_it_open();
+    CHECK(t.upstream.is_under_way(first));
+    CHECK(t.upstream.is_under_way(second));
+    CHECK(t.session.counts().reopened == 1);
+  }
+}
+
+TEST_CASE("a ping that is not answered says nothing: the refusals stand after --connect-wait") {
+  for (const auto wait : {std::chrono::milliseconds(3s), std::chrono::milliseconds(100ms)}) {
+    SessionOptions options;
+    options.connect_wait = wait;
+    Doubted t(options);
+    const UpstreamId call = t.doubt();
+    // A second at least.
+    t.advance(std::max<std::chrono::milliseconds>(wait, 1s) - 1ms);
+    CHECK(t.events.end_of(call) == nullptr);
+    t.advance(1ms);
+    CHECK(t.events.end_of(call) != nullptr);
+    CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("ping")));
+    CHECK(t.session.is_open());
+    // The next doubt asks anew.
+    t.doubt();
+    CHECK(t.upstream.count("ping") == 2);
+  }
+}
+
+TEST_CASE("a ping whose connection breaks is sent again, twice, and then says nothing") {
+  Doubted t;
+  const UpstreamId call = t.doubt();
+  for (std::size_t sent = 1; sent <= 3; ++sent) {
+    CHECK(t.upstream.count("ping") == sent);
+    CHECK(t.events.end_of(call) == nullptr);
+    t.upstream.fail(t.upstream.id_of("ping"), t.broken());
+  }
+  CHECK(t.upstream.count("ping") == 3);
+  CHECK(t.events.end_of(call) != nullptr);
+  CHECK(t.session.is_open());
+}
+
+TEST_CASE("who gives its request up is not answered when the doubt ends") {
+  Doubted t;
+  const UpstreamId call = t.doubt();
+  t.in_turn([&] { t.session.abandon(call); });
+  t.upstream.answer(t.upstream.id_of("ping"));
+  CHECK(t.events.end_of(call) == nullptr);
+}
+
+TEST_CASE("a doubt while the upstream is away is cleared up when it is back") {
+  Doubted t;
+  const UpstreamId call = t.send();
+  const UpstreamId doubted = t.send();
+  t.upstream.fail(call, t.unreachable());
+  REQUIRE(t.session.state() == Session::State::waiting);
+  t.upstream.fail(doubted, t.about_session(), SessionVerdict::doubtful);
+  CHECK(t.upstream.count("ping") == 0);
+  t.upstream.become_reachable();
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.count("ping") == 1);
+  t.upstream.answer(t.upstream.id_of("ping"));
+  CHECK(t.events.end_of(doubted) != nullptr);
+}
+
+TEST_CASE("a doubt while the session is being opened again waits for the new one") {
+  Doubted t;
+  const UpstreamId call = t.send();
+  t.upstream.lose_session();
+  t.upstream.fail(call, t.about_session(), SessionVerdict::doubtful);
+  CHECK(t.upstream.count("ping") == 0);
+  t.let_it_open();
+  CHECK(t.upstream.is_under_way(call));
+}
+
+TEST_CASE("a continuation that is refused so is asked about, too") {
+  Doubted t;
+  const UpstreamId call = t.send();
+  t.upstream.break_off(call, t.about_session(), SessionVerdict::doubtful);
+  CHECK(t.events.end_of(call) != nullptr);
+  CHECK(t.upstream.count("ping") == 1);
+}

@@ -1,0 +1,216 @@
+// A session that the upstream has forgotten, and the one that takes its place.
+#include <doctest/doctest.h>
+
+#include "session_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+using Methods = SessionFixture::Methods;
+
+namespace {
+
+struct Open : SessionFixture {
+  explicit Open(SessionOptions options = {}) : SessionFixture(std::move(options)) {
+    open();
+    events.told.clear();
+  }
+  void lose(UpstreamId id) { upstream.fail(id, status(404), SessionVerdict::lost); }
+  static Failure gone() { return status(404); }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a lost session is opened again at once, once for all, and what was refused is sent again") {
+  Open t;
+  std::vector<UpstreamId> calls;
+  for (int call = 0; call < 50; ++call) calls.push_back(t.send());
+  for (const UpstreamId id : calls) t.lose(id);
+  CHECK(t.session.state() == Session::State::reopening);
+  CHECK(t.upstream.count("initialize") == 2);
+  CHECK(t.upstream.version.empty());
+  t.let_it_open();
+  CHECK(t.upstream.count("tools/call") == 100);
+  for (const UpstreamId id : calls) CHECK(t.upstream.is_under_way(id));
+  CHECK(t.session.counts().reopened == 1);
+  CHECK(t.events.told == Methods{"away", "replaced", "open"});
+  CHECK(t.events.list_changes == Methods{"notifications/tools/list_changed"});
+}
+
+TEST_CASE("what was refused in a session that has been replaced is sent in the new one") {
+  Open t;
+  const UpstreamId early = t.send();
+  const UpstreamId late = t.send();
+  t.lose(early);
+  t.let_it_open();
+  t.lose(late);
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.is_under_way(late));
+  CHECK(t.upstream.count("initialize") == 2);
+}
+
+TEST_CASE("it is opened with what it was opened with before") {
+  SessionFixture t;
+  t.open_with_clients(R"({"capabilities":{"roots":{"x":1e400}}})");
+  t.let_it_open();
+  t.upstream.lose_session();
+  CHECK(
+      t.upstream.last("initialize").body ==
+      R"({"jsonrpc":"2.0","id":3,"method":"initialize","params":{"capabilities":{"roots":{"x":1e400}}}})");
+  CHECK_FALSE(t.session.wants_initialize());
+}
+
+TEST_CASE(
+    "the log level is restored first, then all subscriptions at once, then the rest goes on") {
+  Open t;
+  t.events.restorable = {{"logging/setLevel", R"({"level":"warning"})"},
+                         {"resources/subscribe", R"({"uri":"demo://1"})"},
+                         {"resources/subscribe", R"({"uri":"demo://2"})"}};
+  const UpstreamId call = t.send();
+  t.lose(call);
+  t.let_it_open();
+  CHECK_FALSE(t.session.is_open());
+  CHECK(t.upstream.count("logging/setLevel") == 1);
+  CHECK(t.upstream.last("logging/setLevel").body.find(R"({"level":"warning"})") !=
+        std::string::npos);
+  CHECK(t.upstream.count("resources/subscribe") == 0);
+  t.upstream.answer(t.upstream.id_of("logging/setLevel"));
+  REQUIRE(t.upstream.count("resources/subscribe") == 2);
+  const UpstreamId second = t.upstream.id_of("resources/subscribe");
+  // An error is an answer too; the order does not matter.
+  t.upstream.answer_error(second, R"({"code":-32602,"message":"gone"})");
+  CHECK_FALSE(t.session.is_open());
+  t.upstream.answer(UpstreamId{value_of(second) - 1});
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.methods().back() == "tools/call");
+}
+
+TEST_CASE("what does not answer while it is restored is passed over after five seconds") {
+  Open t;
+  t.events.restorable = {{"logging/setLevel", "{}"}, {"resources/subscribe", "{}"}};
+  t.upstream.lose_session();
+  t.let_it_open();
+  const UpstreamId level = t.upstream.id_of("logging/setLevel");
+  t.advance(4999ms);
+  CHECK(t.upstream.is_under_way(level));
+  t.advance(1ms);
+  CHECK_FALSE(t.upstream.is_under_way(level));
+  CHECK(t.upstream.count("resources/subscribe") == 1);
+  t.advance(4999ms);
+  CHECK_FALSE(t.session.is_open());
+  t.advance(1ms);
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.under_way() == 0);
+}
+
+TEST_CASE(
+    "a reopening that finds the session lost again has failed, and what it has sent is given up") {
+  Open t;
+  t.events.restorable = {{"resources/subscribe", R"({"uri":"demo://1"})"},
+                         {"resources/subscribe", R"({"uri":"demo://2"})"}};
+  t.upstream.lose_session();
+  t.let_it_open();
+  REQUIRE(t.upstream.count("resources/subscribe") == 2);
+  t.lose(t.upstream.id_of("resources/subscribe"));
+  CHECK(t.session.state() == Session::State::waiting);
+  CHECK(t.upstream.under_way() == 0);
+  t.time_until([&] { return t.upstream.count("initialize") == 3; }, 2s);
+  CHECK(t.session.state() == Session::State::reopening);
+  t.let_it_open();
+  CHECK(t.upstream.count("resources/subscribe") == 4);
+}
+
+TEST_CASE("a session that is lost while it is being opened is a try that has failed") {
+  SessionFixture t;
+  t.events.frames = true;
+  t.require();
+  t.upstream.answer(t.upstream.id_of("initialize"), t.result);
+  t.upstream.lose_session();
+  CHECK(t.session.state() == Session::State::waiting);
+  CHECK(t.session.counts().failed_tries == 1);
+  t.advance(500ms);
+  CHECK(t.upstream.count("initialize") == 2);
+}
+
+TEST_CASE("a session that is lost before it has answered anything waits as any failed try does") {
+  Open t;
+  t.upstream.lose_session();
+  CHECK(t.upstream.count("initialize") == 2);
+  t.let_it_open();
+  t.upstream.lose_session();
+  CHECK(t.session.state() == Session::State::waiting);
+  CHECK(t.upstream.count("initialize") == 2);
+  const auto delay = t.time_until([&] { return t.upstream.count("initialize") == 3; }, 2s);
+  CHECK(delay >= 375ms);
+  t.let_it_open();
+  // Once it serves again, the next loss is repaired at once.
+  t.in_turn([&] { t.session.settle(t.send()); });
+  t.upstream.lose_session();
+  CHECK(t.upstream.count("initialize") == 4);
+}
+
+TEST_CASE("a message that meets a lost session three times is answered, not sent again") {
+  Open t;
+  const UpstreamId call = t.send();
+  for (int losses = 0; losses < 3; ++losses) {
+    CHECK(t.upstream.is_under_way(call));
+    t.lose(call);
+    if (losses == 2) break;
+    t.time_until([&] { return t.session.state() == Session::State::reopening; }, 2s);
+    t.let_it_open();
+  }
+  REQUIRE(t.events.end_of(call) != nullptr);
+  const Failure& failure = *t.events.end_of(call)->failure;
+  CHECK(failure.kind == ErrorKind::session);
+  CHECK(failure.delivered == Delivered::no);
+  CHECK(failure.message == "the upstream keeps losing the session: HTTP 404");
+  CHECK(t.upstream.count("tools/call") == 3);
+}
+
+TEST_CASE("what was refused waits no longer for a new session than --connect-wait in all") {
+  SessionOptions options;
+  options.connect_wait = 3s;
+  Open t(options);
+  const UpstreamId call = t.send();
+  t.lose(call);
+  t.advance(2999ms);
+  CHECK(t.events.end_of(call) == nullptr);
+  t.advance(1ms);
+  REQUIRE(t.events.end_of(call) != nullptr);
+  CHECK(t.events.end_of(call)->failure->kind == ErrorKind::session);
+}
+
+TEST_CASE("a continuation that is refused loses the session, and only its message") {
+  Open t;
+  const UpstreamId call = t.send();
+  t.upstream.break_off(call, t.gone(), SessionVerdict::lost);
+  CHECK(t.events.end_of(call) != nullptr);
+  CHECK(t.session.state() == Session::State::reopening);
+}
+
+TEST_CASE(
+    "a lost session is tried again though nobody waits for it, also after a refusal of who it is") {
+  Open t;
+  t.upstream.lose_session();
+  t.upstream.fail(t.upstream.id_of("initialize"), t.unreachable());
+  CHECK(t.session.state() == Session::State::waiting);
+  t.time_until([&] { return t.session.state() == Session::State::reopening; }, 31s);
+  Failure who = t.status(401);
+  who.kind = ErrorKind::auth;
+  t.upstream.answer(t.upstream.id_of("initialize"), t.result);
+  t.upstream.server_stream(ServerStream::open);
+  t.upstream.fail(t.upstream.id_of("notifications/initialized"), who);
+  CHECK(t.session.state() == Session::State::refused);
+  CHECK_FALSE(t.session.wants_initialize());
+  t.require();
+  CHECK(t.session.state() == Session::State::reopening);
+}
+
+TEST_CASE("another protocol version than before is used in the new session") {
+  Open t;
+  t.upstream.lose_session();
+  t.upstream.answer(t.upstream.id_of("initialize"), R"({"protocolVersion":"2025-06-18"})");
+  CHECK(t.upstream.version == "2025-06-18");
+  CHECK(t.session.protocol_version() == "2025-06-18");
+}
