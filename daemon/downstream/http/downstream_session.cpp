@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "downstream/http/error_response.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -23,6 +24,7 @@ DownstreamSession::DownstreamSession(FaceContext& context, Kind kind, std::strin
       store_(context.options.stream_buffer, context.budget),
       share_(context.budget),
       last_used_(context_.loop.now()),
+      leaving_(context.loop, [this] { leave(); }),
       stream_(
           context, store_,
           kind == Kind::old_sse ? SessionStream::Style{false, "message"}
@@ -34,58 +36,81 @@ DownstreamSession::DownstreamSession(FaceContext& context, Kind kind, std::strin
 }
 
 void DownstreamSession::start() {
-  known_ = true;
+  is_known_ = true;
   ++context_.counts.connected;
   context_.events.client_connected(*this);
 }
 
+// Not at once: the router may be writing to it just now.
 void DownstreamSession::end() {
-  if (std::exchange(known_, false)) context_.events.client_left(identity_.id);
-  set_over();
-}
-
-void DownstreamSession::set_over() {
-  if (std::exchange(over_, true)) return;
-  context_.over_sessions.push_back(name_);
-  context_.flush.schedule();
+  if (!std::exchange(is_over_, true)) leaving_.schedule();
 }
 
 void DownstreamSession::finish() {
-  known_ = false;
-  set_over();
+  is_known_ = false;
+  end();
 }
 
-PendingPost* DownstreamSession::exchange_for(std::string_view raw_id) const {
-  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
-                                  [raw_id](const PendingPost* one) { return one->awaits(raw_id); });
-  return found == exchanges_.end() ? nullptr : *found;
+void DownstreamSession::leave() {
+  if (std::exchange(is_known_, false)) context_.events.client_left(identity_.id);
+  while (!posts_.empty()) {
+    posts_.back()->close("the session has ended", session_not_found());
+  }
+  stream_.close("the session has ended");
+  context_.session_over(*this);
 }
 
-PendingPost* DownstreamSession::exchange_of_stream(std::uint64_t number) {
-  const auto found = std::find_if(
-      exchanges_.begin(), exchanges_.end(),
-      [number](const PendingPost* one) { return one->number() == number && one->can_resume(); });
-  return found == exchanges_.end() ? nullptr : *found;
+void DownstreamSession::begin_post(HttpConnection& connection, PendingPost::Asked asked) {
+  posts_.push_back(
+      std::make_unique<PendingPost>(context_, connection, &store_, std::move(asked), *this));
+  posts_.back()->begin();
+  can_be_asked_now();
+}
+
+void DownstreamSession::post_over(PendingPost& post) {
+  const auto found = std::find_if(posts_.begin(), posts_.end(),
+                                  [&post](const auto& one) { return one.get() == &post; });
+  context_.loop.reap(std::move(*found));
+  posts_.erase(found);
+  used();
+  load_changed();
+  sweep_when_due();
+}
+
+void DownstreamSession::sweep_when_due() {
+  if (const auto end = due()) context_.sweep_by(end->time);
+}
+
+PendingPost* DownstreamSession::post_for(std::string_view raw_id) const {
+  const auto found = std::find_if(posts_.begin(), posts_.end(),
+                                  [raw_id](const auto& one) { return one->awaits(raw_id); });
+  return found == posts_.end() ? nullptr : found->get();
+}
+
+PendingPost* DownstreamSession::post_of_stream(std::uint64_t number) {
+  const auto found = std::find_if(posts_.begin(), posts_.end(), [number](const auto& one) {
+    return one->number() == number && one->can_resume();
+  });
+  return found == posts_.end() ? nullptr : found->get();
 }
 
 bool DownstreamSession::awaits(std::string_view raw_id) const {
-  return later_.contains(raw_id) || exchange_for(raw_id) != nullptr;
+  return later_.contains(raw_id) || post_for(raw_id) != nullptr;
 }
 
 void DownstreamSession::answer(std::string_view request_id, std::string frame, AnswerOrder order) {
   context_.fan_out->publish_if_all(frame);
-  PendingPost* exchange = exchange_for(request_id);
+  PendingPost* post = post_for(request_id);
   if (!opening_id_.empty() && same_id(request_id, opening_id_)) {
-    // A session that was refused, or whose name nobody has learned, is none; the router learns of
-    // it once this answer is on its way.
-    if (find_member(frame, "error") || exchange == nullptr || !exchange->has_caller()) set_over();
+    // A session that was refused, or whose name nobody has learned, is none.
+    if (find_member(frame, "error") || post == nullptr || !post->has_caller()) end();
     opening_id_.clear();
   }
-  if (exchange != nullptr) {
-    exchange->answer(request_id, std::move(frame));
+  if (post != nullptr) {
+    post->answer(request_id, std::move(frame));
     return;
   }
-  const bool expected = settle_later(request_id);
+  const bool expected = take_expected_later(request_id);
   const bool is_late = expected && kind_ == Kind::streamable;
   if (is_late && !context_.options.fans_out_all) context_.fan_out->publish(frame);
   if (order == AnswerOrder::ahead) {
@@ -95,33 +120,34 @@ void DownstreamSession::answer(std::string_view request_id, std::string frame, A
   }
 }
 
-void DownstreamSession::timed_out(std::string_view raw_id) {
-  if (!opening_id_.empty() && same_id(raw_id, opening_id_)) end();
+void DownstreamSession::abandon_requests(const std::vector<std::string>& raw_ids) {
+  for (const std::string& raw_id : raw_ids) {
+    if (!opening_id_.empty() && same_id(raw_id, opening_id_)) end();
+    context_.events.client_line(identity_.id, cancellation_of(raw_id));
+  }
 }
-
-void DownstreamSession::send_later(std::string message) { stream_.push(std::move(message)); }
 
 void DownstreamSession::send_about(std::string_view request_id, std::string frame) {
   context_.fan_out->publish_about(frame, kind_ == Kind::streamable && later_.contains(request_id));
-  PendingPost* exchange = exchange_for(request_id);
+  PendingPost* post = post_for(request_id);
   // A question waits for no resumption; what only tells something does.
   const bool elsewhere =
-      exchange != nullptr && !exchange->can_ask() && stream_.is_open() && is_question(frame);
-  if (exchange != nullptr && !elsewhere && exchange->send(frame)) return;
+      post != nullptr && !post->can_ask() && stream_.is_open() && is_question(frame);
+  if (post != nullptr && !elsewhere && post->send(frame)) return;
   // Before an answer that comes as one body nothing else can come; it may on the session's stream.
-  if (stream_.is_open() || exchange == nullptr) stream_.push(std::move(frame));
+  if (stream_.is_open() || post == nullptr) stream_.push(std::move(frame));
 }
 
 void DownstreamSession::no_answer(std::string_view request_id) {
-  if (PendingPost* exchange = exchange_for(request_id)) exchange->no_answer(request_id);
-  settle_later(request_id);
+  if (PendingPost* post = post_for(request_id)) post->no_answer(request_id);
+  take_expected_later(request_id);
 }
 
-/// Was it put off? With the last one the time of a session that nobody uses begins to run.
-bool DownstreamSession::settle_later(std::string_view request_id) {
+/// Whether it was put off. With the last one the time of a session that nobody uses begins to run.
+bool DownstreamSession::take_expected_later(std::string_view request_id) {
   if (!later_.erase(request_id)) return false;
   used();
-  if (const auto end = due()) context_.look_by(end->time);
+  sweep_when_due();
   return true;
 }
 
@@ -129,8 +155,8 @@ void DownstreamSession::send(std::string frame) {
   context_.fan_out->publish_about(frame, false);
   if (!stream_.is_open()) {
     // A question about no request of its own: a stream of a POST carries it as well.
-    for (PendingPost* exchange : exchanges_) {
-      if (exchange->can_ask() && exchange->send(frame)) return;
+    for (const auto& post : posts_) {
+      if (post->can_ask() && post->send(frame)) return;
     }
   }
   stream_.push(std::move(frame));
@@ -141,10 +167,9 @@ void DownstreamSession::send_ahead(std::string frame) { stream_.push_ahead(std::
 /// A stream without a connection is resumed at best: what asks now gets no answer there.
 bool DownstreamSession::can_be_asked(std::string_view request_id) const {
   if (stream_.is_open()) return true;
-  const PendingPost* asking = request_id.empty() ? nullptr : exchange_for(request_id);
+  const PendingPost* asking = request_id.empty() ? nullptr : post_for(request_id);
   if (asking != nullptr) return asking->can_ask();
-  return std::any_of(exchanges_.begin(), exchanges_.end(),
-                     [](const PendingPost* one) { return one->can_ask(); });
+  return std::any_of(posts_.begin(), posts_.end(), [](const auto& one) { return one->can_ask(); });
 }
 
 void DownstreamSession::opened() {
@@ -154,23 +179,23 @@ void DownstreamSession::opened() {
 }
 
 void DownstreamSession::can_be_asked_now() {
-  if (known_ && can_be_asked({})) context_.events.client_can_be_asked(identity_.id);
+  if (is_known_ && can_be_asked({})) context_.events.client_can_be_asked(identity_.id);
 }
 
 bool DownstreamSession::is_unused() const {
-  return !over_ && !stream_.is_open() && exchanges_.empty() && later_.empty();
+  return !is_over_ && !stream_.is_open() && posts_.empty() && later_.empty();
 }
 
 std::optional<SessionDue> DownstreamSession::due() const {
-  if (over_) return std::nullopt;
+  if (is_over_) return std::nullopt;
   SessionUse use;
   use.has_stream = stream_.is_open();
-  use.is_asked = !exchanges_.empty() || !later_.empty();
+  use.is_asked = !posts_.empty() || !later_.empty();
   use.over_limit = congested_;
   use.last_used = last_used_;
   use.last_taken = std::max(last_taken_, stream_.last_taken().value_or(last_taken_));
-  for (const PendingPost* exchange : exchanges_)
-    use.last_taken = std::max(use.last_taken, exchange->last_taken().value_or(last_taken_));
+  for (const auto& post : posts_)
+    use.last_taken = std::max(use.last_taken, post->last_taken().value_or(last_taken_));
   return end_of_session(use, {context_.options.session_idle, context_.options.stall});
 }
 
@@ -187,16 +212,13 @@ std::optional<SteadyTime> DownstreamSession::end_quiet_stream(SteadyTime now) {
 void DownstreamSession::stream_lost() {
   used();
   last_taken_ = last_used_;
-  if (kind_ == Kind::old_sse) {
-    set_over();  // the router, which may be writing to it just now, learns of it later
-  } else if (const auto end = due()) {
-    context_.look_by(end->time);
-  }
+  if (kind_ == Kind::old_sse) end();
+  sweep_when_due();
 }
 
 std::size_t DownstreamSession::queued_bytes() const {
   std::size_t bytes = stream_.queued_bytes();
-  for (const PendingPost* exchange : exchanges_) bytes += exchange->unsent();
+  for (const auto& post : posts_) bytes += post->unsent();
   return bytes;
 }
 
@@ -210,9 +232,9 @@ void DownstreamSession::load_changed() {
   congested_ = !congested_;
   if (congested_) {
     last_taken_ = context_.loop.now();
-    context_.look_by(last_taken_ + context_.options.stall);
+    context_.sweep_by(last_taken_ + context_.options.stall);
   }
-  if (known_) context_.events.client_congestion(identity_.id, congested_);
+  if (is_known_) context_.events.client_congestion(identity_.id, congested_);
 }
 
 }  // namespace bridge

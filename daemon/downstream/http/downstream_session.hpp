@@ -18,9 +18,10 @@ namespace bridge {
 /// that POST was answered 202 or has broken; what belongs to a request likewise, or nowhere if its
 /// caller takes no stream; everything else to the session's stream.
 ///
-/// Owned by the face, known to the router from start() to end(). Memory: the queue of its stream
-/// (over --client-buffer the router pauses), and --http-stream-buffer for resumption.
-class DownstreamSession final : public ClientChannel {
+/// Owned by the face, known to the router from start() to its end. Owns its POSTs. Memory: the
+/// queue of its stream (over --client-buffer the router pauses), and --http-stream-buffer for
+/// resumption.
+class DownstreamSession final : public ClientChannel, public PostOwner {
  public:
   enum class Kind {
     streamable,  ///< Streamable HTTP
@@ -29,31 +30,28 @@ class DownstreamSession final : public ClientChannel {
 
   DownstreamSession(FaceContext& context, Kind kind, std::string name, std::string agent);
 
-  /// Announces it to the router; end() takes it back.
+  /// Announces it to the router.
   void start();
+  /// It ends with this turn: the router and its callers are told, and it is reaped.
   void end();
+  bool is_over() const { return is_over_; }
 
   const std::string& name() const { return name_; }
   Kind kind() const { return kind_; }
   SessionStream& stream() { return stream_; }
   EventStore& store() { return store_; }
 
-  void add_exchange(PendingPost& exchange) { exchanges_.push_back(&exchange); }
-  void remove_exchange(PendingPost& exchange) { std::erase(exchanges_, &exchange); }
-  PendingPost* exchange_of_stream(std::uint64_t number);
+  /// A POST whose answers are waited for.
+  void begin_post(HttpConnection& connection, PendingPost::Asked asked);
+  const std::vector<std::unique_ptr<PendingPost>>& posts() const { return posts_; }
+  /// The one whose stream has that number; null if there is none.
+  PendingPost* post_of_stream(std::uint64_t number);
   /// Whether a request of that id is being answered.
   bool awaits(std::string_view raw_id) const;
   /// The `initialize` it begins with: an error is its end.
   void opens_with(std::string raw_id) { opening_id_ = std::move(raw_id); }
   /// Its answers come on the session's stream.
   void expect_later(std::string raw_id) { later_.insert(std::move(raw_id)); }
-  /// What a POST could not take goes on the session's stream.
-  void send_later(std::string message);
-
-  /// What was asked was answered by 504.
-  void timed_out(std::string_view raw_id);
-  /// More or less waits to be written than before.
-  void load_changed();
   /// What is kept for its stream alone, while no connection carries it.
   std::size_t unfetched_bytes() const { return stream_.is_open() ? 0 : stream_.queued_bytes(); }
 
@@ -70,8 +68,11 @@ class DownstreamSession final : public ClientChannel {
   bool is_unused() const;
   /// When and why it ends if nothing happens; nothing while another's time runs for it.
   std::optional<SessionDue> due() const;
-  /// An old_sse session is over with its stream.
-  bool is_over() const { return over_; }
+
+  void take_unsent(std::string message) override { stream_.push(std::move(message)); }
+  void load_changed() override;
+  void abandon_requests(const std::vector<std::string>& raw_ids) override;
+  void post_over(PendingPost& post) override;
 
   void send(std::string frame) override;
   void send_ahead(std::string frame) override;
@@ -88,10 +89,11 @@ class DownstreamSession final : public ClientChannel {
   std::string command() const override { return agent_; }
 
  private:
-  PendingPost* exchange_for(std::string_view raw_id) const;
-  bool settle_later(std::string_view request_id);
-  void set_over();
+  PendingPost* post_for(std::string_view raw_id) const;
+  bool take_expected_later(std::string_view request_id);
   void stream_lost();
+  void sweep_when_due();
+  void leave();
 
   FaceContext& context_;
   Kind kind_;
@@ -101,13 +103,14 @@ class DownstreamSession final : public ClientChannel {
   ClientIdentity identity_;
   EventStore store_;
   ByteBudget::Share share_;
-  std::vector<PendingPost*> exchanges_;
+  std::vector<std::unique_ptr<PendingPost>> posts_;  ///< those under way
   IdSet later_;
   SteadyTime last_used_;
   SteadyTime last_taken_{};  ///< see SessionUse; what the streams' connections say counts too
-  bool known_ = false;       ///< to the router
+  bool is_known_ = false;    ///< to the router
   bool congested_ = false;
-  bool over_ = false;
+  bool is_over_ = false;
+  Deferred leaving_;
   SessionStream stream_;
 };
 

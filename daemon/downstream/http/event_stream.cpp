@@ -22,8 +22,8 @@ EventStream::EventStream(FaceContext& context, HttpConnection& connection, Heade
   context_.streams.insert(this);
   comment("open");
   last_event_ = last_sent_;
-  context_.look_by(last_sent_ + context_.options.keepalive);
-  if (const auto end = quiet_end()) context_.look_by(*end);
+  context_.sweep_by(last_sent_ + context_.options.keepalive);
+  if (const auto end = quiet_end()) context_.sweep_by(*end);
 }
 
 EventStream::~EventStream() { context_.streams.erase(this); }
@@ -47,7 +47,7 @@ bool EventStream::is_stuck(std::size_t queued) {
     return false;
   const auto patience = std::min<std::chrono::milliseconds>(stuck_time, context_.options.stall);
   if (connection_.is_blocked_for(patience)) return true;
-  context_.look_by(context_.loop.now() + patience);
+  context_.sweep_by(context_.loop.now() + patience);
   return connection_.unsent() > 2 * context_.options.client_buffer + context_.options.max_frame;
 }
 

@@ -1,9 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "base/byte_budget.hpp"
 #include "base/ids.hpp"
@@ -16,8 +15,10 @@
 
 namespace bridge {
 
+class DownstreamSession;
 class EventStream;
 class FanOut;
+class SessionlessClient;
 
 /// What the parts of the face share. Outlives them.
 struct FaceContext {
@@ -26,18 +27,17 @@ struct FaceContext {
   NotificationFeed& feed;
   ByteBudget& budget;
   ClientEvents& events;
-  Deferred& flush;  ///< what was written goes out then, and what is over goes
   Log& log;
   FaceOptions options;
-  ClientCounts counts{};  ///< each downstream session and each lone POST is a client
+  ClientCounts counts{};  ///< each session and each POST without one is a client
   FanOut* fan_out = nullptr;
   std::set<EventStream*> streams{};  ///< the open ones, for the keep-alive comments
-  // What is over and is dropped at the end of the turn.
-  std::vector<std::uint64_t> over_exchanges{};
-  std::vector<std::string> over_sessions{};
-  std::vector<ClientId> over_clients{};
-  /// Something has to be looked at by then at the latest.
-  std::function<void(SteadyTime)> look_by{};
+  std::uint64_t last_post = 0;       ///< the number of the last one
+  /// A sweep is due by then at the latest.
+  std::function<void(SteadyTime)> sweep_by{};
+  // They are over: to be reaped.
+  std::function<void(DownstreamSession&)> session_over{};
+  std::function<void(SessionlessClient&)> client_over{};
 };
 
 }  // namespace bridge

@@ -142,7 +142,9 @@ void FanOut::send_to_all(EventId id, std::string_view message) {
   }
 }
 
-void FanOut::remove(Subscriber& subscriber) { subscribers_.erase(&subscriber); }
+void FanOut::remove(Subscriber& subscriber) {
+  if (auto node = subscribers_.extract(&subscriber)) context_.loop.reap(std::move(node.mapped()));
+}
 
 void FanOut::close_all(std::string_view last_comment) {
   for (auto& [key, subscriber] : subscribers_) {

@@ -5,36 +5,48 @@
 #include <utility>
 
 #include "base/start_error.hpp"
+#include "jsonrpc/error_codes.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::string_view last_words = "the bridge is shutting down";
 
+/// Takes it out of its table; it goes at the end of the turn.
+template <class Table, class Key>
+void reap_from(EventLoop& loop, Table& table, const Key& key) {
+  if (auto node = table.extract(key)) loop.reap(std::move(node.mapped()));
+}
+
 }  // namespace
 
 HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
                    ByteBudget& budget, ClientEvents& events, Log& log, FaceOptions options,
                    FaceReports reports)
-    : context_{loop, ids, feed, budget, events, flush, log, std::move(options), {}},
+    : context_{loop, ids, feed, budget, events, log, std::move(options)},
       fan_out_(context_),
       reports_(std::move(reports)),
-      token_(context_.options.token_file),
+      access_(routes(), context_.options),
       sweep_timer_(loop, [this] { sweep(); }) {
   const FaceOptions& face = context_.options;
   context_.fan_out = &fan_out_;
-  context_.look_by = [this](SteadyTime time) { sweep_timer_.set_at_latest(time); };
-  sites_ = {face.address->is_loopback(), face.allow_hosts, face.allow_origins};
+  context_.sweep_by = [this](SteadyTime time) { sweep_timer_.set_at_latest(time); };
+  context_.session_over = [this](DownstreamSession& session) {
+    reap_from(context_.loop, sessions_, session.name());
+  };
+  context_.client_over = [this](SessionlessClient& client) {
+    reap_from(context_.loop, sessionless_clients_, client.identity().id);
+  };
   auto tls = face.certificate.empty()
                  ? nullptr
                  : std::make_unique<TlsServer>(face.certificate, face.private_key);
   ListeningPort port = ListeningPort::open(*face.address);
   url_ = (tls ? "https://" : "http://") + port.authority;
-  server_ = std::make_unique<HttpServer>(
-      HttpConnectionContext{loop, budget, context_.counts, *this, context_.flush, face.max_frame,
-                            face.stall},
-      std::move(port), std::move(tls), std::min(face.wanted_connections(), face.max_connections),
-      log);
+  server_ =
+      std::make_unique<HttpServer>(HttpConnectionContext{loop, budget, context_.counts, *this,
+                                                         flush, face.max_frame, face.stall},
+                                   std::move(port), std::move(tls),
+                                   std::min(face.wanted_connections(), face.max_connections), log);
 }
 
 HttpFace::~HttpFace() = default;
@@ -78,62 +90,17 @@ void HttpFace::flush() {
   }
   budget_is_used_up_ = context_.budget.over();
   server_->flush();
-  reap();
 }
 
-void HttpFace::reap() {
-  for (const std::uint64_t number : std::exchange(context_.over_exchanges, {})) {
-    const auto found = postings_.find(number);
-    if (found == postings_.end()) continue;
-    Posting& posting = found->second;
-    if (posting.client != nullptr) posting.client->leave_exchange();
-    if (posting.session != nullptr) {
-      posting.session->remove_exchange(*posting.exchange);
-      posting.session->used();
-      posting.session->load_changed();
-      if (const auto due = posting.session->due()) context_.look_by(due->time);
-    }
-    postings_.erase(found);
+std::vector<PendingPost*> HttpFace::posts() const {
+  std::vector<PendingPost*> all;
+  for (const auto& [name, session] : sessions_) {
+    for (const auto& post : session->posts()) all.push_back(post.get());
   }
-  for (const ClientId id : std::exchange(context_.over_clients, {})) {
-    const auto found = sessionless_clients_.find(id);
-    if (found == sessionless_clients_.end()) continue;
-    for (auto& [number, posting] : postings_) {
-      if (posting.client == found->second.get()) posting.client = nullptr;
-    }
-    sessionless_clients_.erase(found);
+  for (const auto& [id, client] : sessionless_clients_) {
+    if (client->post() != nullptr) all.push_back(client->post());
   }
-  for (const std::string& name : std::exchange(context_.over_sessions, {})) {
-    const auto found = sessions_.find(name);
-    if (found == sessions_.end()) continue;
-    DownstreamSession& session = *found->second;
-    session.end();
-    for (auto at = postings_.begin(); at != postings_.end();) {
-      if (at->second.session != &session) {
-        ++at;
-        continue;
-      }
-      at->second.exchange->close("the session has ended",
-                                 error_response(404, -32001, "Session not found"));
-      session.remove_exchange(*at->second.exchange);  // its stream still counts what they hold
-      at = postings_.erase(at);
-    }
-    session.stream().close("the session has ended");
-    sessions_.erase(found);
-  }
-}
-
-/// They have had their answer: the upstream need not go on.
-void HttpFace::cancel(const Posting& posting, const std::vector<std::string>& raw_ids) {
-  const ClientId client = posting.session != nullptr  ? posting.session->identity().id
-                          : posting.client != nullptr ? posting.client->identity().id
-                                                      : ClientId{};
-  for (const std::string& raw_id : raw_ids) {
-    if (posting.session != nullptr) posting.session->timed_out(raw_id);
-    context_.events.client_line(
-        client, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
-                    raw_id + R"(,"reason":"timeout"}})");
-  }
+  return all;
 }
 
 void HttpFace::end_in_time(DownstreamSession& session, SessionEnd why) {
@@ -178,9 +145,9 @@ void HttpFace::sweep() {
   std::optional<SteadyTime> next;
   const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
 
-  for (auto& [number, posting] : postings_) {
-    cancel(posting, posting.exchange->look(now));
-    if (const auto time = posting.exchange->due()) later(*time);
+  for (PendingPost* post : posts()) {
+    post->sweep(now);
+    if (const auto time = post->due()) later(*time);
   }
 
   // With those that are due go those that soon would be: fewer wake-ups.
@@ -215,16 +182,16 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
     return budget_used_up_at_ + context_.options.stall;
   std::size_t most = 0;
   DownstreamSession* session = nullptr;
-  Posting* collecting = nullptr;
+  PendingPost* collecting = nullptr;
   for (auto& [name, one] : sessions_) {
     if (one->is_over() || one->unfetched_bytes() <= most) continue;
     most = one->unfetched_bytes();
     session = one.get();
   }
-  for (auto& [number, one] : postings_) {
-    if (one.exchange->collected() <= most) continue;
-    most = one.exchange->collected();
-    collecting = &one;
+  for (PendingPost* post : posts()) {
+    if (post->collected() <= most) continue;
+    most = post->collected();
+    collecting = post;
   }
   if (most == 0) return now + context_.options.stall;  // others have to make room first
   if (collecting != nullptr) {
@@ -232,7 +199,7 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
                       "a POST was answered 503: {} bytes of its answers were collected, and "
                       "--max-buffered is used up",
                       most);
-    cancel(*collecting, collecting->exchange->give_up());
+    collecting->give_up();
   } else {
     context_.log.peer(LogLevel::warning, "http session ended",
                       "an HTTP session has ended: {} bytes of answers were not fetched, and "
@@ -254,9 +221,8 @@ void HttpFace::acknowledge_read() {
 
 void HttpFace::close_all() {
   fan_out_.close_all(last_words);
-  for (auto& [number, posting] : postings_) {
-    posting.exchange->close(last_words, error_response(503, -32000, last_words));
-  }
+  for (PendingPost* post : posts())
+    post->close(last_words, error_response(503, json_rpc::bridge_error, last_words));
   for (auto& [name, session] : sessions_) session->stream().close(last_words);
   server_->close_all();
 }

@@ -4,14 +4,15 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "downstream/http/bearer_token.hpp"
+#include "downstream/http/access_check.hpp"
 #include "downstream/http/downstream_session.hpp"
 #include "downstream/http/fan_out.hpp"
 #include "downstream/http/posted_messages.hpp"
+#include "downstream/http/routes.hpp"
 #include "downstream/http/sessionless_client.hpp"
 #include "http/server/http_server.hpp"
-#include "http/site_check.hpp"
 
 namespace bridge {
 
@@ -42,7 +43,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   /// SIGHUP: takes the certificate anew, if it is well.
   void reload();
   void stop_accepting();
-  /// Writes what is ready, and drops what is over.
+  /// Writes what is ready.
   void flush();
   /// A last comment on every stream, and the end of all connections.
   void close_all();
@@ -51,6 +52,8 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   RequestOnlookers& onlookers() { return fan_out_; }
   /// `http://127.0.0.1:8080`, as it is bound.
   const std::string& url() const { return url_; }
+  /// What it serves.
+  static const Routes& routes();
 
   Admission request_begins(const RequestHead& head, bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
@@ -61,49 +64,43 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   void acknowledge_read() override;
 
  private:
-  struct Posting {
-    std::unique_ptr<PendingPost> exchange;
-    DownstreamSession* session;  ///< null: a lone client's
-    SessionlessClient* client;
-  };
-
-  // Who may ask for what: face_routes.cpp.
-  Admission admission(const RequestHead& head, bool has_body);
-  std::optional<HttpResponse> fault_of(const RequestHead& head);
-  std::optional<HttpResponse> check_post(const RequestHead& head);
-  EventStream::Headers cors_headers(const RequestHead& head) const;
-  HttpResponse preflight(const RequestHead& head) const;
-  HttpResponse report(const RequestHead& head) const;
+  // What is answered without a message: face_routes.cpp.
+  std::optional<HttpResponse> health(FaceRequest& request);
+  std::optional<HttpResponse> readiness(FaceRequest& request);
+  std::optional<HttpResponse> status(FaceRequest& request);
+  std::optional<HttpResponse> metrics(FaceRequest& request);
+  std::optional<HttpResponse> open_api(FaceRequest& request);
+  void add_cors_headers(HttpResponse& response, const RequestHead& head) const;
 
   // Sessions and their streams: face_streams.cpp.
-  DownstreamSession* find_session(const std::string& name);
+  std::optional<HttpResponse> open_stream(FaceRequest& request);
+  std::optional<HttpResponse> open_fan_out(FaceRequest& request);
+  std::optional<HttpResponse> open_old_sse(FaceRequest& request);
+  std::optional<HttpResponse> end_session(FaceRequest& request);
+  /// Without a kind: of any.
+  DownstreamSession* find_session(const std::string& name,
+                                  std::optional<DownstreamSession::Kind> kind = std::nullopt);
   DownstreamSession* add_session(DownstreamSession::Kind kind, const RequestHead& head);
-  std::optional<HttpResponse> open_stream(HttpConnection& connection, const RequestHead& head);
-  bool resume_exchange(HttpConnection& connection, DownstreamSession& session, EventId last,
-                       const RequestHead& head);
-  std::optional<HttpResponse> open_fan_out(HttpConnection& connection, const RequestHead& head);
-  std::optional<HttpResponse> open_old_sse(HttpConnection& connection, const RequestHead& head);
-  HttpResponse end_session(const RequestHead& head);
+  bool resume_post(FaceRequest& request, DownstreamSession& session, EventId last);
   std::size_t streams() const;
+  /// Whether its client knows events without data (MCP 2025-11-25, "Sending Messages").
+  static bool primes_streams(const RequestHead& head) {
+    return head.header("mcp-protocol-version") >= "2025-11-25";
+  }
 
   // Messages: face_posts.cpp.
-  std::optional<HttpResponse> post(HttpConnection& connection, const RequestHead& head,
-                                   std::string body);
-  HttpResponse post_old_sse(const RequestHead& head, std::string body);
-  std::optional<HttpResponse> post_in_session(HttpConnection& connection,
-                                              DownstreamSession& session, const RequestHead& head,
+  std::optional<HttpResponse> post_messages(FaceRequest& request);
+  std::optional<HttpResponse> post_old_sse(FaceRequest& request);
+  std::optional<HttpResponse> post_in_session(FaceRequest& request, DownstreamSession& session,
                                               PostedMessages posted, bool is_new);
-  std::optional<HttpResponse> post_alone(HttpConnection& connection, const RequestHead& head,
-                                         PostedMessages posted);
-  PendingPost& add_exchange(HttpConnection& connection, DownstreamSession* session,
-                            const RequestHead& head, PostedMessages& posted,
-                            EventStream::Headers headers, std::string new_session = {});
+  std::optional<HttpResponse> post_alone(FaceRequest& request, PostedMessages posted);
+  PendingPost::Asked asked_of(FaceRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
+  void deliver(ClientId client, PostedMessages& posted);
 
-  void reap();
+  std::vector<PendingPost*> posts() const;
   void sweep();
   void end_in_time(DownstreamSession& session, SessionEnd why);
-  void cancel(const Posting& posting, const std::vector<std::string>& raw_ids);
   void relieve_budget();
   std::optional<SteadyTime> make_room(SteadyTime now);
   bool end_longest_unused();
@@ -111,8 +108,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   FaceContext context_;
   FanOut fan_out_;
   FaceReports reports_;
-  BearerToken token_;
-  SiteCheck sites_;
+  AccessCheck access_;
   std::string url_;
   DeadlineTimer sweep_timer_;
   bool budget_is_used_up_ = false;
@@ -120,8 +116,6 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::unique_ptr<HttpServer> server_;  ///< its connections go after those who answer on them
   std::map<std::string, std::unique_ptr<DownstreamSession>, std::less<>> sessions_;
   std::map<ClientId, std::unique_ptr<SessionlessClient>> sessionless_clients_;
-  std::map<std::uint64_t, Posting> postings_;  ///< in the order of their beginning
-  std::uint64_t last_exchange_ = 0;
 };
 
 }  // namespace bridge

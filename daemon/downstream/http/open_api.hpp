@@ -2,9 +2,11 @@
 
 #include <string>
 
+#include "downstream/http/routes.hpp"
+
 namespace bridge {
 
-/// The description of the face, OpenAPI 3.1, for gateways that import one.
-std::string open_api_document();
+/// GET /openapi.json: what the table of routes says, as OpenAPI 3.1.
+std::string open_api_document(const Routes& routes);
 
 }  // namespace bridge

@@ -11,29 +11,35 @@
 
 namespace bridge {
 
+std::string cancellation_of(std::string_view raw_id) {
+  return std::string(
+             R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)")
+      .append(raw_id)
+      .append(R"(,"reason":"timeout"}})");
+}
+
 PendingPost::PendingPost(FaceContext& context, HttpConnection& connection, EventStore* store,
-                         std::uint64_t number, Asked asked, Unsent unsent, LoadChanged load_changed)
+                         Asked asked, PostOwner& owner)
     : context_(context),
       connection_(&connection),
       store_(store),
-      number_(number),
+      number_(++context.last_post),
       asked_(std::move(asked)),
-      unsent_(std::move(unsent)),
-      load_changed_(std::move(load_changed)),
+      owner_(owner),
       share_(context.budget),
       began_(context_.loop.now()) {
   connection.set_responder(this);
 }
 
 PendingPost::~PendingPost() {
-  if (connection_ != nullptr && !over_) connection_->drop();
+  if (connection_ != nullptr) connection_->drop();
 }
 
 void PendingPost::begin() {
   if (asked_.form == AnswerForm::stream && asked_.new_session.empty()) {
     begin_stream();
   } else if (const auto time = due()) {
-    context_.look_by(*time);
+    context_.sweep_by(*time);
   }
 }
 
@@ -62,22 +68,22 @@ void PendingPost::answer(std::string_view raw_id, std::string message) {
   if (is_stream_) {
     emit(message, raw_id);
   } else if (connection_ == nullptr) {
-    unsent_(std::move(message));
+    owner_.take_unsent(std::move(message));
   } else {
     share_.add(message.size());
     asked_.answers.push_back(std::move(message));
   }
-  settle();
+  end_if_answered();
 }
 
 void PendingPost::no_answer(std::string_view raw_id) {
   asked_.ids.erase(raw_id);
-  settle();
+  end_if_answered();
 }
 
 bool PendingPost::can_send() const {
-  return !over_ && (is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr &&
-                                   asked_.new_session.empty()));
+  return is_stream_ || (asked_.form == AnswerForm::either && connection_ != nullptr &&
+                        asked_.new_session.empty());
 }
 
 bool PendingPost::can_ask() const { return can_send() && connection_ != nullptr; }
@@ -97,7 +103,7 @@ void PendingPost::emit(const std::string& message, std::string_view answers) {
     drop_if_stuck();
   }
   if (store_ != nullptr) store_->keep(id, message, answers);
-  load_changed_();
+  owner_.load_changed();
 }
 
 void PendingPost::drop_if_stuck() {
@@ -108,10 +114,8 @@ void PendingPost::drop_if_stuck() {
   connection_lost(false);
 }
 
-/// Ends it with its last answer.
-void PendingPost::settle() {
-  if (!asked_.ids.empty() || over_) return;
-  over();
+void PendingPost::end_if_answered() {
+  if (!asked_.ids.empty()) return;
   if (stream_) {
     stream_->end();
     stream_.reset();
@@ -123,7 +127,7 @@ void PendingPost::settle() {
     response.headers = std::move(asked_.headers);
     connection_->respond(std::move(response));
   }
-  connection_ = nullptr;
+  set_over();
 }
 
 void PendingPost::resume(HttpConnection& connection, EventStream::Headers headers, EventId last) {
@@ -139,70 +143,67 @@ void PendingPost::resume(HttpConnection& connection, EventStream::Headers header
 }
 
 std::optional<SteadyTime> PendingPost::due() const {
-  if (over_ || is_stream_ || connection_ == nullptr) return std::nullopt;
+  if (is_stream_ || connection_ == nullptr) return std::nullopt;
   const bool may_stream = asked_.form == AnswerForm::either && asked_.new_session.empty();
   return began_ + (may_stream ? std::min(context_.options.timeout, context_.options.keepalive)
                               : context_.options.timeout);
 }
 
-std::vector<std::string> PendingPost::look(SteadyTime now) {
+void PendingPost::sweep(SteadyTime now) {
   drop_if_stuck();
   const auto time = due();
-  if (!time || *time > now) return {};
+  if (!time || *time > now) return;
   if (began_ + context_.options.timeout > now) {
     begin_stream();  // so that nobody on the way takes the silence for an end
-    return {};
+    return;
   }
   // What was answered is said, the rest is an error: an array of requests gets one array.
-  std::vector<std::string> unanswered = asked_.ids.take_all();
+  const std::vector<std::string> unanswered = asked_.ids.take_all();
   for (const std::string& raw_id : unanswered) {
     asked_.answers.push_back(error_reply(raw_id, failure_of(ErrorKind::timeout, Delivered::unknown,
                                                             "no answer in time (--http-timeout)")));
   }
   HttpResponse response = json_response(504, answer_body(asked_.answers, asked_.is_batch));
   response.headers = std::move(asked_.headers);
-  over();
-  std::exchange(connection_, nullptr)->respond(std::move(response));
-  return unanswered;
+  connection_->respond(std::move(response));
+  set_over();
+  owner_.abandon_requests(unanswered);
 }
 
-std::vector<std::string> PendingPost::give_up() {
-  std::vector<std::string> unanswered = asked_.ids.take_all();
+void PendingPost::give_up() {
+  const std::vector<std::string> unanswered = asked_.ids.take_all();
   asked_.answers.clear();
   share_.set(0);
-  over();
-  if (connection_ != nullptr) std::exchange(connection_, nullptr)->respond(overloaded_response());
-  return unanswered;
+  if (connection_ != nullptr) connection_->respond(overloaded_response());
+  set_over();
+  owner_.abandon_requests(unanswered);
 }
 
 void PendingPost::connection_lost(bool) {
   connection_ = nullptr;
   stream_.reset();
   if (!is_stream_) {
-    for (std::string& answer : std::exchange(asked_.answers, {})) unsent_(std::move(answer));
+    for (std::string& answer : std::exchange(asked_.answers, {}))
+      owner_.take_unsent(std::move(answer));
     share_.set(0);
   }
-  load_changed_();  // what was unsent does not wait for anybody any more
+  owner_.load_changed();  // what was unsent does not wait for anybody any more
 }
 
-void PendingPost::over() {
-  over_ = true;
-  context_.over_exchanges.push_back(number_);
-  context_.flush.schedule();
+void PendingPost::set_over() {
+  connection_ = nullptr;
+  owner_.post_over(*this);
 }
 
 void PendingPost::close(std::string_view last_comment, const HttpResponse& refusal) {
-  if (over_) return;
-  over();
-  if (connection_ == nullptr) return;
   if (stream_) {
     stream_->comment(last_comment);
     stream_->end();
     stream_.reset();
-  } else {
+  } else if (connection_ != nullptr) {
     connection_->respond(refusal);
   }
-  connection_ = nullptr;
+  set_over();
 }
 
 }  // namespace bridge

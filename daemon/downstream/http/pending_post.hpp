@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,12 +13,32 @@
 
 namespace bridge {
 
+class PendingPost;
+
+/// The line that cancels a request whose caller was answered by an error.
+std::string cancellation_of(std::string_view raw_id);
+
+/// The client that has POSTed. It owns its POSTs.
+class PostOwner {
+ public:
+  /// An answer, or what belongs to a request, that can no longer go with its POST.
+  virtual void take_unsent(std::string message) = 0;
+  /// What callers have not taken has become more or less.
+  virtual void load_changed() = 0;
+  /// Nobody waits for these requests any more: they have been answered by an error.
+  virtual void abandon_requests(const std::vector<std::string>& raw_ids) = 0;
+  /// It has been answered, or given up: to be reaped.
+  virtual void post_over(PendingPost& post) = 0;
+
+ protected:
+  ~PostOwner() = default;
+};
+
 /// A POST whose requests are being answered: by one JSON body, or by an event stream that ends with
 /// the last answer. Answers are found by their ids, in whatever order they come.
 ///
-/// Owned by the face until is_over(). A caller that has gone does not end it: what was a stream
-/// goes on into the store, to be resumed; what was to be a body is left to `unsent_` (the session's
-/// stream).
+/// Owned by its client, until it says that it is over. A caller that has gone does not end it: what
+/// was a stream goes on into the store, to be resumed; what was to be a body is left to the owner.
 class PendingPost final : public HttpResponder {
  public:
   struct Asked {
@@ -34,15 +53,10 @@ class PendingPost final : public HttpResponder {
     std::string new_session{};
     EventStream::Headers headers{};
   };
-  /// An answer, or what belongs to a request, that can no longer go with this POST.
-  using Unsent = std::function<void(std::string message)>;
 
-  /// What is unsent has become more or less.
-  using LoadChanged = std::function<void()>;
-
-  /// `store` is null where nothing can be resumed; `number` names its stream.
-  PendingPost(FaceContext& context, HttpConnection& connection, EventStore* store,
-              std::uint64_t number, Asked asked, Unsent unsent, LoadChanged load_changed);
+  /// `store` is null where nothing can be resumed.
+  PendingPost(FaceContext& context, HttpConnection& connection, EventStore* store, Asked asked,
+              PostOwner& owner);
   ~PendingPost();
 
   /// Sends what can be sent before an answer.
@@ -58,7 +72,7 @@ class PendingPost final : public HttpResponder {
   bool can_ask() const;
 
   /// It is a stream, which another connection may carry on.
-  bool can_resume() const { return is_stream_ && !over_; }
+  bool can_resume() const { return is_stream_; }
   /// The caller is there, or had the head of its answer.
   bool has_caller() const { return connection_ != nullptr || is_stream_; }
   /// Bytes written that its caller's kernel has not taken.
@@ -72,20 +86,20 @@ class PendingPost final : public HttpResponder {
 
   /// A connection that resumes its stream after `last`. REQUIRES: can_resume().
   void resume(HttpConnection& connection, EventStream::Headers headers, EventId last);
-  /// Looks at the time: a body that is late is a stream from now on, if the caller takes one, or
-  /// 504. Returns the ids nobody waits for any more.
-  std::vector<std::string> look(SteadyTime now);
-  /// What is collected has no room any more: 503. Returns the ids nobody waits for any more.
-  std::vector<std::string> give_up();
+  /// A body that is late is a stream from now on, if the caller takes one, or 504. Lets go of a
+  /// caller that takes nothing.
+  void sweep(SteadyTime now);
+  /// What is collected has no room any more: 503.
+  void give_up();
   /// When to look at it; nothing if it has all the time.
   std::optional<SteadyTime> due() const;
   /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
   void close(std::string_view last_comment, const HttpResponse& refusal);
 
-  bool is_over() const { return over_; }
+  /// Names its stream in event ids.
   std::uint64_t number() const { return number_; }
 
-  void connection_drained() override { load_changed_(); }
+  void connection_drained() override { owner_.load_changed(); }
   void connection_lost(bool has_read_all) override;
   bool ends_with_input() const override { return store_ != nullptr || stream_ != nullptr; }
 
@@ -95,21 +109,19 @@ class PendingPost final : public HttpResponder {
   void begin_stream();
   void emit(const std::string& message, std::string_view answers = {});
   void drop_if_stuck();
-  void over();
-  void settle();
+  void set_over();
+  void end_if_answered();
 
   FaceContext& context_;
   HttpConnection* connection_;  ///< null: the caller has gone
   EventStore* store_;
   std::uint64_t number_;
   Asked asked_;
-  Unsent unsent_;
-  LoadChanged load_changed_;
+  PostOwner& owner_;
   std::unique_ptr<EventStream> stream_;
   ByteBudget::Share share_;  ///< of the answers that wait for the last one
   SteadyTime began_;
   bool is_stream_ = false;  ///< it began as one, or has become one
-  bool over_ = false;
 };
 
 }  // namespace bridge

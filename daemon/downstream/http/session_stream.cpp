@@ -185,7 +185,7 @@ void SessionStream::pump() {
   }
   if (queue_.size() != before) {
     changed_();
-    context_.look_by(context_.loop.now() + acknowledged_after);
+    context_.sweep_by(context_.loop.now() + acknowledged_after);
   }
   drop_if_stuck();
 }

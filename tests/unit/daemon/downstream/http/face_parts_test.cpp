@@ -7,12 +7,10 @@
 #include "downstream/http/bearer_token.hpp"
 #include "downstream/http/event_store.hpp"
 #include "downstream/http/id_set.hpp"
-#include "downstream/http/open_api.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/session_name.hpp"
 #include "http/response.hpp"
 #include "http/sse_event.hpp"
-#include "text/json_scanner.hpp"
 
 namespace bridge {
 namespace {
@@ -229,15 +227,6 @@ TEST_CASE("only the file's token admits, and a new one takes its place") {
   now += std::chrono::seconds(1);
   CHECK_FALSE(token.admits("Bearer other-2", now));
   CHECK(BearerToken("").admits("", now));
-}
-
-TEST_CASE("the API's description is JSON") {
-  const std::string document = open_api_document();
-  JsonScanner scanner(document);
-  Slice all;
-  scanner.skip_space();
-  CHECK(scanner.value(all));
-  CHECK(document.find("\"version\": \"" MCP_BRIDGE_VERSION "\"") != document.npos);
 }
 
 TEST_CASE("an address may leave out its host") {

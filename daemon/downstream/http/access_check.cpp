@@ -1,0 +1,107 @@
+#include "downstream/http/access_check.hpp"
+
+#include "downstream/http/error_response.hpp"
+#include "http/accept.hpp"
+#include "jsonrpc/error_codes.hpp"
+#include "mcp/handshake.hpp"
+
+namespace bridge {
+namespace {
+
+HttpResponse refuse(int status, std::string_view reason) {
+  return error_response(status, json_rpc::bridge_error, reason);
+}
+
+HttpResponse unauthorized() {
+  HttpResponse response =
+      error_response(401, json_rpc::http_error, "Unauthorized: a bearer token is needed");
+  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"mcp-session-bridge\"");
+  return response;
+}
+
+/// A caller that has not shown a token has nothing to send: it would only fill the buffers.
+Admission admit_without_token(bool has_body) {
+  if (!has_body) return {};
+  return {refuse(413, "Content Too Large: this request takes no body")};
+}
+
+std::optional<HttpResponse> body_fault(const RequestHead& head) {
+  if (!is_json_type(head.header("content-type")))
+    return refuse(415, "Unsupported Media Type: Content-Type must be application/json");
+  const std::string coding = head.header("content-encoding");
+  if (!coding.empty() && coding != "identity")
+    return refuse(415, "Unsupported Media Type: the body must not be compressed");
+  return std::nullopt;
+}
+
+}  // namespace
+
+AccessCheck::AccessCheck(const Routes& routes, const FaceOptions& options)
+    : routes_(routes),
+      token_(options.token_file),
+      sites_{options.address->is_loopback(), options.allow_hosts, options.allow_origins} {}
+
+Admission AccessCheck::admit(const RequestHead& head, bool has_body, SteadyTime now) {
+  const Route* route = find_route(routes_, head.path);
+  const bool is_preflight = head.method == "OPTIONS" && route != nullptr;
+  if (route != nullptr && route->access == Access::anybody &&
+      (is_preflight || find_operation(*route, head.method) != nullptr)) {
+    return admit_without_token(has_body);
+  }
+  if (auto fault = site_fault(head)) return {std::move(fault)};
+  // A browser asks before it may show its token.
+  if (is_preflight) return admit_without_token(has_body);
+  if (!token_.admits(head.header("authorization"), now)) return {unauthorized()};
+  return {fault_of(head), true};
+}
+
+std::optional<HttpResponse> AccessCheck::site_fault(const RequestHead& head) const {
+  const std::string host = head.header("host");
+  if (!sites_.admits_host(host))
+    return refuse(403, "Forbidden: this Host is not served here (--http-allow-host)");
+  if (!sites_.admits_origin(head.header("origin"), host))
+    return refuse(403, "Forbidden: this Origin is not admitted (--http-allow-origin)");
+  return std::nullopt;
+}
+
+std::optional<HttpResponse> AccessCheck::fault_of(const RequestHead& head) const {
+  const Route* route = find_route(routes_, head.path);
+  if (route == nullptr) return refuse(404, "Not Found: there is nothing at this path");
+  const Operation* operation = find_operation(*route, head.method);
+  if (operation == nullptr) {
+    HttpResponse response = refuse(405, "Method Not Allowed");
+    response.headers.emplace_back("Allow", allowed_methods(*route));
+    return response;
+  }
+  const std::string version = head.header("mcp-protocol-version");
+  if (!version.empty() && !is_known_legacy_version(version)) {
+    return refuse(400,
+                  "Bad Request: unsupported MCP-Protocol-Version (2024-11-05, 2025-03-26, "
+                  "2025-06-18 and 2025-11-25 are)");
+  }
+  return operation->body == RequestBody::messages ? body_fault(head) : std::nullopt;
+}
+
+AccessCheck::Headers AccessCheck::cors_headers(const RequestHead& head) const {
+  const std::string origin = head.header("origin");
+  if (origin.empty() || !sites_.is_listed(origin)) return {};
+  return {{"Access-Control-Allow-Origin", origin},
+          {"Access-Control-Expose-Headers",
+           "Mcp-Session-Id, WWW-Authenticate, Retry-After, Preference-Applied"},
+          {"Vary", "Origin"}};
+}
+
+HttpResponse AccessCheck::preflight(const RequestHead& head) const {
+  HttpResponse response{204, {}, {}, {}};
+  const std::string methods = allowed_methods(*find_route(routes_, head.path));
+  response.headers.emplace_back("Allow", methods);
+  if (!sites_.is_listed(head.header("origin"))) return response;
+  response.headers.emplace_back("Access-Control-Allow-Methods", methods);
+  response.headers.emplace_back("Access-Control-Allow-Headers",
+                                "Authorization, Content-Type, Accept, Mcp-Session-Id, "
+                                "MCP-Protocol-Version, Last-Event-ID, Prefer");
+  response.headers.emplace_back("Access-Control-Max-Age", "600");
+  return response;
+}
+
+}  // namespace bridge

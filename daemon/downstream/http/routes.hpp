@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/request_head.hpp"
+#include "http/response.hpp"
+
+namespace bridge {
+
+class HttpConnection;
+class HttpFace;
+
+/// A request that has come whole, from a caller that may ask it.
+struct FaceRequest {
+  HttpConnection& connection;
+  const RequestHead& head;
+  std::string body;
+};
+
+/// Answers a request; nothing if the answer comes later, or is a stream.
+using Handler = std::optional<HttpResponse> (HttpFace::*)(FaceRequest& request);
+
+enum class Access {
+  anybody,  ///< neither Host nor Origin nor a token is looked at
+  trusted,  ///< from a site that is served, with the token if --http-token-file was given
+};
+
+enum class RequestBody {
+  none,
+  messages,  ///< JSON-RPC, as application/json
+};
+
+/// What one method does at a path.
+struct Operation {
+  std::string_view method;
+  RequestBody body;
+  Handler handler;
+  // The rest is for OpenAPI.
+  std::string_view id;
+  std::string_view summary;
+  std::vector<std::string_view> parameters{};  ///< names of components
+  /// Names of components, by status, beside those that follow from access and body.
+  std::vector<std::pair<int, std::string_view>> responses{};
+};
+
+/// What there is at one path. Each answers OPTIONS besides, a browser's preflight.
+struct Route {
+  std::string_view path;
+  Access access;
+  std::string_view tag;  ///< OpenAPI's
+  std::vector<Operation> operations;
+  bool answers_head = false;   ///< HEAD, like GET
+  std::string_view same_as{};  ///< the path of which this is another name
+};
+
+/// The one table of what the face serves: dispatch, 404, 405 with `Allow`, and /openapi.json come
+/// from it.
+using Routes = std::vector<Route>;
+
+/// Null: 404.
+const Route* find_route(const Routes& routes, std::string_view path);
+/// Null: 405, or OPTIONS.
+const Operation* find_operation(const Route& route, std::string_view method);
+/// The value of `Allow` (RFC 9110, section 10.2.1).
+std::string allowed_methods(const Route& route);
+
+}  // namespace bridge

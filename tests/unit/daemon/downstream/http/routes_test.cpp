@@ -1,0 +1,176 @@
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "../../options_helpers.hpp"
+#include "downstream/http/access_check.hpp"
+#include "downstream/http/http_face.hpp"
+#include "downstream/http/open_api.hpp"
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr SteadyTime start = SteadyTime{} + std::chrono::hours(1);
+
+RequestHead head_of(const std::string& request_line, const std::string& headers = {}) {
+  auto parsed = parse_request_head(request_line + " HTTP/1.1\r\nHost: localhost" + headers);
+  REQUIRE(std::holds_alternative<RequestHead>(parsed));
+  return std::get<RequestHead>(std::move(parsed));
+}
+
+/// A check as the face has it, on a loopback address.
+struct Door {
+  explicit Door(std::string token_file = {}, std::vector<std::string> origins = {}) {
+    options.address = ListenAddress{"127.0.0.1", 0};
+    options.token_file = std::move(token_file);
+    options.allow_origins = std::move(origins);
+    check.emplace(HttpFace::routes(), options);
+  }
+  Admission admit(const RequestHead& head, bool has_body = false) {
+    return check->admit(head, has_body, start);
+  }
+  /// The status of a refusal; 0: admitted.
+  int status(const RequestHead& head, bool has_body = false) {
+    const Admission made = admit(head, has_body);
+    return made.refusal ? made.refusal->status : 0;
+  }
+
+  FaceOptions options;
+  std::optional<AccessCheck> check;
+};
+
+std::string header_of(const HttpResponse& response, const std::string& name) {
+  for (const auto& [its_name, value] : response.headers) {
+    if (its_name == name) return value;
+  }
+  return {};
+}
+
+TEST_CASE("each path says which methods it takes") {
+  std::map<std::string, std::string> allowed;
+  for (const Route& route : HttpFace::routes())
+    allowed[std::string(route.path)] = allowed_methods(route);
+  CHECK(allowed == std::map<std::string, std::string>{
+                       {"/mcp", "GET, POST, DELETE, OPTIONS"},
+                       {"/messages", "GET, POST, DELETE, OPTIONS"},
+                       {"/mcp/stream", "GET, OPTIONS"},
+                       {"/sse", "GET, OPTIONS"},
+                       {"/message", "POST, OPTIONS"},
+                       {"/healthz", "GET, HEAD, OPTIONS"},
+                       {"/readyz", "GET, HEAD, OPTIONS"},
+                       {"/metrics", "GET, HEAD, OPTIONS"},
+                       {"/status", "GET, HEAD, OPTIONS"},
+                       {"/openapi.json", "GET, HEAD, OPTIONS"},
+                   });
+}
+
+TEST_CASE("a path or a method that is not in the table is refused, with what is allowed") {
+  Door door;
+  CHECK(door.status(head_of("GET /elsewhere")) == 404);
+  CHECK(door.status(head_of("OPTIONS /elsewhere")) == 404);
+  CHECK(door.status(head_of("GET /mcp/")) == 404);
+  for (const char* method : {"PUT", "HEAD", "PATCH", "get"}) {
+    const Admission made = door.admit(head_of(std::string(method) + " /mcp"));
+    REQUIRE_MESSAGE(made.refusal, method);
+    CHECK(made.refusal->status == 405);
+    CHECK(header_of(*made.refusal, "Allow") == "GET, POST, DELETE, OPTIONS");
+  }
+  CHECK(door.status(head_of("POST /healthz")) == 405);
+  CHECK(door.status(head_of("HEAD /status")) == 0);
+}
+
+TEST_CASE("what anybody may ask is only told whether the daemon lives") {
+  const TemporaryFile token("secret");
+  Door door(token.path());
+  std::set<std::string> open;
+  for (const Route& route : HttpFace::routes()) {
+    if (route.access == Access::anybody) open.insert(std::string(route.path));
+    for (const Operation& operation : route.operations) {
+      const std::string line = std::string(operation.method) + ' ' + std::string(route.path);
+      CHECK_MESSAGE(door.status(head_of(line)) == (route.access == Access::anybody ? 0 : 401),
+                    line);
+      CHECK_FALSE_MESSAGE(door.admit(head_of(line)).is_trusted, line);
+    }
+  }
+  CHECK(open == std::set<std::string>{"/healthz", "/readyz"});
+  CHECK(door.status(head_of("GET /status", "\r\nAuthorization: Bearer secret")) == 0);
+  CHECK(door.admit(head_of("GET /status", "\r\nAuthorization: Bearer secret")).is_trusted);
+  // Whoever shows no token sends no body.
+  CHECK(door.status(head_of("GET /healthz"), true) == 413);
+  CHECK(door.status(head_of("OPTIONS /mcp"), true) == 413);
+  CHECK(door.status(head_of("POST /mcp"), true) == 401);
+}
+
+TEST_CASE("a foreign site is refused before its token is looked at") {
+  const TemporaryFile token("secret");
+  Door door(token.path(), {"https://app.example"});
+  CHECK(door.status(head_of("GET /status", "\r\nOrigin: http://evil.example")) == 403);
+  CHECK(door.status(head_of("OPTIONS /mcp", "\r\nOrigin: http://evil.example")) == 403);
+  CHECK(door.status(head_of("GET /healthz", "\r\nOrigin: http://evil.example")) == 0);
+  CHECK(door.status(head_of("OPTIONS /mcp", "\r\nOrigin: https://app.example")) == 0);
+  const HttpResponse answer =
+      door.check->preflight(head_of("OPTIONS /mcp", "\r\nOrigin: https://app.example"));
+  CHECK(answer.status == 204);
+  CHECK(header_of(answer, "Access-Control-Allow-Methods") == "GET, POST, DELETE, OPTIONS");
+}
+
+TEST_CASE("what is POSTed is JSON, as it is, in a version that is known") {
+  Door door;
+  const std::string json = "\r\nContent-Type: application/json";
+  CHECK(door.status(head_of("POST /mcp", json), true) == 0);
+  CHECK(door.status(head_of("POST /mcp"), true) == 415);
+  CHECK(door.status(head_of("POST /message", json + "\r\nContent-Encoding: gzip"), true) == 415);
+  CHECK(door.status(head_of("POST /mcp", json + "\r\nContent-Encoding: identity"), true) == 0);
+  CHECK(door.status(head_of("POST /mcp", json + "\r\nMCP-Protocol-Version: 1999-01-01"), true) ==
+        400);
+  CHECK(door.status(head_of("GET /mcp", "\r\nMCP-Protocol-Version: 2025-06-18")) == 0);
+}
+
+/// A member of an object in the document, which is there.
+std::string_view inside(std::string_view object, std::string_view name) {
+  const auto member = find_member(object, name);
+  REQUIRE_MESSAGE(member, name);
+  return *member;
+}
+
+TEST_CASE("the API's description is what the table says") {
+  const std::string document = open_api_document(HttpFace::routes());
+  JsonScanner scanner(document);
+  Slice all;
+  scanner.skip_space();
+  CHECK(scanner.value(all));
+  CHECK(inside(inside(document, "info"), "version") == "\"" MCP_BRIDGE_VERSION "\"");
+  const std::string_view paths = inside(document, "paths");
+  const std::string_view components = inside(document, "components");
+  std::set<std::string> ids;
+  for (const Route& route : HttpFace::routes()) {
+    const std::string_view methods = inside(paths, route.path);
+    for (const Operation& operation : route.operations) {
+      std::string method(operation.method);
+      for (char& c : method) c = static_cast<char>(std::tolower(c));
+      const std::string_view described = inside(methods, method);
+      CHECK_MESSAGE(ids.insert(std::string(inside(described, "operationId"))).second, operation.id);
+      const std::string_view responses = inside(described, "responses");
+      const bool is_trusted = route.access == Access::trusted;
+      CHECK(find_member(responses, "401").has_value() == is_trusted);
+      CHECK(find_member(responses, "403").has_value() == is_trusted);
+      CHECK(find_member(described, "security").has_value() != is_trusted);
+      const bool takes_body = operation.body == RequestBody::messages;
+      CHECK(find_member(described, "requestBody").has_value() == takes_body);
+      CHECK(find_member(responses, "415").has_value() == takes_body);
+      for (const auto& [status, name] : operation.responses) {
+        CHECK(find_member(responses, std::to_string(status)).has_value());
+        inside(inside(components, "responses"), name);
+      }
+      for (const std::string_view name : operation.parameters)
+        inside(inside(components, "parameters"), name);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bridge
