@@ -80,7 +80,7 @@ class Router final : public ClientEvents, public SessionEvents {
   void session_away() override;
   void session_failed(const Failure& failure) override;
   void session_refused(const Failure& failure) override;
-  void session_message(std::optional<UpstreamId> origin, Frame frame) override;
+  std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin, Frame frame) override;
   void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) override;
   void session_ended(UpstreamId id, Ending ending) override;
   bool frames_wait() const override;
@@ -170,7 +170,7 @@ class Router final : public ClientEvents, public SessionEvents {
                      const Failure& failure);
 
   // Frames from upstream: router_upstream.cpp.
-  void upstream_answer(std::optional<UpstreamId> origin, Frame frame);
+  std::optional<UpstreamId> upstream_answer(std::optional<UpstreamId> origin, Frame frame);
   void upstream_notification(std::optional<UpstreamId> origin, Frame frame);
   void publish(std::string message, std::string_view method, std::string coalesce_key);
   void upstream_progress(Frame frame);

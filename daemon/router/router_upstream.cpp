@@ -11,22 +11,24 @@
 
 namespace bridge {
 
-void Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
+std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
   log_.body("from the upstream", {.upstream = origin}, frame.bytes);
   if (const char* reason = wrong_kind(frame)) {
     session_malformed(origin, reason);
     if (frame.is_request())
       refuse_upstream(frame.text(frame.id), json_rpc::invalid_request, reason);
-    return;
+    return std::nullopt;
   }
   switch (frame.kind) {
-    case FrameKind::response: upstream_answer(origin, std::move(frame)); break;
+    case FrameKind::response: return upstream_answer(origin, std::move(frame));
     case FrameKind::notification: upstream_notification(origin, std::move(frame)); break;
     case FrameKind::request: upstream_request(origin, std::move(frame)); break;
   }
+  return std::nullopt;
 }
 
-void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
+/// Returns the request that it answers.
+std::optional<UpstreamId> Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
   const auto arrived = loop_.now();
   UpstreamId id{};
   if (frame.id_is_null) {
@@ -40,9 +42,8 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
     log_.peer(LogLevel::warning, "unknown answer",
               {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
               "the upstream answered what nobody waits for; dropped");
-    return;
+    return std::nullopt;
   }
-  session_.settle(id);
   remember_effect(*ended, frame);
   Client* const client = ended->client ? find(*ended->client) : nullptr;
   note_end(id, *ended,
@@ -58,6 +59,7 @@ void Router::upstream_answer(std::optional<UpstreamId> origin, Frame frame) {
                             (ended->sent - ended->received) + (done - arrived));
   }
   after_pending(*ended);
+  return id;
 }
 
 /// What an accepted request changes in the session, and would have to be restored in a new one.

@@ -53,10 +53,10 @@ void Session::abandon(UpstreamId id) {
   if (removed == 0) upstream_.abandon(id);
 }
 
-void Session::settle(UpstreamId id) {
-  backoff_.reset();  // the session serves: the next loss of it is the first one
+/// The session serves: the next loss of it is the first one.
+void Session::note_answer() {
+  backoff_.reset();
   if (last_failure_ && is_open()) last_failure_.reset();
-  upstream_.settle(id);
 }
 
 UpstreamId Session::send_own(OutgoingKind kind, std::string_view method, std::string_view params) {
@@ -71,30 +71,45 @@ UpstreamId Session::send_own(OutgoingKind kind, std::string_view method, std::st
   return id;
 }
 
-void Session::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
-  if (ending_) return;
+AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
+  AnsweredRequests answered;
+  if (ending_) return answered;
   if (state_ == State::waiting && alive_) came_back();
   if (!is_batch(bytes)) {
-    one_message(origin, std::move(bytes));
-    return;
+    answered.add(one_message(origin, std::move(bytes)).value_or(UpstreamId{}));
+    return answered;
   }
   const auto batch = split_batch(bytes);
   if (const auto* fault = std::get_if<FrameFault>(&batch)) {
     note_malformed(origin, fault->reason);
-    return;
+    return answered;
   }
   for (const std::string_view element : std::get<0>(batch))
-    one_message(origin, std::string(element));
+    answered.add(one_message(origin, std::string(element)).value_or(UpstreamId{}));
+  return answered;
 }
 
-void Session::one_message(std::optional<UpstreamId> origin, std::string bytes) {
+/// Returns the request that it answers.
+std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
+                                               std::string bytes) {
   auto parsed = parse_frame(std::move(bytes));
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
     note_malformed(origin, fault->reason);
-    return;
+    return std::nullopt;
   }
   Frame& frame = std::get<Frame>(parsed);
-  if (!own_message(origin, frame)) events_->session_message(origin, std::move(frame));
+  if (is_echo(frame)) {
+    initialize_echoed();
+    return std::nullopt;
+  }
+  const UpstreamId own = own_request_answered_by(origin, frame);
+  if (own != UpstreamId{}) {
+    own_message(own, origin, std::move(frame));
+    return own;
+  }
+  const auto answered = events_->session_message(origin, std::move(frame));
+  if (answered) note_answer();
+  return answered;
 }
 
 void Session::note_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
@@ -108,41 +123,36 @@ bool Session::is_echo(const Frame& frame) const {
          to_unsigned(frame.text(frame.id)) == value_of(initialize_id_);
 }
 
-// Answers to what the session itself has asked.
-bool Session::own_message(std::optional<UpstreamId> origin, Frame& frame) {
-  if (is_echo(frame)) {
-    initialize_echoed();
-    return true;
-  }
-  if (!frame.is_response()) return false;
+/// Which of the session's own requests it answers; 0: none.
+UpstreamId Session::own_request_answered_by(std::optional<UpstreamId> origin,
+                                            const Frame& frame) const {
+  if (!frame.is_response()) return {};
   UpstreamId id{};
   if (frame.id_is_null) {
-    if (!origin) return false;
-    id = *origin;  // an error without an id, on a request's own stream, is that request's
+    // An error without an id, on a request's own stream, is that request's.
+    id = origin.value_or(UpstreamId{});
   } else if (const auto number = to_unsigned(frame.text(frame.id))) {
     id = static_cast<UpstreamId>(*number);
   }
-  if (id == UpstreamId{}) return false;
-  if (id == initialize_id_ && step_ == Step::initialize) {
+  const bool is_own = (id == initialize_id_ && step_ == Step::initialize) || id == ping_id_ ||
+                      id == confirm_id_ ||
+                      std::find(step_ids_.begin(), step_ids_.end(), id) != step_ids_.end();
+  return is_own ? id : UpstreamId{};
+}
+
+void Session::own_message(UpstreamId answered, std::optional<UpstreamId> origin, Frame frame) {
+  if (answered == initialize_id_ && step_ == Step::initialize) {
     initialize_answered(origin, std::move(frame));
-    return true;
-  }
-  if (id == ping_id_) {
+  } else if (answered == ping_id_) {
     ping_id_ = UpstreamId{};
-    settle(id);
+    note_answer();
     watch_silence();
-    return true;
-  }
-  if (id == confirm_id_) {
+  } else if (answered == confirm_id_) {
     confirm_id_ = UpstreamId{};
-    upstream_.settle(id);
     resolve_doubts(false);
-    return true;
+  } else {
+    step_ended(answered);
   }
-  if (std::find(step_ids_.begin(), step_ids_.end(), id) == step_ids_.end()) return false;
-  upstream_.settle(id);
-  step_ended(id);
-  return true;
 }
 
 void Session::upstream_ended(UpstreamId id, Ending ending) {

@@ -41,8 +41,10 @@ class SessionEvents {
   virtual void session_failed(const Failure& failure) = 0;
   /// The upstream refuses: everything that waits is answered with this.
   virtual void session_refused(const Failure& failure) = 0;
-  /// One message that is not the session's own affair.
-  virtual void session_message(std::optional<UpstreamId> origin, Frame frame) = 0;
+  /// One message that is not the session's own affair. Returns the request that it answers; none:
+  /// it is no answer, or to nothing that is awaited.
+  virtual std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin,
+                                                    Frame frame) = 0;
   /// A message that cannot be read came on this stream.
   virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
   /// Nothing more comes for this outgoing message.
@@ -110,7 +112,6 @@ class Session final : public UpstreamEvents {
   /// REQUIRES: is_open(), but for answers.
   void send(Outgoing message);
   void abandon(UpstreamId id);
-  void settle(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
 
   /// The kept InitializeResult; empty before the first opening.
@@ -130,7 +131,7 @@ class Session final : public UpstreamEvents {
   std::optional<SteadyTime> opened_at() const { return opened_at_; }
   const std::string& protocol_version() const { return protocol_version_; }
 
-  void upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
+  AnsweredRequests upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
   void upstream_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
   void server_stream_refused() override;
@@ -184,10 +185,12 @@ class Session final : public UpstreamEvents {
   void release_held();
   void fail_expired();
 
-  void one_message(std::optional<UpstreamId> origin, std::string bytes);
+  std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, std::string bytes);
   void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
   bool is_echo(const Frame& frame) const;
-  bool own_message(std::optional<UpstreamId> origin, Frame& frame);
+  UpstreamId own_request_answered_by(std::optional<UpstreamId> origin, const Frame& frame) const;
+  void own_message(UpstreamId answered, std::optional<UpstreamId> origin, Frame frame);
+  void note_answer();
   bool own_ended(UpstreamId id, Ending& ending);
   void set_next_try(std::chrono::milliseconds delay);
   void timer_fired();

@@ -123,7 +123,6 @@ void Session::initialize_unanswered() {
 }
 
 void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
-  upstream_.settle(initialize_id_);
   step_timer_.clear();
   const bool is_clients = initialize_is_clients_;
   initialize_is_clients_ = false;

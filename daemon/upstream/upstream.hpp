@@ -9,6 +9,7 @@
 
 #include "base/failure.hpp"
 #include "base/ids.hpp"
+#include "upstream/answered_requests.hpp"
 
 namespace bridge {
 
@@ -74,8 +75,13 @@ class UpstreamEvents {
  public:
   /// One message (or a batch), as a single line. `origin` is the request whose answer stream it
   /// came on; none: the server's own stream.
-  virtual void upstream_message(std::optional<UpstreamId> origin, std::string bytes) = 0;
-  /// Nothing more comes for this message. Always called once, but not after abandon() or settle().
+  ///
+  /// Returns the requests that were answered by it, be it on their own streams or not. Nothing more
+  /// is awaited for them: they may end in their own time, of which nothing is told.
+  virtual AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
+                                            std::string bytes) = 0;
+  /// Nothing more comes for this message. Always called once, but not after abandon(), nor for a
+  /// request that was answered.
   virtual void upstream_ended(UpstreamId id, Ending ending) = 0;
   virtual void server_stream_changed(ServerStream state) = 0;
   /// A try to open that stream was answered, but with a refusal, be it for good or for now.
@@ -109,8 +115,6 @@ class Upstream {
   virtual void send(Outgoing message) = 0;
   /// Gives the answer stream up, at once; nothing more is reported of it.
   virtual void abandon(UpstreamId id) = 0;
-  /// The answer has come: the stream may end in its own time; nothing more is awaited on it.
-  virtual void settle(UpstreamId id) = 0;
   /// Stops or continues reading that answer stream.
   virtual void pause(UpstreamId id, bool paused) = 0;
 

@@ -129,9 +129,10 @@ void SseUpstream::end(std::function<void()> done) {
   http_.end(std::move(done));
 }
 
-void SseUpstream::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
+AnsweredRequests SseUpstream::upstream_message(std::optional<UpstreamId> origin,
+                                               std::string bytes) {
   if (mode_ == Mode::unknown) mode_ = Mode::http;
-  events_->upstream_message(origin, std::move(bytes));
+  return events_->upstream_message(origin, std::move(bytes));
 }
 
 bool SseUpstream::asks_for_fallback(const Ending& ending) const {
@@ -181,7 +182,7 @@ void SseUpstream::sse_stream_open(const std::string& endpoint) {
 }
 
 void SseUpstream::sse_stream_message(std::string message) {
-  events_->upstream_message(std::nullopt, std::move(message));
+  http_.settle(events_->upstream_message(std::nullopt, std::move(message)));
 }
 
 void SseUpstream::sse_stream_ended(Failure failure, const std::string& challenge) {

@@ -26,7 +26,6 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void reconfigure(const UpstreamOptions& options) override { http_.reconfigure(options); }
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
-  void settle(UpstreamId id) override { http_.settle(id); }
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
   void use_protocol_version(std::string version) override {
     http_.use_protocol_version(std::move(version));
@@ -48,7 +47,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
     sse,
   };
 
-  void upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
+  AnsweredRequests upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
   void upstream_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
   void server_stream_refused() override;

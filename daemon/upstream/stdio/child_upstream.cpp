@@ -103,6 +103,7 @@ void ChildUpstream::give_up_unsent(const Failure& failure) {
   flush_.schedule();
 }
 
+/// It is answered.
 void ChildUpstream::settle(UpstreamId id) {
   if (!take(id)) return;
   if (process_) process_->queue().remove(id);
@@ -151,7 +152,9 @@ void ChildUpstream::keep(ChildRequest& request, QueuedFrame frame) {
 
 void ChildUpstream::child_message(std::string line) {
   heard_ = loop_.now();
-  events_->upstream_message(std::nullopt, std::move(line));
+  events_->upstream_message(std::nullopt, std::move(line)).each([this](UpstreamId id) {
+    settle(id);
+  });
 }
 
 void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {

@@ -39,7 +39,6 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
-  void settle(UpstreamId id) override;
   /// Its stdout is everybody's: nothing is paused.
   void pause(UpstreamId, bool) override {}
   void use_protocol_version(std::string) override {}
@@ -77,6 +76,7 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
 
   // Messages: child_upstream.cpp.
   std::optional<ChildRequest> take(UpstreamId id);
+  void settle(UpstreamId id);
   void refuse(Outgoing message, Failure failure, SessionVerdict verdict);
   void flush();
   void frame_written(QueuedFrame frame);

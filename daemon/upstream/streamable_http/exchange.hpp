@@ -60,6 +60,7 @@ class Exchange final : private CurlTransfer, private SseSink {
 
   /// The next message that came; empty if there is none.
   std::optional<std::string> next_message();
+  bool has_messages() const { return !messages_.empty(); }
   bool has_ended() const { return ended_; }
   /// How it ended. REQUIRES: has_ended(), all messages taken.
   Ending take_ending();

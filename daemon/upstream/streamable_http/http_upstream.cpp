@@ -96,15 +96,17 @@ void HttpUpstream::abandon(UpstreamId id) {
   std::erase_if(awaiting_token_, [id](const Outgoing& waiting) { return waiting.id == id; });
 }
 
-void HttpUpstream::settle(UpstreamId id) {
-  Exchange* exchange = find(id);
-  if (exchange == nullptr) return;
-  exchange->settle();
-  if (exchange->has_ended()) {
-    if (depth_ == 0) remove(id);
-  } else {
-    watch_time(*exchange);
-  }
+void HttpUpstream::settle(const AnsweredRequests& answered) {
+  answered.each([this](UpstreamId id) {
+    Exchange* const exchange = find(id);
+    if (exchange == nullptr) return;
+    exchange->settle();
+    if (!exchange->has_ended()) {
+      watch_time(*exchange);
+    } else if (!exchange->has_messages()) {
+      remove(id);
+    }
+  });
 }
 
 void HttpUpstream::pause(UpstreamId id, bool paused) {
@@ -174,7 +176,7 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
   while ((exchange = find(id)) != nullptr) {
     auto message = exchange->next_message();
     if (!message) break;
-    events_->upstream_message(id, std::move(*message));
+    settle(events_->upstream_message(id, std::move(*message)));
   }
   if (exchange != nullptr && exchange->has_ended()) {
     const bool settled = exchange->is_settled();
@@ -291,7 +293,7 @@ void HttpUpstream::stream_progressed() {
     events_->upstream_reachable();
   report_stream();
   while (auto message = stream_.next_message())
-    events_->upstream_message(std::nullopt, std::move(*message));
+    settle(events_->upstream_message(std::nullopt, std::move(*message)));
   while (const auto id = stream_.next_oversized_answer()) end_oversized(*id);
 }
 

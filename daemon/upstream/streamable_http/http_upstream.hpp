@@ -25,7 +25,6 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
-  void settle(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override;
   void use_protocol_version(std::string version) override;
   void forget_session() override;
@@ -39,6 +38,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
 
   // For HTTP+SSE, which sends its messages through this.
   HttpContext& context() { return context_; }
+  /// These have been answered, on whatever stream: theirs may end in their own time.
+  void settle(const AnsweredRequests& answered);
   /// Ends all messages of a session that is lost; those that may be repeated are given back. Not
   /// from within a call of one of its events.
   void end_all(const Failure& failure);

@@ -145,7 +145,7 @@ TEST_CASE("a session that is lost before it has answered anything waits as any f
   CHECK(delay >= 375ms);
   t.let_it_open();
   // Once it serves again, the next loss is repaired at once.
-  t.in_turn([&] { t.session.settle(t.send()); });
+  t.upstream.answer(t.send());
   t.upstream.lose_session();
   CHECK(t.upstream.count("initialize") == 4);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "session/session.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 
@@ -56,9 +57,14 @@ class FakeSessionEvents final : public SessionEvents {
     told.emplace_back("refused");
     refusals.push_back(failure);
   }
-  void session_message(std::optional<UpstreamId>, Frame frame) override {
+  /// Takes every response for the answer to a request of its own.
+  std::optional<UpstreamId> session_message(std::optional<UpstreamId>, Frame frame) override {
     told.emplace_back("message");
+    std::optional<UpstreamId> answered;
+    if (const auto id = to_unsigned(frame.text(frame.id)); frame.is_response() && id)
+      answered = static_cast<UpstreamId>(*id);
     messages.push_back(std::move(frame.bytes));
+    return answered;
   }
   void session_malformed(std::optional<UpstreamId>, std::string_view reason) override {
     told.emplace_back("malformed");

@@ -27,8 +27,8 @@ class FakeUpstream final : public Upstream {
 
   // What it was told.
   std::vector<Outgoing> sent;         ///< all messages, in order
-  std::vector<UpstreamId> abandoned;  ///< and settled: those that were under way until then
-  std::vector<UpstreamId> settled;
+  std::vector<UpstreamId> abandoned;  ///< and answered: those that were under way until then
+  std::vector<UpstreamId> answered;
   std::map<UpstreamId, bool> paused;
   std::string version;  ///< of the protocol; empty while the session is forgotten
   std::size_t sessions_forgotten = 0;
@@ -65,7 +65,9 @@ class FakeUpstream final : public Upstream {
   /// A message of the upstream's own, or on the stream of `origin`.
   void say(std::string bytes, std::optional<UpstreamId> origin = {}) {
     const EventLoop::Turn turn(loop_);
-    events_->upstream_message(origin, std::move(bytes));
+    events_->upstream_message(origin, std::move(bytes)).each([this](UpstreamId id) {
+      if (under_way_.erase(id) != 0) answered.push_back(id);
+    });
   }
   void answer(UpstreamId id, std::string_view result = "{}") {
     say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", value_of(id), result), id);
@@ -121,9 +123,6 @@ class FakeUpstream final : public Upstream {
   }
   void abandon(UpstreamId id) override {
     if (under_way_.erase(id) != 0) abandoned.push_back(id);
-  }
-  void settle(UpstreamId id) override {
-    if (under_way_.erase(id) != 0) settled.push_back(id);
   }
   void pause(UpstreamId id, bool stops) override { paused[id] = stops; }
   void use_protocol_version(std::string settled_on) override { version = std::move(settled_on); }
