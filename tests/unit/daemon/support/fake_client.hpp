@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "router/client_channel.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+
+/// A client's channel that keeps what it is told. What it can do is set by the test.
+class FakeClient final : public ClientChannel {
+ public:
+  explicit FakeClient(ClientId id, std::string kind = "unix", uid_t uid = 1000) {
+    identity_.id = id;
+    identity_.kind = std::move(kind);
+    identity_.uid = uid;
+  }
+
+  // What it was told.
+  std::vector<std::string> lines;         ///< all frames, in the order in which a reader sees them
+  std::vector<std::string> about;         ///< for each of send_about(), the id of the request
+  std::vector<std::string> answered;      ///< the ids of its requests that were answered
+  std::vector<std::string> not_answered;  ///< and of those that it has cancelled
+  RingFeed feed = RingFeed::takes;
+  bool input_held = false;
+  bool finished = false;
+
+  // What it can do.
+  bool is_congested = false;
+  bool can_hold_input = true;
+  bool reachable = true;
+  bool takes_unasked = false;
+
+  /// The lines since the last call.
+  std::vector<std::string> take_lines() {
+    std::vector<std::string> all = std::exchange(lines, {});
+    return all;
+  }
+  /// The one line since the last call; empty if there were none or several.
+  std::string take_line() {
+    std::vector<std::string> all = take_lines();
+    return all.size() == 1 ? std::move(all.front()) : std::string();
+  }
+
+  // ClientChannel.
+  void send(std::string frame) override { lines.push_back(std::move(frame)); }
+  void send_ahead(std::string frame) override { lines.insert(lines.begin(), std::move(frame)); }
+  void answer(std::string_view request_id, std::string frame, AnswerOrder order) override {
+    answered.emplace_back(request_id);
+    ClientChannel::answer(request_id, std::move(frame), order);
+  }
+  void send_about(std::string_view request_id, std::string frame) override {
+    about.emplace_back(request_id);
+    send(std::move(frame));
+  }
+  void no_answer(std::string_view request_id) override { not_answered.emplace_back(request_id); }
+  bool can_be_asked(std::string_view) const override { return reachable; }
+  bool answers_unasked() const override { return takes_unasked; }
+  bool hold_input() override {
+    input_held = input_held || can_hold_input;
+    return can_hold_input;
+  }
+  void release_input() override { input_held = false; }
+  void set_feed(RingFeed set) override { feed = set; }
+  void finish() override { finished = true; }
+  std::size_t queued_bytes() const override { return 0; }
+  bool congested() const override { return is_congested; }
+  const ClientIdentity& identity() const override { return identity_; }
+  std::string command() const override { return "fake"; }
+
+ private:
+  ClientIdentity identity_;
+};
+
+}  // namespace bridge
