@@ -53,7 +53,9 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
       instance_(random_name()),
       started_(loop_.now()) {}
 
-std::string ControlMethods::answer(const Frame& request) {
+void ControlMethods::answer(const Frame& request, Reply reply) { reply(response_to(request)); }
+
+std::string ControlMethods::response_to(const Frame& request) const {
   const std::string_view id = request.text(request.id);
   if (request.method == "bridge/status") return result_reply(id, status());
   if (request.method == "bridge/metrics")

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "router/control.hpp"
 #include "router/router.hpp"
 #include "upstream/upstream.hpp"
 
@@ -13,7 +14,7 @@ namespace bridge {
 
 /// Answers `bridge/…` requests (BEHAVIOUR, "Control methods"). Owned by the daemon, after what it
 /// reads from.
-class ControlMethods final : public Router::Control {
+class ControlMethods final : public Control {
  public:
   ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
                  const Upstream& upstream, NotificationFeed& feed);
@@ -21,11 +22,12 @@ class ControlMethods final : public Router::Control {
   /// What answers bridge/metrics.
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
 
-  std::string answer(const Frame& request) override;
+  void answer(const Frame& request, Reply reply) override;
   /// The result of `bridge/status`.
   std::string status() const;
 
  private:
+  std::string response_to(const Frame& request) const;
   std::string upstream_status() const;
   std::string ring_status() const;
   std::string clients_status() const;

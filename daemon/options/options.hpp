@@ -11,7 +11,7 @@
 #include "downstream/unix/listening_socket.hpp"
 #include "downstream/unix/peer_credentials.hpp"
 #include "notifications/ring.hpp"
-#include "router/router.hpp"
+#include "router/router_options.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream_options.hpp"
 

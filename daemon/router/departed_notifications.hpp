@@ -18,6 +18,7 @@ namespace bridge {
 /// --max-buffered.
 class DepartedNotifications {
  public:
+  /// What one client has left behind.
   struct OrphanedQueue {
     explicit OrphanedQueue(ByteBudget& budget) : share(budget) {}
 
@@ -31,59 +32,59 @@ class DepartedNotifications {
 
   OrphanedQueue& add(std::deque<std::string> bodies, std::optional<UpstreamId> under_way,
                      SteadyTime now) {
-    OrphanedQueue& orphaned = estates_.emplace_back(budget_);
-    for (const std::string& body : bodies) orphaned.share.add(body.size());
-    orphaned.bodies = std::move(bodies);
-    orphaned.under_way = under_way;
-    orphaned.left_at = now;
-    return orphaned;
+    OrphanedQueue& queue = queues_.emplace_back(budget_);
+    for (const std::string& body : bodies) queue.share.add(body.size());
+    queue.bodies = std::move(bodies);
+    queue.under_way = under_way;
+    queue.left_at = now;
+    return queue;
   }
 
-  /// The orphaned whose notification has been handed over; null if it is nobody's.
+  /// The queue whose notification has been handed over; null if it is nobody's.
   OrphanedQueue* find(UpstreamId under_way) {
-    for (OrphanedQueue& orphaned : estates_) {
-      if (orphaned.under_way == under_way) return &orphaned;
+    for (OrphanedQueue& queue : queues_) {
+      if (queue.under_way == under_way) return &queue;
     }
     return nullptr;
   }
 
-  /// The next body of this orphaned; nothing at its end, and then the orphaned is gone.
-  std::optional<std::string> next(OrphanedQueue& orphaned) {
-    orphaned.under_way.reset();
-    if (orphaned.bodies.empty()) {
-      estates_.remove_if([&](const OrphanedQueue& one) { return &one == &orphaned; });
+  /// The next body of this queue; nothing at its end, and then the queue is gone.
+  std::optional<std::string> next(OrphanedQueue& queue) {
+    queue.under_way.reset();
+    if (queue.bodies.empty()) {
+      queues_.remove_if([&](const OrphanedQueue& one) { return &one == &queue; });
       return std::nullopt;
     }
-    std::string body = std::move(orphaned.bodies.front());
-    orphaned.bodies.pop_front();
-    orphaned.share.remove(body.size());
+    std::string body = std::move(queue.bodies.front());
+    queue.bodies.pop_front();
+    queue.share.remove(body.size());
     return body;
   }
 
   template <class Visit>
   void each_resting(Visit&& visit) {
-    for (auto at = estates_.begin(); at != estates_.end();) {
-      OrphanedQueue& orphaned = *at++;
-      if (!orphaned.under_way) visit(orphaned);
+    for (auto at = queues_.begin(); at != queues_.end();) {
+      OrphanedQueue& queue = *at++;
+      if (!queue.under_way) visit(queue);
     }
   }
 
   /// Drops what has waited for a session since `then` or before; returns how many notifications.
   std::size_t expire(SteadyTime then) {
     std::size_t dropped = 0;
-    estates_.remove_if([&](const OrphanedQueue& orphaned) {
-      const bool old = !orphaned.under_way && orphaned.left_at <= then;
-      if (old) dropped += orphaned.bodies.size();
+    queues_.remove_if([&](const OrphanedQueue& queue) {
+      const bool old = !queue.under_way && queue.left_at <= then;
+      if (old) dropped += queue.bodies.size();
       return old;
     });
     return dropped;
   }
 
-  bool empty() const { return estates_.empty(); }
+  bool empty() const { return queues_.empty(); }
 
  private:
   ByteBudget& budget_;
-  std::list<OrphanedQueue> estates_;
+  std::list<OrphanedQueue> queues_;
 };
 
 }  // namespace bridge

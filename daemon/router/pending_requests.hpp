@@ -17,11 +17,11 @@ namespace bridge {
 /// A client's request that is in flight upstream.
 struct PendingRequest {
   std::optional<ClientId> client;  ///< none: it has left, and --orphans finish
-  std::optional<User> left;        ///< then: whose client that was
+  User user;                       ///< whose client that is or was
   std::string client_request_id;   ///< raw JSON, as the client wrote it
   std::string progress_token;      ///< raw JSON; empty: none
   std::string method;
-  std::string subject;  ///< the uri of a subscription, the params of logging/setLevel
+  std::string subject;  ///< RestorableState::subject_of
   bool takes_slot = true;
   std::string_view malformed{};  ///< what is wrong with what came instead of its answer
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
@@ -34,6 +34,7 @@ struct PendingRequest {
 class PendingRequests {
  public:
   PendingRequest& add(UpstreamId id, PendingRequest request) {
+    if (request.takes_slot) ++slots_used_;
     return pending_.emplace(id, std::move(request)).first->second;
   }
 
@@ -49,6 +50,7 @@ class PendingRequests {
   std::optional<PendingRequest> take(UpstreamId id) {
     auto node = pending_.extract(id);
     if (node.empty()) return std::nullopt;
+    if (node.mapped().takes_slot) --slots_used_;
     if (node.mapped().client)
       answered_[value_of(id) % answered_.size()] = {id, *node.mapped().client};
     return std::move(node.mapped());
@@ -63,11 +65,14 @@ class PendingRequests {
   }
 
   std::size_t size() const { return pending_.size(); }
+  /// Places of --max-inflight that are taken.
+  std::size_t slots_used() const { return slots_used_; }
   auto begin() const { return pending_.begin(); }
   auto end() const { return pending_.end(); }
 
  private:
   std::unordered_map<UpstreamId, PendingRequest> pending_;
+  std::size_t slots_used_ = 0;
   std::array<std::pair<UpstreamId, ClientId>, 1024> answered_{};
 };
 

@@ -1,34 +1,52 @@
 #include "router/router.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "jsonrpc/error_codes.hpp"
 #include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
+namespace {
+
+Failure shutdown_failure(Delivered delivered) {
+  return failure_of(ErrorKind::shutdown, delivered, "the bridge is shutting down");
+}
+
+}  // namespace
 
 Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
                ByteBudget& budget, Log& log, RouterOptions options)
-    : loop_(loop),
-      ids_(ids),
-      session_(session),
+    : options_(std::move(options)),
       feed_(feed),
       budget_(budget),
-      log_(log),
-      options_(std::move(options)),
-      departed_(budget),
-      expiry_(loop, [this] { expire_waiting(); }),
-      parking_(loop, [this] { expire_parked(); }),
-      handing_over_(loop, [this] { stop_waiting_for_notifications(); }) {
+      request_log_(loop, log, statistics_),
+      clients_(loop,
+               [this](Client& client) {
+                 ClientChannel& channel = client.channel;
+                 context_.log.event(LogLevel::debug, "client done", {.client = client.id()},
+                                    "a client has had all its answers");
+                 drop(client);
+                 channel.finish();
+               }),
+      upstream_(ids, session),
+      context_{loop, ids, session, upstream_, log, options_, clients_, statistics_, request_log_},
+      in_flight_(context_, restorable_, *this),
+      server_requests_(context_, in_flight_),
+      frames_(context_, budget, restorable_, in_flight_),
+      control_(context_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
-    log_.peer(LogLevel::warning, "notification dropped",
-              "a notification left the ring before any client had read it ({} so far)", dropped);
+    context_.log.peer(LogLevel::warning, "notification dropped",
+                      "a notification left the ring before any client had read it ({} so far)",
+                      dropped);
   });
 }
 
 void Router::start() {
-  not_open_since_ = loop_.now();
-  if (options_.handshake == Handshake::eager) session_.require();
+  if (options_.handshake == Handshake::eager) context_.session.require();
 }
 
 void Router::reconfigure(const RouterOptions& options) {
@@ -37,177 +55,116 @@ void Router::reconfigure(const RouterOptions& options) {
   options_.park_requests = options.park_requests;
 }
 
-Client* Router::find(ClientId id) {
-  const auto found = clients_.find(id);
-  return found == clients_.end() ? nullptr : found->second.get();
-}
-
-std::size_t Router::queued() const {
-  std::size_t count = 0;
-  for (const auto& [id, client] : clients_) count += client->waiting.size();
-  return count;
-}
-
-void Router::client_connected(ClientChannel& channel) {
-  auto client = std::make_unique<Client>(channel, budget_);
-  Client& connected = *client;
-  clients_.emplace(connected.id(), std::move(client));
-  const ClientIdentity& identity = channel.identity();
-  log_.event(LogLevel::debug, "client connected", {.client = identity.id},
-             "a client has connected: {}, pid {}, uid {}", identity.kind, identity.pid,
-             identity.uid);
-  if (!served_) served_ = connected.id();
-  if (!has_turn(connected)) channel.set_feed(RingFeed::none);
-}
-
-void Router::client_half_closed(ClientId id) {
-  Client* client = find(id);
-  if (client == nullptr) return;
-  client->half_closed = true;
-  release_server_requests(*client);
-  finish_if_done(*client);
-}
-
-void Router::client_left(ClientId id) {
-  Client* client = find(id);
-  if (client == nullptr) return;
-  log_.event(LogLevel::debug, "client left", {.client = id},
-             "a client has left, with {} requests in flight", client->in_flight.size());
-  drop_client(*client);
-}
-
-void Router::client_congestion(ClientId id, bool congested) {
-  Client* client = find(id);
-  if (client == nullptr) return;
-  for (const UpstreamId request : client->in_flight) session_.pause(request, congested);
-  if (!congested) answer_waiting_control(*client);
-}
-
-void Router::finish_if_done(Client& client) {
-  if (!client.half_closed || !client.waiting.empty() || !client.in_flight.empty() ||
-      !client.control_waiting.empty() || client.notification_under_way) {
-    return;
-  }
-  ClientChannel& channel = client.channel;
-  log_.event(LogLevel::debug, "client done", {.client = client.id()},
-             "a client has had all its answers");
-  drop_client(client);
-  channel.finish();
-}
-
-// The client is gone, or done: what it leaves behind is settled, then the next one has its turn.
-void Router::drop_client(Client& client) {
-  const ClientId id = client.id();
-  const std::vector<UpstreamId> in_flight = std::exchange(client.in_flight, {});
-  const auto node = clients_.extract(id);
-  subscriptions_.client_left(id);
-  std::erase(slot_queue_, id);
-  keep_notifications_of(client);
-  for (const UpstreamId request : in_flight) {
-    PendingRequest* pending = pending_.find(request);
-    if (pending == nullptr) continue;
-    if (pending->method == "initialize") {
-      session_.withdraw_initialize(request);  // it goes on, for the session
-      if (auto ended = end_pending(request)) {
-        note_end(request, *ended, Outcome::left);
-        after_pending(*ended);
-      }
-      continue;
-    }
-    if (options_.orphans == Orphans::finish) {
-      pending->left = client.channel.identity().user();
-      pending->client.reset();
-      session_.pause(request, false);
-      continue;
-    }
-    cancel_upstream(request, "the client has left");
-    session_.abandon(request);
-    if (auto ended = end_pending(request)) {
-      note_end(request, *ended, Outcome::left);
-      after_pending(*ended);
-    }
-  }
-  release_server_requests(client);
-  give_turn();
-}
-
-bool Router::has_turn(const Client& client) const {
-  return !options_.sequential || served_ == client.id();
-}
-
-// The turn stays with a client until it leaves, or shows that it only looks on.
-void Router::give_turn() {
-  if (!options_.sequential) return;
-  const Client* holder = served_ ? find(*served_) : nullptr;
-  if (holder != nullptr && !holder->is_observer()) return;
-  served_.reset();
-  for (const auto& [id, client] : clients_) {
-    if (client->is_observer()) continue;
-    served_ = id;
-    if (!client->peeks) client->channel.set_feed(RingFeed::takes);
-    pump(*client);
-    return;
-  }
-}
-
-std::size_t Router::waiting_bytes(ClientId id) const {
-  const auto found = clients_.find(id);
-  return found == clients_.end()
-             ? 0
-             : found->second->waiting.held() + found->second->control_waiting.held();
-}
-
-std::optional<PendingRequest> Router::end_pending(UpstreamId id) {
-  auto ended = pending_.take(id);
-  if (!ended) return std::nullopt;
-  if (ended->takes_slot) --slots_used_;
-  drop_server_requests_of(id);
-  if (ended->client) {
-    if (Client* client = find(*ended->client)) std::erase(client->in_flight, id);
-  }
-  return ended;
-}
-
-void Router::after_pending(const PendingRequest& ended) {
-  pass_slots_on();
-  if (ended.client) {
-    if (Client* client = find(*ended.client)) {
-      pump(*client);
-    }
-  }
-  if (shutting_down_ && pending_.size() == 0 && on_idle_) on_idle_();
-}
-
-void Router::cancel_upstream(UpstreamId id, std::string_view reason) {
-  if (!session_.is_open()) return;
-  send_notification(
-      own_notification("notifications/cancelled",
-                       fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(id), reason)));
-}
-
-Failure Router::shutdown_failure(Delivered delivered) {
-  return failure_of(ErrorKind::shutdown, delivered, "the bridge is shutting down");
-}
-
 void Router::begin_shutdown() {
   shutting_down_ = true;
   const Failure failure = shutdown_failure(Delivered::no);
-  each_client([&](Client& client) { fail_waiting(client, failure); });
-  session_.give_up_held(failure);
+  frames_.shut_down(failure);
+  context_.session.give_up_held(failure);
+  clients_.finish_done();
 }
 
 void Router::end_shutdown() {
-  const Failure failure = shutdown_failure(Delivered::unknown);
-  std::vector<UpstreamId> ids;
-  for (const auto& [id, pending] : pending_) ids.push_back(id);
-  for (const UpstreamId id : ids) {
-    cancel_upstream(id, "the bridge is shutting down");
-    session_.abandon(id);
-    const auto ended = end_pending(id);
-    if (!ended || !ended->client) continue;
-    if (Client* client = find(*ended->client)) {
-      reply_failure(*client, ended->method, ended->client_request_id, failure);
+  in_flight_.give_up_all(shutdown_failure(Delivered::unknown));
+  clients_.finish_done();
+}
+
+void Router::request_ending(UpstreamId id) { server_requests_.request_ending(id); }
+
+void Router::request_ended(const PendingRequest& request) {
+  frames_.request_ended(request);
+  if (shutting_down_ && in_flight_.size() == 0 && on_idle_) on_idle_();
+}
+
+std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
+  context_.log.body("from the upstream", {.upstream = origin}, frame.bytes);
+  if (const char* reason = wrong_kind(frame)) {
+    session_malformed(origin, reason);
+    if (frame.is_request())
+      server_requests_.refuse(frame.text(frame.id), json_rpc::invalid_request, reason);
+    return std::nullopt;
+  }
+  switch (frame.kind) {
+    case FrameKind::response: return in_flight_.answer(origin, std::move(frame));
+    case FrameKind::notification: upstream_notification(origin, std::move(frame)); break;
+    case FrameKind::request: server_requests_.add(origin, std::move(frame)); break;
+  }
+  return std::nullopt;
+}
+
+void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame) {
+  if (frame.method == "notifications/progress") {
+    in_flight_.progress(std::move(frame));
+    return;
+  }
+  if (frame.method == "notifications/cancelled") {
+    server_requests_.cancel(std::move(frame));
+    return;
+  }
+  if (origin && !is_session_notification(frame.method)) {
+    if (in_flight_.pass_on(*origin, frame)) return;
+    // Its client has left. With --orphans finish the request goes on for the session.
+    if (options_.orphans != Orphans::finish) {
+      ++statistics_.dropped_notifications;
+      return;
     }
+  }
+  std::string key = coalesce_key(frame);
+  feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
+}
+
+void Router::session_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
+  ++statistics_.malformed_messages;
+  if (origin) in_flight_.note_malformed(*origin, reason);
+  context_.log.peer(LogLevel::warning, "malformed message",
+                    "a message from upstream ({}) was dropped: {}",
+                    origin ? "on a request's stream" : "on the server stream", reason);
+}
+
+void Router::session_ended(UpstreamId id, Ending ending) {
+  if (in_flight_.end(id, ending)) return;
+  if (ending.failure) {
+    context_.log.peer(LogLevel::warning, "notification failed",
+                      "a notification or an answer did not reach the upstream: {}",
+                      log_text(*ending.failure));
+    session_failed(*ending.failure);
+  }
+  frames_.message_ended(id);
+}
+
+void Router::session_open() { frames_.session_open(); }
+
+void Router::session_closed() { frames_.session_closed(); }
+
+void Router::session_away() { frames_.session_away(); }
+
+void Router::session_refused(const Failure& failure) {
+  Failure refusal = failure;
+  refusal.delivered = Delivered::no;
+  frames_.fail_all(refusal);
+}
+
+void Router::session_failed(const Failure& failure) {
+  statistics_.failed(context_.loop.wall_time(), failure.kind, failure.message);
+}
+
+bool Router::wants_session() const {
+  return !shutting_down_ && options_.handshake == Handshake::eager;
+}
+
+bool Router::frames_wait() const { return frames_.has_request_for_session(); }
+
+std::vector<SessionEvents::Restorable> Router::state_to_restore() const {
+  return restorable_.requests();
+}
+
+void Router::session_replaced(const std::vector<std::string>& list_changes) {
+  server_requests_.session_replaced();
+  for (const std::string& method : list_changes)
+    feed_.publish(own_notification(method), method, method);
+  for (const std::string& uri : restorable_.subscriptions().uris()) {
+    const std::string_view method = "notifications/resources/updated";
+    feed_.publish(own_notification(method, fmt::format(R"({{"uri":{}}})", quote(uri))), method,
+                  fmt::format("{} {}", method, uri));
   }
 }
 

@@ -1,56 +1,253 @@
 #include "router/server_requests.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "router/who_is_asked.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
+namespace {
 
-std::size_t ServerRequests::parked() const {
-  return static_cast<std::size_t>(
-      std::count_if(requests_.begin(), requests_.end(),
-                    [](const ServerRequest& request) { return !request.asked; }));
+constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
+/// Whoever has not answered for so long is asked no further one while another could.
+constexpr std::chrono::seconds answer_patience{30};
+
+bool is_method_not_found(const Frame& response) {
+  return find_member(response.text(response.error), "code") == "-32601";
 }
 
-bool ServerRequests::can_park(std::size_t bytes) const {
-  std::size_t parked_bytes = bytes;
-  for (const ServerRequest& request : requests_) {
-    if (!request.asked) parked_bytes += request.line.size();
+}  // namespace
+
+ServerRequests::ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight)
+    : context_(context),
+      in_flight_(in_flight),
+      parking_(context.loop, [this] { expire_parked(); }) {}
+
+void ServerRequests::refuse(std::string_view raw_id, int code, std::string_view message) {
+  context_.upstream.respond(error_reply(raw_id, code, message));
+}
+
+void ServerRequests::add(std::optional<UpstreamId> origin, Frame frame) {
+  const std::string raw_id(frame.text(frame.id));
+  if (frame.method == "ping") {
+    context_.upstream.respond(result_reply(raw_id, "{}"));
+    return;
   }
-  return parked() < max_parked && parked_bytes <= max_parked_bytes;
+  ServerRequest request;
+  request.id = table_.next_id();
+  request.upstream_request_id = raw_id;
+  request.method = frame.method;
+  request.asked_for = asked_for(frame.method, frame.text(frame.params));
+  request.origin = origin;
+  if (origin) {
+    request.owner = in_flight_.owner(*origin);
+    if (const Client* owner = context_.clients.find(request.owner)) {
+      request.user = owner->user;
+    } else if (const PendingRequest* pending = in_flight_.find(origin)) {
+      request.user = pending->user;
+    }
+  }
+  Client* client = choose(request);
+  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
+  if (client == nullptr && !is_watched && (origin || somebody_is_connected())) {
+    context_.log.peer(
+        LogLevel::info, "request of the upstream refused",
+        "the upstream asks for {}: no connected client that could be asked has declared it",
+        printable(frame.method, 80));
+    refuse(raw_id, json_rpc::method_not_found, nobody_answers);
+    return;
+  }
+  request.line = std::move(frame.bytes);
+  const std::string number = std::to_string(request.id);
+  splice(request.line, {frame.id, number});
+  if (!table_.has_room_for(request.line.size())) {
+    refuse(raw_id, json_rpc::bridge_error,
+           "overloaded: too many requests to clients are unanswered");
+    return;
+  }
+  if (client == nullptr && !table_.can_park(request.line.size())) {
+    refuse(raw_id, json_rpc::bridge_error,
+           "overloaded: nobody is connected and too many requests wait");
+    return;
+  }
+  ServerRequest& added = table_.add(std::move(request));
+  added.shown = is_watched;
+  if (is_watched) onlookers_->show_request(added.line);
+  if (client != nullptr) {
+    ask(*client, added);
+  } else {
+    park(added);
+  }
 }
 
-ServerRequest& ServerRequests::add(ServerRequest request) {
-  bytes_ += request.line.size();
-  requests_.push_back(std::move(request));
-  return requests_.back();
+/// Who only looks on, or cannot be reached, is nobody to the upstream.
+bool ServerRequests::somebody_is_connected() const {
+  const Clients& clients = context_.clients;
+  return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
+    return !entry.second->is_observer() && entry.second->channel.can_be_asked({});
+  });
 }
 
-void ServerRequests::remove(const ServerRequest& request) {
-  const auto found = std::find_if(requests_.begin(), requests_.end(),
-                                  [&](const ServerRequest& one) { return &one == &request; });
-  if (found == requests_.end()) return;
-  bytes_ -= found->line.size();
-  requests_.erase(found);
+/// The id under which this client knows the request of its own that it is about; empty if there is
+/// none, or it has ended.
+std::string_view ServerRequests::subject(const ServerRequest& request, const Client& client) const {
+  if (request.owner != client.id()) return {};
+  const PendingRequest* about = in_flight_.find(request.origin);
+  return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
 }
 
-ServerRequest* ServerRequests::find(std::uint64_t id) {
-  const auto found = std::find_if(requests_.begin(), requests_.end(),
-                                  [id](const ServerRequest& one) { return one.id == id; });
-  return found == requests_.end() ? nullptr : &*found;
+/// Whether this client has said that it answers such requests, and can be reached. One about a
+/// request is nothing for another user's clients.
+bool ServerRequests::can_answer(const Client& client, const ServerRequest& request) const {
+  if (client.half_closed || !client.declared.covers(request.method, request.asked_for))
+    return false;
+  if (request.origin && request.user != client.user) return false;
+  const auto& declined = request.declined;
+  if (std::find(declined.begin(), declined.end(), client.id()) != declined.end()) return false;
+  return client.channel.can_be_asked(subject(request, client));
 }
 
-ServerRequest* ServerRequests::find_by_upstream_id(std::string_view raw_id) {
-  const auto found = std::find_if(
-      requests_.begin(), requests_.end(),
-      [raw_id](const ServerRequest& one) { return same_id(one.upstream_request_id, raw_id); });
-  return found == requests_.end() ? nullptr : &*found;
+Client* ServerRequests::choose(const ServerRequest& request) {
+  const SteadyTime long_ago = context_.loop.now() - answer_patience;
+  std::vector<Askable> able;
+  for (const auto& [id, client] : context_.clients) {
+    if (!can_answer(*client, request)) continue;
+    able.push_back(
+        {id, request.owner == id, !client->in_flight.empty(), table_.has_left_open(id, long_ago)});
+  }
+  return context_.clients.find(who_is_asked(able));
 }
 
-bool ServerRequests::has_left_open(ClientId client, SteadyTime then) const {
-  return std::any_of(requests_.begin(), requests_.end(), [&](const ServerRequest& one) {
-    return one.asked == client && one.asked_since <= then;
+void ServerRequests::ask(Client& client, ServerRequest& request) {
+  request.asked = client.id();
+  request.asked_since = context_.loop.now();
+  const std::string_view about = subject(request, client);
+  if (!about.empty()) {
+    client.channel.send_about(about, request.line);
+  } else {
+    client.channel.send(request.line);
+  }
+}
+
+void ServerRequests::answer(Client& client, Frame response) {
+  const auto number = to_unsigned(response.text(response.id));
+  ServerRequest* request = number ? table_.find(*number) : nullptr;
+  const bool is_unasked = request != nullptr && !request->asked && request->shown;
+  const bool may_answer = request != nullptr && (request->asked == client.id() ||
+                                                 (is_unasked && client.channel.answers_unasked()));
+  if (!may_answer) {
+    ++context_.statistics.unknown_answers;
+    context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
+                      "a client's answer to nothing it was asked was dropped");
+    return;
+  }
+  if (request->asked && is_method_not_found(response) && pass_on(*request)) return;
+  std::string body = std::move(response.bytes);
+  splice(body, {response.id, request->upstream_request_id});
+  table_.remove(*request);
+  context_.upstream.respond(std::move(body));
+}
+
+/// The one that was asked does not know such requests: another one may. False if there is none.
+bool ServerRequests::pass_on(ServerRequest& request) {
+  if (request.declined.size() == ServerRequest::max_declined) return false;
+  request.declined.push_back(*request.asked);
+  Client* next = choose(request);
+  if (next == nullptr) return false;
+  ask(*next, request);
+  return true;
+}
+
+/// The client will answer nothing more: what it was asked goes to another who can. If there is
+/// none, the session's requests wait for one; the upstream must not wait for the others, nor for
+/// those that are about a request of a client that has left.
+void ServerRequests::ask_others(const Client& client, bool has_left) {
+  table_.each([&](ServerRequest& request) {
+    if (request.asked != client.id()) return;
+    const bool ends = has_left && request.owner == client.id();
+    if (Client* other = ends ? nullptr : choose(request)) {
+      ask(*other, request);
+    } else if (request.origin) {
+      refuse(request.upstream_request_id, json_rpc::method_not_found, nobody_answers);
+      table_.remove(request);
+    } else {
+      park(request);
+    }
+  });
+}
+
+void ServerRequests::park(ServerRequest& request) {
+  request.asked.reset();
+  request.parked_until = context_.loop.now() + context_.options.park_requests;
+  parking_.set_at_latest(request.parked_until);
+}
+
+void ServerRequests::offer_parked() {
+  if (table_.parked() == 0) return;
+  table_.each([&](ServerRequest& request) {
+    if (request.asked) return;
+    if (Client* client = choose(request)) ask(*client, request);
+  });
+}
+
+void ServerRequests::expire_parked() {
+  const SteadyTime now = context_.loop.now();
+  table_.each([&](ServerRequest& request) {
+    if (request.asked) return;
+    if (request.parked_until > now) {
+      parking_.set_at_latest(request.parked_until);
+      return;
+    }
+    refuse(request.upstream_request_id, json_rpc::bridge_error,
+           "no client of the bridge is connected");
+    table_.remove(request);
+  });
+}
+
+void ServerRequests::cancel(Frame notification) {
+  const std::string_view raw_id = notification.text(notification.request_id);
+  ServerRequest* request = raw_id.empty() ? nullptr : table_.find_by_upstream_id(raw_id);
+  if (request == nullptr) {
+    ++context_.statistics.dropped_notifications;
+    return;
+  }
+  if (Client* client = context_.clients.find(request->asked)) {
+    std::string bytes = std::move(notification.bytes);
+    const std::string number = std::to_string(request->id);
+    splice(bytes, {notification.request_id, number});
+    client->channel.send(std::move(bytes));
+  }
+  table_.remove(*request);
+}
+
+/// Nobody waits for its answer any more: whoever was asked is told, and need not go on.
+void ServerRequests::withdraw(ServerRequest& request, std::string_view reason) {
+  Client* client = context_.clients.find(request.asked);
+  if (client != nullptr && client->channel.can_be_asked({})) {
+    client->channel.send(
+        own_notification("notifications/cancelled",
+                         fmt::format(R"({{"requestId":{},"reason":"{}"}})", request.id, reason)));
+  }
+  table_.remove(request);
+}
+
+void ServerRequests::session_replaced() {
+  table_.each([&](ServerRequest& request) {
+    if (!request.origin) withdraw(request, "the session was lost");
+  });
+}
+
+void ServerRequests::request_ending(UpstreamId origin) {
+  table_.each([&](ServerRequest& request) {
+    if (request.origin == origin) withdraw(request, "the request that it belongs to has ended");
   });
 }
 

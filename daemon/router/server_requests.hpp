@@ -1,75 +1,65 @@
 #pragma once
 
-#include <cstdint>
-#include <list>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/ids.hpp"
 #include "event/deadline_timer.hpp"
-#include "router/asked_for.hpp"
-#include "router/user.hpp"
+#include "jsonrpc/frame.hpp"
+#include "router/request_onlookers.hpp"
+#include "router/requests_in_flight.hpp"
+#include "router/router_context.hpp"
+#include "router/server_request_table.hpp"
 
 namespace bridge {
 
-/// A request of the upstream that is not answered yet.
-struct ServerRequest {
-  /// After so many clients have declined it, the last one's answer counts.
-  static constexpr std::size_t max_declined = 64;
-
-  std::uint64_t id = 0;             ///< what the client sees
-  std::string upstream_request_id;  ///< raw JSON, as the upstream wrote it
-  std::string method;
-  AskedFor asked_for = AskedFor::anything;
-  std::string line;                  ///< with the client's id in it
-  std::optional<UpstreamId> origin;  ///< the client request it belongs to; none: the session
-  std::optional<ClientId> owner;  ///< whose request that is; none: of the session, or it has left
-  std::optional<User> user;       ///< of one that belongs to a request: only this user is asked
-  std::optional<ClientId> asked;  ///< none: parked
-  SteadyTime asked_since{};
-  SteadyTime parked_until{};
-  std::vector<ClientId> declined;  ///< have answered that they do not know such requests
-  bool shown = false;              ///< to onlookers, who may answer while nobody is asked
-};
-
-/// All of them. Pure. Bounded: `max_parked` requests and `max_parked_bytes` may be parked, and
-/// `max_requests` and `max_bytes` are kept in all.
+/// The upstream's requests (sampling, elicitation, roots, any other): which client is asked, to
+/// whom one is passed on, and how long one is parked when nobody can be asked (BEHAVIOUR, "Server
+/// requests").
 class ServerRequests {
  public:
-  static constexpr std::size_t max_parked = 64;
-  static constexpr std::size_t max_parked_bytes = 1u << 20;
-  static constexpr std::size_t max_requests = 1024;
-  static constexpr std::size_t max_bytes = 16u << 20;
+  ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight);
+  void set_onlookers(RequestOnlookers& onlookers) { onlookers_ = &onlookers; }
 
-  std::uint64_t next_id() { return ++last_id_; }
+  // From the upstream.
+  void add(std::optional<UpstreamId> origin, Frame request);
+  /// It is answered so, and asked of nobody.
+  void refuse(std::string_view raw_id, int code, std::string_view message);
+  void cancel(Frame notification);
+  /// The client request that some belong to is in flight no more.
+  void request_ending(UpstreamId origin);
+  /// The session was lost. The next one counts its ids anew.
+  void session_replaced();
 
-  bool has_room_for(std::size_t bytes) const {
-    return requests_.size() < max_requests && bytes_ + bytes <= max_bytes;
-  }
-  bool can_park(std::size_t bytes) const;
+  // From the clients.
+  void answer(Client& client, Frame response);
+  /// Somebody can be asked now, or has declared more: the parked ones are offered again.
+  void offer_parked();
+  /// It has half-closed, and will answer nothing more.
+  void client_half_closed(const Client& client) { ask_others(client, false); }
+  /// REQUIRES: it was taken out of Clients.
+  void client_left(const Client& client) { ask_others(client, true); }
 
-  ServerRequest& add(ServerRequest request);
-  void remove(const ServerRequest& request);
-
-  ServerRequest* find(std::uint64_t id);
-  ServerRequest* find_by_upstream_id(std::string_view raw_id);
-
-  /// Whether this client has had one of them, unanswered, since `then` or before.
-  bool has_left_open(ClientId client, SteadyTime then) const;
-
-  template <class Visit>
-  void each(Visit&& visit) {
-    for (auto at = requests_.begin(); at != requests_.end();) visit(*at++);
-  }
-
-  std::size_t parked() const;
+  std::size_t parked() const { return table_.parked(); }
 
  private:
-  std::list<ServerRequest> requests_;
-  std::size_t bytes_ = 0;
-  std::uint64_t last_id_ = 0;
+  bool somebody_is_connected() const;
+  std::string_view subject(const ServerRequest& request, const Client& client) const;
+  bool can_answer(const Client& client, const ServerRequest& request) const;
+  Client* choose(const ServerRequest& request);
+  void ask(Client& client, ServerRequest& request);
+  bool pass_on(ServerRequest& request);
+  void ask_others(const Client& client, bool has_left);
+  void park(ServerRequest& request);
+  void expire_parked();
+  void withdraw(ServerRequest& request, std::string_view reason);
+
+  const RouterContext context_;
+  const RequestsInFlight& in_flight_;
+  RequestOnlookers* onlookers_ = nullptr;
+  ServerRequestTable table_;
+  DeadlineTimer parking_;
 };
 
 }  // namespace bridge

@@ -1,20 +1,14 @@
-// How a request ends in the statistics, and in the log when debugging.
+#include "router/request_log.hpp"
+
+#include <chrono>
 #include <memory>
-#include <utility>
 
 #include "jsonrpc/reply.hpp"
-#include "router/router.hpp"
 #include "router/trace.hpp"
 
 namespace bridge {
 
-void Router::note_trace(PendingRequest& request, const Frame& frame) {
-  if (!log_.enabled(LogLevel::debug)) return;
-  request.traceparent =
-      std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
-}
-
-LogFields Router::fields_of(UpstreamId id, const PendingRequest& request) {
+LogFields RequestLog::fields_of(UpstreamId id, const PendingRequest& request) {
   LogFields fields;
   fields.client = request.client;
   fields.request = request.client_request_id;
@@ -24,13 +18,15 @@ LogFields Router::fields_of(UpstreamId id, const PendingRequest& request) {
   return fields;
 }
 
-void Router::log_started(UpstreamId id, const PendingRequest& request) {
+void RequestLog::started(UpstreamId id, PendingRequest& request, const Frame& frame) {
   if (!log_.enabled(LogLevel::debug)) return;
+  request.traceparent =
+      std::make_unique<const std::string>(traceparent_of(frame.text(frame.params)));
   log_.event(LogLevel::debug, "request started", fields_of(id, request),
              "a request goes to the upstream");
 }
 
-void Router::note_end(UpstreamId id, const PendingRequest& request, Outcome outcome) {
+void RequestLog::ended(UpstreamId id, const PendingRequest& request, Outcome outcome) {
   statistics_.end(class_of(request.method), outcome);
   if (!log_.enabled(LogLevel::debug)) return;
   const auto duration = loop_.now() - request.received;
@@ -40,20 +36,24 @@ void Router::note_end(UpstreamId id, const PendingRequest& request, Outcome outc
   log_.event(LogLevel::debug, "request ended", fields, "a request has ended");
 }
 
-void Router::reply_failure(Client& client, std::string_view method, std::string_view raw_id,
-                           const Failure& failure) {
+void RequestLog::failed(UpstreamId id, const PendingRequest& request, const Failure& failure) {
+  log_.peer(LogLevel::info, "request failed", fields_of(id, request),
+            "a request has failed: {}: {}", name_of(failure.kind), log_text(failure));
+}
+
+void RequestLog::answer_with(Client& client, std::string_view method, std::string_view raw_id,
+                             const Failure& failure) {
   // An error object is the upstream's own, and only passed on.
   const bool is_upstreams = !failure.error_object.empty();
-  statistics_.end(class_of(method), is_upstreams ? Outcome::error : Outcome::bridge_error);
+  const Outcome outcome = is_upstreams ? Outcome::error : Outcome::bridge_error;
+  statistics_.end(class_of(method), outcome);
   if (!is_upstreams) ++statistics_.bridge_errors[static_cast<std::size_t>(failure.kind)];
   statistics_.failed(loop_.wall_time(), failure.kind, failure.message);
   if (log_.enabled(LogLevel::debug)) {
-    log_.event(LogLevel::debug, "request ended",
-               {.client = client.id(),
-                .request = raw_id,
-                .method = method,
-                .outcome = name_of(is_upstreams ? Outcome::error : Outcome::bridge_error)},
-               "a request was answered with an error: {}", log_text(failure));
+    log_.event(
+        LogLevel::debug, "request ended",
+        {.client = client.id(), .request = raw_id, .method = method, .outcome = name_of(outcome)},
+        "a request was answered with an error: {}", log_text(failure));
   }
   client.channel.answer(raw_id, error_reply(raw_id, failure), AnswerOrder::in_order);
 }

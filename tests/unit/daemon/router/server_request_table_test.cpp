@@ -1,4 +1,4 @@
-#include "router/server_requests.hpp"
+#include "router/server_request_table.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ ServerRequest request(std::uint64_t id, std::size_t bytes, bool parked = true) {
 }  // namespace
 
 TEST_CASE("at most 64 may be parked, not counting those that a client was asked") {
-  ServerRequests requests;
+  ServerRequestTable requests;
   for (std::uint64_t i = 0; i < 100; ++i) requests.add(request(1000 + i, 1, false));
   for (std::uint64_t i = 0; i < 64; ++i) {
     CHECK(requests.can_park(1));
@@ -34,7 +34,7 @@ TEST_CASE("at most 64 may be parked, not counting those that a client was asked"
 }
 
 TEST_CASE("at most 1 MiB may be parked, exactly") {
-  ServerRequests requests;
+  ServerRequestTable requests;
   constexpr std::size_t limit = 1u << 20;
   CHECK(requests.can_park(limit));
   CHECK_FALSE(requests.can_park(limit + 1));
@@ -46,7 +46,7 @@ TEST_CASE("at most 1 MiB may be parked, exactly") {
 }
 
 TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
-  ServerRequests many;
+  ServerRequestTable many;
   for (std::uint64_t i = 0; i < 1024; ++i) {
     CHECK(many.has_room_for(1));
     many.add(request(i, 1, false));
@@ -55,7 +55,7 @@ TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
   many.remove(*many.find(3));
   CHECK(many.has_room_for(1));
 
-  ServerRequests large;
+  ServerRequestTable large;
   large.add(request(1, (16u << 20) - 5, false));
   CHECK(large.has_room_for(5));
   CHECK_FALSE(large.has_room_for(6));
@@ -64,7 +64,7 @@ TEST_CASE("at most 1024 requests and 16 MiB are kept in all") {
 }
 
 TEST_CASE("one is found by the client's id and by the upstream's, and once removed no more") {
-  ServerRequests requests;
+  ServerRequestTable requests;
   CHECK(requests.next_id() != requests.next_id());
   ServerRequest made = request(7, 1);
   made.upstream_request_id = R"("\u0061")";
@@ -84,7 +84,7 @@ TEST_CASE("one is found by the client's id and by the upstream's, and once remov
 }
 
 TEST_CASE("they may be removed while they are looked through") {
-  ServerRequests requests;
+  ServerRequestTable requests;
   for (std::uint64_t i = 1; i <= 5; ++i) requests.add(request(i, 1));
   std::vector<std::uint64_t> seen;
   requests.each([&](ServerRequest& one) {
@@ -98,7 +98,7 @@ TEST_CASE("they may be removed while they are looked through") {
 TEST_CASE("a client has left a question open from the time on that it was asked") {
   using namespace std::chrono_literals;
   const SteadyTime start{};
-  ServerRequests requests;
+  ServerRequestTable requests;
   ServerRequest early = request(1, 1, false);
   early.asked_since = start + 10s;
   ServerRequest parked = request(2, 1);

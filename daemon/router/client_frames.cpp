@@ -1,0 +1,258 @@
+#include "router/client_frames.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+
+ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
+                           RestorableState& restorable, RequestsInFlight& in_flight)
+    : context_(context),
+      restorable_(restorable),
+      in_flight_(in_flight),
+      served_(context.clients, context.options.sequential),
+      slots_(context.options.max_inflight),
+      notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
+      not_open_since_(context.loop.now()),
+      expiry_(context.loop, [this] { expire(); }) {}
+
+void ClientFrames::client_left(Client& client) {
+  slots_.client_left(client.id());
+  std::deque<std::string> notifications;
+  while (!client.waiting.empty()) {
+    WaitingFrame waiting = client.waiting.take_front();
+    if (waiting.frame.is_request()) {
+      context_.statistics.end(class_of(waiting.frame.method), Outcome::left);
+    } else {
+      notifications.push_back(std::move(waiting.frame.bytes));
+    }
+  }
+  if (shut_down_) return;
+  if (notifications_.client_left(client, std::move(notifications)))
+    expiry_.set_at_latest(context_.loop.now() + context_.options.connect_wait);
+}
+
+void ClientFrames::choose_served() {
+  if (Client* client = served_.choose()) start_waiting(*client);
+}
+
+void ClientFrames::add(Client& client, Frame frame) {
+  if (shut_down_) {
+    refuse(client, frame, *shut_down_);
+    return;
+  }
+  const std::size_t limit = context_.options.client_buffer;
+  if (!client.waiting.empty() && client.waiting.held() + WaitingFrames::charge_of(frame) > limit) {
+    refuse(client, frame,
+           failure_of(ErrorKind::overloaded, Delivered::no,
+                      fmt::format("too many requests are waiting: over {} bytes (--client-buffer)",
+                                  limit)));
+    if (!frame.is_request()) {
+      context_.log.peer(LogLevel::warning, "notification of a client dropped",
+                        {.client = client.id()},
+                        "a client's notification was dropped: its frames fill --client-buffer");
+    }
+    return;
+  }
+  const SteadyTime now = context_.loop.now();
+  client.waiting.push(std::move(frame), now);
+  if (!context_.session.is_open()) expiry_.set_at_latest(now + context_.options.connect_wait);
+  start_waiting(client);
+}
+
+bool ClientFrames::cancel(Client& client, std::string_view raw_id) {
+  const WaitingFrame* const found = client.waiting.find_request(raw_id);
+  if (found == nullptr) return false;
+  if (found->frame.method != "initialize") {
+    const WaitingFrame dropped = client.waiting.take_request(raw_id);
+    context_.statistics.end(class_of(dropped.frame.method), Outcome::cancelled);
+    client.channel.no_answer(dropped.frame.text(dropped.frame.id));
+    context_.clients.finish_if_done(client);
+  }
+  return true;
+}
+
+void ClientFrames::request_ended(const PendingRequest& request) {
+  pass_slots_on();
+  if (Client* client = context_.clients.find(request.client)) start_waiting(*client);
+}
+
+void ClientFrames::refuse(Client& client, const Frame& refused, const Failure& failure) {
+  if (refused.is_request()) {
+    context_.request_log.answer_with(client, refused.method, refused.text(refused.id), failure);
+  } else {
+    ++context_.statistics.dropped_notifications;
+  }
+}
+
+/// Starts what may go of this client's frames.
+void ClientFrames::start_waiting(Client& client) {
+  if (served_.is_served(client)) {
+    while (!client.waiting.empty() && !client.notification && start_front(client)) {
+    }
+  }
+  context_.clients.finish_if_done(client);
+}
+
+/// Starts or answers the client's next frame; false if it has to wait.
+bool ClientFrames::start_front(Client& client) {
+  const Frame& frame = client.waiting.front().frame;
+  if (frame.is_request() && frame.method == "initialize") return start_initialize(client);
+  if (!context_.session.is_open()) return start_without_session(client);
+  if (!frame.is_request()) {
+    notifications_.start(client, client.waiting.take_front().frame.bytes);
+    return true;
+  }
+  if (client.in_flight.size() >= context_.options.client_inflight ||
+      !slots_.admits(client, in_flight_.slots_used()))
+    return false;
+  start_request(client);
+  return true;
+}
+
+bool ClientFrames::start_initialize(Client& client) {
+  Session& session = context_.session;
+  const std::string& kept_result = session.initialize_result();
+  if (!kept_result.empty()) {
+    const Frame frame = client.waiting.take_front().frame;
+    const std::string asked = protocol_version_of(frame.text(frame.params));
+    answer_here(client, frame, MethodClass::session, initialize_result_for(kept_result, asked));
+    return true;
+  }
+  if (!session.wants_initialize()) {
+    session.require();
+    return false;
+  }
+  expiry_.set_at_latest(client.waiting.front().since + context_.options.connect_wait);
+  in_flight_.open_session(client, client.waiting.take_front());
+  return true;
+}
+
+/// There is no session: only a request opens one, and a notification waits for that.
+bool ClientFrames::start_without_session(Client& client) {
+  Session& session = context_.session;
+  if (context_.options.handshake != Handshake::client || !session.initialize_result().empty() ||
+      session.is_coming()) {
+    if (client.waiting.has_request()) session.require();
+    return false;
+  }
+  const Frame refused = client.waiting.take_front().frame;
+  if (refused.is_request()) {
+    refuse(client, refused,
+           failure_of(ErrorKind::not_initialized, Delivered::no, "session not initialized"));
+  }
+  return true;
+}
+
+void ClientFrames::start_request(Client& client) {
+  const Frame& frame = client.waiting.front().frame;
+  if (frame.method == "resources/unsubscribe" &&
+      restorable_.subscriptions().still_wanted_without(RestorableState::subject_of(frame),
+                                                       client.id())) {
+    answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
+  } else {
+    in_flight_.start(client, client.waiting.take_front());
+  }
+}
+
+/// The upstream is not asked.
+void ClientFrames::answer_here(Client& client, const Frame& request, MethodClass of,
+                               std::string_view result) {
+  context_.statistics.end(of, Outcome::ok);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, result_reply(id, result), AnswerOrder::in_order);
+}
+
+/// Gives free places to the clients that wait for one, in turn, one request each.
+void ClientFrames::pass_slots_on() {
+  while (context_.session.is_open()) {
+    Client* const client = slots_.next(context_.clients, in_flight_.slots_used());
+    if (client == nullptr) return;
+    if (client->notification || client->waiting.empty()) continue;
+    const Frame& front = client->waiting.front().frame;
+    if (front.is_request() && front.method != "initialize" &&
+        client->in_flight.size() < context_.options.client_inflight) {
+      start_request(*client);
+    }
+    start_waiting(*client);
+  }
+}
+
+void ClientFrames::session_open() {
+  expiry_.clear();
+  notifications_.session_open();
+  pass_slots_on();
+  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+}
+
+void ClientFrames::session_closed() {
+  not_open_since_ = context_.loop.now();
+  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+}
+
+void ClientFrames::session_away() {
+  not_open_since_ = context_.loop.now();
+  expiry_.set_at_latest(not_open_since_ + context_.options.connect_wait);
+}
+
+void ClientFrames::fail_all(const Failure& failure) {
+  for (const auto& [id, client] : context_.clients) {
+    while (!client->waiting.empty()) refuse(*client, client->waiting.take_front().frame, failure);
+    context_.clients.finish_if_done(*client);
+  }
+}
+
+void ClientFrames::shut_down(const Failure& failure) {
+  shut_down_ = failure;
+  fail_all(failure);
+}
+
+bool ClientFrames::has_request_for_session() const {
+  const Clients& clients = context_.clients;
+  return !shut_down_ && std::any_of(clients.begin(), clients.end(), [this](const auto& entry) {
+    return served_.is_served(*entry.second) && entry.second->waiting.has_request();
+  });
+}
+
+std::size_t ClientFrames::waiting() const {
+  std::size_t count = 0;
+  for (const auto& [id, client] : context_.clients) count += client->waiting.size();
+  return count;
+}
+
+/// Answers those who have waited for a session for longer than --connect-wait.
+void ClientFrames::expire() {
+  if (context_.session.is_open()) return;
+  const auto patience = context_.options.connect_wait;
+  Failure failure = context_.session.last_failure().value_or(
+      failure_of(ErrorKind::timeout, Delivered::no, "the upstream has not opened a session"));
+  failure.delivered = Delivered::no;
+  failure.message += fmt::format(" (waited {} ms, --connect-wait)", patience.count());
+
+  const SteadyTime now = context_.loop.now();
+  if (const auto next = in_flight_.expire_initialize(failure)) expiry_.set_at_latest(*next);
+  for (const auto& [id, client] : context_.clients) {
+    if (!served_.is_served(*client)) continue;
+    while (!client->waiting.empty()) {
+      const SteadyTime due = std::max(client->waiting.front().since, not_open_since_) + patience;
+      if (due > now) {
+        expiry_.set_at_latest(due);
+        break;
+      }
+      refuse(*client, client->waiting.take_front().frame, failure);
+    }
+    context_.clients.finish_if_done(*client);
+  }
+  if (notifications_.expire()) expiry_.set_at_latest(now + patience);
+}
+
+}  // namespace bridge

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/failure.hpp"
+#include "event/deadline_timer.hpp"
+#include "jsonrpc/frame.hpp"
+#include "mcp/methods.hpp"
+#include "router/client_notifications.hpp"
+#include "router/requests_in_flight.hpp"
+#include "router/restorable_state.hpp"
+#include "router/router_context.hpp"
+#include "router/served_client.hpp"
+#include "router/slot_queue.hpp"
+
+namespace bridge {
+
+/// The frames of clients that have not been started upstream, and which of them may go now: in the
+/// order of each client's, within the bounds on requests in flight, and only with a session, which
+/// they wait for as long as --connect-wait says (BEHAVIOUR, "Routing").
+///
+/// Memory: --client-buffer for each client, but for its first frame.
+class ClientFrames {
+ public:
+  ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,
+               RequestsInFlight& in_flight);
+
+  void client_connected(Client& client) { served_.connected(client); }
+  /// Its requests are dropped, its notifications still go. REQUIRES: it was taken out of Clients.
+  void client_left(Client& client);
+  bool is_served(const Client& client) const { return served_.is_served(client); }
+  /// The one that was served has left, or may have shown that it only looks on.
+  void choose_served();
+
+  /// A request or a notification that the upstream is to get.
+  void add(Client& client, Frame frame);
+  /// Drops the request of this id that waits; false if there is none.
+  bool cancel(Client& client, std::string_view raw_id);
+  void request_ended(const PendingRequest& request);
+  /// Nothing more comes for this message, which is no request.
+  void message_ended(UpstreamId id) { notifications_.ended(id); }
+
+  // Of the session.
+  void session_open();
+  void session_closed();
+  void session_away();
+  /// Answers everything that waits.
+  void fail_all(const Failure& failure);
+  /// The same, and whatever comes from now on.
+  void shut_down(const Failure& failure);
+  bool has_request_for_session() const;
+  std::size_t waiting() const;
+
+ private:
+  void start_waiting(Client& client);
+  bool start_front(Client& client);
+  bool start_initialize(Client& client);
+  bool start_without_session(Client& client);
+  void start_request(Client& client);
+  void answer_here(Client& client, const Frame& request, MethodClass of, std::string_view result);
+  void pass_slots_on();
+  void refuse(Client& client, const Frame& refused, const Failure& failure);
+  void expire();
+
+  const RouterContext context_;
+  RestorableState& restorable_;
+  RequestsInFlight& in_flight_;
+  ServedClient served_;
+  SlotQueue slots_;
+  ClientNotifications notifications_;
+  std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun
+  SteadyTime not_open_since_;
+  DeadlineTimer expiry_;
+};
+
+}  // namespace bridge

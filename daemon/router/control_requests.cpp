@@ -1,0 +1,40 @@
+#include "router/control_requests.hpp"
+
+#include <utility>
+
+namespace bridge {
+
+void ControlRequests::add(Client& client, Frame request) {
+  ++context_.statistics.control_requests;
+  if (client.control.empty() && !client.channel.congested()) {
+    answer(client, request);
+  } else if (client.channel.hold_input()) {
+    client.control.push(std::move(request), context_.loop.now());
+  } else {
+    context_.log.peer(LogLevel::warning, "control unanswered", {.client = client.id()},
+                      "a control request was not answered: its client's queue is full");
+  }
+}
+
+void ControlRequests::answer(Client& client, const Frame& request) {
+  // What follows an answer to bridge/notifications must be newer than it; the others hurry.
+  const AnswerOrder order =
+      request.method == "bridge/notifications" ? AnswerOrder::in_order : AnswerOrder::ahead;
+  ++client.control_unanswered;
+  control_->answer(request, [this, order, id = client.id(),
+                             raw_id = std::string(request.text(request.id))](std::string response) {
+    Client* const asker = context_.clients.find(id);
+    if (asker == nullptr) return;
+    --asker->control_unanswered;
+    asker->channel.answer(raw_id, std::move(response), order);
+    context_.clients.finish_if_done(*asker);
+  });
+}
+
+void ControlRequests::answer_waiting(Client& client) {
+  while (!client.control.empty() && !client.channel.congested())
+    answer(client, client.control.take_front().frame);
+  if (!client.channel.congested()) client.channel.release_input();
+}
+
+}  // namespace bridge

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/log.hpp"
+#include "event/event_loop.hpp"
+#include "jsonrpc/frame.hpp"
+#include "router/client.hpp"
+#include "router/pending_requests.hpp"
+#include "router/statistics.hpp"
+
+namespace bridge {
+
+/// How requests of clients end: in the statistics, and in the log, at debug level.
+class RequestLog {
+ public:
+  RequestLog(EventLoop& loop, Log& log, Statistics& statistics)
+      : loop_(loop), log_(log), statistics_(statistics) {}
+
+  /// `frame` is the request as its client wrote it.
+  void started(UpstreamId id, PendingRequest& request, const Frame& frame);
+  void ended(UpstreamId id, const PendingRequest& request, Outcome outcome);
+  /// Something failed that a person may look for; then it is answered or ended by the others.
+  void failed(UpstreamId id, const PendingRequest& request, const Failure& failure);
+  /// Answers a client's request with the bridge's own error, or the upstream's error object in it.
+  void answer_with(Client& client, std::string_view method, std::string_view raw_id,
+                   const Failure& failure);
+
+ private:
+  static LogFields fields_of(UpstreamId id, const PendingRequest& request);
+
+  EventLoop& loop_;
+  Log& log_;
+  Statistics& statistics_;
+};
+
+}  // namespace bridge

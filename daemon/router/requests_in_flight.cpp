@@ -1,0 +1,251 @@
+#include "router/requests_in_flight.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// One that is being asked has a deadline of its own for the answer.
+constexpr std::chrono::milliseconds look_again{500};
+
+Failure failure_of_end(Ending& ending, std::string_view malformed) {
+  if (ending.failure) return std::move(*ending.failure);
+  if (!ending.something_came)
+    return failure_of(ErrorKind::closed, Delivered::unknown,
+                      "the upstream ended the stream before the answer");
+  return failure_of(ErrorKind::malformed, Delivered::unknown,
+                    malformed.empty()
+                        ? "the upstream's answer stream ended without the answer"
+                        : fmt::format("what the upstream answered is no message: {}", malformed));
+}
+
+}  // namespace
+
+RequestsInFlight::Rewritten RequestsInFlight::take_in(Client& client, WaitingFrame waiting,
+                                                      bool takes_slot) {
+  Frame& frame = waiting.frame;
+  const UpstreamId id = context_.ids.next();
+  PendingRequest request;
+  request.client = client.id();
+  request.user = client.user;
+  request.client_request_id = std::string(frame.text(frame.id));
+  request.progress_token = std::string(frame.text(frame.progress_token));
+  request.subject = RestorableState::subject_of(frame);
+  request.takes_slot = takes_slot;
+  request.received = waiting.since;
+  request.method = std::move(frame.method);
+  context_.request_log.started(id, request, frame);
+  client.in_flight.push_back(id);
+  std::string body = std::move(frame.bytes);
+  const std::string number = std::to_string(value_of(id));
+  splice(body, {frame.id, number}, {frame.progress_token, number});
+  return {id, table_.add(id, std::move(request)), std::move(body)};
+}
+
+void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
+  Rewritten rewritten = take_in(client, std::move(waiting), true);
+  Outgoing message;
+  message.id = rewritten.id;
+  message.may_repeat = only_reads(rewritten.request.method);
+  message.body = std::move(rewritten.body);
+  context_.session.send(std::move(message));
+  rewritten.request.sent = context_.loop.now();
+  if (client.channel.congested()) context_.session.pause(rewritten.id, true);
+}
+
+void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
+  std::string params = params_to_keep(initialize.frame);
+  Rewritten rewritten = take_in(client, std::move(initialize), false);
+  rewritten.request.sent = context_.loop.now();
+  context_.session.open_with(rewritten.id, std::move(rewritten.body), std::move(params));
+}
+
+std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
+  auto ended = table_.take(id);
+  if (!ended) return std::nullopt;
+  if (Client* client = context_.clients.find(ended->client)) std::erase(client->in_flight, id);
+  events_.request_ending(id);
+  return ended;
+}
+
+void RequestsInFlight::end_unanswered(UpstreamId id, Outcome outcome) {
+  const auto ended = take(id);
+  if (!ended) return;
+  context_.request_log.ended(id, *ended, outcome);
+  if (Client* client = context_.clients.find(ended->client))
+    client->channel.no_answer(ended->client_request_id);
+  events_.request_ended(*ended);
+}
+
+/// Tells its client, if that is still there.
+void RequestsInFlight::fail(UpstreamId id, const PendingRequest& ended, const Failure& failure) {
+  if (Client* client = context_.clients.find(ended.client)) {
+    context_.request_log.answer_with(*client, ended.method, ended.client_request_id, failure);
+  } else {
+    context_.request_log.ended(id, ended, Outcome::left);
+  }
+}
+
+std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> origin,
+                                                   Frame response) {
+  const SteadyTime arrived = context_.loop.now();
+  UpstreamId id{};
+  if (response.id_is_null) {
+    id = origin.value_or(UpstreamId{});  // on a request's own stream it is that request's
+  } else if (const auto number = to_unsigned(response.text(response.id))) {
+    id = static_cast<UpstreamId>(*number);
+  }
+  const auto ended = take(id);
+  if (!ended) {
+    ++context_.statistics.unknown_answers;
+    context_.log.peer(LogLevel::warning, "unknown answer",
+                      {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
+                      "the upstream answered what nobody waits for; dropped");
+    return std::nullopt;
+  }
+  if (response.result.present()) restorable_.accepted(*ended);
+  Client* const client = context_.clients.find(ended->client);
+  context_.request_log.ended(id, *ended,
+                             client == nullptr          ? Outcome::left
+                             : response.error.present() ? Outcome::error
+                                                        : Outcome::ok);
+  if (client != nullptr) {
+    std::string bytes = std::move(response.bytes);
+    splice(bytes, {response.id, ended->client_request_id});
+    client->channel.answer(ended->client_request_id, std::move(bytes), AnswerOrder::in_order);
+    const SteadyTime done = context_.loop.now();
+    context_.statistics.answered_in(class_of(ended->method), done - ended->received,
+                                    (ended->sent - ended->received) + (done - arrived));
+  }
+  events_.request_ended(*ended);
+  return id;
+}
+
+void RequestsInFlight::progress(Frame notification) {
+  const auto token = to_unsigned(notification.text(notification.progress_token));
+  const PendingRequest* pending = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
+  Client* client = pending != nullptr ? context_.clients.find(pending->client) : nullptr;
+  if (client == nullptr || pending->progress_token.empty()) {
+    // A stale token makes real clients hang up.
+    ++context_.statistics.dropped_notifications;
+    context_.log.peer(LogLevel::debug, "stale progress",
+                      "a progress notification without an owner was dropped");
+    return;
+  }
+  std::string bytes = std::move(notification.bytes);
+  splice(bytes, {notification.progress_token, pending->progress_token});
+  client->channel.send_about(pending->client_request_id, std::move(bytes));
+}
+
+bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
+  Client* const client = context_.clients.find(table_.owner(origin));
+  if (client == nullptr) return false;
+  if (const PendingRequest* pending = table_.find(origin)) {
+    client->channel.send_about(pending->client_request_id, std::move(notification.bytes));
+  } else {
+    client->channel.send(std::move(notification.bytes));  // after the answer
+  }
+  return true;
+}
+
+void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {
+  if (PendingRequest* const request = table_.find(origin)) request->malformed = reason;
+}
+
+bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
+  const auto ended = take(id);
+  if (!ended) return false;
+  const Failure failure = failure_of_end(ending, ended->malformed);
+  if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
+      ended->method != "initialize") {
+    context_.upstream.cancel(id, "timeout");
+  }
+  if (context_.clients.find(ended->client) != nullptr)
+    context_.request_log.failed(id, *ended, failure);
+  fail(id, *ended, failure);
+  events_.request_ended(*ended);
+  return true;
+}
+
+void RequestsInFlight::cancel(Client& client, Frame notification) {
+  const std::string_view wanted = notification.text(notification.request_id);
+  const auto found = std::find_if(
+      client.in_flight.begin(), client.in_flight.end(),
+      [&](UpstreamId id) { return same_id(table_.find(id)->client_request_id, wanted); });
+  if (found == client.in_flight.end() || table_.find(*found)->method == "initialize") return;
+  const UpstreamId id = *found;
+  if (context_.session.is_open()) {
+    std::string body = std::move(notification.bytes);
+    const std::string number = std::to_string(value_of(id));
+    splice(body, {notification.request_id, number});
+    context_.upstream.notify(std::move(body));
+  }
+  context_.session.abandon(id);
+  end_unanswered(id, Outcome::cancelled);
+}
+
+void RequestsInFlight::pause(const Client& client, bool paused) {
+  for (const UpstreamId id : client.in_flight) context_.session.pause(id, paused);
+}
+
+void RequestsInFlight::client_left(Client& client) {
+  for (const UpstreamId id : std::exchange(client.in_flight, {})) {
+    PendingRequest& request = *table_.find(id);
+    if (request.method == "initialize") {
+      context_.session.withdraw_initialize(id);  // it goes on, for the session
+    } else if (context_.options.orphans == Orphans::finish) {
+      request.client.reset();
+      context_.session.pause(id, false);
+      continue;
+    } else {
+      context_.upstream.cancel(id, "the client has left");
+      context_.session.abandon(id);
+    }
+    end_unanswered(id, Outcome::left);
+  }
+}
+
+std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& failure) {
+  if (!context_.session.initialize_result().empty()) return std::nullopt;
+  const SteadyTime now = context_.loop.now();
+  std::optional<SteadyTime> next;
+  std::vector<UpstreamId> initializing;
+  for (const auto& [id, pending] : table_) {
+    if (pending.method == "initialize" && pending.client) initializing.push_back(id);
+  }
+  for (const UpstreamId id : initializing) {
+    SteadyTime due = table_.find(id)->received + context_.options.connect_wait;
+    if (due <= now && context_.session.is_trying()) due = now + look_again;
+    if (due > now) {
+      next = next ? std::min(*next, due) : due;
+      continue;
+    }
+    context_.session.withdraw_initialize(id);
+    const auto ended = take(id);
+    fail(id, *ended, failure);
+    events_.request_ended(*ended);
+  }
+  return next;
+}
+
+void RequestsInFlight::give_up_all(const Failure& failure) {
+  std::vector<UpstreamId> ids;
+  for (const auto& [id, pending] : table_) ids.push_back(id);
+  for (const UpstreamId id : ids) {
+    context_.upstream.cancel(id, "the bridge is shutting down");
+    context_.session.abandon(id);
+    const auto ended = take(id);
+    if (ended && context_.clients.find(ended->client)) fail(id, *ended, failure);
+  }
+}
+
+}  // namespace bridge

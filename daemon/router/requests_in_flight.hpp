@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "jsonrpc/frame.hpp"
+#include "router/pending_requests.hpp"
+#include "router/restorable_state.hpp"
+#include "router/router_context.hpp"
+
+namespace bridge {
+
+/// What the requests in flight tell when one of them ends. Implemented by the router.
+class RequestEvents {
+ public:
+  /// It is in flight no more. Its client is told after this.
+  virtual void request_ending(UpstreamId id) = 0;
+  /// Its client has been told, if there is one to be told.
+  virtual void request_ended(const PendingRequest& request) = 0;
+
+ protected:
+  ~RequestEvents() = default;
+};
+
+/// The requests of clients at the upstream: under which id and token they went, whose answer and
+/// progress it is that comes, and how each of them ends (BEHAVIOUR, "Ids and tokens" and
+/// "Cancellation and leaving").
+///
+/// The table is the only place that knows to whom a request belongs; a request whose client has
+/// left stays in it without one (--orphans finish), and so would one that never had any.
+class RequestsInFlight {
+ public:
+  RequestsInFlight(const RouterContext& context, RestorableState& restorable, RequestEvents& events)
+      : context_(context), restorable_(restorable), events_(events) {}
+
+  // To the upstream.
+  /// REQUIRES: the session is open.
+  void start(Client& client, WaitingFrame request);
+  /// Opens the first session. REQUIRES: Session::wants_initialize().
+  void open_session(Client& client, WaitingFrame initialize);
+
+  // From the upstream.
+  /// Returns the request that it answers, if that was in flight.
+  std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame response);
+  void progress(Frame notification);
+  /// Gives it to the client whose request's stream this is or was; false if there is none any more.
+  bool pass_on(UpstreamId origin, Frame& notification);
+  /// What came on this request's stream is no message.
+  void note_malformed(UpstreamId origin, std::string_view reason);
+  /// Nothing more comes for this message; false if it is no request.
+  bool end(UpstreamId id, Ending& ending);
+
+  // From the clients.
+  /// `notification` cancels the one of the client's requests that it names, if that is in flight.
+  void cancel(Client& client, Frame notification);
+  void pause(const Client& client, bool paused);
+  /// What becomes of its requests is what --orphans says. REQUIRES: it was taken out of Clients.
+  void client_left(Client& client);
+
+  /// Ends every initialize that has waited for the first session for --connect-wait. Returns when
+  /// to look again.
+  std::optional<SteadyTime> expire_initialize(const Failure& failure);
+  /// Cancels all and answers them so.
+  void give_up_all(const Failure& failure);
+
+  const PendingRequest* find(std::optional<UpstreamId> id) const {
+    return id ? table_.find(*id) : nullptr;
+  }
+  /// Whose request's stream this is or was.
+  std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
+  std::size_t size() const { return table_.size(); }
+  std::size_t slots_used() const { return table_.slots_used(); }
+
+ private:
+  struct Rewritten {
+    UpstreamId id;
+    PendingRequest& request;
+    std::string body;  ///< with that id and token
+  };
+  Rewritten take_in(Client& client, WaitingFrame waiting, bool takes_slot);
+  std::optional<PendingRequest> take(UpstreamId id);
+  void end_unanswered(UpstreamId id, Outcome outcome);
+  void fail(UpstreamId id, const PendingRequest& ended, const Failure& failure);
+
+  const RouterContext context_;
+  RestorableState& restorable_;
+  RequestEvents& events_;
+  PendingRequests table_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jsonrpc/frame.hpp"
+#include "router/pending_requests.hpp"
+#include "router/subscriptions.hpp"
+#include "session/session.hpp"
+
+namespace bridge {
+
+/// What accepted requests have changed in the session, and has to be restored in a new one: its
+/// subscriptions and its log level. Pure. Readable and settable as one value, for a state that
+/// outlives the daemon.
+class RestorableState {
+ public:
+  /// The uri of a request for a subscription, the params of one for a log level; else empty.
+  static std::string subject_of(const Frame& request);
+
+  /// The request was answered with a result.
+  void accepted(const PendingRequest& request);
+
+  const Subscriptions& subscriptions() const { return subscriptions_; }
+  Subscriptions& subscriptions() { return subscriptions_; }
+
+  /// The requests that bring a new session to the same state, in order.
+  std::vector<SessionEvents::Restorable> requests() const;
+
+ private:
+  Subscriptions subscriptions_;
+  std::string log_level_params_;  ///< of the last accepted logging/setLevel
+};
+
+}  // namespace bridge

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "base/log.hpp"
+#include "event/event_loop.hpp"
+#include "router/clients.hpp"
+#include "router/request_log.hpp"
+#include "router/router_options.hpp"
+#include "router/statistics.hpp"
+#include "router/upstream_messages.hpp"
+#include "session/session.hpp"
+
+namespace bridge {
+
+/// What the parts of the router share. All of it outlives them.
+struct RouterContext {
+  EventLoop& loop;
+  UpstreamIdSource& ids;
+  Session& session;
+  UpstreamMessages& upstream;
+  Log& log;
+  const RouterOptions& options;
+  Clients& clients;
+  Statistics& statistics;
+  RequestLog& request_log;
+};
+
+}  // namespace bridge

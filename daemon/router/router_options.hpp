@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace bridge {
+
+enum class Handshake { lazy, client, eager };
+enum class Orphans { cancel, finish };
+
+struct RouterOptions {
+  Handshake handshake = Handshake::lazy;
+  Orphans orphans = Orphans::finish;
+  std::size_t client_inflight = 64;  ///< requests of one client at a time
+  std::size_t max_inflight = 256;    ///< requests of all clients at a time
+  std::size_t client_buffer = 16u << 20;
+  std::size_t max_frame = 8u << 20;
+  std::chrono::milliseconds connect_wait{10000};
+  std::chrono::milliseconds park_requests{30000};
+  bool sequential = false;      ///< --max-clients 1: one client after the other
+  bool control = true;          ///< answer `bridge/*`
+  bool own_initialize = false;  ///< --client-capabilities: the bridge opens the session itself
+};
+
+}  // namespace bridge

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "mcp/handshake.hpp"
+#include "session/session.hpp"
+
+namespace bridge {
+
+/// Sends to the upstream what is no request: it takes no place, and its end is told only by
+/// SessionEvents::session_ended.
+class UpstreamMessages {
+ public:
+  UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}
+
+  UpstreamId notify(std::string body) { return send(OutgoingKind::notification, std::move(body)); }
+  /// The response to a request of the upstream.
+  void respond(std::string body) { send(OutgoingKind::response, std::move(body)); }
+  /// Tells the upstream that nobody waits for the answer to that request any more.
+  void cancel(UpstreamId request, std::string_view reason) {
+    if (!session_.is_open()) return;
+    notify(own_notification(
+        "notifications/cancelled",
+        fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(request), reason)));
+  }
+
+ private:
+  UpstreamId send(OutgoingKind kind, std::string body) {
+    Outgoing message;
+    message.id = ids_.next();
+    message.kind = kind;
+    message.body = std::move(body);
+    const UpstreamId id = message.id;
+    session_.send(std::move(message));
+    return id;
+  }
+
+  UpstreamIdSource& ids_;
+  Session& session_;
+};
+
+}  // namespace bridge
