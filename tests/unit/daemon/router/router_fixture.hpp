@@ -124,10 +124,11 @@ struct RouterFixture {
     }
     return names;
   }
+  /// Of the last call of this tool.
   UpstreamId id_of_call(std::string_view name) const {
-    for (const Outgoing& message : upstream.sent) {
-      if (find_string(message.body, "method") == "tools/call" && tool_of(message) == name)
-        return message.id;
+    for (auto message = upstream.sent.rbegin(); message != upstream.sent.rend(); ++message) {
+      if (find_string(message->body, "method") == "tools/call" && tool_of(*message) == name)
+        return message->id;
     }
     FAIL("no call of " << name << " was sent");
     return {};

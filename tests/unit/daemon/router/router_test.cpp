@@ -1,0 +1,250 @@
+#include "router/router.hpp"
+
+#include "router_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string control(std::string_view id, std::string_view method) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", id, method);
+}
+
+void subscribe(RouterFixture& t, const FakeClient& client, std::string_view uri,
+               std::string_view verb = "subscribe") {
+  t.send(
+      client,
+      fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"resources/{}","params":{{"uri":"{}"}}}})",
+                  verb, uri));
+}
+
+}  // namespace
+
+TEST_CASE("a control method that is answered later holds nothing up, and its client stays") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.send(client, control("1", "bridge/later"));
+  t.send(client, control("2", "bridge/status"));
+  t.call(client, "3", "a");
+  t.answer_call("a");
+  t.half_close(client);
+  CHECK(client.answered == Lines{"2", "3"});
+  CHECK_FALSE(client.finished);
+  t.in_turn(t.control.later.at(0));
+  CHECK(client.answered == Lines{"2", "3", "1"});
+  CHECK(client.finished);
+}
+
+TEST_CASE("a control method that is answered when its client has left reaches nobody") {
+  RouterFixture t;
+  FakeClient& client = t.connect();
+  t.send(client, control("1", "bridge/later"));
+  t.leave(client);
+  FakeClient& next = t.connect();
+  t.in_turn(t.control.later.at(0));
+  CHECK(client.lines.empty());
+  CHECK(next.lines.empty());
+}
+
+TEST_CASE("control methods of a client whose queue is full wait, and it is not read meanwhile") {
+  RouterFixture t;
+  FakeClient& client = t.connect();
+  client.is_congested = true;
+  t.send(client, control("1", "bridge/status"));
+  t.half_close(client);
+  CHECK(client.input_held);
+  CHECK(client.lines.empty());
+  CHECK_FALSE(client.finished);
+  client.is_congested = false;
+  t.in_turn([&] { t.router.client_congestion(client.identity().id, false); });
+  CHECK(client.answered == Lines{"1"});
+  CHECK_FALSE(client.input_held);
+  CHECK(client.finished);
+}
+
+TEST_CASE("whose input cannot be held is not answered when its queue is full") {
+  RouterFixture t;
+  FakeClient& client = t.connect();
+  client.is_congested = true;
+  client.can_hold_input = false;
+  t.send(client, control("1", "bridge/status"));
+  t.send(client, "oops");
+  CHECK(client.lines.empty());
+}
+
+TEST_CASE("bridge/* overtakes what waits, but for bridge/notifications") {
+  RouterFixture t;
+  FakeClient& client = t.connect();
+  client.lines = {"earlier"};
+  t.send(client, control("1", "bridge/status"));
+  t.send(client, control("2", "bridge/notifications"));
+  CHECK(contains(client.lines.at(0), R"("id":1)"));
+  CHECK(client.lines.at(1) == "earlier");
+  CHECK(contains(client.lines.at(2), R"("id":2)"));
+}
+
+TEST_CASE("what a client sends says how it stands to the ring") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})");
+  CHECK(contains(client.take_line(), "-32601"));
+  CHECK(client.feed == RingFeed::reads);
+  t.call(client, "2", "a");
+  CHECK(client.feed == RingFeed::takes);
+  t.notify(client, "bridge/peek");
+  CHECK(client.feed == RingFeed::none);
+  t.call(client, "3", "b");
+  CHECK(client.feed == RingFeed::none);
+}
+
+TEST_CASE("a batch is taken apart, each of its messages for itself") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.send(
+      client,
+      R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}},[],{"id":2,"jsonrpc":"2.0","method":"bridge/status"}])");
+  CHECK(t.calls() == Lines{"a"});
+  CHECK(client.lines.size() == 2);
+  t.send(client, "[]");
+  CHECK(contains(client.lines.back(), "-32600"));
+}
+
+TEST_CASE("at the end what waits is answered, what is in flight has the grace") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  FakeClient& left = t.connect();
+  FakeClient& waiting = t.connect();
+  t.call(client, "1", "a");
+  t.call(left, "1", "b");
+  t.leave(left);
+  t.notify(waiting, "notifications/one");
+  t.call(waiting, "2", "never");
+  bool idle = false;
+  t.router.on_idle([&] { idle = true; });
+  t.in_turn([&] { t.router.begin_shutdown(); });
+  CHECK(contains(waiting.take_line(), R"("kind":"shutdown","delivered":"no")"));
+  CHECK(client.lines.empty());
+  CHECK_FALSE(t.router.wants_session());
+  CHECK_FALSE(t.router.frames_wait());
+  t.call(waiting, "3", "too late");
+  CHECK(contains(waiting.take_line(), R"("kind":"shutdown")"));
+  t.answer_call("b");
+  CHECK_FALSE(idle);
+  t.answer_call("a");
+  CHECK(client.answered == Lines{"1"});
+  CHECK(idle);
+}
+
+TEST_CASE("when the grace is over, what is in flight is cancelled and answered") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  FakeClient& done = t.connect();
+  t.call(client, "1", "a");
+  t.call(done, "2", "b");
+  t.half_close(done);
+  const UpstreamId a = t.id_of_call("a");
+  t.in_turn([&] { t.router.begin_shutdown(); });
+  t.in_turn([&] { t.router.end_shutdown(); });
+  CHECK(contains(client.take_line(), R"("kind":"shutdown","delivered":"unknown")"));
+  CHECK(t.upstream.count("notifications/cancelled") == 2);
+  CHECK(std::find(t.upstream.abandoned.begin(), t.upstream.abandoned.end(), a) !=
+        t.upstream.abandoned.end());
+  CHECK_FALSE(t.router.has_requests_in_flight());
+  CHECK(done.answered == Lines{"2"});
+}
+
+TEST_CASE("requests that wait to be sent again are answered at once at the end") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.call(client, "1", "a");
+  t.upstream.fail(t.id_of_call("a"), failure_of(ErrorKind::connect, Delivered::no, "refused"));
+  CHECK(client.lines.empty());
+  t.in_turn([&] { t.router.begin_shutdown(); });
+  CHECK(contains(client.take_line(), R"("kind":"shutdown")"));
+}
+
+TEST_CASE(
+    "a new session gets the log level and the subscriptions; clients are told what may differ") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.send(client,
+         R"({"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}})");
+  t.upstream.answer(t.upstream.id_of("logging/setLevel"));
+  subscribe(t, client, "demo://a");
+  t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+  subscribe(t, client, "demo://refused");
+  t.upstream.answer_error(t.upstream.id_of("resources/subscribe"), R"({"code":-1,"message":"m"})");
+  t.leave(client);  // a subscription outlives its client
+  const auto restored = t.router.state_to_restore();
+  REQUIRE(restored.size() == 2);
+  CHECK(restored[0].method == "logging/setLevel");
+  CHECK(restored[0].params == R"({"level":"debug"})");
+  CHECK(restored[1].method == "resources/subscribe");
+  CHECK(restored[1].params == R"({"uri":"demo://a"})");
+  t.in_turn([&] { t.router.session_replaced({"notifications/tools/list_changed"}); });
+  Lines told;
+  t.feed.ring().each_after(Sequence{0}, [&](const RingEntry& entry) {
+    told.push_back(entry.line);
+    return true;
+  });
+  REQUIRE(told.size() == 2);
+  CHECK(contains(told[0], "tools/list_changed"));
+  CHECK(contains(told[1], "demo://a"));
+}
+
+TEST_CASE("an unsubscribe goes upstream when no other client wants the resource any more") {
+  RouterFixture t;
+  t.open();
+  FakeClient& first = t.connect();
+  FakeClient& second = t.connect();
+  for (FakeClient* client : {&first, &second}) {
+    subscribe(t, *client, "demo://a");
+    t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+    client->take_lines();
+  }
+  subscribe(t, first, "demo://a", "unsubscribe");
+  CHECK(first.take_line() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(t.upstream.count("resources/unsubscribe") == 0);
+  subscribe(t, second, "demo://a", "unsubscribe");
+  CHECK(t.upstream.count("resources/unsubscribe") == 1);
+  t.upstream.answer(t.upstream.id_of("resources/unsubscribe"));
+  CHECK(t.router.state_to_restore().empty());
+}
+
+TEST_CASE("every request ends in exactly one class of the statistics") {
+  RouterOptions options;
+  options.client_inflight = 1;
+  RouterFixture t(options);
+  t.open();
+  FakeClient& client = t.connect();
+  t.call(client, "1", "a");
+  t.answer_call("a");
+  t.call(client, "2", "b");
+  t.upstream.answer_error(t.id_of_call("b"), R"({"code":-1,"message":"m"})");
+  t.call(client, "3", "c");
+  t.upstream.finish(t.id_of_call("c"));
+  t.call(client, "4", "d");
+  t.call(client, "5", "e");
+  t.cancel(client, "5");
+  t.cancel(client, "4");
+  t.call(client, "6", "f");
+  t.call(client, "7", "g");
+  t.leave(client);
+  t.answer_call("f");
+  const auto& ended = t.router.statistics().ended[static_cast<std::size_t>(MethodClass::call)];
+  const auto of = [&](Outcome outcome) { return ended[static_cast<std::size_t>(outcome)]; };
+  CHECK(of(Outcome::ok) == 1);
+  CHECK(of(Outcome::error) == 1);
+  CHECK(of(Outcome::bridge_error) == 1);
+  CHECK(of(Outcome::cancelled) == 2);
+  CHECK(of(Outcome::left) == 2);
+  CHECK(t.router.statistics().requests == 7);
+}

@@ -1,0 +1,329 @@
+#include "router/server_requests.hpp"
+
+#include "router_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::string_view sampling = R"("sampling/createMessage")";
+
+/// The id under which the client was asked, from the one line that it was sent; 0 if it was not.
+std::uint64_t asked(FakeClient& client) {
+  const std::string line = client.take_line();
+  return to_unsigned(find_member(line, "id").value_or("0")).value_or(0);
+}
+
+}  // namespace
+
+TEST_CASE("a request goes to who declared it, under an id of the bridge's, and its answer back") {
+  RouterFixture t;
+  t.open();
+  FakeClient& silent = t.connect();
+  t.call_and_answer(silent);
+  FakeClient& client = t.connect_answering(sampling);
+  FakeClient& younger = t.connect_answering(sampling);
+  t.ask(R"("srv")", "sampling/createMessage");
+  const std::uint64_t id = asked(client);
+  CHECK(id != 0);
+  // Only from the one that was asked, and only once.
+  t.respond(younger, id, R"("stolen")");
+  t.respond(client, id + 1, R"("other")");
+  t.respond(client, id, R"("mine")");
+  t.respond(client, id, R"("again")");
+  CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":"srv","result":"mine"})"});
+  CHECK(t.router.statistics().unknown_answers == 3);
+  CHECK(silent.lines.empty());
+  CHECK(younger.lines.empty());
+}
+
+TEST_CASE("the upstream's ping is answered by the bridge") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.ask("7", "ping");
+  CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":7,"result":{}})"});
+  CHECK(client.lines.empty());
+}
+
+TEST_CASE("by its initialize a client counts from its notifications/initialized on") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.initialize(client, "0", R"({"sampling":{}})");
+  client.take_lines();
+  t.ask("1", "sampling/createMessage");
+  CHECK(contains(t.responses().at(0), "-32601"));
+  t.notify(client, "notifications/initialized");
+  t.ask("2", "sampling/createMessage");
+  CHECK(asked(client) != 0);
+}
+
+TEST_CASE("it goes to the only client with requests in flight, else to the one connected longest") {
+  RouterFixture t;
+  t.open();
+  FakeClient& oldest = t.connect_answering(sampling);
+  FakeClient& busy = t.connect_answering(sampling);
+  t.ask("1", "sampling/createMessage");
+  CHECK(asked(oldest) != 0);
+  t.call(busy, "1", "a");
+  t.ask("2", "sampling/createMessage");
+  CHECK(asked(busy) != 0);
+  t.call(oldest, "1", "b");
+  t.ask("3", "sampling/createMessage");
+  CHECK(asked(oldest) != 0);
+}
+
+TEST_CASE("one about a request goes to its client first, and to its user's alone") {
+  RouterFixture t;
+  t.open();
+  FakeClient& stranger = t.connect_answering(sampling, "unix", 2000);
+  FakeClient& remote = t.connect_answering(sampling, "http");
+  FakeClient& same = t.connect_answering(sampling);
+  FakeClient& client = t.connect_answering(sampling);
+  t.call(client, "5", "a");
+  const UpstreamId about = t.id_of_call("a");
+  t.ask("1", "sampling/createMessage", about);
+  CHECK(client.about == Lines{"5"});
+  t.decline(client, asked(client));
+  const std::uint64_t id = asked(same);
+  CHECK(id != 0);
+  t.decline(same, id);
+  CHECK(contains(t.responses().at(0), "-32601"));
+  CHECK(stranger.lines.empty());
+  CHECK(remote.lines.empty());
+  // On the server stream it is for every client.
+  t.leave(same);
+  t.leave(client);
+  t.ask("2", "sampling/createMessage");
+  CHECK(asked(stranger) != 0);
+}
+
+TEST_CASE("its user still counts when the client has left and the request goes on") {
+  RouterFixture t;
+  t.open();
+  FakeClient& stranger = t.connect_answering(sampling, "unix", 2000);
+  FakeClient& same = t.connect_answering(sampling);
+  FakeClient& client = t.connect();
+  t.call(client, "5", "a");
+  t.leave(client);
+  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  CHECK(asked(same) != 0);
+  CHECK(stranger.lines.empty());
+}
+
+TEST_CASE("a refusal passes it on, the last one's is the answer; any other error is an answer") {
+  RouterFixture t;
+  t.open();
+  FakeClient& first = t.connect_answering(sampling);
+  FakeClient& second = t.connect_answering(sampling);
+  t.ask("1", "sampling/createMessage");
+  t.decline(first, asked(first));
+  t.decline(second, asked(second));
+  CHECK(t.responses() ==
+        Lines{R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})"});
+  t.ask("2", "sampling/createMessage");
+  const std::uint64_t id = asked(first);
+  t.send(first,
+         fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":-1,"message":"m"}}}})", id));
+  CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"m"}})"});
+  CHECK(second.lines.empty());
+}
+
+TEST_CASE("one that has left a question open for 30 s is asked no further one") {
+  RouterFixture t;
+  t.open();
+  FakeClient& silent = t.connect_answering(sampling);
+  FakeClient& other = t.connect_answering(sampling);
+  t.ask("1", "sampling/createMessage");
+  const std::uint64_t id = asked(silent);
+  CHECK(id != 0);
+  t.advance(29999ms);
+  t.ask("2", "sampling/createMessage");
+  CHECK(asked(silent) != 0);
+  t.advance(1ms);
+  t.ask("3", "sampling/createMessage");
+  CHECK(asked(other) != 0);
+  CHECK(silent.lines.empty());
+  // The open one stays with who has it.
+  t.respond(silent, id, R"("late")");
+  CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":1,"result":"late"})"});
+}
+
+TEST_CASE("with clients connected of whom none can be asked it is refused at once") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.call_and_answer(client);
+  t.ask("1", "sampling/createMessage");
+  CHECK(contains(t.responses().at(0), R"("code":-32601)"));
+  CHECK(t.router.parked() == 0);
+}
+
+TEST_CASE("with nobody connected, or only onlookers, it is parked for --park-requests") {
+  for (const bool looks_on : {false, true}) {
+    CAPTURE(looks_on);
+    RouterFixture t;
+    t.open();
+    if (looks_on) t.send(t.connect(), R"({"jsonrpc":"2.0","id":1,"method":"bridge/status"})");
+    t.ask(R"("srv")", "sampling/createMessage");
+    t.advance(10s);
+    t.ask(R"("later")", "sampling/createMessage");
+    CHECK(t.router.parked() == 2);
+    t.advance(19999ms);
+    CHECK(t.responses().empty());
+    t.advance(1ms);
+    const Lines told = t.responses();
+    REQUIRE(told.size() == 1);
+    CHECK(contains(told[0], R"("id":"srv")"));
+    CHECK(contains(told[0], R"("code":-32000)"));
+    t.advance(10s);
+    CHECK(t.responses().size() == 1);
+    CHECK_FALSE(t.loop.next_due());
+  }
+}
+
+TEST_CASE("a parked one goes to the first client that can be asked") {
+  RouterFixture t;
+  t.open();
+  t.ask(R"("srv")", "sampling/createMessage");
+  FakeClient& unfit = t.connect_answering(R"("roots/list")");
+  FakeClient& unreachable = t.connect();
+  unreachable.reachable = false;
+  t.notify(unreachable, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
+  CHECK(unreachable.lines.empty());
+  unreachable.reachable = true;
+  t.in_turn([&] { t.router.client_can_be_asked(unreachable.identity().id); });
+  t.respond(unreachable, asked(unreachable));
+  CHECK(t.responses().size() == 1);
+  CHECK(unfit.lines.empty());
+  t.advance(30s);
+  CHECK(t.responses().empty());
+}
+
+TEST_CASE("at most 64 are parked; the next is told that it is too much") {
+  RouterFixture t;
+  t.open();
+  for (int n = 0; n < 64; ++n) t.ask(std::to_string(n), "sampling/createMessage");
+  CHECK(t.responses().empty());
+  t.ask("64", "sampling/createMessage");
+  CHECK(contains(t.responses().at(0), "overloaded"));
+}
+
+TEST_CASE("when the one that was asked leaves, the session's question waits for another") {
+  RouterFixture t;
+  t.open();
+  FakeClient& first = t.connect_answering(sampling);
+  t.ask("1", "sampling/createMessage");
+  CHECK(asked(first) != 0);
+  t.advance(20s);
+  t.leave(first);
+  CHECK(t.router.parked() == 1);
+  t.advance(29s);
+  FakeClient& second = t.connect();
+  t.notify(second, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
+  t.respond(second, asked(second));
+  CHECK(t.responses().size() == 1);
+}
+
+TEST_CASE("one that half-closes while it is asked passes the question on") {
+  RouterFixture t;
+  t.open();
+  FakeClient& other = t.connect_answering(sampling);
+  FakeClient& client = t.connect_answering(sampling);
+  t.call(client, "5", "a");
+  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  CHECK(asked(client) != 0);
+  t.half_close(client);
+  CHECK(asked(other) != 0);
+  t.half_close(other);
+  CHECK(contains(t.responses().at(0), "-32601"));
+}
+
+TEST_CASE("a question about a request of a client that leaves is refused, not passed on") {
+  RouterFixture t;
+  t.open();
+  FakeClient& other = t.connect_answering(sampling);
+  FakeClient& client = t.connect_answering(sampling);
+  t.call(client, "5", "a");
+  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  CHECK(asked(client) != 0);
+  t.leave(client);
+  CHECK(contains(t.responses().at(0), "-32601"));
+  CHECK(other.lines.empty());
+}
+
+TEST_CASE("when a request ends, another who is asked about it is told, before the answer") {
+  RouterFixture t;
+  t.open();
+  FakeClient& other = t.connect_answering(sampling);
+  FakeClient& client = t.connect();
+  t.call(client, "5", "a");
+  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  const std::uint64_t id = asked(other);
+  t.answer_call("a");
+  const std::string told = other.take_line();
+  CHECK(contains(told, "notifications/cancelled"));
+  CHECK(contains(told, fmt::format(R"("requestId":{},)", id)));
+  t.respond(other, id);
+  CHECK(t.responses().empty());
+}
+
+TEST_CASE("the upstream's cancellation goes to who is asked with its id, or removes a parked one") {
+  RouterFixture t;
+  t.open();
+  t.ask(R"("p")", "sampling/createMessage");
+  t.upstream.say(
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"p"}})");
+  CHECK(t.router.parked() == 0);
+  FakeClient& client = t.connect_answering(sampling);
+  t.ask(R"("q")", "sampling/createMessage");
+  const std::uint64_t id = asked(client);
+  t.upstream.say(
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"1.0","requestId":"q"}})");
+  CHECK(
+      client.take_line() ==
+      fmt::format(
+          R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"reason":"1.0","requestId":{}}}}})",
+          id));
+  t.respond(client, id);
+  CHECK(t.responses().empty());
+}
+
+TEST_CASE("with the session its questions are lost: who was asked is told") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect_answering(sampling);
+  t.ask("1", "sampling/createMessage");
+  const std::uint64_t id = asked(client);
+  t.upstream.lose_session();
+  t.let_it_open();
+  CHECK(contains(client.take_line(), fmt::format(R"("requestId":{},)", id)));
+  t.upstream.sent.clear();
+  t.respond(client, id);
+  CHECK(t.responses().empty());
+}
+
+TEST_CASE("what onlookers see is parked in every case and may be answered unasked") {
+  struct FakeOnlookers final : RequestOnlookers {
+    bool somebody_looks_on() const override { return true; }
+    void show_request(const std::string& line) override { shown.push_back(line); }
+    Lines shown;
+  };
+  FakeOnlookers onlookers;
+  RouterFixture t;
+  t.router.set_onlookers(onlookers);
+  t.open();
+  FakeClient& client = t.connect();
+  t.call_and_answer(client);
+  t.ask(R"("srv")", "sampling/createMessage");
+  REQUIRE(onlookers.shown.size() == 1);
+  const std::uint64_t id =
+      to_unsigned(find_member(onlookers.shown[0], "id").value_or("0")).value_or(0);
+  t.respond(client, id, R"("not allowed")");
+  CHECK(t.responses().empty());
+  client.takes_unasked = true;
+  t.respond(client, id, R"("allowed")");
+  CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":"srv","result":"allowed"})"});
+}
