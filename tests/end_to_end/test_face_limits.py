@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 
-from harness import call, eventually, initialize, main, notification, request, text_of
+from harness import call, eventually, initialize, main, notification, text_of
 from harness.binaries import release_binary
 from harness.face import BOTH, JSON, STREAM
 from harness.facing import Facing
@@ -23,16 +23,6 @@ def _told(connection):
         return connection.recv(100).startswith(b"HTTP/1.1 503 ")
     except (BlockingIOError, ConnectionResetError):
         return False
-
-
-def _upload(face, message):
-    """A connection on which a request is under way, as the daemon knows, of which one byte has been sent."""
-    connection = face.connect()
-    connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
-                       b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(message))
-    assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
-    connection.sendall(message[:1])
-    return connection
 
 
 class Many(Facing):
@@ -63,11 +53,11 @@ class Many(Facing):
         self.assertEqual(server.state()["initializes"], 1)
         self.clients_of_kind("http", 0)
 
-    def test_64_streams_of_which_one_never_reads(self):
+    def test_16_streams_of_which_one_never_reads(self):
         server, face = self.face("--handshake", "eager", "--http-stream-buffer", "64K")
         server.streams(1)
-        sessions = [face.session() for _ in range(32)]
-        streams = [face.stream(name) for name in sessions] + [face.stream(path="/mcp/stream") for _ in range(31)]
+        sessions = [face.session() for _ in range(8)]
+        streams = [face.stream(name) for name in sessions] + [face.stream(path="/mcp/stream") for _ in range(7)]
         never = face.stream(path="/mcp/stream", receive_buffer=4096)
         never.comment()
         # Together more than the kernel and the buffer hold for the one that does not read.
@@ -90,21 +80,6 @@ class Many(Facing):
         self.assertLessEqual(max(one["queuedBytes"] for one in status["clients"]), 1 << 20)
         self.default_daemon.logged("notifications were pushed out before it read them")
         self.assertEqual(face.get("/healthz").status, 200)
-
-    def test_a_late_answer_that_is_not_read_costs_its_sessions_buffer_and_nothing_else(self):
-        _, face = self.face("--http-stream-buffer", "64K")
-        session, other = face.session(), face.session()
-        stream = face.stream(session, receive_buffer=4096)
-        stream.comment()
-        for n in range(12):
-            face.call("big", {"bytes": 1 << 20}, n, session, headers={"Prefer": "respond-async"})
-        self.default_daemon.logged("an HTTP session's stream was dropped")
-        self.assertEqual(text_of(face.call("echo", {"message": "x"}, session=other).json()), "x")
-        # What it had not been sent is not lost.
-        back = face.stream(session)
-        got = back.message()["id"]
-        while got != 11:
-            got = back.message()["id"]
 
     def test_requests_are_served_beside_as_many_streams_as_there_may_be(self):
         _, face = self.face("--http-max-streams", "40")
@@ -143,59 +118,6 @@ class Many(Facing):
         leaving.close()
         eventually(lambda: face.get("/healthz").status == 200, "room for a connection")
 
-    def test_the_connection_that_was_idle_for_longest_gives_way(self):
-        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
-        silent = face.connect()
-        served = [face.connect() for _ in range(MOST - 3)]
-        for connection in served:
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            self.assertTrue(connection.recv(1000).startswith(b"HTTP/1.1 200 "))
-        begun = face.connect()
-        begun.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
-        stream = face.stream(path="/mcp/stream")
-        stream.comment()
-        self.default_daemon.status()
-        # Each of these is one more than there may be.
-        for gone in (silent, *served[:5]):
-            another = face.connect()
-            another.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            self.assertTrue(another.recv(1000).startswith(b"HTTP/1.1 200 "))
-            self.assertEqual(gone.recv(100), b"")
-        served[5].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        self.assertTrue(served[5].recv(1000).startswith(b"HTTP/1.1 200 "))
-        self.default_daemon.logged("the one that was idle for longest was closed")
-        self.assertEqual(stream.status, 200)
-
-    def test_heads_that_never_end_keep_nobody_out(self):
-        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
-        for _ in range(3 * MOST):
-            face.connect().sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
-        self.assertEqual(face.get("/healthz").status, 200)
-        self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
-
-    def test_bodies_that_never_end_keep_nobody_out(self):
-        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1")
-        message = request("ping").encode()
-        uploads = [_upload(face, message) for _ in range(MOST)]
-        eventually(lambda: face.get("/healthz").status == 200, "room for a connection", 30)
-        self.default_daemon.logged("the one whose request has not come to its end for longest was closed")
-        self.assertTrue(_told(uploads[0]))
-        self.assertEqual(text_of(face.call("echo", {"message": "x"}).json()), "x")
-        # The younger ones go on.
-        uploads[-1].sendall(message[1:])
-        self.assertTrue(uploads[-1].recv(1000).startswith(b"HTTP/1.1 200 "))
-
-    def test_an_upload_is_not_disturbed_before_it_has_had_its_time(self):
-        _, face = self.face("--http-max-sessions", "1", "--http-max-streams", "1", "--orphans", "cancel")
-        for n in range(MOST - 1):
-            face.send_post(call("slow", {"steps": 600, "delayMs": 100}, n))
-        self.in_flight(MOST - 1)
-        message = request("ping").encode()
-        upload = _upload(face, message)
-        self.assertTrue(face.connect().recv(100).startswith(b"HTTP/1.1 503 "))
-        upload.sendall(message[1:])
-        self.assertTrue(upload.recv(1000).startswith(b"HTTP/1.1 200 "))
-
     def test_1000_idle_connections_with_1024_file_descriptors_shut_out_nobody(self):
         server = self.upstream()
         few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
@@ -221,8 +143,8 @@ class Many(Facing):
         daemon = self.default_daemon
         daemon.logged("cannot accept a client: Too many open files")
         used = daemon.cpu_seconds()
-        daemon.logged("cannot accept a client: Too many open files", 4)  # once a second
-        self.assertLess(daemon.cpu_seconds() - used, 1)
+        daemon.logged("cannot accept a client: Too many open files", 2)  # once a second
+        self.assertLess(daemon.cpu_seconds() - used, 0.4)
         for client in waiting:
             client.close()
         self.assertEqual(text_of(self.client().call("echo", {"message": "x"})), "x")
@@ -259,7 +181,7 @@ class Many(Facing):
             connection = face.connect(receive_buffer=4096)
             connection.setblocking(False)
             try:
-                while n % 2:
+                for _ in range(4 * (n % 2)):  # with much more the kernel runs out of memory for TCP, and all wait for it
                     connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000)
                 connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 30_000)
             except (BlockingIOError, ConnectionResetError, BrokenPipeError):
@@ -300,18 +222,6 @@ class Many(Facing):
         client = self.client()
         for n in range(3):
             self.assertEqual(len(text_of(client.call("echo", {"message": "x" * 300_000}, n))), 300_000)
-
-    def test_answers_that_are_not_read_hold_up_the_next_request(self):
-        _, face = self.face()
-        caller = face.connect(receive_buffer=4096)
-        caller.settimeout(1)
-        asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100
-        sent = 0
-        with self.assertRaises(TimeoutError):
-            for _ in range(2000):  # 10 MB of requests, 2 GB of answers
-                sent += caller.send(asked)
-        self.assertEqual(face.get("/healthz").status, 200)
-        self.assertLess(self.default_daemon.status_field("VmRSS"), 400 << 10)
 
     def test_streams_that_are_read_slowly_are_not_dropped(self):
         _, face = self.face("--http-stream-buffer", "64K")

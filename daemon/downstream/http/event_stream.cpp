@@ -47,7 +47,9 @@ bool EventStream::is_stuck(std::size_t queued) {
     return false;
   const auto patience = std::min<std::chrono::milliseconds>(stuck_time, context_.options.stall);
   if (connection_.is_blocked_for(patience)) return true;
-  context_.sweep_by(context_.loop.now() + patience);
+  const SteadyTime since =
+      connection_.is_blocked() ? connection_.last_written() : context_.loop.now();
+  context_.sweep_by(since + patience);
   return connection_.unsent() > 2 * context_.options.client_buffer + context_.options.max_frame;
 }
 

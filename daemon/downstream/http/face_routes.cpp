@@ -14,112 +14,67 @@ bool takes_messages(const RequestHead& head) {
   return find_operation(route, head.method)->body == RequestBody::messages;
 }
 
+// These three are calls, not braces, for the table below to be read row by row.
+Operation operation(std::string_view method, RequestBody body, Handler handler, std::string_view id,
+                    std::string_view summary, Names parameters, Responses responses) {
+  return {method, body, handler, id, summary, std::move(parameters), std::move(responses)};
+}
+
+Route route(std::string_view path, Operation only) {
+  return {path, Access::trusted, "mcp", {std::move(only)}};
+}
+
+/// What an operator looks at.
+Route report(std::string_view path, Access access, Handler handler, std::string_view id,
+             std::string_view summary, Responses responses) {
+  return {path,
+          access,
+          "operation",
+          {operation("GET", RequestBody::none, handler, id, summary, {}, std::move(responses))},
+          true};
+}
+
 }  // namespace
 
 const Routes& HttpFace::routes() {
   using enum Access;
   using enum RequestBody;
   static const std::vector<Operation> mcp = {
-      {"GET",
-       none,
-       &HttpFace::open_stream,
-       "openStream",
-       "The session's event stream",
-       {"RequiredSessionId", "ProtocolVersion", "LastEventId"},
-       {{200, "Stream"}, {404, "Error"}, {406, "Error"}, {409, "Error"}, {503, "Error"}}},
-      {"POST",
-       messages,
-       &HttpFace::post_messages,
-       "postMessage",
-       "Send a message or an array of messages",
-       {"SessionId", "ProtocolVersion", "Prefer"},
-       {{200, "Answer"}, {202, "Accepted"}, {404, "Error"}, {504, "Error"}}},
-      {"DELETE",
-       none,
-       &HttpFace::end_session,
-       "endSession",
-       "End the session",
-       {"RequiredSessionId"},
-       {{204, "Ended"}, {404, "Error"}}},
-  };
+      operation("GET", none, &HttpFace::open_stream, "openStream", "The session's event stream",
+                {"RequiredSessionId", "ProtocolVersion", "LastEventId"},
+                {{200, "Stream"}, {404, "Error"}, {406, "Error"}, {409, "Error"}, {503, "Error"}}),
+      operation("POST", messages, &HttpFace::post_messages, "postMessage",
+                "Send a message or an array of messages",
+                {"SessionId", "ProtocolVersion", "Prefer"},
+                {{200, "Answer"}, {202, "Accepted"}, {404, "Error"}, {504, "Error"}}),
+      operation("DELETE", none, &HttpFace::end_session, "endSession", "End the session",
+                {"RequiredSessionId"}, {{204, "Ended"}, {404, "Error"}})};
   static const Routes table = {
       {"/mcp", trusted, "mcp", mcp},
       {"/messages", trusted, "mcp", mcp, false, "/mcp"},
-      {"/mcp/stream",
-       trusted,
-       "mcp",
-       {{"GET",
-         none,
-         &HttpFace::open_fan_out,
-         "subscribe",
-         "Session notifications, and the answers to asynchronous POSTs, for any number of "
-         "subscribers",
-         {"LastEventId"},
-         {{200, "Stream"}, {406, "Error"}, {503, "Error"}}}}},
-      {"/sse",
-       trusted,
-       "mcp",
-       {{"GET",
-         none,
-         &HttpFace::open_old_sse,
-         "openOldStream",
-         "HTTP+SSE of 2024-11-05: the stream; its first event names where to post",
-         {},
-         {{200, "Stream"}, {406, "Error"}, {503, "Error"}}}}},
-      {"/message",
-       trusted,
-       "mcp",
-       {{"POST",
-         messages,
-         &HttpFace::post_old_sse,
-         "postOldMessage",
-         "HTTP+SSE of 2024-11-05: a message; its answer comes on the stream",
-         {"OldSessionId"},
-         {{202, "Text"}, {404, "Error"}}}}},
-      {"/healthz",
-       anybody,
-       "operation",
-       {{"GET", none, &HttpFace::health, "health", "The daemon is alive", {}, {{200, "Text"}}}},
-       true},
-      {"/readyz",
-       anybody,
-       "operation",
-       {{"GET",
-         none,
-         &HttpFace::readiness,
-         "readiness",
-         "The upstream can be reached, or was not needed yet",
-         {},
-         {{200, "Text"}, {503, "Text"}}}},
-       true},
-      {"/metrics",
-       trusted,
-       "operation",
-       {{"GET",
-         none,
-         &HttpFace::metrics,
-         "metrics",
-         "Prometheus exposition",
-         {},
-         {{200, "Text"}, {501, "Text"}}}},
-       true},
-      {"/status",
-       trusted,
-       "operation",
-       {{"GET",
-         none,
-         &HttpFace::status,
-         "status",
-         "The state of everything, as bridge/status answers",
-         {},
-         {{200, "Object"}}}},
-       true},
-      {"/openapi.json",
-       trusted,
-       "operation",
-       {{"GET", none, &HttpFace::open_api, "openApi", "This document", {}, {{200, "Object"}}}},
-       true},
-  };
+      route("/mcp/stream",
+            operation("GET", none, &HttpFace::open_fan_out, "subscribe",
+                      "Session notifications, and the answers to asynchronous POSTs, for any "
+                      "number of subscribers",
+                      {"LastEventId"}, {{200, "Stream"}, {406, "Error"}, {503, "Error"}})),
+      route("/sse", operation("GET", none, &HttpFace::open_old_sse, "openOldStream",
+                              "HTTP+SSE of 2024-11-05: the stream; its first event names where to "
+                              "post",
+                              {}, {{200, "Stream"}, {406, "Error"}, {503, "Error"}})),
+      route("/message", operation("POST", messages, &HttpFace::post_old_sse, "postOldMessage",
+                                  "HTTP+SSE of 2024-11-05: a message; its answer comes on the "
+                                  "stream",
+                                  {"OldSessionId"}, {{202, "Text"}, {404, "Error"}})),
+      report("/healthz", anybody, &HttpFace::health, "health", "The daemon is alive",
+             {{200, "Text"}}),
+      report("/readyz", anybody, &HttpFace::readiness, "readiness",
+             "The upstream can be reached, or was not needed yet", {{200, "Text"}, {503, "Text"}}),
+      report("/metrics", trusted, &HttpFace::metrics, "metrics", "Prometheus exposition",
+             {{200, "Text"}, {501, "Text"}}),
+      report("/status", trusted, &HttpFace::status, "status",
+             "The state of everything, as bridge/status answers", {{200, "Object"}}),
+      report("/openapi.json", trusted, &HttpFace::open_api, "openApi", "This document",
+             {{200, "Object"}})};
   return table;
 }
 

@@ -34,6 +34,10 @@ enum class RequestBody {
   messages,  ///< JSON-RPC, as application/json
 };
 
+/// Names of OpenAPI components, for responses by status.
+using Names = std::vector<std::string_view>;
+using Responses = std::vector<std::pair<int, std::string_view>>;
+
 /// What one method does at a path.
 struct Operation {
   std::string_view method;
@@ -42,9 +46,8 @@ struct Operation {
   // The rest is for OpenAPI.
   std::string_view id;
   std::string_view summary;
-  std::vector<std::string_view> parameters{};  ///< names of components
-  /// Names of components, by status, beside those that follow from access and body.
-  std::vector<std::pair<int, std::string_view>> responses{};
+  Names parameters{};
+  Responses responses{};  ///< beside those that follow from access and body
 };
 
 /// What there is at one path. Each answers OPTIONS besides, a browser's preflight.

@@ -148,6 +148,7 @@ class HttpConnection {
   void wait();
   bool may_read() const;
   std::size_t most_unsent() const;
+  const std::string& date();
   void queue(std::string bytes);
   bool write_some();
   std::optional<SteadyTime> due() const;

@@ -25,10 +25,14 @@ void HttpConnection::queue(std::string bytes) {
   mark();
 }
 
+const std::string& HttpConnection::date() {
+  return context_.date.at(std::chrono::system_clock::to_time_t(context_.loop.wall_time()));
+}
+
 void HttpConnection::respond(HttpResponse response) {
   const bool has_body = !is_head_method_ && response.status != 204 && !response.body.empty();
   std::string head = response_head(response, ResponseFraming::length, keeps_,
-                                   context_.date.at(std::time(nullptr)));
+                                   date());
   if (has_body && response.body.size() < small_body) {
     head += response.body;
     queue(std::move(head));
@@ -43,7 +47,7 @@ void HttpConnection::begin_stream(const HttpResponse& head) {
   chunked_ = !is_http_1_0_;
   if (!chunked_) keeps_ = false;
   const auto framing = chunked_ ? ResponseFraming::chunked : ResponseFraming::until_close;
-  queue(response_head(head, framing, keeps_, context_.date.at(std::time(nullptr))));
+  queue(response_head(head, framing, keeps_, date()));
 }
 
 void HttpConnection::write_stream(std::string_view bytes) {

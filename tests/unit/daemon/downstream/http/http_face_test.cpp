@@ -1,0 +1,253 @@
+// The face over loopback, before a router that does nothing by itself, by a clock that the test
+// advances.
+#include "downstream/http/http_face.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../../support/captured_stderr.hpp"
+#include "../../support/fake_client_events.hpp"
+#include "../../support/loopback_callers.hpp"
+
+namespace bridge {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const std::string json = "application/json";
+const std::string stream = "text/event-stream";
+
+FaceOptions on_loopback() {
+  FaceOptions options;
+  options.address = parse_listen_address("127.0.0.1:0");
+  return options;
+}
+
+struct FaceFixture : LoopbackCallers {
+  explicit FaceFixture(FaceOptions options = on_loopback())
+      : face(loop, flush, ids, feed, budget, events, log, std::move(options), {}) {
+    take_port(face.url());
+    face.start();
+  }
+
+  std::string request(const std::string& line, const std::string& headers,
+                      const std::string& body = {}) const {
+    return line + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+  std::string post(const std::string& body, const std::string& accept,
+                   const std::string& headers = {}) const {
+    return request("POST /mcp",
+                   "Content-Type: application/json\r\nAccept: " + accept + "\r\n" + headers, body);
+  }
+  static std::string call(int id) {
+    return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call"})";
+  }
+  static std::string result(int id, std::size_t size = 0) {
+    return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":{"text":")" +
+           std::string(size, 'x') + "\"}}";
+  }
+
+  /// Sends it, and lets so many messages come to the router.
+  void ask(FakePeer& peer, const std::string& bytes, std::size_t messages = 1) {
+    const std::size_t before = events.messages.size();
+    CHECK(peer.send(bytes) == bytes.size());
+    CHECK(comes_true([&] { return events.messages.size() >= before + messages; }));
+  }
+  /// The router answers.
+  void answer(int id, const std::string& message, std::size_t client = 0) {
+    const EventLoop::Turn turn(loop);
+    events.channels[client]->answer(std::to_string(id), message, AnswerOrder::in_order);
+  }
+  /// Opens a session; returns the header that names it.
+  std::string open_session() {
+    FakePeer peer = connect();
+    ask(peer, post(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{}})", json));
+    answer(0, result(0), events.channels.size() - 1);
+    const std::string head = answer_to(peer, "");
+    const auto at = head.find("Mcp-Session-Id: ");
+    REQUIRE(at != head.npos);
+    return head.substr(at, head.find("\r\n", at) + 2 - at);
+  }
+  FakePeer open_stream(const std::string& session, int receive_buffer = 0) {
+    FakePeer peer = connect(receive_buffer);
+    const std::string bytes = request("GET /mcp", "Accept: text/event-stream\r\n" + session);
+    CHECK(answer_to(peer, bytes, ": open").find("200 OK") != std::string::npos);
+    return peer;
+  }
+
+  CapturedStderr logged;
+  ClientIdSource ids;
+  NotificationFeed feed{RingLimits{}, clock};
+  ByteBudget budget{256u << 20};
+  FakeClientEvents events;
+  Log log{LogLevel::warning};
+  Deferred flush{loop, [this] { face.flush(); }};
+  HttpFace face;
+};
+
+TEST_CASE("a session is announced once, and its end told once, when the turn is over") {
+  FaceFixture http;
+  const std::string session = http.open_session();
+  REQUIRE(http.events.channels.size() == 1);
+  CHECK(http.events.messages.front().method == "initialize");
+  FakePeer waiting = http.connect();
+  http.ask(waiting, http.post(FaceFixture::call(1), json, session));
+  FakePeer peer = http.connect();
+  CHECK(is_status(http.answer_to(peer, http.request("DELETE /mcp", session)), 204));
+  CHECK(http.events.left.size() == 1);
+  CHECK(is_status(http.answer_to(waiting, ""), 404));
+  CHECK(is_status(http.answer_to(peer, http.request("DELETE /mcp", session)), 404));
+  CHECK(http.events.left.size() == 1);
+}
+
+TEST_CASE("a session that the router finishes in the middle of a call is there until its end") {
+  FaceFixture http;
+  const std::string session = http.open_session();
+  FakePeer stream_peer = http.open_stream(session);
+  {
+    const EventLoop::Turn turn(http.loop);
+    http.events.channels[0]->finish();
+    http.events.channels[0]->send(FaceFixture::result(1));  // it may not, but nothing breaks
+  }
+  CHECK(http.answer_to(stream_peer, "", "0\r\n\r\n").find("session has ended") !=
+        std::string::npos);
+  CHECK(http.events.left.empty());
+  FakePeer peer = http.connect();
+  CHECK(is_status(http.answer_to(peer, http.post(FaceFixture::call(2), json, session)), 404));
+}
+
+TEST_CASE("a session whose initialize fails is none") {
+  FaceFixture http;
+  FakePeer peer = http.connect();
+  http.ask(peer, http.post(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})", json));
+  http.answer(0, R"({"jsonrpc":"2.0","id":0,"error":{"code":-1,"message":"no"}})");
+  const std::string head = http.answer_to(peer, "");
+  CHECK(is_status(head, 200));
+  CHECK(head.find("Mcp-Session-Id") == head.npos);
+  CHECK(http.events.left.size() == 1);
+}
+
+TEST_CASE("a session that nobody uses ends with its time, one with a stream does not") {
+  FaceFixture http;
+  const std::string unused = http.open_session();
+  const std::string used = http.open_session();
+  const ClientId first = http.events.channels[0]->identity().id;
+  FakePeer peer = http.open_stream(used);
+  http.advance(std::chrono::minutes(30));
+  REQUIRE(http.events.left.size() == 1);
+  CHECK(http.events.left[0] == first);
+}
+
+TEST_CASE("a caller that waits too long gets 504, and the router is told to cancel") {
+  FaceFixture http;
+  const std::string session = http.open_session();
+  for (const std::string& headers : {session, std::string()}) {
+    http.events.lines.clear();
+    FakePeer peer = http.connect();
+    http.ask(peer, http.post(FaceFixture::call(7), json, headers));
+    http.advance(milliseconds(59'999));
+    CHECK(http.events.lines.empty());
+    http.advance(milliseconds(1));
+    const std::string answer = http.answer_to(peer, "", "}}");
+    CHECK(is_status(answer, 504));
+    CHECK(answer.find(R"("id":7,"error")") != answer.npos);
+    REQUIRE(http.events.lines.size() == 1);
+    CHECK(http.events.lines[0] ==
+          R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,)"
+          R"("reason":"timeout"}})");
+  }
+}
+
+TEST_CASE("of a caller that takes a stream a quiet call becomes one, with a comment now and then") {
+  FaceFixture http;
+  const std::string session = http.open_session();
+  FakePeer peer = http.connect();
+  http.ask(peer, http.post(FaceFixture::call(7), json + ", " + stream, session));
+  http.advance(seconds(15));
+  CHECK(http.answer_to(peer, "", ": open").find("Content-Type: text/event-stream\r\n") !=
+        std::string::npos);
+  http.advance(seconds(15));
+  CHECK(http.answer_to(peer, "", ": keep-alive").find("keep-alive") != std::string::npos);
+  http.answer(7, FaceFixture::result(7));
+  CHECK(http.answer_to(peer, "", "0\r\n\r\n").find(R"("id":7,"result")") != std::string::npos);
+}
+
+TEST_CASE("a late answer that is not read costs its session's buffer and nothing else") {
+  FaceOptions options = on_loopback();
+  options.stream_buffer = 64u << 10;
+  FaceFixture http(options);
+  const std::string session = http.open_session();
+  FakePeer frozen = http.open_stream(session, 4096);
+  FakePeer caller = http.connect();
+  for (int id = 1; id <= 12; ++id) {
+    CHECK(is_status(http.answer_to(caller, http.post(FaceFixture::call(id), json,
+                                                     session + "Prefer: respond-async\r\n")),
+                    202));
+    http.answer(id, FaceFixture::result(id, 1u << 20));
+  }
+  CHECK_FALSE(http.logged.has("was dropped"));
+  http.advance(milliseconds(4999));
+  CHECK_FALSE(http.logged.has("was dropped"));
+  http.advance(milliseconds(1));
+  CHECK(http.logged.has("an HTTP session's stream was dropped"));
+  // What it had not been sent is not lost.
+  FakePeer back = http.open_stream(session);
+  CHECK(http.answer_to(back, "", R"("id":12,)").find(R"("id":12,)") != std::string::npos);
+}
+
+TEST_CASE("a session whose answers nobody fetches ends after --client-stall, and makes room") {
+  FaceOptions options = on_loopback();
+  options.client_buffer = 100'000;
+  FaceFixture http(options);
+  const std::string session = http.open_session();
+  FakePeer caller = http.connect();
+  for (int id = 1; id <= 3; ++id) {
+    http.answer_to(caller,
+                   http.post(FaceFixture::call(id), json, session + "Prefer: respond-async\r\n"));
+    http.answer(id, FaceFixture::result(id, 60'000));
+  }
+  CHECK(http.events.is_congested);
+  CHECK(http.budget.used() > 180'000);
+  http.advance(milliseconds(29'999));
+  CHECK(http.events.left.empty());
+  http.advance(milliseconds(1));
+  CHECK(http.events.left.size() == 1);
+  CHECK(http.budget.used() == 0);
+  CHECK(http.logged.has("an HTTP session has ended: nothing was taken for 30000 ms"));
+}
+
+TEST_CASE("a POST without a session is a client until the router is done with it") {
+  FaceFixture http;
+  FakePeer peer = http.connect();
+  http.ask(peer, http.post("[" + FaceFixture::call(1) + "," + FaceFixture::call(2) + "]", json), 2);
+  REQUIRE(http.events.channels.size() == 1);
+  CHECK(http.events.half_closed.size() == 1);
+  {
+    const EventLoop::Turn turn(http.loop);
+    ClientChannel& client = *http.events.channels[0];
+    client.answer("2", FaceFixture::result(2), AnswerOrder::in_order);
+    client.answer("1", FaceFixture::result(1), AnswerOrder::in_order);
+    client.finish();
+  }
+  CHECK(http.answer_to(peer, "", "]")
+            .ends_with("[" + FaceFixture::result(2) + "," + FaceFixture::result(1) + "]"));
+}
+
+TEST_CASE("the end of the daemon answers who waits, and ends streams with a comment") {
+  FaceFixture http;
+  const std::string session = http.open_session();
+  FakePeer waiting = http.connect();
+  http.ask(waiting, http.post(FaceFixture::call(1), json));
+  FakePeer listening = http.open_stream(session);
+  {
+    const EventLoop::Turn turn(http.loop);
+    http.face.close_all();
+  }
+  CHECK(is_status(http.answer_to(waiting, ""), 503));
+  CHECK(http.answer_to(listening, "", "0\r\n\r\n").find(": the bridge is shutting down") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace bridge

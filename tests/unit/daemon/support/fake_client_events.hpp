@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "router/client_channel.hpp"
+
+namespace bridge {
+
+/// The router's side of clients, as a carrier sees it: keeps what it is told and does nothing.
+class FakeClientEvents final : public ClientEvents {
+ public:
+  void client_connected(ClientChannel& channel) override { channels.push_back(&channel); }
+  void client_line(ClientId, std::string line) override { lines.push_back(std::move(line)); }
+  void client_message(ClientId, Frame message) override { messages.push_back(std::move(message)); }
+  void client_oversized_line(ClientId) override {}
+  void client_half_closed(ClientId client) override { half_closed.push_back(client); }
+  void client_left(ClientId client) override { left.push_back(client); }
+  void client_congestion(ClientId, bool congested) override { is_congested = congested; }
+  void client_can_be_asked(ClientId) override { ++can_be_asked; }
+  std::size_t waiting_bytes(ClientId) const override { return 0; }
+
+  std::vector<ClientChannel*> channels;  ///< in the order of their connecting
+  std::vector<std::string> lines;
+  std::vector<Frame> messages;
+  std::vector<ClientId> half_closed;
+  std::vector<ClientId> left;
+  bool is_congested = false;
+  int can_be_asked = 0;
+};
+
+}  // namespace bridge
