@@ -1,7 +1,7 @@
-"""HTTP/2 behind nginx: one connection for many requests, and its announced end is no lost call (BEHAVIOUR, "Streamable
-HTTP: connections")."""
+"""HTTP/2 behind nginx: one connection for many requests, and what its announced end does to those that are on their way
+(BEHAVIOUR, "Streamable HTTP: connections")."""
 
-from faults import FaultCase, call, main_parallel, text_of
+from faults import FaultCase, call, main_parallel, request, text_of
 from harness.certificates import Authority
 from harness.nginx import Nginx
 
@@ -46,14 +46,33 @@ class Http2(FaultCase):
         self.assertEqual(self.seen(), sorted(f"m{id}" for id in range(100)))
         self.assertGreaterEqual(len({connection for connection, _, _, _ in self.front.requests()}), 10)
 
-    def test_nor_does_one_that_ends_while_requests_are_on_their_way(self):
+    def test_a_call_on_its_way_when_one_ends_is_answered_or_told_as_perhaps_delivered_and_never_sent_twice(self):
         self.behind_nginx("--http2", keepalive_requests=10)
         client = self.client()
         client.fence()
         self.server.forget_log()
-        for round in range(8):
-            self.calls_at_once(client, 32, first=32 * round)
-        self.assertEqual(self.seen(), sorted(f"m{id}" for id in range(256)))
+        answered = set()
+        for first in range(0, 256, 32):
+            client.send(*[call("echo", {"message": f"m{id}"}, id) for id in range(first, first + 32)])
+            for id, answer in self.collect(client, 32).items():
+                if "error" in answer:
+                    self.assertEqual(answer["error"]["data"]["delivered"], "unknown", answer)
+                else:
+                    self.assertEqual(text_of(answer), f"m{id}")
+                    answered.add(f"m{id}")
+        seen = self.seen()
+        self.assertEqual(len(seen), len(set(seen)), "sent twice")
+        self.assertLessEqual(answered, set(seen))
+        self.assertTrue(answered)
+
+    def test_what_only_reads_is_sent_again_then(self):
+        self.behind_nginx("--http2", keepalive_requests=10)
+        client = self.client()
+        client.fence()
+        for first in range(0, 160, 20):
+            client.send(*[request("tools/list", {}, id) for id in range(first, first + 20)])
+            for answer in self.collect(client, 20).values():
+                self.assertIn("result", answer)
 
     def test_without_the_option_it_is_http_1_1(self):
         self.behind_nginx()

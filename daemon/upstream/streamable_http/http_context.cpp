@@ -12,19 +12,6 @@ namespace {
 
 constexpr std::size_t max_idle_handles = 16;
 
-/// curl's log, of which only what concerns HTTP/2 is read.
-int read_log(CURL* handle, curl_infotype type, char* data, std::size_t size, void* self) {
-  if (type != CURLINFO_TEXT) return 0;
-  std::optional<std::int64_t> connection;
-#if LIBCURL_VERSION_NUM >= 0x080200
-  curl_off_t number = -1;
-  if (curl_easy_getinfo(handle, CURLINFO_CONN_ID, &number) == CURLE_OK && number >= 0)
-    connection = number;
-#endif
-  static_cast<GoawayWatch*>(self)->line(handle, std::string_view(data, size), connection);
-  return 0;
-}
-
 bool has_been_connected(CURL* handle) {
   curl_off_t microseconds = 0;
   curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds);
@@ -61,12 +48,7 @@ CurlHandle HttpContext::take_handle() {
   curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the server's
   curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(options_.connect_timeout.count()));
-  if (options_.http2) {
-    curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
-    curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, &read_log);
-    curl_easy_setopt(h, CURLOPT_DEBUGDATA, &goaways_);
-    curl_easy_setopt(h, CURLOPT_VERBOSE, 1L);
-  }
+  if (options_.http2) curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
   apply_transport_options(h, options_);
   return handle;
 }

@@ -10,7 +10,6 @@
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
 #include "http/client/curl_handle.hpp"
-#include "http/client/goaway_watch.hpp"
 #include "http/client/http_options.hpp"
 #include "text/header_text.hpp"
 #include "upstream/upstream.hpp"
@@ -34,9 +33,6 @@ class HttpContext {
   /// For the next taker. One whose last transfer had no connection is destroyed instead: libcurl
   /// 8.14 loses the name that it looked up for it when it is used again.
   void give_back(CurlHandle handle);
-
-  /// What the server's ends of HTTP/2 connections have left out; fed only with --http2.
-  GoawayWatch& goaways() { return goaways_; }
 
   /// The headers of a POST in this session, or before there is one.
   const HeaderList& post_headers();
@@ -98,7 +94,6 @@ class HttpContext {
   ByteBudget& budget_;
   Log& log_;
   std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
-  GoawayWatch goaways_;
   std::vector<CurlHandle> idle_handles_;
   HeaderList post_headers_;
   std::string token_;
