@@ -113,7 +113,7 @@ void Session::lose(std::string_view why) {
   if (ping_id_ != UpstreamId{}) upstream_.abandon(std::exchange(ping_id_, UpstreamId{}));
   initialize_params_ = kept_params_;
   initialize_is_clients_ = false;
-  upstream_.forget_session();
+  upstream_.session_over();
   if (confirm_id_ != UpstreamId{}) upstream_.abandon(std::exchange(confirm_id_, UpstreamId{}));
   resolve_doubts(true);
   if (backoff_.tries() == 0) {

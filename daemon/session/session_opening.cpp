@@ -105,7 +105,7 @@ void Session::start_try() {
   message.body = initialize_is_clients_
                      ? initialize_body_
                      : own_request(initialize_id_, "initialize", initialize_params_);
-  upstream_.forget_session();
+  upstream_.session_over();
   send(std::move(message));
   const auto wait =
       std::max<std::chrono::milliseconds>(options_.connect_wait, std::chrono::seconds(1));
@@ -168,7 +168,6 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
               printable(protocol_version_, 40));
   }
   protocol_version_ = version;
-  upstream_.use_protocol_version(version);
   if (is_clients) events_->session_message(origin, std::move(frame));
   open_stream();
 }
@@ -291,7 +290,7 @@ void Session::open_stream() {
   step_ = Step::server_stream;
   server_stream_ = ServerStream::waiting;
   step_timer_.set_after(server_stream_patience);
-  upstream_.open_server_stream();
+  upstream_.session_opened(protocol_version_);
 }
 
 void Session::send_initialized() {

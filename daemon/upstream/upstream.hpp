@@ -118,11 +118,12 @@ class Upstream {
   /// Stops or continues reading that answer stream.
   virtual void pause(UpstreamId id, bool paused) = 0;
 
-  /// What the handshake settled; goes with every message from now on.
-  virtual void use_protocol_version(std::string version) = 0;
-  /// Forgets the session: its id, its version, and what could be resumed of it.
-  virtual void forget_session() = 0;
-  virtual void open_server_stream() = 0;
+  /// `initialize` was answered, with this version of the protocol. What comes of the server's
+  /// stream is told by server_stream_changed.
+  virtual void session_opened(const std::string& protocol_version) = 0;
+  /// That session is over, or another one is going to be opened in its place: nothing of it is
+  /// kept that could be sent or resumed.
+  virtual void session_over() = 0;
   /// Replaces the connections that are idle and the server stream: they may be dead.
   virtual void refresh_connections() = 0;
 

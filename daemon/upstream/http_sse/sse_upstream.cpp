@@ -84,8 +84,8 @@ void SseUpstream::abandon(UpstreamId id) {
 }
 
 // The stream is the session.
-void SseUpstream::forget_session() {
-  http_.forget_session();
+void SseUpstream::session_over() {
+  http_.session_over();
   if (!speaks_sse()) return;
   if (stream_.is_open()) {
     session_forgotten_ = true;
@@ -94,19 +94,20 @@ void SseUpstream::forget_session() {
   stream_.close();
 }
 
-void SseUpstream::open_server_stream() {
+void SseUpstream::session_opened(const std::string& protocol_version) {
   if (!speaks_sse()) {
-    http_.open_server_stream();
+    http_.session_opened(protocol_version);
     return;
   }
-  stream_asked_ = true;
+  http_.context().set_protocol_version(protocol_version);
+  session_opened_ = true;
   soon_.schedule();
 }
 
 void SseUpstream::catch_up() {
   if (std::exchange(session_forgotten_, false)) http_.end_all(stream_closed());
   for (Outgoing& message : std::exchange(refused_, {})) refuse(std::move(message));
-  if (std::exchange(stream_asked_, false)) {
+  if (std::exchange(session_opened_, false)) {
     events_->server_stream_changed(stream_.is_open() ? ServerStream::open : ServerStream::none);
   }
 }

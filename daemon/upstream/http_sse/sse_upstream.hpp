@@ -27,11 +27,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
-  void use_protocol_version(std::string version) override {
-    http_.use_protocol_version(std::move(version));
-  }
-  void forget_session() override;
-  void open_server_stream() override;
+  void session_opened(const std::string& protocol_version) override;
+  void session_over() override;
   void refresh_connections() override { http_.refresh_connections(); }
   void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }
   void end(std::function<void()> done) override;
@@ -79,7 +76,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   bool token_renewed_ = false;  ///< for this opening of the stream
   std::vector<Outgoing> refused_;
   bool session_forgotten_ = false;  ///< requests of it are still under way
-  bool stream_asked_ = false;       ///< by open_server_stream()
+  bool session_opened_ = false;     ///< what there is for a server stream is to be told
 };
 
 }  // namespace bridge

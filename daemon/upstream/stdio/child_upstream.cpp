@@ -110,7 +110,7 @@ void ChildUpstream::settle(UpstreamId id) {
 }
 
 // What the server says by itself comes on its stdout like everything else.
-void ChildUpstream::open_server_stream() {
+void ChildUpstream::session_opened(const std::string&) {
   stream_opened_ = true;
   flush_.schedule();
 }

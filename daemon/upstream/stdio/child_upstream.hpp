@@ -41,9 +41,9 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void abandon(UpstreamId id) override;
   /// Its stdout is everybody's: nothing is paused.
   void pause(UpstreamId, bool) override {}
-  void use_protocol_version(std::string) override {}
-  void forget_session() override {}
-  void open_server_stream() override;
+  void session_opened(const std::string& protocol_version) override;
+  /// A session ends with its run, of which nothing is kept.
+  void session_over() override {}
   void refresh_connections() override {}
   void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;

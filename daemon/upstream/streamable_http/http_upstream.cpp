@@ -116,11 +116,7 @@ void HttpUpstream::pause(UpstreamId id, bool paused) {
   watch_time(*exchange);
 }
 
-void HttpUpstream::use_protocol_version(std::string version) {
-  context_.set_protocol_version(std::move(version));
-}
-
-void HttpUpstream::forget_session() {
+void HttpUpstream::session_over() {
   context_.forget_session();
   for (const auto& [id, exchange] : exchanges_) {
     exchange->session_forgotten();
@@ -130,7 +126,8 @@ void HttpUpstream::forget_session() {
   set_stream_state(ServerStream::off);
 }
 
-void HttpUpstream::open_server_stream() {
+void HttpUpstream::session_opened(const std::string& protocol_version) {
+  context_.set_protocol_version(protocol_version);
   stream_.open();
   set_stream_state(ServerStream::waiting);
   // Not to be told from within this call.

@@ -26,9 +26,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override;
-  void use_protocol_version(std::string version) override;
-  void forget_session() override;
-  void open_server_stream() override;
+  void session_opened(const std::string& protocol_version) override;
+  void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;

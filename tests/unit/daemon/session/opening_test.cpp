@@ -14,11 +14,11 @@ TEST_CASE("a session is opened step by step, each of which waits for the one bef
   CHECK(t.session.state() == Session::State::opening);
   CHECK(t.upstream.methods() == Methods{"initialize"});
   CHECK(t.upstream.last("initialize").opens_session);
-  CHECK(t.upstream.server_streams_opened == 0);
+  CHECK(t.upstream.sessions_opened == 0);
 
   t.upstream.answer(t.upstream.id_of("initialize"), t.result);
   CHECK(t.upstream.version == "2025-11-25");
-  CHECK(t.upstream.server_streams_opened == 1);
+  CHECK(t.upstream.sessions_opened == 1);
   CHECK(t.upstream.methods() == Methods{"initialize"});
 
   t.upstream.server_stream(ServerStream::open);

@@ -30,9 +30,9 @@ class FakeUpstream final : public Upstream {
   std::vector<UpstreamId> abandoned;  ///< and answered: those that were under way until then
   std::vector<UpstreamId> answered;
   std::map<UpstreamId, bool> paused;
-  std::string version;  ///< of the protocol; empty while the session is forgotten
-  std::size_t sessions_forgotten = 0;
-  std::size_t server_streams_opened = 0;
+  std::string version;  ///< of the protocol; empty while there is no session
+  std::size_t sessions_over = 0;
+  std::size_t sessions_opened = 0;
   std::size_t refreshes = 0;
   std::optional<Failure> given_up;
   std::function<void()> ended;  ///< set once end() was called
@@ -125,12 +125,14 @@ class FakeUpstream final : public Upstream {
     if (under_way_.erase(id) != 0) abandoned.push_back(id);
   }
   void pause(UpstreamId id, bool stops) override { paused[id] = stops; }
-  void use_protocol_version(std::string settled_on) override { version = std::move(settled_on); }
-  void forget_session() override {
-    version.clear();
-    ++sessions_forgotten;
+  void session_opened(const std::string& protocol_version) override {
+    version = protocol_version;
+    ++sessions_opened;
   }
-  void open_server_stream() override { ++server_streams_opened; }
+  void session_over() override {
+    version.clear();
+    ++sessions_over;
+  }
   void refresh_connections() override { ++refreshes; }
   void give_up_unsent(const Failure& failure) override { given_up = failure; }
   void end(std::function<void()> done) override { ended = std::move(done); }
