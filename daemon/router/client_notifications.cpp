@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace bridge {
@@ -14,8 +15,8 @@ constexpr std::chrono::seconds handing_over_time{30};
 ClientNotifications::ClientNotifications(const RouterContext& context, ByteBudget& budget,
                                          std::function<void(Client&)> handed_over)
     : context_(context),
+      budget_(budget),
       handed_over_(std::move(handed_over)),
-      departed_(budget),
       too_slow_(context.loop, [this] { stop_waiting(); }) {}
 
 void ClientNotifications::start(Client& client, std::string body) {
@@ -26,24 +27,36 @@ void ClientNotifications::start(Client& client, std::string body) {
 
 bool ClientNotifications::client_left(const Client& client, std::deque<std::string> rest) {
   if (rest.empty()) return false;
-  std::optional<UpstreamId> under_way;
-  if (client.notification) under_way = client.notification->id;
-  auto& queue = departed_.add(std::move(rest), under_way, context_.loop.now());
-  if (under_way) return false;
-  if (!context_.session.is_open()) return true;
-  send_next(queue);
+  OrphanedQueue& queue = orphaned_.emplace_back(budget_);
+  queue.bodies = std::move(rest);
+  queue.left_at = context_.loop.now();
+  for (const std::string& body : queue.bodies) queue.share.add(body.size());
+  if (client.notification) {
+    queue.under_way = client.notification->id;
+  } else if (context_.session.is_open()) {
+    send_next(std::prev(orphaned_.end()));
+  } else {
+    return true;
+  }
   return false;
 }
 
-void ClientNotifications::send_next(DepartedNotifications::OrphanedQueue& queue) {
-  if (auto body = departed_.next(queue))
-    queue.under_way = context_.upstream.notify(*std::move(body));
+/// Sends what this queue has next; at its end the queue goes. Returns the queue behind it.
+ClientNotifications::Queues::iterator ClientNotifications::send_next(Queues::iterator queue) {
+  if (queue->bodies.empty()) return orphaned_.erase(queue);
+  std::string body = std::move(queue->bodies.front());
+  queue->bodies.pop_front();
+  queue->share.remove(body.size());
+  queue->under_way = context_.upstream.notify(std::move(body));
+  return std::next(queue);
 }
 
 void ClientNotifications::ended(UpstreamId id) {
-  if (auto* queue = departed_.find(id)) {
+  const auto queue = std::find_if(orphaned_.begin(), orphaned_.end(),
+                                  [id](const auto& one) { return one.under_way == id; });
+  if (queue != orphaned_.end()) {
     queue->under_way.reset();
-    if (context_.session.is_open()) send_next(*queue);
+    if (context_.session.is_open()) send_next(queue);
     return;
   }
   Client* its = nullptr;
@@ -78,13 +91,18 @@ void ClientNotifications::stop_waiting() {
 }
 
 void ClientNotifications::session_open() {
-  departed_.each_resting([this](DepartedNotifications::OrphanedQueue& queue) { send_next(queue); });
+  for (auto queue = orphaned_.begin(); queue != orphaned_.end();)
+    queue = queue->under_way ? std::next(queue) : send_next(queue);
 }
 
 bool ClientNotifications::expire() {
-  context_.statistics.dropped_notifications +=
-      departed_.expire(context_.loop.now() - context_.options.connect_wait);
-  return !departed_.empty();
+  const SteadyTime then = context_.loop.now() - context_.options.connect_wait;
+  orphaned_.remove_if([&](const OrphanedQueue& queue) {
+    if (queue.under_way || queue.left_at > then) return false;
+    context_.statistics.dropped_notifications += queue.bodies.size();
+    return true;
+  });
+  return !orphaned_.empty();
 }
 
 }  // namespace bridge

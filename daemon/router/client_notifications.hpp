@@ -2,18 +2,21 @@
 
 #include <deque>
 #include <functional>
+#include <list>
+#include <optional>
 #include <string>
 
+#include "base/byte_budget.hpp"
 #include "event/deadline_timer.hpp"
-#include "router/departed_notifications.hpp"
 #include "router/router_context.hpp"
 
 namespace bridge {
 
 /// The notifications of clients on their way to the upstream: one of each client at a time, and no
-/// further frame of that client before it is handed over, for 30 s at most. What clients that have
-/// left had still to say follows in the same way (BEHAVIOUR, "Routing: order of a client's
-/// messages").
+/// further frame of that client before it is handed over, for 30 s at most (BEHAVIOUR, "Routing:
+/// order of a client's messages"). What clients that have left had still to say follows in the same
+/// way ("Cancellation and leaving: a client leaves"); it was bounded by --client-buffer, and counts
+/// against --max-buffered.
 class ClientNotifications {
  public:
   /// `handed_over` is called for each connected client whose next frame may go.
@@ -33,12 +36,24 @@ class ClientNotifications {
   bool expire();
 
  private:
-  void send_next(DepartedNotifications::OrphanedQueue& queue);
+  /// What one client has left behind.
+  struct OrphanedQueue {
+    explicit OrphanedQueue(ByteBudget& budget) : share(budget) {}
+
+    std::deque<std::string> bodies;
+    std::optional<UpstreamId> under_way;
+    SteadyTime left_at;
+    ByteBudget::Share share;
+  };
+  using Queues = std::list<OrphanedQueue>;
+
+  Queues::iterator send_next(Queues::iterator queue);
   void stop_waiting();
 
   const RouterContext context_;
+  ByteBudget& budget_;
   const std::function<void(Client&)> handed_over_;
-  DepartedNotifications departed_;
+  Queues orphaned_;
   DeadlineTimer too_slow_;  ///< set while a connected client's is under way
 };
 

@@ -11,8 +11,7 @@
 namespace bridge {
 
 /// What accepted requests have changed in the session, and has to be restored in a new one: its
-/// subscriptions and its log level. Pure. Readable and settable as one value, for a state that
-/// outlives the daemon.
+/// subscriptions and its log level. Pure; a value.
 class RestorableState {
  public:
   /// The uri of a request for a subscription, the params of one for a log level; else empty.
