@@ -69,14 +69,6 @@ class HalfClose(Case):
         self.assertEqual(len(text_of(client.line())), 6_000_000)
         client.expect_closed()
 
-    def test_while_the_session_is_still_being_opened(self):
-        server, _ = self.bridge()
-        server.fault({"delayMs": 400}, method="initialize")
-        client = self.client()
-        client.send(call("echo", {"message": "x"}, 1)).half_close()
-        self.assertEqual(client.line()["id"], 1)
-        client.expect_closed()
-
 
 class Many(Case):
     def test_a_hundred_at_once(self):

@@ -1,19 +1,9 @@
 """Whose answer, progress and notification is this (BEHAVIOUR, "Ids and tokens")."""
 
-from harness import Case, call, main, notification, request, text_of
+from harness import Case, call, main, notification, request
 
 
 class Ids(Case):
-    def test_equal_ids_of_two_clients_do_not_meet(self):
-        server, _ = self.bridge()
-        first, second = self.client(), self.client()
-        first.send(call("slow", {"steps": 3, "delayMs": 50}, 1))
-        second.send(call("echo", {"message": "second"}, 1))
-        self.assertEqual(text_of(second.line()), "second")
-        self.assertEqual(text_of(first.line()), "done after 3 steps")
-        ids = [entry["id"] for entry in server.log("tools/call")]
-        self.assertEqual(len(set(ids)), 2)
-
     def test_the_bridges_ids_are_increasing_integers(self):
         server, _ = self.bridge()
         for _ in range(3):
@@ -22,30 +12,6 @@ class Ids(Case):
                 client.call("echo", {"message": "x"}, '"same"')
         ids = [int(entry["id"]) for entry in server.log("tools/call")]
         self.assertEqual(ids, sorted(set(ids)))
-
-    def test_a_late_answer_does_not_reach_the_next_client(self):
-        for orphans in ("cancel", "finish"):
-            with self.subTest(orphans):
-                server, daemon = self.bridge("--orphans", orphans)
-                # The server does not hear of the cancellation, so it answers all the same.
-                server.fault({"status": 202}, method="notifications/cancelled")
-                leaver = self.client()
-                leaver.send(call("slow", {"steps": 1, "delayMs": 300}, 1))
-                self.in_flight(1)
-                leaver.close()
-                successor = self.client()
-                server.state(activeCalls=0)
-                self.assertEqual(successor.fence(), [])
-                daemon.stop()
-
-    def test_an_answer_with_another_type_of_id_is_not_the_answer(self):
-        server, _ = self.bridge()
-        client = self.client()
-        client.fence()
-        server.fault('{"sse":[{"data":{"jsonrpc":"2.0","id":"$ID","result":{"wrong":1}}},{"data":{"jsonrpc":"2.0","id":$ID,"result":{"right":1}}}]}',
-                     method="tools/call")
-        client.send(call("echo", {}, 1))
-        self.assertEqual(client.line()["result"], {"right": 1})
 
 
 class Progress(Case):
@@ -61,19 +27,6 @@ class Progress(Case):
                     self.assertIn('"method":"notifications/progress"', line.replace(" ", ""))
                     self.assertIn('"progressToken":%s' % token, line)
                 self.assertEqual(client.line()["id"], 1)
-
-    def test_equal_tokens_of_two_clients_do_not_meet(self):
-        server, _ = self.bridge()
-        first, second = self.client(), self.client()
-        first.send(call("slow", {"steps": 2, "delayMs": 100}, 1, token="t"))
-        second.send(call("slow", {"steps": 3, "delayMs": 100}, 1, token="t"))
-        for client, steps in ((first, 2), (second, 3)):
-            messages = client.lines(steps + 1)
-            self.assertEqual([message["params"]["progressToken"] for message in messages[:-1]], ["t"] * steps)
-            self.assertEqual([message["params"]["progress"] for message in messages[:-1]], list(range(1, steps + 1)))
-            self.assertEqual(text_of(messages[-1]), f"done after {steps} steps")
-        tokens = {body["params"]["_meta"]["progressToken"] for body in server.bodies("tools/call")}
-        self.assertEqual(len(tokens), 2)
 
     def test_it_reaches_its_owner_from_the_server_stream_too_and_nobody_else(self):
         server, _ = self.bridge(upstream=("--answers", "json"))
@@ -91,44 +44,12 @@ class Progress(Case):
         server.emit(notification("notifications/message", {"level": "info", "data": "after"}))
         self.assertEqual(client.line()["params"]["data"], "after")
 
-    def test_of_a_client_that_has_left_it_is_dropped(self):
-        for orphans in ("cancel", "finish"):
-            with self.subTest(orphans):
-                server, daemon = self.bridge("--orphans", orphans)
-                # The server goes on as if it had not heard of the cancellation.
-                server.fault({"status": 202}, method="notifications/cancelled")
-                stays, leaves = self.client(), self.client()
-                stays.fence()
-                leaves.send(call("slow", {"steps": 4, "delayMs": 100}, 1, token="t"))
-                leaves.line()
-                leaves.close()
-                server.state(activeCalls=0)
-                self.assertEqual(stays.fence(), [])
-                self.assertEqual(self.client().fence(), [])
-                daemon.stop()
-
     def test_a_token_may_be_used_again_once_its_request_was_answered(self):
         self.bridge()
         client = self.client()
         for _ in range(3):
             client.send(call("slow", {"steps": 1, "delayMs": 1}, 1, token="again"))
             self.assertEqual([message.get("method") for message in client.lines(2)], ["notifications/progress", None])
-
-    def test_that_of_an_initialize_is_its_senders_too_and_no_part_of_what_is_kept(self):
-        server, _ = self.bridge()
-        server.fault('{"sse":[{"data":{"jsonrpc":"2.0","method":"notifications/progress",'
-                     '"params":{"progressToken":$TOKEN,"progress":1}}}],"thenAnswer":true}', method="initialize")
-        client = self.client()
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "e2e", "version": "1"}}
-        client.send(request("initialize", {**params, "_meta": {"progressToken": "mine", "kept": 1}}, "i"))
-        progress, answered = client.lines(2)
-        self.assertEqual(progress["params"], {"progressToken": "mine", "progress": 1})
-        self.assertEqual(answered["id"], "i")
-        server.control("POST", "sessions/drop")
-        client.call("echo", {"message": "in the next session"}, 2)
-        first, again = server.bodies("initialize")
-        self.assertEqual(first["params"]["_meta"], {"progressToken": first["id"], "kept": 1})
-        self.assertEqual(again["params"], {**params, "_meta": {"kept": 1}})
 
 
 class Notifications(Case):
@@ -168,25 +89,6 @@ class Notifications(Case):
         server.emit(notification("notifications/message", {"level": "info", "data": 1}))
         for client in clients:
             self.assertEqual(client.line()["params"]["data"], 1)
-
-    def test_those_of_a_left_clients_request_are_dropped_or_with_finish_the_sessions(self):
-        for orphans, expected in (("cancel", []), ("finish", ["late"])):
-            with self.subTest(orphans):
-                server, daemon = self.bridge("--orphans", orphans)
-                stays, leaves = self.client(), self.client()
-                stays.fence()
-                message = notification("notifications/message", {"level": "info", "data": "late"})
-                server.fault('{"sse":[{"data":%s,"delayMs":500}],"thenAnswer":true}' % message, method="tools/call", nth=1)
-                leaves.send(call("slow", {"steps": 1, "delayMs": 1}, 1))
-                self.in_flight(1)
-                leaves.close()
-                if expected:
-                    self.assertEqual(stays.line()["params"]["data"], "late")
-                else:
-                    server.log("notifications/cancelled", wait=1)
-                    self.in_flight(0)
-                self.assertEqual(stays.fence(), [])
-                daemon.stop()
 
     def test_the_clients_own_requests_and_notifications_reach_the_server(self):
         server, _ = self.bridge()

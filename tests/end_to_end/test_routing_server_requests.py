@@ -134,25 +134,6 @@ class OnTheServerStream(Questions):
         for client in (incapable, second):
             self.assertEqual(client.fence(), [])
 
-    def test_it_goes_to_the_only_client_with_requests_in_flight(self):
-        server, _ = self.bridge()
-        idle, busy = self.capable(), self.capable()
-        busy.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
-        self.in_flight(1)
-        self.asks(server)
-        self.asked(busy)
-        self.assertEqual(idle.fence(), [])
-
-    def test_with_two_busy_clients_it_goes_to_the_one_connected_longest(self):
-        server, _ = self.bridge()
-        clients = [self.capable() for _ in range(3)]
-        for client in clients[1:]:
-            client.send(call("slow", {"steps": 1000, "delayMs": 50}, 1))
-        self.in_flight(2)
-        self.asks(server)
-        asked = [client.readable() for client in clients]
-        self.asked(clients[0]) if asked[0] or not any(asked) else self.fail(asked)
-
     def test_ids_of_all_kinds_come_back_byte_for_byte(self):
         server, _ = self.bridge()
         client = self.capable()
@@ -204,19 +185,6 @@ class Parked(Questions):
         server.streams(1)
         return server, daemon
 
-    def test_it_waits_for_the_next_client_that_fits(self):
-        server, _ = self.opened()
-        self.asks(server, "srv-1")
-        self.parked(1)
-        silent, client = self.client(), self.client()
-        client.send(initialize("init", ALL), notification("notifications/initialized"))
-        client.answer("init")
-        asked = self.asked(client)
-        client.send(answer(asked["id"], {"said": "late"}))
-        self.assertEqual(server.answers(wait=1)[0]["id"], '"srv-1"')
-        self.parked(0)
-        self.assertEqual(silent.fence(), [])
-
     def test_one_that_leaves_without_an_answer_leaves_it_to_the_next(self):
         server, _ = self.opened()
         self.asks(server, "srv-1")
@@ -228,14 +196,6 @@ class Parked(Questions):
         self.parked(1)
         self.assertEqual(unfit.fence(), [])
         self.asked(self.answering("sampling/createMessage"))
-
-    def test_it_is_answered_when_the_wait_is_over(self):
-        server, _ = self.opened("--park-requests", "300ms")
-        self.asks(server, "srv-1")
-        refused = json.loads(server.answers(wait=1)[0]["body"])
-        self.assertEqual((refused["id"], refused["error"]["code"]), ("srv-1", -32000))
-        self.parked(0)
-        self.assertEqual(self.client().fence(), [])
 
     def test_the_upstreams_cancellation_removes_it(self):
         server, _ = self.opened()

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from harness import answer, call, initialize, main, notification, request, text_of
+from harness import answer, call, main, notification, text_of
 from harness.face import Face
 from harness.other_user import acting_as, is_root
 from harness.questions import ALL, Questions
@@ -55,17 +55,6 @@ class OnlyWhoDeclaredIt(Questions):
         client.send(call("ask", {"question": "Well?"}, 5))
         other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
         self.assertIn("other", text_of(client.line()))
-
-    def test_by_initialize_it_counts_from_initialized_on(self):
-        server, _ = self.bridge()
-        client = self.client()
-        client.send(initialize("init", ALL))
-        client.answer("init")
-        self.asks(server)
-        self.refused(server)
-        client.send(notification("notifications/initialized"))
-        self.asks(server, "srv-2")
-        self.asked(client)
 
     def test_with_no_fitting_client_connected_it_is_refused_at_once(self):
         server, _ = self.bridge()
@@ -170,17 +159,6 @@ class ByBridgeAnswers(Questions):
         self.assertIn("bridge/answers", daemon.stderr())
         self.assertEqual(server.log("bridge/answers"), [])
 
-    def test_what_waits_for_somebody_goes_to_who_names_it(self):
-        server, _ = self.bridge("--handshake", "eager", "--client-capabilities", json.dumps(ALL))
-        server.streams(1)
-        self.asks(server)
-        self.parked(1)
-        unfit = self.answering("roots/list")
-        self.others(1)
-        self.parked(1)
-        self.asked(self.answering("sampling/createMessage"))
-        self.assertFalse(unfit.readable())
-
     def test_without_control_methods_it_is_a_notification_like_any_other(self):
         server, _ = self.bridge("--no-control")
         client = self.client()
@@ -205,24 +183,6 @@ class PassedOn(Questions):
         self.assertIn("second", server.answers(wait=1)[0]["body"])
         self.assertEqual(unfit.fence(), [])
         self.assertEqual(len(server.answers()), 1)
-
-    def test_the_last_ones_refusal_is_the_answer(self):
-        server, _ = self.bridge()
-        clients = [self.capable() for _ in range(3)]
-        self.asks(server)
-        for client in clients:
-            client.send(declines(self.asked(client)))
-        self.refused(server)
-        for client in clients:
-            self.assertEqual(client.fence(), [])
-
-    def test_any_other_error_is_an_answer(self):
-        server, _ = self.bridge()
-        first, second = self.capable(), self.capable()
-        self.asks(server)
-        first.send(answer(self.asked(first)["id"], error={"code": -1, "message": "no"}))
-        self.assertEqual(json.loads(server.answers(wait=1)[0]["body"])["error"]["code"], -1)
-        self.assertEqual(second.fence(), [])
 
     def test_of_a_call_it_goes_to_its_own_client_first_then_on(self):
         server, _ = self.bridge()
@@ -314,35 +274,6 @@ class OfTheSameUser(Questions):
         self.assertEqual(stranger.fence(), [])
         self.asks(server)
         self.asked(stranger)
-
-    def test_when_the_caller_has_left_and_the_call_goes_on_its_user_still_counts(self):
-        server, _ = self.bridge("--orphans", "finish")
-        other, client = self.capable(), self.client()
-        server.fault('{"sse":[{"raw":": wait\\n\\n"},{"data":{"jsonrpc":"2.0","id":"s-9","method":"elicitation/create","params":{"message":"?"}},"delayMs":600}],"end":"keep"}', method="tools/call")
-        client.send(call("echo", {"message": "x"}, 5))
-        server.log("tools/call", wait=1)
-        client.close()
-        self.others(1)
-        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "decline"}))
-        self.assertEqual(server.answers(wait=1)[0]["id"], '"s-9"')
-
-
-class Reachable(Questions):
-    def test_a_client_that_has_half_closed_is_not_asked(self):
-        self.bridge()
-        client = self.capable()
-        client.send(call("ask", {"question": "?"}, 5)).half_close()
-        message = client.line()
-        self.assertEqual(message["id"], 5)
-        self.assertIn("-32601", text_of(message))
-        client.expect_closed()
-
-    def test_but_another_one_is(self):
-        self.bridge()
-        other, client = self.capable(), self.capable()
-        client.send(call("ask", {"question": "?"}, 5)).half_close()
-        other.send(answer(self.asked(other, "elicitation/create")["id"], {"action": "accept", "content": {"said": "other"}}))
-        self.assertIn("other", text_of(client.line()))
 
 
 if __name__ == "__main__":

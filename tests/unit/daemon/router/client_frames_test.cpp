@@ -372,3 +372,15 @@ TEST_CASE("a client that half-closes has all its answers, then it is done at the
   t.half_close(silent);
   CHECK(silent.finished);
 }
+
+TEST_CASE("one that half-closes while the session is being opened is waited for") {
+  RouterFixture t;
+  FakeClient& client = t.connect();
+  t.call(client, "1", "a");
+  t.half_close(client);
+  CHECK_FALSE(client.finished);
+  t.let_it_open();
+  t.answer_call("a");
+  CHECK(client.answered == Lines{"1"});
+  CHECK(client.finished);
+}

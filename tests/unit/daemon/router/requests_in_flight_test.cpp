@@ -95,6 +95,32 @@ TEST_CASE("a progress token comes back byte for byte, to its owner alone") {
   CHECK(t.feed.ring().size() == 0);
 }
 
+TEST_CASE("equal tokens of two clients do not meet, and one may be used again") {
+  RouterFixture t;
+  t.open();
+  FakeClient& first = t.connect();
+  FakeClient& second = t.connect();
+  const auto call = [&](FakeClient& client) {
+    t.send(
+        client,
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"},"name":"a"}})");
+    return t.id_of_call("a");
+  };
+  const UpstreamId one = call(first);
+  const UpstreamId two = call(second);
+  CHECK(one != two);
+  t.upstream.say(progress(two), two);
+  CHECK(first.lines.empty());
+  CHECK(contains(second.take_line(), R"("progressToken":"t")"));
+  t.upstream.answer(two);
+  second.take_lines();
+  const UpstreamId again = call(second);
+  t.upstream.say(progress(two), two);
+  CHECK(second.lines.empty());
+  t.upstream.say(progress(again), again);
+  CHECK(contains(second.take_line(), R"("progressToken":"t")"));
+}
+
 TEST_CASE("progress of a request without a token, or with an unknown one, is dropped") {
   RouterFixture t;
   t.open();

@@ -241,6 +241,20 @@ TEST_CASE("one that half-closes while it is asked passes the question on") {
   CHECK(contains(t.responses().at(0), "-32601"));
 }
 
+TEST_CASE("one that has half-closed is not asked, but another is") {
+  RouterFixture t;
+  t.open();
+  FakeClient& client = t.connect_answering(sampling);
+  t.call(client, "5", "a");
+  t.half_close(client);
+  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  CHECK(contains(t.responses().at(0), "-32601"));
+  FakeClient& other = t.connect_answering(sampling);
+  t.ask("2", "sampling/createMessage", t.id_of_call("a"));
+  CHECK(asked(other) != 0);
+  CHECK(client.lines.empty());
+}
+
 TEST_CASE("a question about a request of a client that leaves is refused, not passed on") {
   RouterFixture t;
   t.open();
