@@ -130,9 +130,9 @@ void UnixClients::flush() {
     for (Connection* connection : std::exchange(context_.dirty, {})) {
       connection->flush();
       if (!connection->is_over()) continue;
-      // Its end has marked it once more.
-      std::erase(context_.dirty, connection);
-      connections_.erase(connection->identity().id);
+      auto node = connections_.extract(connection->identity().id);
+      if (!node) continue;  // its end has marked it once more
+      context_.loop.reap(std::move(node.mapped()));
       some_left = true;
     }
   }

@@ -27,7 +27,7 @@ class UnixClients final : public NotificationReaders {
   /// Drops all connections as they are.
   void close_all();
 
-  /// Writes what is ready for each of them and drops those that are over.
+  /// Writes what is ready for each of them; those that are over are reaped.
   void flush();
 
   const ClientCounts& counts() const { return context_.counts; }

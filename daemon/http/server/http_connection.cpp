@@ -12,7 +12,7 @@ namespace {
 constexpr int reads_per_turn = 4;
 constexpr std::size_t max_early = 64u << 10;
 /// With more unsent of earlier answers the next request has to wait.
-constexpr std::size_t max_unsent = 64u << 10;
+constexpr std::size_t max_unsent_of_trusted = 64u << 10;
 /// What is read at once of a caller that may be nobody.
 constexpr std::size_t untrusted_read = 16u << 10;
 constexpr std::chrono::seconds max_head_time{10};
@@ -51,7 +51,8 @@ void HttpConnection::on_ready(DescriptorWatch::Event event) {
   switch (event) {
     case DescriptorWatch::Event::readable:
       read_ready();
-      if (phase_ != Phase::over && out_bytes_ > 0) mark();  // TLS may have waited for this to write
+      if (phase_ != Phase::over && !unsent_.empty())
+        mark();  // TLS may have waited for this to write
       break;
     case DescriptorWatch::Event::hung_up:
       reset_ = true;
@@ -73,13 +74,13 @@ void HttpConnection::wait() {
 bool HttpConnection::may_read() const {
   if (phase_ == Phase::over || input_ended_) return false;
   if (phase_ == Phase::answering) return early_.size() < max_early;
-  return phase_ != Phase::reading || out_bytes_ <= most_unsent();
+  return phase_ != Phase::reading || unsent_.bytes() <= max_unsent();
 }
 
-std::size_t HttpConnection::most_unsent() const { return trusted_ ? max_unsent : 0; }
+std::size_t HttpConnection::max_unsent() const { return trusted_ ? max_unsent_of_trusted : 0; }
 
 std::optional<SteadyTime> HttpConnection::spare_since() const {
-  const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && out_.empty();
+  const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && unsent_.empty();
   const bool is_leaving = phase_ == Phase::draining;
   const bool is_nobodys = !trusted_ && (phase_ == Phase::reading || phase_ == Phase::closing);
   return is_idle || is_leaving || is_nobodys ? std::optional(since_) : std::nullopt;
@@ -140,12 +141,12 @@ void HttpConnection::take_input(std::string_view bytes) {
       break;
     case Phase::over: break;
   }
-  share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
+  share_.set(reader_.pending_bytes() + early_.size() + unsent_.bytes());
 }
 
 void HttpConnection::process(std::string_view bytes) {
   while (phase_ == Phase::reading) {
-    if (out_bytes_ > most_unsent()) {
+    if (unsent_.bytes() > max_unsent()) {
       early_.append(bytes);
       break;
     }
@@ -168,9 +169,7 @@ void HttpConnection::process(std::string_view bytes) {
         if (reader_.expects_body()) {
           refuse(std::move(*admission.refusal));
         } else {
-          phase_ = Phase::answering;
-          keeps_ = reader_.head().keeps_connection();
-          is_head_method_ = reader_.head().method == "HEAD";
+          begin_answer(reader_.head());
           reader_.next();
           respond(std::move(*admission.refusal));
         }
@@ -179,13 +178,10 @@ void HttpConnection::process(std::string_view bytes) {
         queue("HTTP/1.1 100 Continue\r\n\r\n");
       }
     } else {
-      phase_ = Phase::answering;
       RequestHead head = reader_.take_head();
       std::string body = reader_.take_body();
       reader_.next();
-      keeps_ = head.keeps_connection();
-      is_http_1_0_ = head.is_http_1_0;
-      is_head_method_ = head.method == "HEAD";
+      begin_answer(head);
       context_.requests.request(*this, std::move(head), std::move(body));
     }
   }
@@ -193,27 +189,31 @@ void HttpConnection::process(std::string_view bytes) {
   watch_time();
 }
 
+void HttpConnection::begin_answer(const RequestHead& head) {
+  phase_ = Phase::answering;
+  form_ = {head.keeps_connection(), head.method != "HEAD", head.is_http_1_0, false};
+}
+
 /// An answer before the request has come whole: nothing can follow it.
 void HttpConnection::refuse(HttpResponse response) {
-  is_head_method_ = reader_.head().method == "HEAD";
+  begin_answer(reader_.head());
   reader_.next();
-  phase_ = Phase::answering;
-  keeps_ = false;
+  form_.keeps_connection = false;
   respond(std::move(response));
 }
 
 void HttpConnection::end_of_input() {
   input_ended_ = true;
-  keeps_ = false;
+  form_.keeps_connection = false;
   const bool answer_comes =
       phase_ == Phase::closing ||
       (phase_ == Phase::answering && (responder_ == nullptr || !responder_->ends_with_input()));
   if (answer_comes) return;
-  if (phase_ == Phase::reading && out_bytes_ > 0) {
+  if (phase_ == Phase::reading && !unsent_.empty()) {
     phase_ = Phase::closing;  // it has asked for this, and only said that it asks no more
     return;
   }
-  lose(out_bytes_ == 0 && peer_has_all());
+  lose(peer_has_all());
 }
 
 void HttpConnection::lose(bool has_read_all) {
@@ -240,7 +240,7 @@ void HttpConnection::mark() {
 
 /// When something must have happened.
 std::optional<SteadyTime> HttpConnection::due() const {
-  if (!out_.empty()) return last_written_ + context_.stall;
+  if (!unsent_.empty()) return last_written_ + context_.stall;
   switch (phase_) {
     case Phase::reading:
       // One that never says a word is like one that stops in a head.
@@ -262,7 +262,7 @@ void HttpConnection::expired() {
   if (phase_ == Phase::over || !time) return;
   if (*time > context_.loop.now()) {
     timer_.set(*time);
-  } else if (phase_ == Phase::reading && out_.empty() && !reader_.is_idle()) {
+  } else if (phase_ == Phase::reading && unsent_.empty() && !reader_.is_idle()) {
     refuse(context_.requests.refusal(408, "the request did not come in time"));
   } else {
     lose(false);

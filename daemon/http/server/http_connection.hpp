@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include "http/request_reader.hpp"
 #include "http/response.hpp"
 #include "http/server/byte_stream.hpp"
+#include "http/server/send_queue.hpp"
 
 namespace bridge {
 
@@ -103,7 +103,7 @@ class HttpConnection {
   void end_stream();
   /// Resets it, without another word to the responder.
   void drop();
-  std::size_t unsent() const { return out_bytes_; }
+  std::size_t unsent() const { return unsent_.bytes(); }
   /// The kernel takes no more for now.
   bool is_blocked() const { return blocked_; }
   /// And took nothing for so long.
@@ -116,7 +116,7 @@ class HttpConnection {
   bool peer_has_all();
   /// Bytes written since its beginning, and how many of them the peer's kernel has acknowledged (of
   /// TLS: at least so many).
-  std::uint64_t position() const { return written_bytes_ + out_bytes_; }
+  std::uint64_t position() const { return unsent_.consumed() + unsent_.bytes(); }
   std::uint64_t acknowledged() const;
 
   /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
@@ -136,6 +136,14 @@ class HttpConnection {
     over,
   };
 
+  /// How the request under way is answered.
+  struct AnswerForm {
+    bool keeps_connection = true;  ///< another request may follow
+    bool has_body = true;          ///< false: to HEAD
+    bool is_http_1_0 = false;
+    bool is_chunked = false;  ///< a stream in chunks
+  };
+
   void on_ready(DescriptorWatch::Event event);
   void read_ready();
   void take_input(std::string_view bytes);
@@ -147,7 +155,8 @@ class HttpConnection {
   void lose(bool has_read_all);
   void wait();
   bool may_read() const;
-  std::size_t most_unsent() const;
+  std::size_t max_unsent() const;
+  void begin_answer(const RequestHead& head);
   const std::string& date();
   void queue(std::string bytes);
   bool write_some();
@@ -163,19 +172,13 @@ class HttpConnection {
   DeadlineTimer timer_;
   ByteBudget::Share share_;
   std::string early_;  ///< came before the request under way was answered
-  std::deque<std::string> out_;
-  std::size_t out_bytes_ = 0;
-  std::uint64_t written_bytes_ = 0;  ///< that the kernel has taken, in all
-  std::size_t out_offset_ = 0;       ///< of out_.front(), written already
+  SendQueue unsent_;
   std::size_t drained_bytes_ = 0;
   SteadyTime since_;          ///< the phase, or the request's first byte
   SteadyTime last_progress_;  ///< the last byte, in or out
   SteadyTime last_written_;   ///< the last byte out, or the first that waits
   Phase phase_ = Phase::reading;
-  bool keeps_ = true;  ///< another request may follow
-  bool is_head_method_ = false;
-  bool is_http_1_0_ = false;
-  bool chunked_ = false;
+  AnswerForm form_;
   bool input_ended_ = false;
   bool blocked_ = false;  ///< the socket takes no more for now
   bool reset_ = false;

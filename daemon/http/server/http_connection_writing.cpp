@@ -19,9 +19,8 @@ constexpr std::size_t small_body = 4096;
 
 void HttpConnection::queue(std::string bytes) {
   if (phase_ == Phase::over || bytes.empty()) return;
-  if (out_bytes_ == 0) last_written_ = context_.loop.now();
-  out_bytes_ += bytes.size();
-  out_.push_back(std::move(bytes));
+  if (unsent_.empty()) last_written_ = context_.loop.now();
+  unsent_.push(std::move(bytes));
   mark();
 }
 
@@ -30,9 +29,9 @@ const std::string& HttpConnection::date() {
 }
 
 void HttpConnection::respond(HttpResponse response) {
-  const bool has_body = !is_head_method_ && response.status != 204 && !response.body.empty();
-  std::string head = response_head(response, ResponseFraming::length, keeps_,
-                                   date());
+  const bool has_body = form_.has_body && response.status != 204 && !response.body.empty();
+  std::string head =
+      response_head(response, ResponseFraming::length, form_.keeps_connection, date());
   if (has_body && response.body.size() < small_body) {
     head += response.body;
     queue(std::move(head));
@@ -44,18 +43,19 @@ void HttpConnection::respond(HttpResponse response) {
 }
 
 void HttpConnection::begin_stream(const HttpResponse& head) {
-  chunked_ = !is_http_1_0_;
-  if (!chunked_) keeps_ = false;
-  const auto framing = chunked_ ? ResponseFraming::chunked : ResponseFraming::until_close;
-  queue(response_head(head, framing, keeps_, date()));
+  form_.is_chunked = !form_.is_http_1_0;
+  if (form_.is_http_1_0) form_.keeps_connection = false;
+  const auto framing = form_.is_chunked ? ResponseFraming::chunked : ResponseFraming::until_close;
+  queue(response_head(head, framing, form_.keeps_connection, date()));
 }
 
 void HttpConnection::write_stream(std::string_view bytes) {
-  if (!is_head_method_ && !bytes.empty()) queue(chunked_ ? chunk_of(bytes) : std::string(bytes));
+  if (form_.has_body && !bytes.empty())
+    queue(form_.is_chunked ? chunk_of(bytes) : std::string(bytes));
 }
 
 void HttpConnection::end_stream() {
-  if (chunked_ && !is_head_method_) queue(std::string(last_chunk));
+  if (form_.is_chunked && form_.has_body) queue(std::string(last_chunk));
   request_done();
 }
 
@@ -64,16 +64,14 @@ void HttpConnection::request_done() {
   if (phase_ != Phase::answering) return;
   served_ = true;
   since_ = context_.loop.now();
-  phase_ = keeps_ ? Phase::reading : Phase::closing;
+  phase_ = form_.keeps_connection ? Phase::reading : Phase::closing;
   mark();  // what came early is looked at then
 }
 
 /// One write; false if nothing more can be done now.
 bool HttpConnection::write_some() {
   std::array<iovec, pieces_per_write> pieces{};
-  const std::size_t count = std::min(out_.size(), pieces.size());
-  for (std::size_t i = 0; i < count; ++i) pieces[i] = {out_[i].data(), out_[i].size()};
-  pieces[0] = {out_.front().data() + out_offset_, out_.front().size() - out_offset_};
+  const std::size_t count = unsent_.gather(pieces.data(), pieces.size());
   const ByteStream::Result result = stream_->write(pieces.data(), count);
   if (result.state == ByteStream::State::broken) {
     reset_ = true;
@@ -87,14 +85,7 @@ bool HttpConnection::write_some() {
   }
   last_progress_ = last_written_ = context_.loop.now();
   context_.counts.sent_bytes += result.bytes;
-  written_bytes_ += result.bytes;
-  out_bytes_ -= result.bytes;
-  std::size_t left = result.bytes + out_offset_;
-  while (!out_.empty() && left >= out_.front().size()) {
-    left -= out_.front().size();
-    out_.pop_front();
-  }
-  out_offset_ = left;
+  unsent_.consume(result.bytes);
   return true;
 }
 
@@ -102,22 +93,22 @@ void HttpConnection::flush() {
   marked_ = false;
   if (phase_ == Phase::over || blocked_) return;
   for (;;) {
-    while (!out_.empty()) {
+    while (!unsent_.empty()) {
       if (!write_some()) break;
     }
-    if (phase_ == Phase::over || !out_.empty()) break;
+    if (phase_ == Phase::over || !unsent_.empty()) break;
     if (responder_ != nullptr) responder_->connection_drained();
-    if (phase_ == Phase::over || out_.empty()) break;
+    if (phase_ == Phase::over || unsent_.empty()) break;
   }
   if (phase_ == Phase::over) return;
-  if (phase_ == Phase::closing && out_.empty()) begin_draining();
+  if (phase_ == Phase::closing && unsent_.empty()) begin_draining();
   if (phase_ == Phase::reading && !early_.empty()) process(std::exchange(early_, {}));
   if (stream_->has_pending() && may_read()) {
     read_ready();  // what TLS holds already makes no descriptor readable
   } else {
     wait();
   }
-  share_.set(reader_.pending_bytes() + early_.size() + out_bytes_);
+  share_.set(reader_.pending_bytes() + early_.size() + unsent_.bytes());
   watch_time();
 }
 
@@ -137,11 +128,11 @@ void HttpConnection::begin_draining() {
 std::uint64_t HttpConnection::acknowledged() const {
   int unread = 0;
   if (ioctl(watch_.descriptor(), SIOCOUTQ, &unread) != 0 || unread < 0) return 0;
-  return written_bytes_ - std::min(written_bytes_, static_cast<std::uint64_t>(unread));
+  return unsent_.consumed() - std::min(unsent_.consumed(), static_cast<std::uint64_t>(unread));
 }
 
 bool HttpConnection::peer_has_all() {
-  if (reset_ || out_bytes_ > 0) return false;
+  if (reset_ || !unsent_.empty()) return false;
   int unread = 0;
   return ioctl(watch_.descriptor(), SIOCOUTQ, &unread) == 0 && unread == 0;
 }

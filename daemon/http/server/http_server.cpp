@@ -144,6 +144,7 @@ bool HttpServer::shed_oldest() {
   return true;
 }
 
+// At once, and not at the end of the turn: another one needs its descriptor.
 void HttpServer::shed(HttpConnection& connection) {
   std::erase(context_.dirty, &connection);
   connections_.erase(&connection);
@@ -154,8 +155,7 @@ void HttpServer::flush() {
     for (HttpConnection* connection : std::exchange(context_.dirty, {})) {
       connection->flush();
       if (!connection->is_over()) continue;
-      std::erase(context_.dirty, connection);
-      connections_.erase(connection);
+      if (auto node = connections_.extract(connection)) context_.loop.reap(std::move(node.mapped()));
     }
   }
 }

@@ -27,7 +27,7 @@ class HttpServer {
   /// For the connections from now on.
   void set_tls(std::unique_ptr<TlsServer> tls) { tls_ = std::move(tls); }
   void stop_accepting();
-  /// Writes what is ready for each, and drops those that are over.
+  /// Writes what is ready for each; those that are over are reaped.
   void flush();
   void close_all();
   std::size_t connections() const { return connections_.size(); }
