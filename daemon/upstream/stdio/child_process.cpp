@@ -63,9 +63,8 @@ bool is_garbage(const std::string& line) {
 
 class ChildProcess::OutputLines {
  public:
-  explicit OutputLines(ChildProcess& process) : process_(process), alive_(process.alive_) {}
+  explicit OutputLines(ChildProcess& process) : process_(process) {}
   void on_line(std::string line) {
-    if (!*alive_) return;
     if (is_garbage(line)) {
       process_.note_garbage(line);
     } else {
@@ -73,13 +72,11 @@ class ChildProcess::OutputLines {
     }
   }
   void on_oversized_line() {
-    if (!*alive_) return;
     process_.context_.log.peer(LogLevel::warning, "oversized line",
                                "a line of {} was over --max-frame ({} bytes) and was skipped",
                                process_.context_.name, process_.context_.max_frame);
   }
   void on_oversized_line_end(std::string_view beginning, std::string_view end) {
-    if (!*alive_) return;
     const auto id = id_of_oversized_answer(beginning, end);
     process_.context_.events.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
                                                      : std::nullopt);
@@ -87,7 +84,6 @@ class ChildProcess::OutputLines {
 
  private:
   ChildProcess& process_;
-  std::shared_ptr<bool> alive_;
 };
 
 class ChildProcess::ErrorLines {
@@ -136,10 +132,7 @@ ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
   error_->want(DescriptorWatch::Event::readable);
 }
 
-ChildProcess::~ChildProcess() {
-  *alive_ = false;
-  close_child_ends();
-}
+ChildProcess::~ChildProcess() { close_child_ends(); }
 
 void ChildProcess::close_child_ends() {
   for (int& end : child_ends_) {
@@ -169,7 +162,7 @@ std::uint64_t ChildProcess::first_unread() const {
   return queue_.position() - (input_ ? unread_in(input_->descriptor()) : unread_at_close_);
 }
 
-/// False when there is nothing more to read, now or for ever. May destroy this.
+/// False when there is nothing more to read, now or for ever.
 bool ChildProcess::read_output() {
   auto& buffer = context_.read_buffer;
   const ssize_t length = read(output_->descriptor(), buffer.data(), buffer.size());
@@ -180,25 +173,20 @@ bool ChildProcess::read_output() {
     return false;
   }
   context_.counts.received_bytes += static_cast<std::size_t>(length);
-  const auto alive = alive_;
   output_lines_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(length)),
                      OutputLines(*this));
-  if (!*alive) return false;
   share_.set(output_lines_.pending_bytes());
   return true;
 }
 
-/// What is left of its last line is one, though its end was never written. May destroy this.
+/// What is left of its last line is one, though its end was never written.
 void ChildProcess::end_output() {
-  const auto alive = alive_;
   output_lines_.finish(OutputLines(*this));
-  if (*alive) share_.set(output_lines_.pending_bytes());
+  share_.set(output_lines_.pending_bytes());
 }
 
 void ChildProcess::output_ready() {
-  const auto alive = alive_;
   read_output();
-  if (!*alive) return;
   if (!output_) {
     context_.events.child_closed("stdout");
   } else if (context_.budget.far_over()) {
@@ -234,11 +222,10 @@ void ChildProcess::error_ready() {
 }
 
 void ChildProcess::drain() {
-  const auto alive = alive_;
-  for (int i = 0; i < reads_after_end && *alive && output_ && read_output(); ++i) {
+  for (int i = 0; i < reads_after_end && output_ && read_output(); ++i) {
   }
-  if (*alive && output_) end_output();  // somebody else has it open still
-  for (int i = 0; i < reads_after_end && *alive && error_ && read_error(); ++i) {
+  if (output_) end_output();  // somebody else has it open still
+  for (int i = 0; i < reads_after_end && error_ && read_error(); ++i) {
   }
 }
 

@@ -33,7 +33,8 @@ class ChildProcessEvents {
 /// The three pipes of one run of the child: lines in, lines out, and its stderr into the log.
 ///
 /// The loop's thread only; never blocks. Memory: the queue of frames, and of a line that is not
-/// complete at most --max-frame, both counted in the budget. No event comes after destruction.
+/// complete at most --max-frame, both counted in the budget. To be reaped at the end of the turn,
+/// since an event may lead to its end.
 class ChildProcess {
  public:
   /// What all runs of a child share.
@@ -100,7 +101,6 @@ class ChildProcess {
   std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when our end was closed
   bool blocked_ = false;               ///< its stdin is full
   bool paused_ = false;                ///< the budget is
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace bridge

@@ -120,7 +120,7 @@ void ChildUpstream::run_ended(const WatcherReport& report) {
   process_->drain();  // its last words
   if (!process_ || report.run != process_->run()) return;
   if (end_step_ != EndStep::none) {
-    process_.reset();
+    loop_.reap(std::move(process_));
     kill_timer_.clear();
     if (const auto done = std::exchange(ended_, nullptr)) done();
     return;
@@ -132,7 +132,8 @@ void ChildUpstream::run_ended(const WatcherReport& report) {
 /// There is no child any more: the session is lost, and what it was asked has no answer.
 void ChildUpstream::finish_run(const Failure& why) {
   const int pid = process_->pid();
-  const std::unique_ptr<ChildProcess> dead = std::exchange(process_, nullptr);
+  ChildProcess* const dead = process_.get();
+  loop_.reap(std::move(process_));  // still read below
   kill_timer_.clear();
   queued_.set(0);
   // After a good run a new one may be asked for at once. One that ends again and again is not made
@@ -195,7 +196,7 @@ void ChildUpstream::child_closed(std::string_view what) {
 void ChildUpstream::watcher_gone() {
   log_.event(LogLevel::error, "watcher killed", "the watcher process of {} was killed: {} is ended",
              command_.name(), command_.name());
-  watcher_.reset();
+  loop_.reap(std::move(watcher_));
   if (!process_) return;
   if (process_->pid() > 0) kill(-process_->pid(), SIGKILL);
   run_ended({WatcherReport::Kind::ended, SIGKILL, process_->run()});
