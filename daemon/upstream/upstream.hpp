@@ -98,7 +98,7 @@ class UpstreamEvents {
 /// A carrier to one upstream server: messages out, messages in. It knows no client and no method.
 ///
 /// Owned by the daemon; the loop's thread only. Memory: one body for each outgoing message until
-/// its answer begins, and at most --max-frame for each answer that is accumulating.
+/// its answer is here, and at most --max-frame for each answer that is accumulating.
 class Upstream {
  public:
   virtual ~Upstream() = default;

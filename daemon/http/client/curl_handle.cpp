@@ -59,14 +59,13 @@ void apply_transport_options(CURL* handle, const HttpOptions& options) {
   }
 }
 
-void set_get(CURL* handle, const HeaderList& headers) {
+void set_get(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
-  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, nullptr);
 }
 
-void set_stream(CURL* handle, const HeaderList& headers) {
-  set_get(handle, headers);
+void set_stream(CURL* handle) {
+  set_get(handle);
   curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, 4L);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);

@@ -30,12 +30,11 @@ using CurlReceive = std::size_t (*)(char* data, std::size_t size, std::size_t co
 /// How many connections were opened for the transfer that has just ended.
 std::uint64_t connections_opened(CURL* handle);
 
-/// Makes the handle a GET with these headers, received by `self`. The list must outlive the
-/// transfer.
-void set_get(CURL* handle, const HeaderList& headers);
+/// Makes the handle a GET.
+void set_get(CURL* handle);
 /// The same for a stream that stays: TCP keep-alive on, and no connection that was idle for long.
 /// Such a handle is not given back, since these settings would stay with it.
-void set_stream(CURL* handle, const HeaderList& headers);
+void set_stream(CURL* handle);
 void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self);
 
 /// Appends to a list that may be empty.

@@ -29,35 +29,20 @@ HttpOptions options_for(const HttpOptions& upstream, const std::string& url) {
 
 }  // namespace
 
-struct SmallRequest::Parts {
-  CurlHandle handle;
-  HeaderList headers;
-  std::string body;
-  bool too_large = false;
-
-  static std::size_t take(char* data, std::size_t size, std::size_t count, void* self) {
-    auto& parts = *static_cast<Parts*>(self);
-    parts.too_large = parts.body.size() + size * count > small_answer_size;
-    if (parts.too_large) return 0;
-    parts.body.append(data, size * count);
-    return size * count;
-  }
-};
-
 SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
                            const std::string* form, const std::string& authorization, Done done)
-    : curl_(curl), done_(std::move(done)), parts_(std::make_unique<Parts>()) {
-  parts_->handle = CurlHandle(curl_easy_init(), CurlCleanup{upstream.trust});
-  CURL* const h = parts_->handle.get();
-  curl_.prepare(h);
+    : done_(std::move(done)), transfer_(curl, *this) {
+  HeaderList headers;
+  append_header(headers, "Accept: application/json");
+  append_header(headers, "User-Agent: mcp-session-bridge/" MCP_BRIDGE_VERSION);
+  append_header(headers, "Expect:");
+  if (!authorization.empty()) append_header(headers, "Authorization: " + authorization);
+  CURL* const h = transfer_.prepare(CurlHandle(curl_easy_init(), CurlCleanup{upstream.trust}),
+                                    std::move(headers));
+  curl.prepare(h);
   apply_transport_options(h, options_for(upstream, url));
-  append_header(parts_->headers, "Accept: application/json");
-  append_header(parts_->headers, "User-Agent: mcp-session-bridge/" MCP_BRIDGE_VERSION);
-  append_header(parts_->headers, "Expect:");
-  if (!authorization.empty()) append_header(parts_->headers, "Authorization: " + authorization);
   curl_easy_setopt(h, CURLOPT_URL, url.c_str());
   curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(h, CURLOPT_HTTPHEADER, parts_->headers.get());
   curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
@@ -73,24 +58,20 @@ SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const st
     curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(form->size()));
     curl_easy_setopt(h, CURLOPT_COPYPOSTFIELDS, form->data());
   }
-  curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &Parts::take);
-  curl_easy_setopt(h, CURLOPT_WRITEDATA, parts_.get());
-  curl_.add(h, *this);
+  transfer_.start();
 }
 
-SmallRequest::~SmallRequest() {
-  if (running_) curl_.remove(parts_->handle.get(), *this);
+bool SmallRequest::body_received(std::string_view bytes) {
+  too_large_ = !transfer_.keep_body(bytes, small_answer_size);
+  return !too_large_;
 }
 
 void SmallRequest::transfer_progressed(bool done, int result) {
   if (!done) return;
-  running_ = false;
   SmallAnswer answer;
-  long status = 0;
-  curl_easy_getinfo(parts_->handle.get(), CURLINFO_RESPONSE_CODE, &status);
-  answer.status = static_cast<int>(status);
-  answer.body = std::move(parts_->body);
-  if (parts_->too_large) {
+  answer.status = transfer_.head().status;
+  answer.body = transfer_.body();
+  if (too_large_) {
     answer.fault = fmt::format("the answer is over {} KiB", small_answer_size >> 10);
   } else if (result != CURLE_OK) {
     answer.fault = curl_easy_strerror(static_cast<CURLcode>(result));

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
-#include "http/client/curl_loop.hpp"
+#include "http/client/http_transfer.hpp"
 
 namespace bridge {
 
@@ -21,26 +20,23 @@ struct SmallAnswer {
 /// environment's proxies; its headers do not.
 ///
 /// `done` comes once, from the loop, and may destroy the request; destruction cancels it.
-class SmallRequest final : public CurlTransfer {
+class SmallRequest final : private TransferReceiver {
  public:
   using Done = std::function<void(const SmallAnswer&)>;
 
   /// A GET; with a `form` a POST. `authorization` may be empty.
   SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
                const std::string* form, const std::string& authorization, Done done);
-  ~SmallRequest() override;
   SmallRequest(const SmallRequest&) = delete;
   SmallRequest& operator=(const SmallRequest&) = delete;
 
  private:
-  struct Parts;
-
+  bool body_received(std::string_view bytes) override;
   void transfer_progressed(bool done, int result) override;
 
-  CurlLoop& curl_;
   Done done_;
-  std::unique_ptr<Parts> parts_;
-  bool running_ = true;
+  bool too_large_ = false;
+  HttpTransfer transfer_;
 };
 
 }  // namespace bridge

@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "jsonrpc/oversized_answer.hpp"
-#include "text/json_text.hpp"
 #include "upstream/streamable_http/failures.hpp"
 
 namespace bridge {
@@ -18,32 +16,6 @@ constexpr std::size_t max_refusal = 64u << 10;
 
 }  // namespace
 
-struct SseStream::Callbacks {
-  static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
-    auto& stream = *static_cast<SseStream*>(self);
-    const std::string_view line(data, size * count);
-    if (stream.head_.line(line)) stream.context_.curl().mark_ready(stream);
-    return size * count;
-  }
-
-  static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
-    auto& stream = *static_cast<SseStream*>(self);
-    const std::string_view bytes(data, size * count);
-    stream.context_.counts().received_bytes += bytes.size();
-    if (stream.head_.status == 200 && stream.head_.is_event_stream()) {
-      stream.context_.note_activity();
-      stream.parser_.feed(bytes, stream);
-      if (!stream.messages_.empty() || !stream.oversized_answers_.empty() || stream.named_endpoint_)
-        stream.context_.curl().mark_ready(stream);
-    } else if (stream.body_.size() + bytes.size() <= max_refusal) {
-      stream.body_.append(bytes);
-    } else {
-      return 0;
-    }
-    return bytes.size();
-  }
-};
-
 SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamOwner& owner)
     : context_(context),
       owner_(owner),
@@ -53,58 +25,49 @@ SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamOwner& owne
             end(failure_of(ErrorKind::timeout, Delivered::no,
                            "the upstream's event stream did not begin with an endpoint in time"));
           }),
-      parser_(context.options().max_frame) {}
-
-SseStream::~SseStream() { release_handle(); }
-
-void SseStream::release_handle() {
-  if (!handle_) return;
-  if (std::exchange(running_, false)) context_.curl().remove(handle_.get(), *this);
-  handle_.reset();  // not given back: it has its own URL and keep-alive settings
-}
-
-void SseStream::open() {
-  ++opening_;
-  redirection_ = Redirection{};
+      parser_(context.options().max_frame),
+      transfer_(context.curl(), *this) {
   begin_get();
 }
 
 void SseStream::begin_get() {
-  head_ = ResponseHead{};
-  body_.clear();
   parser_ = SseParser(context_.options().max_frame);
   token_generation_ = context_.token_generation();
-  handle_ = context_.take_handle();
-  headers_ = context_.stream_headers({});
-  CURL* const h = handle_.get();
-  curl_easy_setopt(h, CURLOPT_CURLU, nullptr);
-  curl_easy_setopt(h, CURLOPT_URL, context_.options().url.c_str());
-  redirection_.apply(h);
-  set_stream(h, headers_);
-  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
+  // The handle is not given back: it has its own URL and keep-alive settings.
+  CurlHandle handle = context_.take_handle();
+  curl_easy_setopt(handle.get(), CURLOPT_CURLU, nullptr);
+  curl_easy_setopt(handle.get(), CURLOPT_URL, context_.options().url.c_str());
+  set_stream(transfer_.prepare(std::move(handle), context_.stream_headers({})));
   patience_.set_after(context_.options().connect_timeout + head_patience);
-  running_ = true;
-  context_.curl().add(h, *this);
+  transfer_.start();
 }
 
 void SseStream::close() {
-  ++opening_;
+  state_ = State::closed;
   patience_.clear();
-  release_handle();
-  messages_.clear();
-  oversized_answers_.clear();
-  named_endpoint_.reset();
-  endpoint_.clear();
+  transfer_.close();
+}
+
+void SseStream::head_line_received(bool complete) {
+  if (complete) transfer_.mark_ready();
+}
+
+bool SseStream::body_received(std::string_view bytes) {
+  context_.counts().received_bytes += bytes.size();
+  if (transfer_.head().status != 200 || !transfer_.head().is_event_stream())
+    return transfer_.keep_body(bytes, max_refusal);
+  context_.note_activity();
+  parser_.feed(bytes, *this);
+  if (!messages_.empty() || named_endpoint_) transfer_.mark_ready();
+  return true;
 }
 
 void SseStream::on_event(std::string type, std::string data) {
   if (type == "endpoint") {
-    if (endpoint_.empty() && !named_endpoint_) named_endpoint_ = std::move(data);
-    return;
+    if (state_ == State::opening && !named_endpoint_) named_endpoint_ = std::move(data);
+  } else if (type.empty() || type == "message") {
+    messages_.add(std::move(data));
   }
-  if ((!type.empty() && type != "message") || data.empty() || data == "{}") return;
-  make_single_line(data);
-  messages_.push_back(std::move(data));
 }
 
 void SseStream::on_oversized_event() {
@@ -114,57 +77,52 @@ void SseStream::on_oversized_event() {
 }
 
 void SseStream::on_oversized_event_end(std::string_view beginning, std::string_view end) {
-  if (const auto id = id_of_oversized_answer(beginning, end))
-    oversized_answers_.push_back(static_cast<UpstreamId>(*id));
+  messages_.add_oversized(beginning, end);
 }
 
+// Whoever is told something may close it.
 void SseStream::transfer_progressed(bool done, int result) {
-  if (done) running_ = false;
-  const std::uint64_t opening = opening_;
-  if (!is_open() && !named_endpoint_ && !done) {
-    patience_.set_after(endpoint_patience);
+  if (state_ == State::opening && named_endpoint_) take_endpoint(*named_endpoint_);
+  while (is_open()) {
+    auto message = messages_.next();
+    if (!message) break;
+    owner_.sse_stream_message(std::move(*message));
+  }
+  while (state_ != State::closed) {
+    const auto id = messages_.next_oversized_answer();
+    if (!id) break;
+    owner_.sse_stream_oversized_answer(*id);
+  }
+  if (state_ == State::closed) return;
+  if (!done) {
+    if (state_ == State::opening) patience_.set_after(endpoint_patience);
     return;
   }
-  if (named_endpoint_ && !take_endpoint()) return;
-  while (opening == opening_ && is_open() && !messages_.empty()) {
-    std::string message = std::move(messages_.front());
-    messages_.pop_front();
-    owner_.sse_stream_message(std::move(message));
-  }
-  while (opening == opening_ && !oversized_answers_.empty()) {
-    const UpstreamId id = oversized_answers_.front();
-    oversized_answers_.pop_front();
-    owner_.sse_stream_oversized_answer(id);
-  }
-  if (!done || opening != opening_) return;
-  if (!is_open() && result == CURLE_OK && redirection_.follow(context_.options().url, head_)) {
-    release_handle();
+  if (state_ == State::opening && result == CURLE_OK &&
+      transfer_.redirection().follow(context_.options().url, transfer_.head())) {
     begin_get();
-    return;
+  } else {
+    end(failure_of_end(result));
   }
-  end(failure_of_end(result));
 }
 
-/// False if that was the end of the stream.
-bool SseStream::take_endpoint() {
-  const std::string named = *std::exchange(named_endpoint_, std::nullopt);
+void SseStream::take_endpoint(const std::string& named) {
   if (!fits_header(named, header_limit::url)) {
     end(definitive_failure_of(
         ErrorKind::malformed,
         "the upstream names an endpoint that is no URL: not all of it is visible ASCII"));
-    return false;
+    return;
   }
-  const std::string url = same_origin_url(redirection_.place(context_.options().url), named);
+  const std::string url =
+      same_origin_url(transfer_.redirection().place(context_.options().url), named);
   if (url.empty()) {
     end(failure_of(ErrorKind::malformed, Delivered::no,
                    "the upstream names an endpoint that is not of its own origin"));
-    return false;
+    return;
   }
   patience_.clear();
-  endpoint_ = url;
-  const std::uint64_t opening = opening_;
-  owner_.sse_stream_open(endpoint_);
-  return opening == opening_;
+  state_ = State::open;
+  owner_.sse_stream_open(url);
 }
 
 Failure SseStream::failure_of_end(int result) const {
@@ -173,24 +131,25 @@ Failure SseStream::failure_of_end(int result) const {
   }
   if (result != CURLE_OK) {
     return failure_of_transfer(context_, result,
-                               {reached_by(handle_.get(), was_connected(), false)});
+                               {reached_by(transfer_.handle(), transfer_.was_connected(), false)});
   }
-  if (head_.status != 200) {
-    Failure failure = failure_of_status(context_, head_, body_);
+  const ResponseHead& head = transfer_.head();
+  if (head.status != 200) {
+    Failure failure = failure_of_status(context_, head, transfer_.body());
     failure.delivered = Delivered::no;
     return failure;
   }
-  if (!head_.is_event_stream()) {
+  if (!head.is_event_stream()) {
     return failure_of(ErrorKind::malformed, Delivered::no,
                       fmt::format("the upstream has no event stream: content type '{}'",
-                                  printable(head_.content_type, 80)));
+                                  printable(head.content_type, 80)));
   }
   return failure_of(ErrorKind::closed, Delivered::no,
                     "the upstream's event stream ended before it named an endpoint");
 }
 
 void SseStream::end(Failure failure) {
-  const std::string challenge = head_.www_authenticate;
+  const std::string challenge = transfer_.head().www_authenticate;
   close();
   owner_.sse_stream_ended(std::move(failure), challenge);
 }

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 
 #include "event/deadline_timer.hpp"
-#include "http/client/redirection.hpp"
-#include "http/client/response_head.hpp"
+#include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
 #include "upstream/streamable_http/http_context.hpp"
+#include "upstream/streamable_http/stream_messages.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -31,31 +30,34 @@ class SseStreamOwner {
 
 /// The event stream of the transport of 2024-11-05 (HTTP+SSE): a GET whose first event is
 /// `endpoint`, and on which everything comes that the server has to say. It lives as long as the
-/// session.
+/// session; the next one has a stream of its own.
 ///
 /// The loop's thread only. Memory: one event of at most --max-frame, the messages of one turn. No
 /// event comes from within a call, and none after close().
-class SseStream final : private CurlTransfer, private SseSink {
+class SseStream final : private TransferReceiver, private SseSink {
  public:
+  /// Begins to open it.
   SseStream(EventLoop& loop, HttpContext& context, SseStreamOwner& owner);
-  ~SseStream();
 
-  /// REQUIRES: it is closed.
-  void open();
   void close();
-  bool is_open() const { return !endpoint_.empty(); }
+  bool is_open() const { return state_ == State::open; }
   /// Of the token it was opened with.
   int token_generation() const { return token_generation_; }
 
  private:
-  struct Callbacks;
+  enum class State : std::uint8_t {
+    opening,  ///< what came first was no `endpoint` yet
+    open,
+    closed,
+  };
 
   void begin_get();
-  void release_handle();
+  void head_line_received(bool complete) override;
+  bool body_received(std::string_view bytes) override;
   void transfer_progressed(bool done, int result) override;
   void end(Failure failure);
   Failure failure_of_end(int result) const;
-  bool take_endpoint();
+  void take_endpoint(const std::string& named);
 
   void on_event(std::string type, std::string data) override;
   void on_retry(std::chrono::milliseconds) override {}
@@ -65,19 +67,12 @@ class SseStream final : private CurlTransfer, private SseSink {
   HttpContext& context_;
   SseStreamOwner& owner_;
   DeadlineTimer patience_;  ///< for the first event
-  CurlHandle handle_;
-  HeaderList headers_;
-  bool running_ = false;
-  Redirection redirection_;
-  ResponseHead head_;
   SseParser parser_;
-  std::string body_;                           ///< of a refusal
-  std::optional<std::string> named_endpoint_;  ///< as the server wrote it
-  std::string endpoint_;
-  std::deque<std::string> messages_;
-  std::deque<UpstreamId> oversized_answers_;
+  std::optional<std::string> named_endpoint_;  ///< as the server wrote it; not looked at yet
+  StreamMessages messages_;
+  State state_ = State::opening;
   int token_generation_ = 0;
-  std::uint64_t opening_ = 0;  ///< grows with open() and close(): what is reported may change both
+  HttpTransfer transfer_;
 };
 
 }  // namespace bridge

@@ -16,16 +16,16 @@ Failure stream_closed() {
 
 SseUpstream::SseUpstream(EventLoop& loop, const HttpOptions& options, const AuthOptions& auth,
                          ByteBudget& budget, Log& log, bool only_sse)
-    : log_(log),
+    : loop_(loop),
+      log_(log),
       http_(loop, options, auth, budget, log),
-      stream_(loop, http_.context(), *this),
       soon_(loop, [this] { catch_up(); }),
       mode_(only_sse ? Mode::sse : Mode::unknown) {
   http_.set_events(*this);
 }
 
 void SseUpstream::send(Outgoing message) {
-  if (!speaks_sse() || stream_.is_open()) {
+  if (!speaks_sse() || has_open_stream()) {
     http_.send(std::move(message));
   } else if (message.opens_session) {
     open_stream(std::move(message));
@@ -44,10 +44,17 @@ void SseUpstream::open_stream(Outgoing initialize) {
     if (failure) {
       opening_failed(*failure);
     } else {
-      stream_.close();
-      stream_.open();
+      close_stream();
+      SseStreamOwner& owner = *this;
+      stream_ = std::make_unique<SseStream>(loop_, http_.context(), owner);
     }
   });
+}
+
+void SseUpstream::close_stream() {
+  if (!stream_) return;
+  stream_->close();
+  loop_.reap(std::move(stream_));
 }
 
 /// The initialize that waited for the stream ends with this.
@@ -79,7 +86,7 @@ void SseUpstream::abandon(UpstreamId id) {
   std::erase_if(refused_, [id](const Outgoing& message) { return message.id == id; });
   if (initialize_ && initialize_->id == id) {
     initialize_.reset();
-    stream_.close();
+    close_stream();
   }
 }
 
@@ -87,11 +94,11 @@ void SseUpstream::abandon(UpstreamId id) {
 void SseUpstream::session_over() {
   http_.session_over();
   if (!speaks_sse()) return;
-  if (stream_.is_open()) {
+  if (has_open_stream()) {
     session_forgotten_ = true;
     soon_.schedule();
   }
-  stream_.close();
+  close_stream();
 }
 
 void SseUpstream::session_opened(const std::string& protocol_version) {
@@ -108,7 +115,7 @@ void SseUpstream::catch_up() {
   if (std::exchange(session_forgotten_, false)) http_.end_all(stream_closed());
   for (Outgoing& message : std::exchange(refused_, {})) refuse(std::move(message));
   if (std::exchange(session_opened_, false)) {
-    events_->server_stream_changed(stream_.is_open() ? ServerStream::open : ServerStream::none);
+    events_->server_stream_changed(has_open_stream() ? ServerStream::open : ServerStream::none);
   }
 }
 
@@ -126,7 +133,7 @@ void SseUpstream::refuse(Outgoing message) {
 void SseUpstream::end(std::function<void()> done) {
   initialize_.reset();
   refused_.clear();
-  stream_.close();
+  close_stream();
   http_.end(std::move(done));
 }
 
@@ -190,7 +197,7 @@ void SseUpstream::sse_stream_ended(Failure failure, const std::string& challenge
   if (initialize_) {
     const bool unauthorized = failure.status == 401 || failure.status == 403;
     if (unauthorized && !token_renewed_ &&
-        http_.token_was_refused(stream_.token_generation(), {failure.status, challenge})) {
+        http_.token_was_refused(stream_->token_generation(), {failure.status, challenge})) {
       Outgoing initialize = *std::exchange(initialize_, std::nullopt);
       open_stream(std::move(initialize));
       token_renewed_ = true;

@@ -58,15 +58,18 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
 
   bool speaks_sse() const { return mode_ == Mode::sse || mode_ == Mode::trying; }
   bool asks_for_fallback(const Ending& ending) const;
+  bool has_open_stream() const { return stream_ && stream_->is_open(); }
   void open_stream(Outgoing initialize);
+  void close_stream();
   void opening_failed(Failure failure);
   void refuse(Outgoing message);
   void catch_up();
 
+  EventLoop& loop_;
   Log& log_;
   HttpUpstream http_;
-  SseStream stream_;
-  Deferred soon_;  ///< for what must not be told from within a call of ours
+  std::unique_ptr<SseStream> stream_;  ///< of this session; also one that was refused
+  Deferred soon_;                      ///< for what must not be told from within a call of ours
   UpstreamEvents* events_ = nullptr;
   Mode mode_;
   bool found_by_fallback_ = false;

@@ -1,15 +1,14 @@
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 
-#include "http/client/redirection.hpp"
-#include "http/client/response_head.hpp"
+#include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
+#include "upstream/streamable_http/continuation.hpp"
 #include "upstream/streamable_http/exchange_clock.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 #include "upstream/upstream.hpp"
@@ -34,13 +33,13 @@ class ExchangeOwner {
 /// resumed, the GETs that continue it (MCP 2025-11-25, "Resumability and Redelivery"; BEHAVIOUR,
 /// "Streamable HTTP: streams that break").
 ///
-/// Owned by HttpUpstream. Memory: the message until its answer begins; a JSON body or an SSE event
-/// of at most --max-frame; the messages of one turn. Ends by itself or by its destruction, which
-/// closes the answer stream at once.
-class Exchange final : private CurlTransfer, private SseSink {
+/// Owned by HttpUpstream. Memory: the message until its answer's first message is there (then
+/// nobody can want to send it again), or while the buffers are full only until the answer begins; a
+/// JSON body or an SSE event of at most --max-frame; the messages of one turn. Ends by itself or by
+/// close(), which closes the answer stream at once.
+class Exchange final : private TransferReceiver, private SseSink {
  public:
   Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message);
-  ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -50,9 +49,11 @@ class Exchange final : private CurlTransfer, private SseSink {
   void pause(bool paused);
   /// The answer has come.
   void settle();
-  /// Its session has been forgotten: what waits to be continued, or for its answer on
-  /// another stream, waits in vain. check_time() ends it.
-  void session_forgotten();
+  /// Its session is over: what waits to be continued, or for its answer on another stream, waits in
+  /// vain. check_time() ends it.
+  void session_over() { session_is_over_ = true; }
+  /// Nothing more is to be heard of it.
+  void close();
   /// There is a server stream now, or there is none any more (HttpContext::has_server_stream).
   void server_stream_changed();
   /// Ends it with this failure.
@@ -61,58 +62,76 @@ class Exchange final : private CurlTransfer, private SseSink {
   /// The next message that came; empty if there is none.
   std::optional<std::string> next_message();
   bool has_messages() const { return !messages_.empty(); }
-  bool has_ended() const { return ended_; }
+  bool has_ended() const { return phase_ == Phase::ended || phase_ == Phase::over; }
   /// How it ended. REQUIRES: has_ended(), all messages taken.
   Ending take_ending();
 
-  /// Resumes, times out or ends the draining, if it is time; `next` is when to ask again.
+  /// Continues, times out or ends the draining, if it is time; `next` is when to ask again.
   void check_time(SteadyTime now, SteadyTime& next);
   /// When it is over if nothing happens.
   SteadyTime deadline() const;
 
   /// Whether its deadline is near by its nature: no request that waits for its answer.
   bool ends_soon() const {
-    return settled_ || resume_at_ || no_stream_since_ || message_.kind != OutgoingKind::request;
+    return phase_ == Phase::draining || phase_ == Phase::waiting_to_continue || waits_in_vain() ||
+           no_stream_since_ || !is_request();
   }
 
   UpstreamId id() const { return message_.id; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
-  bool is_settled() const { return settled_; }
+  /// It was answered: its end is told to nobody.
+  bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
   bool was_reached() const { return reached_; }
   std::size_t accumulated() const {
-    return body_.size() + (parser_ ? parser_->pending_bytes() : 0);
+    return transfer_.body().size() + (parser_ ? parser_->pending_bytes() : 0);
   }
-  const ResponseHead& head() const { return head_; }
+  const ResponseHead& head() const { return transfer_.head(); }
   bool opens_session() const { return message_.opens_session; }
   /// Of the token it was sent with (HttpContext::token_generation).
   int token_generation() const { return token_generation_; }
-  /// Of the session it was sent in (HttpContext::session_generation).
-  int session_generation() const { return session_generation_; }
+  bool is_of_this_session() const { return !session_is_over_; }
 
  private:
-  struct Callbacks;
+  enum class Phase : std::uint8_t {
+    posting,              ///< the POST is under way, its answer has not begun
+    answering,            ///< the answer comes
+    waiting_to_continue,  ///< its stream broke; until due_
+    continuing,           ///< a GET goes on with it
+    awaiting_elsewhere,   ///< it was accepted: the answer comes on another stream
+    draining,             ///< it is answered; its stream may go on until due_
+    ended,                ///< to be told
+    over,                 ///< it was answered, and its stream has ended
+  };
+
+  static int before_request(void* self, char*, char*, int, int);
 
   void begin_post();
-  void begin_resume();
   void begin_get();
-  void prepare_handle();
   bool has_left() const;
-  ExchangePatience patience() const;
-  bool may_resume() const;
-  bool names_unusable_session() const;
-  void release_handle();
-  void head_complete();
-  std::size_t take_body(std::string_view bytes);
-  void took_bytes();
+  bool is_unusable_session() const;
+  void forget_body();
+  void add_message(std::string message);
+  void head_line_received(bool complete) override;
+  void body_begins() override;
+  bool body_received(std::string_view bytes) override;
   void transfer_progressed(bool done, int result) override;
+  void close_transfer();
+
+  ExchangePatience patience() const;
+  bool may_continue() const;
+  bool waits_in_vain() const;
+  bool can_be_sent_again() const;
   void transfer_done(int result);
+  void refused();
   void answer_complete();
-  bool try_resume();
+  void accepted();
+  bool try_to_continue();
   bool has_unusable_event_id() const;
-  bool is_answer_nowhere(SteadyTime now) const;
-  bool follow_redirect();
-  void end(std::optional<Failure> failure);
-  bool remember_event(const std::string& event_id);
+  bool follow_redirection();
+  void end_in_vain();
+  void time_out(SteadyTime now);
+  void end(std::optional<Failure> failure) { end(std::move(failure), can_be_sent_again()); }
+  void end(std::optional<Failure> failure, bool give_back);
 
   void on_event(std::string type, std::string data) override;
   void on_retry(std::chrono::milliseconds delay) override;
@@ -121,44 +140,24 @@ class Exchange final : private CurlTransfer, private SseSink {
   HttpContext& context_;
   ExchangeOwner& owner_;
   Outgoing message_;
-  CurlHandle handle_;
-  HeaderList headers_;
-  bool running_ = false;  ///< curl has it
-  bool carried_session_ = false;
+  Phase phase_ = Phase::posting;
+  bool reached_ = false;          ///< the POST may have left
+  bool carried_session_ = false;  ///< its id
+  bool session_is_over_ = false;
+  bool gives_back_ = false;  ///< its end does, to be sent again
   int token_generation_ = 0;
-  int session_generation_ = 0;
-
-  ResponseHead head_;
-  bool body_begun_ = false;
-  std::string body_;
-  std::unique_ptr<SseParser> parser_;
-  ByteBudget::Share share_;
-  std::deque<std::string> messages_;
-  std::optional<Failure> failed_in_callback_;
-  std::array<char, 256> error_text_{};  ///< curl's CURL_ERROR_SIZE
-  Redirection redirection_;
-
-  bool reached_ = false;
-  bool answer_begun_ = false;
-  bool something_came_ = false;
-  bool settled_ = false;
-  bool ended_ = false;
-  bool awaited_elsewhere_ = false;  ///< 202 to a request: its answer comes on another stream
-  bool resuming_ = false;
-  bool reauthorized_ = false;
-  std::optional<Failure> failure_;
-  SessionVerdict verdict_ = SessionVerdict::kept;
-
-  std::chrono::milliseconds retry_{1000};
-  int resumptions_failed_ = 0;
-  std::optional<SteadyTime> resume_at_;
+  SteadyTime due_{};
   /// Its answer is awaited on another stream, and there has been no server stream since then.
   std::optional<SteadyTime> no_stream_since_;
-  std::deque<std::string> seen_events_;  ///< the last ones, oldest first
-  std::unordered_set<std::string> seen_event_set_;
-
   ExchangeClock clock_;
-  std::optional<SteadyTime> drain_until_;
+
+  std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream
+  Continuation continuation_;
+  std::deque<std::string> messages_;
+  std::optional<Failure> failed_in_callback_;
+  Ending ending_;
+  ByteBudget::Share share_;
+  HttpTransfer transfer_;
 };
 
 }  // namespace bridge

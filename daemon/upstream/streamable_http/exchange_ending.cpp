@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/json_text.hpp"
 #include "upstream/streamable_http/exchange.hpp"
 #include "upstream/streamable_http/failures.hpp"
 
@@ -14,8 +13,6 @@ namespace {
 
 /// How long a notification may take before the next frame of its client goes.
 constexpr std::chrono::seconds notification_time{30};
-/// A server that asks for no delay at all is not asked in a loop.
-constexpr std::chrono::milliseconds shortest_retry{100};
 /// An answer that is to come on another stream may come on any, but most likely it is the server's.
 constexpr std::chrono::seconds no_stream_patience{5};
 constexpr std::string_view unusable_event_id =
@@ -24,50 +21,54 @@ constexpr std::string_view unusable_event_id =
 }  // namespace
 
 void Exchange::transfer_done(int result) {
-  context_.counts().connections += connections_opened(handle_.get());
-  static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
-  if (!resuming_) reached_ = has_left();
-  TransferProgress progress{reached_by(handle_.get(), was_connected(), reached_),
-                            error_text_.data()};
-  if (result == CURLE_OK && !head_.complete) {
+  CURL* const handle = transfer_.handle();
+  context_.counts().connections += connections_opened(handle);
+  if (phase_ != Phase::continuing) reached_ = has_left();
+  TransferProgress progress{reached_by(handle, transfer_.was_connected(), reached_),
+                            transfer_.error_text()};
+  if (result == CURLE_OK && !head().complete) {
     result = CURLE_GOT_NOTHING;
     progress.detail = "its head is not complete";
   }
   // A second attempt of curl's was stopped: the request was sent once.
   if (result == CURLE_ABORTED_BY_CALLBACK)
     progress.detail = "the server closed it while it was being reused";
-  release_handle();
-  if (failed_in_callback_ && !settled_) {
+  close_transfer();
+  if (is_settled()) {
+    const bool is_message = result == CURLE_OK && is_request() && head().is_success() &&
+                            head().is_json() && !context_.answers_elsewhere() &&
+                            transfer_.body().find_first_not_of(" \t\r\n") != std::string::npos;
+    if (is_message) add_message(transfer_.take_body());
+    end(std::nullopt);
+  } else if (failed_in_callback_) {
     end(std::move(*failed_in_callback_));
+  } else if (result != CURLE_OK) {
+    if (try_to_continue()) return;
+    if (has_unusable_event_id()) progress.detail = unusable_event_id;
+    end(failure_of_transfer(context_, result, progress));
+  } else if (follow_redirection()) {
     return;
-  }
-  if (result != CURLE_OK) {
-    if (settled_) {
-      end(std::nullopt);
-    } else if (!try_resume()) {
-      if (has_unusable_event_id()) progress.detail = unusable_event_id;
-      end(failure_of_transfer(context_, result, progress));
-    }
-    return;
-  }
-  if (follow_redirect()) return;
-  if (head_.is_success()) {
+  } else if (head().is_success()) {
     answer_complete();
-    return;
+  } else {
+    refused();
   }
-  const bool unauthorized = head_.status == 401 || head_.status == 403;
-  if (resuming_ && unauthorized && !std::exchange(reauthorized_, true) &&
-      owner_.exchange_unauthorized(*this) && try_resume()) {
-    return;
+}
+
+void Exchange::refused() {
+  const int status = head().status;
+  const bool is_continuation = phase_ == Phase::continuing;
+  if (is_continuation) {
+    const bool renews = (status == 401 || status == 403) && continuation_.may_renew_token() &&
+                        owner_.exchange_unauthorized(*this);
+    const bool is_passing = status >= 500 || status == 429 || status == 409;
+    if ((renews || is_passing) && try_to_continue()) return;
   }
-  if (resuming_ && (head_.status >= 500 || head_.status == 429 || head_.status == 409) &&
-      try_resume())
-    return;
-  Failure failure = failure_of_status(context_, head_, body_);
-  verdict_ = session_verdict(head_, failure, carried_session_);
-  if (verdict_ == SessionVerdict::lost) failure.delivered = Delivered::no;
-  if (answer_begun_) {
-    failure.kind = ErrorKind::closed;  // it was a resumption that was refused
+  Failure failure = failure_of_status(context_, head(), transfer_.body());
+  ending_.session = session_verdict(head(), failure, carried_session_);
+  if (ending_.session == SessionVerdict::lost) failure.delivered = Delivered::no;
+  if (is_continuation) {
+    failure.kind = ErrorKind::closed;
     const std::string_view broke = "the answer's stream broke and cannot be resumed: ";
     failure.message.insert(0, broke);
     failure.summary.insert(0, broke);
@@ -81,166 +82,194 @@ void Exchange::transfer_done(int result) {
 
 /// A success: what did its body hold?
 void Exchange::answer_complete() {
-  const bool is_request = message_.kind == OutgoingKind::request;
   const bool elsewhere = context_.answers_elsewhere();
-  if (is_request && !settled_ && !elsewhere) {
-    if (try_resume()) return;
-    if (has_unusable_event_id()) {
-      end(failure_of(
-          ErrorKind::closed, Delivered::unknown,
-          fmt::format("the answer's stream ended before the answer: {}", unusable_event_id)));
-      return;
-    }
-  }
-  if (!is_request || (elsewhere ? settled_ : head_.is_event_stream())) {
+  if (!is_request()) {
     end(std::nullopt);
     return;
   }
-  const bool blank = body_.find_first_not_of(" \t\r\n") == body_.npos;
-  if (elsewhere || (blank && (head_.status == 202 || head_.status == 204 || head_.status == 200))) {
-    if (head_.status == 200 && head_.is_json() && !elsewhere) {
-      end(std::nullopt);
-      return;
-    }
-    if (message_.opens_session && !elsewhere) {
-      end(std::nullopt);  // there is no other stream yet
-      return;
-    }
-    awaited_elsewhere_ = true;
-    answer_begun_ = true;
-    server_stream_changed();
-    body_ = std::string();
-    if (!message_.may_repeat) message_.body = std::string();
-    share_.set(message_.body.size());
+  if (elsewhere) {
+    accepted();
     return;
   }
-  if (!head_.is_json()) {
+  if (try_to_continue()) return;
+  if (has_unusable_event_id()) {
+    end(failure_of(
+        ErrorKind::closed, Delivered::unknown,
+        fmt::format("the answer's stream ended before the answer: {}", unusable_event_id)));
+    return;
+  }
+  if (head().is_event_stream()) {
+    end(std::nullopt);
+    return;
+  }
+  const int status = head().status;
+  const bool blank = transfer_.body().find_first_not_of(" \t\r\n") == std::string::npos;
+  if (blank && (status == 200 || status == 202 || status == 204)) {
+    // There is no other stream yet for the answer to an initialize.
+    const bool is_nothing = (status == 200 && head().is_json()) || message_.opens_session;
+    if (is_nothing) {
+      end(std::nullopt);
+    } else {
+      accepted();
+    }
+    return;
+  }
+  if (!head().is_json()) {
     Failure failure;
     failure.kind = ErrorKind::malformed;
     failure.message = fmt::format(
         "the upstream answered with content type '{}', not JSON and not an event stream",
-        printable(head_.content_type, 80));
+        printable(head().content_type, 80));
     end(std::move(failure));
     return;
   }
-  something_came_ = true;
-  make_single_line(body_);
-  messages_.push_back(std::move(body_));
+  add_message(transfer_.take_body());
   end(std::nullopt);
 }
 
+/// The answer comes on another stream.
+void Exchange::accepted() {
+  phase_ = Phase::awaiting_elsewhere;
+  server_stream_changed();
+  transfer_.take_body();
+  if (!message_.may_repeat) message_.body = std::string();
+  share_.set(message_.body.size());
+}
+
 /// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
-bool Exchange::try_resume() {
-  if (message_.kind != OutgoingKind::request || !parser_ || parser_->last_event_id().empty())
+bool Exchange::try_to_continue() {
+  if (!is_request() || !parser_ || parser_->last_event_id().empty() || session_is_over_ ||
+      has_unusable_event_id())
     return false;
-  if (session_generation_ != context_.session_generation() || has_unusable_event_id()) return false;
-  auto delay = std::max(retry_, shortest_retry);
-  for (int i = 0; i < std::min(resumptions_failed_, 6); ++i) delay *= 2;
-  delay = std::min<std::chrono::milliseconds>(delay,
-                                              std::max(retry_, std::chrono::milliseconds(30000)));
-  ++resumptions_failed_;
-  resume_at_ = context_.now() + delay;
+  due_ = context_.now() + continuation_.next_delay();
+  phase_ = Phase::waiting_to_continue;
   return true;
 }
 
 bool Exchange::has_unusable_event_id() const {
-  return message_.kind == OutgoingKind::request && parser_ && !parser_->last_event_id().empty() &&
+  return is_request() && parser_ && !parser_->last_event_id().empty() &&
          !fits_header(parser_->last_event_id(), header_limit::event_id, Blanks::inside);
 }
 
 void Exchange::server_stream_changed() {
-  if (!awaited_elsewhere_ || context_.answers_elsewhere() || context_.has_server_stream()) {
+  if (phase_ != Phase::awaiting_elsewhere || context_.answers_elsewhere() ||
+      context_.has_server_stream()) {
     no_stream_since_.reset();
   } else if (!no_stream_since_) {
     no_stream_since_ = context_.now();
   }
 }
 
-bool Exchange::is_answer_nowhere(SteadyTime now) const {
-  return no_stream_since_ && *no_stream_since_ + no_stream_patience <= now;
-}
-
-void Exchange::session_forgotten() {
-  if (resume_at_ || awaited_elsewhere_) resume_at_ = context_.now();
-}
-
-bool Exchange::follow_redirect() {
-  if (!redirection_.follow(context_.post_url(), head_)) return false;
-  if (resuming_) {
+bool Exchange::follow_redirection() {
+  if (!transfer_.redirection().follow(context_.post_url(), head())) return false;
+  if (phase_ != Phase::continuing) {
+    begin_post();  // who redirects has not acted
+  } else if (session_is_over_) {
+    end_in_vain();
+  } else {
     begin_get();
-    return true;
   }
-  reached_ = false;  // who redirects has not acted
-  body_.clear();
-  head_ = ResponseHead{};
-  body_begun_ = false;
-  begin_post();
   return true;
 }
 
+/// An accepted one that only reads may be, though its answer may be on its way.
+bool Exchange::can_be_sent_again() const {
+  return phase_ == Phase::posting || (phase_ == Phase::awaiting_elsewhere && message_.may_repeat);
+}
+
+void Exchange::end(std::optional<Failure> failure, bool give_back) {
+  close_transfer();
+  gives_back_ = failure.has_value() && give_back;
+  phase_ = is_settled() ? Phase::over : Phase::ended;
+  ending_.failure = std::move(failure);
+  share_.set(0);
+}
+
+void Exchange::fail(Failure failure) {
+  if (!has_ended()) end(std::move(failure));
+}
+
 Ending Exchange::take_ending() {
-  Ending ending;
-  ending.failure = std::move(failure_);
-  ending.session = verdict_;
-  ending.something_came = something_came_;
-  if (ending.failure && (!answer_begun_ || (awaited_elsewhere_ && message_.may_repeat)))
-    ending.unanswered = std::move(message_);
-  return ending;
+  if (gives_back_) ending_.unanswered = std::move(message_);
+  return std::move(ending_);
 }
 
 ExchangePatience Exchange::patience() const {
   const HttpOptions& options = context_.options();
   ExchangePatience patience{options.request_timeout, options.request_max, options.pause_patience};
-  if (message_.kind != OutgoingKind::request) patience.handover = notification_time;
+  if (!is_request()) patience.handover = notification_time;
   return patience;
 }
 
-/// What is not read is not continued either; but one whose session is gone has to learn of it.
-bool Exchange::may_resume() const {
-  return resume_at_ &&
-         (!clock_.is_paused() || session_generation_ != context_.session_generation());
+/// What is not read is not continued either.
+bool Exchange::may_continue() const {
+  return phase_ == Phase::waiting_to_continue && !clock_.is_paused();
+}
+
+/// It belongs to a session that is over, and nothing is under way that could answer it.
+bool Exchange::waits_in_vain() const {
+  return session_is_over_ &&
+         (phase_ == Phase::waiting_to_continue || phase_ == Phase::awaiting_elsewhere);
 }
 
 SteadyTime Exchange::deadline() const {
-  if (settled_) return drain_until_.value_or(SteadyTime::max());
-  const auto elsewhere = awaited_elsewhere_ ? std::optional(context_.heard()) : std::nullopt;
-  SteadyTime due = clock_.deadline(patience(), elsewhere);
+  if (phase_ == Phase::draining) return due_;
+  if (waits_in_vain()) return context_.now();
+  const bool elsewhere = phase_ == Phase::awaiting_elsewhere;
+  SteadyTime due =
+      clock_.deadline(patience(), elsewhere ? std::optional(context_.heard()) : std::nullopt);
   if (no_stream_since_) due = std::min(due, *no_stream_since_ + no_stream_patience);
-  return may_resume() ? std::min(due, *resume_at_) : due;
+  return may_continue() ? std::min(due, due_) : due;
 }
 
 void Exchange::check_time(SteadyTime now, SteadyTime& next) {
-  if (ended_) return;
-  if (may_resume() && *resume_at_ <= now) begin_resume();
-  if (ended_) return;
+  if (has_ended()) return;
+  if (waits_in_vain()) {
+    end_in_vain();
+    return;
+  }
+  if (may_continue() && due_ <= now) {
+    transfer_.redirection().begin_request();
+    begin_get();
+  }
   const SteadyTime due = deadline();
   if (due > now) {
     next = std::min(next, due);
-    return;
+  } else {
+    time_out(now);
   }
-  if (settled_) {
+}
+
+void Exchange::end_in_vain() {
+  Failure failure;
+  failure.kind = ErrorKind::closed;
+  failure.message =
+      "the session was lost before the answer could be continued or came on another stream";
+  end(std::move(failure));
+}
+
+void Exchange::time_out(SteadyTime now) {
+  if (phase_ == Phase::draining) {
     end(std::nullopt);
     return;
   }
-  if (is_answer_nowhere(now)) {
+  if (no_stream_since_ && *no_stream_since_ + no_stream_patience <= now) {
     end(failure_of(ErrorKind::malformed, Delivered::unknown,
                    fmt::format("the upstream answered HTTP {} without an answer, and there is no "
                                "server stream on which it could come",
-                               head_.status)));
+                               head().status)));
     return;
   }
   Failure failure;
   failure.kind = ErrorKind::timeout;
   failure.delivered = reached_ ? Delivered::unknown : Delivered::no;
   failure.message =
-      message_.kind != OutgoingKind::request  ? "the upstream did not accept the message in time"
+      !is_request()                           ? "the upstream did not accept the message in time"
       : clock_.took_too_long(now, patience()) ? "the answer took longer than --request-max"
       : clock_.is_paused() ? "the answer was not read for longer than --request-timeout and "
                              "--client-stall: its client takes nothing"
                            : "the upstream sent nothing for longer than --request-timeout";
-  const bool begun = std::exchange(answer_begun_, true);  // it is not to be sent again
-  end(std::move(failure));
-  answer_begun_ = begun || reached_;
+  end(std::move(failure), can_be_sent_again() && !(phase_ == Phase::posting && reached_));
 }
 
 }  // namespace bridge

@@ -1,23 +1,22 @@
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/backoff.hpp"
 #include "event/deadline_timer.hpp"
-#include "http/client/redirection.hpp"
-#include "http/client/response_head.hpp"
+#include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
 #include "upstream/streamable_http/http_context.hpp"
+#include "upstream/streamable_http/stream_messages.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
 
 class GetStreamOwner {
  public:
-  /// Messages came (UpstreamGetStream::next_message, next_oversized_answer) or the state changed.
+  /// Messages came (UpstreamGetStream::messages) or the state changed.
   virtual void stream_progressed() = 0;
   /// The upstream does not know the session whose stream was open before.
   virtual void stream_lost_session() = 0;
@@ -32,11 +31,9 @@ class GetStreamOwner {
 /// The GET on which the upstream speaks by itself, kept open for the session's life (MCP
 /// 2025-11-25, "Listening for Messages from the Server"; BEHAVIOUR, "Streamable HTTP: server
 /// stream"): reopened at once, then with back-off, never more than two openings a second.
-class UpstreamGetStream final : private CurlTransfer, private SseSink {
+class UpstreamGetStream final : private TransferReceiver, private SseSink {
  public:
   UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner);
-  ~UpstreamGetStream();
-
   /// For a new session: nothing of an older one is resumed.
   void open();
   /// Closes the connection and opens another, resuming.
@@ -48,17 +45,13 @@ class UpstreamGetStream final : private CurlTransfer, private SseSink {
   ServerStream state() const { return state_; }
   /// Whether a try to open it was answered with a refusal since this was asked last.
   bool take_refusal() { return std::exchange(refused_, false); }
-  std::optional<std::string> next_message();
-  /// The request whose answer has come here, but was over --max-frame.
-  std::optional<UpstreamId> next_oversized_answer();
+  StreamMessages& messages() { return messages_; }
 
  private:
-  struct Callbacks;
-
   void connect();
   void begin_get();
-  void release_handle();
-  void head_complete();
+  void head_line_received(bool complete) override;
+  bool body_received(std::string_view bytes) override;
   void transfer_progressed(bool done, int result) override;
   void ended(int result);
   void refused();
@@ -73,16 +66,9 @@ class UpstreamGetStream final : private CurlTransfer, private SseSink {
   GetStreamOwner& owner_;
   DeadlineTimer timer_;
   Backoff backoff_;
-  CurlHandle handle_;
-  HeaderList headers_;
   SseParser parser_;
-  Redirection redirection_;
-  ResponseHead head_;
-  std::string body_;
-  std::deque<std::string> messages_;
-  std::deque<UpstreamId> oversized_answers_;
+  StreamMessages messages_;
   ServerStream state_ = ServerStream::off;
-  bool running_ = false;
   bool was_open_ = false;  ///< in this session
   bool said_none_ = false;
   bool refused_ = false;
@@ -94,6 +80,7 @@ class UpstreamGetStream final : private CurlTransfer, private SseSink {
   std::optional<std::chrono::milliseconds> wait_once_;  ///< Retry-After of the last refusal
   SteadyTime connected_at_{};
   bool had_data_ = false;
+  HttpTransfer transfer_;
 };
 
 }  // namespace bridge

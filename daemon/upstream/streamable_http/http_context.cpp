@@ -131,7 +131,6 @@ void HttpContext::reconfigure(const HttpOptions& options) {
 }
 
 void HttpContext::forget_session() {
-  ++session_generation_;
   session_id_.clear();
   protocol_version_.clear();
   post_headers_.reset();

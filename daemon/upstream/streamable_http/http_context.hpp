@@ -65,8 +65,6 @@ class HttpContext {
   void set_server_stream(bool is_open) { has_server_stream_ = is_open; }
 
   const std::string& session_id() const { return session_id_; }
-  /// Grows with each session that is forgotten: nothing is resumed across sessions.
-  int session_generation() const { return session_generation_; }
 
   /// For how long a connection may have been idle before a message that must not be repeated.
   static constexpr std::chrono::seconds usual_max_idle{4};
@@ -100,7 +98,6 @@ class HttpContext {
   const TokenSource* tokens_ = nullptr;
   int token_generation_ = 0;
   std::string session_id_;
-  int session_generation_ = 0;
   std::string protocol_version_;
   std::string endpoint_;
   bool has_server_stream_ = false;

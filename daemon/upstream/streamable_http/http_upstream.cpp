@@ -85,8 +85,8 @@ void HttpUpstream::remove(UpstreamId id) {
     handovers_.ended();
     start_handovers();
   }
-  removed_.push_back(std::move(node.mapped()));
-  if (depth_ == 0) removed_.clear();
+  node.mapped()->close();
+  context_.curl().loop().reap(std::move(node.mapped()));
   if (exchanges_.empty()) short_clock_.clear();
 }
 
@@ -119,7 +119,7 @@ void HttpUpstream::pause(UpstreamId id, bool paused) {
 void HttpUpstream::session_over() {
   context_.forget_session();
   for (const auto& [id, exchange] : exchanges_) {
-    exchange->session_forgotten();
+    exchange->session_over();
     watch_time(*exchange);
   }
   stream_.close();
@@ -143,8 +143,7 @@ void HttpUpstream::refresh_connections() {
 void HttpUpstream::learn_from(const Exchange& exchange) {
   const ResponseHead& head = exchange.head();
   // A late answer may name a session that is over.
-  const bool is_of_this_session = exchange.session_generation() == context_.session_generation();
-  if (!head.session_id.empty() && head.is_success() && is_of_this_session &&
+  if (!head.session_id.empty() && head.is_success() && exchange.is_of_this_session() &&
       (exchange.opens_session() || context_.session_id().empty())) {
     if (fits_header(head.session_id, header_limit::session_id)) {
       context_.set_session_id(head.session_id);
@@ -164,7 +163,6 @@ void HttpUpstream::learn_from(const Exchange& exchange) {
 void HttpUpstream::exchange_progressed(UpstreamId id) {
   Exchange* exchange = find(id);
   if (exchange == nullptr) return;
-  ++depth_;
   learn_from(*exchange);
   if (exchange->was_reached()) {
     stream_.hurry();
@@ -181,7 +179,6 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
     if (!settled && try_another_token(*exchange, ending)) {
       remove(id);
       send(std::move(*ending.unanswered));
-      if (--depth_ == 0) removed_.clear();
       return;
     }
     unreachable_ = unreachable_ || (ending.failure && ending.failure->delivered == Delivered::no &&
@@ -192,19 +189,18 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
     watch_time(*exchange);
   }
   relieve_budget();
-  if (--depth_ == 0) removed_.clear();
 }
 
 // Reading from clients has already stopped. If that does not help, the largest answer that is
 // accumulating ends: soon, since it may be complete in a moment, or at once if many of them grow
 // far over the limit.
 void HttpUpstream::relieve_budget() {
-  if (!context_.budget().over() || depth_ > 1) return;
+  if (!context_.budget().over()) return;
   const auto accumulating =
       std::count_if(exchanges_.begin(), exchanges_.end(),
                     [](const auto& entry) { return entry.second->accumulated() > 0; });
   if (accumulating > 1 && context_.budget().far_over()) {
-    end_largest_answer();
+    relief_.set_at_latest(context_.now());
   } else if (accumulating > 0) {
     relief_.set_at_latest(context_.now() + relief_patience);
   }
@@ -289,9 +285,9 @@ void HttpUpstream::stream_progressed() {
   if (stream_.state() == ServerStream::open && std::exchange(unreachable_, false))
     events_->upstream_reachable();
   report_stream();
-  while (auto message = stream_.next_message())
+  while (auto message = stream_.messages().next())
     settle(events_->upstream_message(std::nullopt, std::move(*message)));
-  while (const auto id = stream_.next_oversized_answer()) end_oversized(*id);
+  while (const auto id = stream_.messages().next_oversized_answer()) end_oversized(*id);
 }
 
 void HttpUpstream::end_oversized(UpstreamId id) {
@@ -335,7 +331,7 @@ void HttpUpstream::end_all(const Failure& failure) {
 void HttpUpstream::end(std::function<void()> done) {
   handovers_.clear();
   refused_.clear();
-  exchanges_.clear();
+  while (!exchanges_.empty()) remove(exchanges_.begin()->first);
   awaiting_token_.clear();
   stream_.close();
   if (context_.session_id().empty()) {

@@ -85,9 +85,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   UpstreamEvents* events_ = nullptr;
   std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
   HandoverQueue handovers_;
-  std::vector<UpstreamId> refused_;                 ///< had no room there; to be reported
-  std::optional<Failure> given_up_;                 ///< what waits for a token ends with it
-  std::vector<std::unique_ptr<Exchange>> removed_;  ///< may still be on the call stack
+  std::vector<UpstreamId> refused_;  ///< had no room there; to be reported
+  std::optional<Failure> given_up_;  ///< what waits for a token ends with it
   UpstreamGetStream stream_;
   ServerStream reported_ = ServerStream::off;
   DeadlineTimer clock_;        ///< of requests: far away, and seldom moved
@@ -96,7 +95,6 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   DeadlineTimer relief_;       ///< when the buffers have been full for too long
   std::unique_ptr<SessionDelete> session_delete_;
   bool unreachable_ = false;
-  int depth_ = 0;  ///< of exchange_progressed
 };
 
 }  // namespace bridge

@@ -1,0 +1,67 @@
+#include "http/client/http_transfer.hpp"
+
+#include <curl/curl.h>
+
+#include <utility>
+
+namespace bridge {
+
+struct HttpTransfer::Callbacks {
+  static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
+    auto& transfer = *static_cast<HttpTransfer*>(self);
+    const bool complete = transfer.head_.line(std::string_view(data, size * count));
+    transfer.receiver_.head_line_received(complete);
+    return size * count;
+  }
+
+  static std::size_t body(char* data, std::size_t size, std::size_t count, void* self) {
+    auto& transfer = *static_cast<HttpTransfer*>(self);
+    if (std::exchange(transfer.state_, State::body) == State::head)
+      transfer.receiver_.body_begins();
+    const std::string_view bytes(data, size * count);
+    return transfer.receiver_.body_received(bytes) ? bytes.size() : 0;
+  }
+};
+
+CURL* HttpTransfer::prepare(CurlHandle handle, HeaderList headers) {
+  static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
+  handle_ = std::move(handle);
+  headers_ = std::move(headers);
+  head_ = ResponseHead{};
+  body_.clear();
+  error_text_[0] = '\0';
+  CURL* const h = handle_.get();
+  curl_easy_setopt(h, CURLOPT_ERRORBUFFER, error_text_.data());
+  curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
+  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
+  redirection_.apply(h);
+  return h;
+}
+
+void HttpTransfer::start() {
+  state_ = State::head;
+  curl_.add(handle_.get(), *this);
+}
+
+CurlHandle HttpTransfer::close() {
+  if (std::exchange(state_, State::idle) != State::idle) curl_.remove(handle_.get(), *this);
+  if (redirection_.is_elsewhere()) handle_.reset();
+  return std::move(handle_);
+}
+
+void HttpTransfer::pause(bool paused) {
+  if (is_running()) curl_.pause(handle_.get(), paused);
+}
+
+bool HttpTransfer::keep_body(std::string_view bytes, std::size_t limit) {
+  if (body_.size() + bytes.size() > limit) return false;
+  body_.append(bytes);
+  return true;
+}
+
+void HttpTransfer::transfer_progressed(bool done, int result) {
+  if (done) state_ = State::idle;
+  receiver_.transfer_progressed(done, result);
+}
+
+}  // namespace bridge

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "http/client/curl_handle.hpp"
+#include "http/client/redirection.hpp"
+#include "http/client/response_head.hpp"
+
+namespace bridge {
+
+/// What an HttpTransfer's owner does with what comes.
+class TransferReceiver {
+ public:
+  // From within curl: only to note what came, and to mark the transfer as ready.
+  virtual void head_line_received(bool complete) { static_cast<void>(complete); }
+  /// The first byte of the body is there: body_received() follows.
+  virtual void body_begins() {}
+  /// False ends the transfer.
+  virtual bool body_received(std::string_view bytes) = 0;
+
+  /// From the loop: it was marked as ready, or it is over, with this CURLcode.
+  virtual void transfer_progressed(bool done, int result) = 0;
+
+ protected:
+  ~TransferReceiver() = default;
+};
+
+/// One HTTP request after the other, and of each the head of its answer and where it was sent
+/// instead (307, 308): what all that speak HTTP to a server have in common.
+///
+/// A part of its receiver, which outlives its use. The loop's thread only. Memory: of the body
+/// what the receiver keeps. Destruction ends what runs.
+class HttpTransfer final : private CurlTransfer {
+ public:
+  HttpTransfer(CurlLoop& curl, TransferReceiver& receiver) : curl_(curl), receiver_(receiver) {}
+  ~HttpTransfer() { close(); }
+  HttpTransfer(const HttpTransfer&) = delete;
+  HttpTransfer& operator=(const HttpTransfer&) = delete;
+
+  /// Takes the handle for the next request, which goes to where the last one was redirected;
+  /// returns it for what else is to be set. REQUIRES: nothing runs.
+  CURL* prepare(CurlHandle handle, HeaderList headers);
+  void start();
+  /// Ends what runs. The handle may be used again, unless it was redirected.
+  CurlHandle close();
+  void pause(bool paused);
+  void mark_ready() { curl_.mark_ready(*this); }
+
+  bool is_running() const { return state_ != State::idle; }
+  CURL* handle() const { return handle_.get(); }
+  bool was_connected() const { return CurlTransfer::was_connected(); }
+  const ResponseHead& head() const { return head_; }
+  Redirection& redirection() { return redirection_; }
+  const Redirection& redirection() const { return redirection_; }
+  /// curl's own words on a failure; may be empty.
+  const char* error_text() const { return error_text_.data(); }
+
+  /// What was kept of the answer's body.
+  const std::string& body() const { return body_; }
+  std::string take_body() { return std::exchange(body_, {}); }
+  void expect_body(std::size_t bytes) { body_.reserve(bytes); }
+  /// Keeps more of it. False, and nothing is kept, if it would be over the limit.
+  bool keep_body(std::string_view bytes, std::size_t limit);
+
+ private:
+  enum class State : std::uint8_t { idle, head, body };
+  struct Callbacks;
+
+  void transfer_progressed(bool done, int result) override;
+
+  CurlLoop& curl_;
+  TransferReceiver& receiver_;
+  std::array<char, 256> error_text_{};  ///< curl's CURL_ERROR_SIZE
+  HeaderList headers_;
+  CurlHandle handle_;
+  State state_ = State::idle;  ///< with another one curl has the handle
+  ResponseHead head_;
+  std::string body_;
+  Redirection redirection_;
+};
+
+}  // namespace bridge
