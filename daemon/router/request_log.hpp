@@ -20,7 +20,7 @@ class RequestLog {
   /// `frame` is the request as its client wrote it.
   void started(UpstreamId id, PendingRequest& request, const Frame& frame);
   void ended(UpstreamId id, const PendingRequest& request, Outcome outcome);
-  /// Something failed that a person may look for; then it is answered or ended by the others.
+  /// A line at info level, whatever is counted or answered besides.
   void failed(UpstreamId id, const PendingRequest& request, const Failure& failure);
   /// Answers a client's request with the bridge's own error, or the upstream's error object in it.
   void answer_with(Client& client, std::string_view method, std::string_view raw_id,
