@@ -85,15 +85,14 @@ std::string ControlMethods::status() const {
 }
 
 std::string ControlMethods::upstream_status() const {
-  const std::string& result = session_.initialize_result();
-  const bool known = !result.empty();
+  const ServerDescription* server = session_.server();
   const auto opened = session_.opened_at();
   return fmt::format(
       R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
-      session_.is_ready(), known ? "\"legacy\"" : "null",
-      known ? quote(session_.protocol_version()) : "null",
-      find_member(result, "serverInfo").value_or("null"),
+      session_.is_ready(), server != nullptr ? quote(server->era()) : "null",
+      server != nullptr ? quote(server->protocol_version()) : "null",
+      server != nullptr ? server->server_info() : "null",
       opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
       session_.counts().reopened, session_.counts().reconnects, name_of(session_.server_stream()));
 }

@@ -75,28 +75,4 @@ bool speaks_only_newer(std::string_view error_object) {
          error_object.find(newest_version) != error_object.npos;
 }
 
-std::string initialize_result_for(std::string_view kept_result, std::string_view asked) {
-  std::string result(kept_result);
-  const auto kept = find_member(kept_result, "protocolVersion");
-  if (!kept || !is_string(*kept) || !is_known_legacy_version(asked)) return result;
-  // Revisions are dates: the order of the text is the order of time.
-  if (asked >= kept->substr(1, kept->size() - 2)) return result;
-  const auto begin = static_cast<std::size_t>(kept->data() - kept_result.data());
-  result.replace(begin + 1, kept->size() - 2, asked);
-  return result;
-}
-
-std::vector<std::string> declared_list_changes(std::string_view initialize_result) {
-  std::vector<std::string> methods;
-  const auto capabilities = find_member(initialize_result, "capabilities");
-  if (!capabilities) return methods;
-  for (const std::string_view kind : {"tools", "resources", "prompts"}) {
-    const auto declared = find_member(*capabilities, kind);
-    if (declared && find_member(*declared, "listChanged").value_or("false") == "true") {
-      methods.push_back(fmt::format("notifications/{}/list_changed", kind));
-    }
-  }
-  return methods;
-}
-
 }  // namespace bridge

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/ids.hpp"
 
@@ -43,12 +41,5 @@ std::string protocol_version_of(std::string_view object);
 /// it does not know the method (-32601), or supports no version it was offered (-32022 of MCP
 /// 2026-07-28, or an error that names that revision).
 bool speaks_only_newer(std::string_view error_object);
-
-/// The InitializeResult for one who asked for `asked`: if that is an older known revision, it is
-/// the version of the answer; everything else stays byte for byte.
-std::string initialize_result_for(std::string_view kept_result, std::string_view asked);
-
-/// The `list_changed` notifications that the server declares it may send.
-std::vector<std::string> declared_list_changes(std::string_view initialize_result);
 
 }  // namespace bridge

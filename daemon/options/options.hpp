@@ -12,7 +12,7 @@
 #include "downstream/unix/peer_credentials.hpp"
 #include "notifications/ring.hpp"
 #include "router/router_options.hpp"
-#include "session/session.hpp"
+#include "session/session_options.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {

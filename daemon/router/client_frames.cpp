@@ -121,11 +121,10 @@ bool ClientFrames::start_front(Client& client) {
 
 bool ClientFrames::start_initialize(Client& client) {
   Session& session = context_.session;
-  const std::string& kept_result = session.initialize_result();
-  if (!kept_result.empty()) {
+  if (const ServerDescription* server = session.server()) {
     const Frame frame = client.waiting.take_front().frame;
     const std::string asked = protocol_version_of(frame.text(frame.params));
-    answer_here(client, frame, MethodClass::session, initialize_result_for(kept_result, asked));
+    answer_here(client, frame, MethodClass::session, server->initialize_result_for(asked));
     return true;
   }
   if (!session.wants_initialize()) {
@@ -140,7 +139,7 @@ bool ClientFrames::start_initialize(Client& client) {
 /// There is no session: only a request opens one, and a notification waits for that.
 bool ClientFrames::start_without_session(Client& client) {
   Session& session = context_.session;
-  if (context_.options.handshake != Handshake::client || !session.initialize_result().empty() ||
+  if (context_.options.handshake != Handshake::client || session.server() != nullptr ||
       session.is_coming()) {
     if (client.waiting.has_request()) session.require();
     return false;

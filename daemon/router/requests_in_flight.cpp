@@ -215,7 +215,7 @@ void RequestsInFlight::client_left(Client& client) {
 }
 
 std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& failure) {
-  if (!context_.session.initialize_result().empty()) return std::nullopt;
+  if (context_.session.server() != nullptr) return std::nullopt;
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
   std::vector<UpstreamId> initializing;

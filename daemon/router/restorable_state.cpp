@@ -1,7 +1,5 @@
 #include "router/restorable_state.hpp"
 
-#include <fmt/format.h>
-
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -23,12 +21,13 @@ void RestorableState::accepted(const PendingRequest& request) {
   }
 }
 
-std::vector<SessionEvents::Restorable> RestorableState::requests() const {
-  std::vector<SessionEvents::Restorable> all;
-  if (!log_level_params_.empty()) all.push_back({"logging/setLevel", log_level_params_});
-  for (const std::string& uri : subscriptions_.uris())
-    all.push_back({"resources/subscribe", fmt::format(R"({{"uri":{}}})", quote(uri))});
-  return all;
+SessionSettings RestorableState::settings() const {
+  return {log_level_params_, subscriptions_.uris()};
+}
+
+void RestorableState::take(const SessionSettings& settings) {
+  log_level_params_ = settings.log_level_params;
+  for (const std::string& uri : settings.subscriptions) subscriptions_.accepted(uri, std::nullopt);
 }
 
 }  // namespace bridge

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "jsonrpc/frame.hpp"
 #include "router/pending_requests.hpp"
 #include "router/subscriptions.hpp"
-#include "session/session.hpp"
+#include "session/kept_session.hpp"
 
 namespace bridge {
 
@@ -23,8 +22,10 @@ class RestorableState {
   const Subscriptions& subscriptions() const { return subscriptions_; }
   Subscriptions& subscriptions() { return subscriptions_; }
 
-  /// The requests that bring a new session to the same state, in order.
-  std::vector<SessionEvents::Restorable> requests() const;
+  /// What a new session has to be told again.
+  SessionSettings settings() const;
+  /// What clients of an earlier daemon have set.
+  void take(const SessionSettings& settings);
 
  private:
   Subscriptions subscriptions_;

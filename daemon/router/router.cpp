@@ -153,9 +153,9 @@ bool Router::wants_session() const {
 
 bool Router::frames_wait() const { return frames_.has_request_for_session(); }
 
-std::vector<SessionEvents::Restorable> Router::state_to_restore() const {
-  return restorable_.requests();
-}
+SessionSettings Router::settings() const { return restorable_.settings(); }
+
+void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
 
 void Router::session_replaced(const std::vector<std::string>& list_changes) {
   server_requests_.session_replaced();

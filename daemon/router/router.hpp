@@ -74,7 +74,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void session_ended(UpstreamId id, Ending ending) override;
   bool frames_wait() const override;
   bool wants_session() const override;
-  std::vector<Restorable> state_to_restore() const override;
+  SessionSettings settings() const override;
+  void take_settings(const SessionSettings& settings) override;
   void session_replaced(const std::vector<std::string>& list_changes) override;
 
   // For the control methods.

@@ -1,17 +1,11 @@
 #include "session/session.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "mcp/handshake.hpp"
+#include "session/retry_decision.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
-namespace {
-
-constexpr std::chrono::seconds ping_patience{15};
-
-}  // namespace
 
 std::string_view name_of(Session::State state) {
   switch (state) {
@@ -29,52 +23,47 @@ Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log
                  SessionOptions options)
     : loop_(loop),
       upstream_(upstream),
-      ids_(ids),
       log_(log),
       options_(std::move(options)),
-      timer_(loop, [this] { timer_fired(); }),
-      step_timer_(loop, [this] { step_unanswered(); }),
-      keepalive_timer_(loop, [this] { keepalive_fired(); }),
-      confirm_timer_(loop, [this] { confirm_unanswered(); }) {}
+      sender_(loop, ids, upstream, kept_),
+      opening_(loop, sender_, upstream, log, *this),
+      keep_alive_(loop, sender_, upstream, log, options_.keepalive),
+      // Nothing says that the session is lost: the refusals stand. Nobody waits longer for the
+      // ping than for the session itself.
+      doubts_(loop, sender_, upstream, [this] { resolve_doubts(false); }),
+      timer_(loop, [this] { timer_fired(); }) {}
 
-bool Session::is_trying() const { return step_ != Step::none; }
+Session::State Session::state() const {
+  switch (phase_) {
+    case Phase::idle: return State::idle;
+    case Phase::opening: return is_lost() ? State::reopening : State::opening;
+    case Phase::open: return State::open;
+    case Phase::away:
+    case Phase::waiting: return State::waiting;
+    case Phase::refused: return State::refused;
+  }
+  return State::idle;
+}
 
-void Session::send(Outgoing message) {
-  last_sent_ = loop_.now();
-  message.session = number_;
-  upstream_.send(std::move(message));
+const Failure* Session::given_up() const {
+  const auto* giving_up = std::get_if<GivingUp>(&life_);
+  return giving_up != nullptr ? &giving_up->failure : nullptr;
 }
 
 void Session::abandon(UpstreamId id) {
-  if (held_.remove(id)) return;
-  const auto removed = std::erase_if(doubts_, [id](const Ending& doubt) {
-    return doubt.unanswered && doubt.unanswered->id == id;
-  });
-  if (removed == 0) upstream_.abandon(id);
+  if (!held_.remove(id) && !doubts_.remove(id)) upstream_.abandon(id);
 }
 
 /// The session serves: the next loss of it is the first one.
 void Session::note_answer() {
-  backoff_.reset();
+  next_try_.forget_failures();
   if (last_failure_ && is_open()) last_failure_.reset();
-}
-
-UpstreamId Session::send_own(OutgoingKind kind, std::string_view method, std::string_view params) {
-  Outgoing message;
-  message.id = ids_.next();
-  message.kind = kind;
-  message.may_repeat = true;
-  message.body = kind == OutgoingKind::request ? own_request(message.id, method, params)
-                                               : own_notification(method, params);
-  const UpstreamId id = message.id;
-  send(std::move(message));
-  return id;
 }
 
 AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
   AnsweredRequests answered;
-  if (ending_) return answered;
-  if (state_ == State::waiting && alive_) came_back();
+  if (has_ended()) return answered;
+  upstream_reachable();
   if (!is_batch(bytes)) {
     answered.add(one_message(origin, std::move(bytes)).value_or(UpstreamId{}));
     return answered;
@@ -98,7 +87,7 @@ std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
     return std::nullopt;
   }
   Frame& frame = std::get<Frame>(parsed);
-  if (is_echo(frame)) {
+  if (opening_.is_echo(frame)) {
     initialize_echoed();
     return std::nullopt;
   }
@@ -113,14 +102,8 @@ std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
 }
 
 void Session::note_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
-  if (origin && *origin == initialize_id_) malformed_answer_ = reason;
+  if (origin && opening_.is_initialize(*origin)) opening_.note_malformed(reason);
   events_->session_malformed(origin, reason);
-}
-
-/// Only a client sends `initialize`: who sends ours back says nothing of its own.
-bool Session::is_echo(const Frame& frame) const {
-  return step_ == Step::initialize && frame.is_request() && frame.method == "initialize" &&
-         to_unsigned(frame.text(frame.id)) == value_of(initialize_id_);
 }
 
 /// Which of the session's own requests it answers; 0: none.
@@ -134,35 +117,32 @@ UpstreamId Session::own_request_answered_by(std::optional<UpstreamId> origin,
   } else if (const auto number = to_unsigned(frame.text(frame.id))) {
     id = static_cast<UpstreamId>(*number);
   }
-  const bool is_own = (id == initialize_id_ && step_ == Step::initialize) || id == ping_id_ ||
-                      id == confirm_id_ ||
-                      std::find(step_ids_.begin(), step_ids_.end(), id) != step_ids_.end();
+  const bool is_own = opening_.awaits(id) || keep_alive_.is_ping(id) || doubts_.is_question(id);
   return is_own ? id : UpstreamId{};
 }
 
 void Session::own_message(UpstreamId answered, std::optional<UpstreamId> origin, Frame frame) {
-  if (answered == initialize_id_ && step_ == Step::initialize) {
+  if (opening_.is_initialize(answered)) {
+    opening_.ended(answered);
     initialize_answered(origin, std::move(frame));
-  } else if (answered == ping_id_) {
-    ping_id_ = UpstreamId{};
+  } else if (keep_alive_.is_ping(answered)) {
+    keep_alive_.ping_ended();
     note_answer();
-    watch_silence();
-  } else if (answered == confirm_id_) {
-    confirm_id_ = UpstreamId{};
+    if (is_open()) keep_alive_.watch();
+  } else if (doubts_.is_question(answered)) {
     resolve_doubts(false);
   } else {
-    step_ended(answered);
+    opening_.ended(answered);
   }
 }
 
 void Session::upstream_ended(UpstreamId id, Ending ending) {
-  if (ending_) return;
-  if (own_ended(id, ending)) return;
+  if (has_ended() || own_ended(id, ending)) return;
   if (ending.failure && ending.unanswered) {
     message_failed(std::move(ending));
     return;
   }
-  if (state_ == State::waiting && alive_ && !ending.failure) came_back();
+  if (!ending.failure) upstream_reachable();
   const SessionVerdict verdict = ending.session;
   if (ending.failure) note_turned_away(*ending.failure);
   events_->session_ended(id, std::move(ending));
@@ -171,142 +151,105 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
 }
 
 bool Session::own_ended(UpstreamId id, Ending& ending) {
-  if (id == initialize_id_ && step_ == Step::initialize) {
+  if (opening_.is_initialize(id)) {
+    opening_.ended(id);
     initialize_ended(std::move(ending));
-    return true;
+  } else if (doubts_.is_question(id)) {
+    question_ended(std::move(ending));
+  } else if (keep_alive_.is_ping(id)) {
+    ping_ended(std::move(ending));
+  } else if (opening_.awaits(id)) {
+    step_ended(id, std::move(ending));
+  } else {
+    return false;
   }
-  if (id == confirm_id_ || id == ping_id_) {
-    const bool confirms = id == confirm_id_;
-    if (confirms && asks_again(ending)) return true;
-    (confirms ? confirm_id_ : ping_id_) = UpstreamId{};
-    const bool refused = ending.session != SessionVerdict::kept;
-    if (confirms) resolve_doubts(refused);
-    if (ending.failure && ending.failure->kind == ErrorKind::auth && is_open()) {
-      last_failure_ = ending.failure;
-      events_->session_failed(*ending.failure);
-    }
-    if (refused) {
-      lose("a ping was refused");
-    } else if (ending.failure && is_unreachable(*ending.failure)) {
-      go_away(*ending.failure);
-    } else if (!confirms) {
-      watch_silence();
-    }
-    return true;
-  }
-  if (std::find(step_ids_.begin(), step_ids_.end(), id) == step_ids_.end()) return false;
+  return true;
+}
+
+void Session::step_ended(UpstreamId id, Ending ending) {
   if (ending.failure && ending.failure->kind == ErrorKind::auth) {
-    leave_step();
     refuse(*ending.failure);
   } else if (ending.failure && (ending.session == SessionVerdict::lost ||
                                 ending.failure->delivered == Delivered::no)) {
     try_failed(std::move(*ending.failure));
   } else {
-    step_ended(id);
+    opening_.ended(id);
   }
-  return true;
+}
+
+void Session::question_ended(Ending ending) {
+  if (is_open() && doubts_.ask_again(ending)) return;
+  resolve_doubts(ending.session != SessionVerdict::kept);
+  note_ping_failure(ending);
+}
+
+void Session::ping_ended(Ending ending) {
+  keep_alive_.ping_ended();
+  note_ping_failure(ending);
+  if (is_open()) keep_alive_.watch();
+}
+
+/// What the end of a ping says of the session.
+void Session::note_ping_failure(const Ending& ending) {
+  const auto& failure = ending.failure;
+  if (failure && failure->kind == ErrorKind::auth && is_open()) {
+    last_failure_ = failure;
+    events_->session_failed(*failure);
+  }
+  if (ending.session != SessionVerdict::kept) {
+    lose("a ping was refused");
+  } else if (failure && is_unreachable(*failure)) {
+    go_away(*failure);
+  }
 }
 
 void Session::server_stream_changed(ServerStream state) {
   server_stream_ = state;
-  if (step_ == Step::server_stream && state != ServerStream::waiting) send_initialized();
-}
-
-// Whatever it is, it has said it: the opening goes on, and the stream is tried again beside.
-void Session::server_stream_refused() {
-  if (step_ == Step::server_stream) send_initialized();
+  // Whatever it is, it has said it: the opening goes on, and the stream is tried again beside.
+  if (state != ServerStream::waiting) opening_.server_stream_answered();
 }
 
 void Session::upstream_reachable() {
-  if (state_ == State::waiting && alive_) came_back();
+  if (phase_ == Phase::away && !has_ended()) came_back();
 }
 
 void Session::upstream_lost_session() {
-  if (step_ == Step::none || step_ == Step::initialize) {
+  if (!opening_.is_under_way() || opening_.is_initializing()) {
     lose("the upstream says so");
     return;
   }
   // It was not open yet: this try has failed. What it has asked has no answer.
-  for (const UpstreamId id : step_ids_) upstream_.abandon(id);
   try_failed(failure_of(ErrorKind::closed, Delivered::no,
                         "the session was lost while it was being opened"));
 }
 
-void Session::set_next_try(std::chrono::milliseconds delay) {
-  next_try_ = loop_.now() + delay;
-  schedule();
+KeptSession Session::kept() const {
+  KeptSession kept = kept_;
+  kept.settings = events_->settings();
+  kept.ids = sender_.ids();
+  return kept;
 }
 
-void Session::schedule() {
-  const auto held = held_.next_time(is_open());
-  if (!held && !next_try_) {
-    timer_.clear();
-  } else {
-    timer_.set(std::min(held.value_or(SteadyTime::max()), next_try_.value_or(SteadyTime::max())));
-  }
-}
-
-void Session::timer_fired() {
-  fail_expired();
-  if (next_try_ && *next_try_ <= loop_.now()) {
-    next_try_.reset();
-    if (is_wanted()) {
-      if (alive_) {
-        probe();
-      } else {
-        start_try();
-      }
-    }
-  }
-  if (is_open()) release_held();
-  schedule();
-}
-
-void Session::watch_silence() {
-  if (is_open() && options_.keepalive.count() > 0)
-    keepalive_timer_.set(last_sent_ + options_.keepalive);
-}
-
-void Session::send_ping() {
-  ping_id_ = send_own(OutgoingKind::request, "ping", {});
-  ping_sent_ = loop_.now();
-}
-
-// One ping at a time: its end sets the timer for the next one.
-void Session::keepalive_fired() {
-  if (!is_open() || ending_) return;
-  const auto now = loop_.now();
-  if (ping_id_ != UpstreamId{} && now < ping_sent_ + ping_patience) {
-    keepalive_timer_.set(ping_sent_ + ping_patience);
-  } else if (ping_id_ != UpstreamId{}) {
-    log_.peer(LogLevel::warning, "ping unanswered",
-              "the upstream has not answered a ping for {} s: connections are made anew",
-              ping_patience.count());
-    upstream_.abandon(ping_id_);
-    ping_id_ = UpstreamId{};
-    upstream_.refresh_connections();
-    keepalive_timer_.set(now + options_.keepalive);
-  } else if (now - last_sent_ >= options_.keepalive) {
-    send_ping();
-    keepalive_timer_.set(ping_sent_ + ping_patience);
-  } else {
-    watch_silence();
-  }
+void Session::continue_from(KeptSession kept) {
+  events_->take_settings(kept.settings);
+  sender_.ids() = kept.ids;
+  kept_ = std::move(kept);
+  kept_.settings = {};  // they are the router's
 }
 
 void Session::reconfigure(const SessionOptions& options) {
   options_.connect_wait = options.connect_wait;
   options_.keepalive = options.keepalive;
-  watch_silence();
-  if (options_.keepalive.count() == 0) keepalive_timer_.clear();
+  keep_alive_.set_interval(options.keepalive);
+  if (is_open()) keep_alive_.watch();
 }
 
 void Session::end(std::function<void()> done) {
-  ending_ = true;
+  life_ = Ended{};
   timer_.clear();
-  step_timer_.clear();
-  keepalive_timer_.clear();
-  confirm_timer_.clear();
+  opening_.forget();
+  keep_alive_.stop();
+  doubts_.take_all();
   upstream_.end(std::move(done));
 }
 

@@ -1,97 +1,45 @@
 // A session that was lost, an upstream that is away, and the messages that wait meanwhile.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "session/retry_decision.hpp"
 #include "session/session.hpp"
 
 namespace bridge {
-namespace {
 
-/// A message that finds no session in so many sessions is answered, not sent again.
-constexpr std::uint8_t max_rejections = 3;
-/// A message that only reads is sent again so often after its connection broke.
-constexpr std::uint8_t max_repeats = 2;
-/// Also with a short --connect-wait a ping has this long.
-constexpr std::chrono::milliseconds shortest_confirmation{1000};
-
-/// What is told once it is not sent again.
-void say_that_sessions_are_lost(Failure& failure) {
-  const std::string_view losing = "the upstream keeps losing the session: ";
-  failure.kind = ErrorKind::session;
-  failure.delivered = Delivered::no;
-  failure.error_object.clear();
-  failure.message.insert(0, losing);
-  if (!failure.summary.empty()) failure.summary.insert(0, losing);
-}
-
-}  // namespace
-
-bool Session::is_unreachable(const Failure& failure) {
-  return failure.delivered == Delivered::no &&
-         (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns ||
-          failure.kind == ErrorKind::tls || failure.kind == ErrorKind::timeout);
-}
-
-// A message failed before its answer began. Is it to be sent again, and when?
+// A message failed before its answer began.
 void Session::message_failed(Ending ending) {
-  const Failure& failure = *ending.failure;
+  RetryDecision decision =
+      decide_retry(ending, {is_open(), kept_.number, loop_.now(), options_.connect_wait});
+  const bool is_lost = decision.news == RetryDecision::News::session_lost;
+  const std::string_view why_lost = "a request was refused";
+  const Failure why = decision.failure;
   Outgoing& message = *ending.unanswered;
-  if (ending.session != SessionVerdict::kept && is_open() && message.session != number_ &&
-      message.rejections + 1 < max_rejections) {
-    // It was refused in a session that has been replaced meanwhile.
-    ++message.rejections;
-    send(std::move(message));
-    return;
-  }
-  if (ending.session == SessionVerdict::doubtful) {
-    doubt(std::move(ending));
-    return;
-  }
-  if (ending.session == SessionVerdict::lost) {
-    if (++message.rejections < max_rejections) {
-      Failure patience_over = failure;
-      say_that_sessions_are_lost(patience_over);
-      hold(std::move(message), std::move(patience_over));
-      lose("a request was refused");
-      return;
+  message.rejections = decision.rejections;
+  message.repeats = decision.repeats;
+  switch (decision.action) {
+    case RetryDecision::Action::send_now: send(std::move(message)); break;
+    case RetryDecision::Action::ask: doubt(std::move(ending)); break;
+    case RetryDecision::Action::hold:
+      hold(std::move(message), std::move(decision.failure), decision.delay);
+      if (is_lost) lose(why_lost);
+      break;
+    case RetryDecision::Action::give_up: {
+      if (is_lost) lose(why_lost);
+      const UpstreamId id = message.id;
+      ending.failure = std::move(decision.failure);
+      note_turned_away(why);
+      events_->session_ended(id, std::move(ending));
+      break;
     }
-    say_that_sessions_are_lost(*ending.failure);
-    lose("a request was refused");
-  } else if (is_unreachable(failure) && !failure.definitive) {
-    const Failure why = failure;
-    hold(std::move(message), why);
-    go_away(why);
-    return;
-  } else if (failure.retry_after && failure.delivered == Delivered::no) {
-    const auto now = loop_.now();
-    const SteadyTime deadline = message.hold_until.value_or(now + options_.connect_wait);
-    if (now + *failure.retry_after <= deadline) {
-      Failure why = failure;
-      hold(std::move(message), std::move(why), *failure.retry_after);
-      return;
-    }
-  } else if (failure.kind == ErrorKind::closed && message.may_repeat &&
-             message.repeats < max_repeats) {
-    // It only reads, so once more does no harm.
-    ++message.repeats;
-    if (is_open()) {
-      send(std::move(message));
-    } else {
-      Failure why = failure;
-      hold(std::move(message), std::move(why));
-    }
-    return;
   }
-  const UpstreamId id = ending.unanswered->id;
-  const Failure why = failure;
-  note_turned_away(why);
-  events_->session_ended(id, std::move(ending));
-  if (why.definitive && is_unreachable(why)) go_away(why);
+  if (decision.news == RetryDecision::News::unreachable) go_away(why);
 }
 
 void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
-  if (given_up_) {
-    end_given_up(message.id);
+  if (const Failure* shutdown = given_up()) {
+    end_message(message.id, *shutdown);
     return;
   }
   const auto now = loop_.now();
@@ -102,66 +50,42 @@ void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
 }
 
 void Session::lose(std::string_view why) {
-  if (!alive_ || ending_ || given_up_) return;
+  if (!is_there() || !std::holds_alternative<Running>(life_)) return;
   if (is_open()) events_->session_away();
-  if (state_ == State::waiting) backoff_.reset();  // it could not be reached, and now it could
-  alive_ = false;
-  lost_ = true;
+  if (phase_ == Phase::away) next_try_.forget_failures();  // it can be reached again
+  phase_ = Phase::waiting;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
-  keepalive_timer_.clear();
-  if (ping_id_ != UpstreamId{}) upstream_.abandon(std::exchange(ping_id_, UpstreamId{}));
-  initialize_params_ = kept_params_;
-  initialize_is_clients_ = false;
+  keep_alive_.cancel();
+  initialize_ = {std::nullopt, kept_.initialize_params};
   upstream_.session_over();
-  if (confirm_id_ != UpstreamId{}) upstream_.abandon(std::exchange(confirm_id_, UpstreamId{}));
+  doubts_.cancel();
   resolve_doubts(true);
-  if (backoff_.tries() == 0) {
-    backoff_.next();  // at once, but not again and again
+  if (next_try_.may_be_at_once()) {
     start_try();
   } else {
-    state_ = State::waiting;
-    set_next_try(next_delay());
+    const auto now = loop_.now();
+    next_try_.set(now + next_try_.failed(now, somebody_waits()));
+    schedule();
   }
 }
 
 void Session::doubt(Ending ending) {
-  doubts_.push_back(std::move(ending));
-  if (!is_open()) {
-    // A new session is on its way anyway: it will tell.
-    if (!alive_) resolve_doubts(true);
-    return;
+  doubts_.add(std::move(ending));
+  if (is_there()) {
+    confirm();
+  } else {
+    resolve_doubts(true);  // a new session is on its way anyway: it will tell
   }
-  confirm();
 }
 
-/// Asks whether the session is there. Once for all who doubt it.
+/// Asks whether the session is there, once for all who doubt it.
 void Session::confirm() {
-  if (!is_open() || confirm_id_ != UpstreamId{}) return;
-  confirm_id_ = send_own(OutgoingKind::request, "ping", {});
-  confirm_timer_.set_after(std::max(options_.connect_wait, shortest_confirmation));
-}
-
-/// A broken connection has told nothing of the session, and a ping only reads.
-bool Session::asks_again(Ending& ending) {
-  if (!ending.failure || ending.failure->kind != ErrorKind::closed || !ending.unanswered ||
-      !is_open() || ending.unanswered->repeats >= max_repeats)
-    return false;
-  ++ending.unanswered->repeats;
-  send(std::move(*ending.unanswered));
-  return true;
-}
-
-/// Nothing says that the session is lost: the refusals stand. Nobody waits longer for it than for
-/// the session itself.
-void Session::confirm_unanswered() {
-  upstream_.abandon(std::exchange(confirm_id_, UpstreamId{}));
-  resolve_doubts(false);
+  if (is_open()) doubts_.ask(options_.connect_wait);
 }
 
 void Session::resolve_doubts(bool lost) {
-  confirm_timer_.clear();
-  for (Ending& ending : std::exchange(doubts_, {})) {
+  for (Ending& ending : doubts_.take_all()) {
     if (lost) {
       ending.session = SessionVerdict::lost;
       message_failed(std::move(ending));
@@ -177,35 +101,34 @@ void Session::resolve_doubts(bool lost) {
 void Session::go_away(const Failure& failure) {
   last_failure_ = failure;
   events_->session_failed(failure);
-  if (!alive_) return;  // a try to open is under way or due: it will tell
+  if (!is_there()) return;  // a try to open is under way or due: it will tell
   if (failure.definitive) {
-    fail_waiting(failure);
-    watch_silence();
+    fail_held(failure);
+    if (is_open()) keep_alive_.watch();
     return;
   }
-  if (state_ != State::waiting) {
-    state_ = State::waiting;
+  if (phase_ != Phase::away) {
+    phase_ = Phase::away;
     events_->session_away();
     log_.peer(LogLevel::warning, "upstream away",
               "the upstream {} cannot be reached: {}; trying again", upstream_.target(),
               log_text(failure));
-    keepalive_timer_.clear();
+    keep_alive_.stop();
   }
-  const auto delay = next_delay();
-  if (!next_try_ || loop_.now() + delay < *next_try_) set_next_try(delay);
+  const auto now = loop_.now();
+  next_try_.set_at_latest(now + next_try_.failed(now, somebody_waits()));
+  schedule();
 }
 
 /// Waiting would change nothing: who waits is told so, and the next who asks tries anew.
-void Session::fail_waiting(const Failure& failure) {
-  const Failure why = failure;
-  next_try_.reset();
+void Session::fail_held(const Failure& failure) {
+  next_try_.clear();
   const std::vector<HeldMessage> held = held_.take_all();
   schedule();
-  Ending ending;
-  ending.failure = why;
-  ending.failure->delivered = Delivered::no;
-  for (const HeldMessage& one : held) events_->session_ended(one.message.id, ending);
-  if (state_ == State::waiting) events_->session_refused(why);
+  Failure told = failure;
+  told.delivered = Delivered::no;
+  for (const HeldMessage& one : held) end_message(one.message.id, told);
+  if (phase_ == Phase::away) events_->session_refused(failure);
 }
 
 /// The session stands, but the upstream turns away what comes in it (401, 403): not ready, until it
@@ -216,77 +139,90 @@ void Session::note_turned_away(const Failure& failure) {
   last_failure_ = failure;
   events_->session_failed(failure);
   // It may concern that one request alone.
-  if (is_news && failure.status == 403 && ping_id_ == UpstreamId{}) send_ping();
+  if (is_news && failure.status == 403) keep_alive_.ping();
 }
 
 bool Session::somebody_waits() const {
-  return events_->frames_wait() || !held_.empty() || initialize_is_clients_;
-}
-
-bool Session::is_wanted() const { return lost_ || somebody_waits() || events_->wants_session(); }
-
-std::chrono::milliseconds Session::next_delay() {
-  return somebody_waits() ? backoff_.soon() : backoff_.next();
+  return events_->frames_wait() || !held_.empty() || initialize_.clients;
 }
 
 void Session::came_back() {
-  state_ = State::open;
+  phase_ = Phase::open;
   ++counts_.reconnects;
-  next_try_.reset();
+  next_try_.clear();
+  next_try_.forget_failures();
   last_failure_.reset();
-  backoff_.reset();
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
-  watch_silence();
+  keep_alive_.watch();
   if (!doubts_.empty()) confirm();
   release_held();
   schedule();
   events_->session_open();
 }
 
+/// Is the upstream back? What is held asks as well as a ping.
 void Session::probe() {
-  last_try_ = loop_.now();
+  next_try_.begin(loop_.now());
   if (held_.empty()) {
-    if (ping_id_ == UpstreamId{}) send_ping();
+    keep_alive_.ping();
   } else {
     release_held();
   }
 }
 
 void Session::release_held() {
-  for (HeldMessage& held : held_.take_ready(loop_.now())) {
-    send(std::move(held.message));
-  }
-}
-
-void Session::give_up_held(const Failure& failure) {
-  given_up_ = failure;
-  std::vector<UpstreamId> ids;
-  for (const HeldMessage& held : held_.take_all()) ids.push_back(held.message.id);
-  schedule();
-  upstream_.give_up_unsent(failure);
-  for (const UpstreamId id : ids) end_given_up(id);
-  if (!is_trying()) give_up_initialize();
-}
-
-void Session::give_up_initialize() {
-  const UpstreamId id = initialize_id_;
-  if (!initialize_is_clients_) return;
-  withdraw_initialize(id);
-  end_given_up(id);
-}
-
-void Session::end_given_up(UpstreamId id) {
-  Ending ending;
-  ending.failure = *given_up_;
-  events_->session_ended(id, std::move(ending));
+  for (HeldMessage& held : held_.take_ready(loop_.now())) send(std::move(held.message));
 }
 
 void Session::fail_expired() {
-  for (HeldMessage& held : held_.take_expired(loop_.now())) {
-    Ending ending;
-    ending.failure = std::move(held.failure);
-    events_->session_ended(held.message.id, std::move(ending));
+  for (HeldMessage& held : held_.take_expired(loop_.now()))
+    end_message(held.message.id, std::move(held.failure));
+}
+
+void Session::end_message(UpstreamId id, Failure failure) {
+  Ending ending;
+  ending.failure = std::move(failure);
+  events_->session_ended(id, std::move(ending));
+}
+
+void Session::give_up_held(const Failure& failure) {
+  life_ = GivingUp{failure};
+  const std::vector<HeldMessage> held = held_.take_all();
+  schedule();
+  upstream_.give_up_unsent(failure);
+  for (const HeldMessage& one : held) end_message(one.message.id, failure);
+  if (!is_trying()) give_up_initialize();
+}
+
+/// A client's `initialize` that waited for the next try, which does not come.
+void Session::give_up_initialize() {
+  if (!initialize_.clients) return;
+  const UpstreamId id = initialize_.clients->id;
+  withdraw_initialize(id);
+  end_message(id, *given_up());
+}
+
+void Session::timer_fired() {
+  fail_expired();
+  if (next_try_.take_due(loop_.now()) && is_wanted()) {
+    if (is_there()) {
+      probe();
+    } else {
+      start_try();
+    }
+  }
+  if (is_open()) release_held();
+  schedule();
+}
+
+void Session::schedule() {
+  const auto held = held_.next_time(is_open());
+  const auto next_try = next_try_.due();
+  if (!held && !next_try) {
+    timer_.clear();
+  } else {
+    timer_.set(std::min(held.value_or(SteadyTime::max()), next_try.value_or(SteadyTime::max())));
   }
 }
 

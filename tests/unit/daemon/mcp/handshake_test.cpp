@@ -15,13 +15,6 @@ namespace {
 
 const Lines versions = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
 
-std::string result_with(const std::string& version) {
-  return R"({ "serverInfo":{"name":"x","protocolVersion":"1"},)"
-         "\t"
-         R"("protocolVersion" : ")" +
-         version + R"(", "capabilities":{"z":1e400,"a":[ ]} ,"a":0.10 })";
-}
-
 }  // namespace
 
 TEST_CASE("the four revisions with an initialize are known, and no other") {
@@ -31,35 +24,6 @@ TEST_CASE("the four revisions with an initialize are known, and no other") {
     CHECK_FALSE(is_known_legacy_version(version));
   }
   CHECK(newest_legacy_version == "2025-11-25");
-}
-
-TEST_CASE("who asks for an older known revision gets it, everything else stays byte for byte") {
-  for (const std::string& kept : versions) {
-    for (const std::string& asked : versions) {
-      CAPTURE(kept);
-      CAPTURE(asked);
-      CHECK(initialize_result_for(result_with(kept), asked) == result_with(std::min(kept, asked)));
-    }
-  }
-}
-
-TEST_CASE("who asks for an unknown revision gets the kept result unchanged") {
-  for (const char* asked :
-       {"", "1999-01-01", "2024-10-07", "2026-07-28", "latest", "2025-06-1", "2024-11-05\""}) {
-    CAPTURE(asked);
-    CHECK(initialize_result_for(result_with("2025-06-18"), asked) == result_with("2025-06-18"));
-  }
-}
-
-TEST_CASE("a kept result with an unknown newer revision still answers an older client") {
-  CHECK(initialize_result_for(result_with("2026-01-01"), "2025-03-26") ==
-        result_with("2025-03-26"));
-}
-
-TEST_CASE("a result without a revision is passed on as it is") {
-  CHECK(initialize_result_for("{}", "2024-11-05") == "{}");
-  CHECK(initialize_result_for(R"({"protocolVersion":7})", "2024-11-05") ==
-        R"({"protocolVersion":7})");
 }
 
 TEST_CASE("the revision is read from a result and from the params of an initialize") {
@@ -102,21 +66,6 @@ TEST_CASE("the kept params of an initialize are as they came, but for the progre
   CHECK(kept(R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})") ==
         R"({"progressToken":1,"_meta":{"y":{"progressToken":2}}})");
   CHECK(params_to_keep(frame_of(R"({"id":1,"method":"initialize"})")).empty());
-}
-
-TEST_CASE("the list changes a server declares, and only those") {
-  CHECK(
-      declared_list_changes(
-          R"({"capabilities":{"prompts":{"listChanged": true},"tools":{"x":1,"listChanged":true},)"
-          R"("resources":{"subscribe":true,"listChanged":true},"other":{"listChanged":true}}})") ==
-      Lines{"notifications/tools/list_changed", "notifications/resources/list_changed",
-            "notifications/prompts/list_changed"});
-  CHECK(declared_list_changes(
-            R"({"capabilities":{"tools":{"listChanged":false},"resources":{},"prompts":true}})")
-            .empty());
-  CHECK(declared_list_changes(R"({"tools":{"listChanged":true}})").empty());
-  CHECK(declared_list_changes("{}").empty());
-  CHECK(declared_list_changes("").empty());
 }
 
 TEST_CASE("a server that knows only revisions without an initialize is known by its error") {

@@ -183,12 +183,13 @@ TEST_CASE(
   subscribe(t, client, "demo://refused");
   t.upstream.answer_error(t.upstream.id_of("resources/subscribe"), R"({"code":-1,"message":"m"})");
   t.leave(client);  // a subscription outlives its client
-  const auto restored = t.router.state_to_restore();
-  REQUIRE(restored.size() == 2);
-  CHECK(restored[0].method == "logging/setLevel");
-  CHECK(restored[0].params == R"({"level":"debug"})");
-  CHECK(restored[1].method == "resources/subscribe");
-  CHECK(restored[1].params == R"({"uri":"demo://a"})");
+  const SessionSettings set = t.router.settings();
+  CHECK(set.log_level_params == R"({"level":"debug"})");
+  CHECK(set.subscriptions == Lines{"demo://a"});
+  RouterFixture later;
+  later.router.take_settings(set);
+  CHECK(later.router.settings().log_level_params == set.log_level_params);
+  CHECK(later.router.settings().subscriptions == set.subscriptions);
   t.in_turn([&] { t.router.session_replaced({"notifications/tools/list_changed"}); });
   Lines told;
   t.feed.ring().each_after(Sequence{0}, [&](const RingEntry& entry) {
@@ -216,7 +217,7 @@ TEST_CASE("an unsubscribe goes upstream when no other client wants the resource 
   subscribe(t, second, "demo://a", "unsubscribe");
   CHECK(t.upstream.count("resources/unsubscribe") == 1);
   t.upstream.answer(t.upstream.id_of("resources/unsubscribe"));
-  CHECK(t.router.state_to_restore().empty());
+  CHECK(t.router.settings().subscriptions.empty());
 }
 
 TEST_CASE("every request ends in exactly one class of the statistics") {

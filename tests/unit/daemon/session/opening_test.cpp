@@ -10,6 +10,7 @@ using Methods = SessionFixture::Methods;
 TEST_CASE("a session is opened step by step, each of which waits for the one before") {
   SessionFixture t;
   CHECK(t.session.state() == Session::State::idle);
+  CHECK(t.session.server() == nullptr);
   t.require();
   CHECK(t.session.state() == Session::State::opening);
   CHECK(t.upstream.methods() == Methods{"initialize"});
@@ -28,8 +29,8 @@ TEST_CASE("a session is opened step by step, each of which waits for the one bef
   t.upstream.finish(t.upstream.id_of("notifications/initialized"));
   CHECK(t.session.is_open());
   CHECK(t.events.told == Methods{"open"});
-  CHECK(t.session.initialize_result() == t.result);
-  CHECK(t.session.protocol_version() == "2025-11-25");
+  CHECK(t.session.server()->initialize_result() == t.result);
+  CHECK(t.session.server()->protocol_version() == "2025-11-25");
   CHECK(t.session.counts().opened == 1);
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "session/session.hpp"
+#include "session/session_events.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -25,7 +25,7 @@ class FakeSessionEvents final : public SessionEvents {
   // What the session was answered when it asked.
   bool frames = false;
   bool wanted = false;
-  std::vector<Restorable> restorable;
+  SessionSettings set;
 
   // What it has told.
   std::vector<std::string> told;  ///< by name: "open", "closed", "away", "replaced", …
@@ -76,7 +76,8 @@ class FakeSessionEvents final : public SessionEvents {
   }
   bool frames_wait() const override { return frames; }
   bool wants_session() const override { return wanted; }
-  std::vector<Restorable> state_to_restore() const override { return restorable; }
+  SessionSettings settings() const override { return set; }
+  void take_settings(const SessionSettings& settings) override { set = settings; }
   void session_replaced(const std::vector<std::string>& changes) override {
     told.emplace_back("replaced");
     list_changes = changes;

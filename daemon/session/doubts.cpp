@@ -1,0 +1,56 @@
+#include "session/doubts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "session/retry_decision.hpp"
+
+namespace bridge {
+namespace {
+
+/// Also with a short --connect-wait the ping has this long.
+constexpr std::chrono::milliseconds shortest_patience{1000};
+
+}  // namespace
+
+Doubts::Doubts(EventLoop& loop, SessionSender& sender, Upstream& upstream,
+               std::function<void()> unanswered)
+    : sender_(sender),
+      upstream_(upstream),
+      timer_(loop, [this, unanswered = std::move(unanswered)] {
+        cancel();
+        unanswered();
+      }) {}
+
+bool Doubts::remove(UpstreamId id) {
+  return std::erase_if(doubts_, [id](const Ending& doubt) { return doubt.unanswered->id == id; }) !=
+         0;
+}
+
+void Doubts::ask(std::chrono::milliseconds patience) {
+  if (is_asking()) return;
+  question_ = sender_.request("ping");
+  timer_.set_after(std::max(patience, shortest_patience));
+}
+
+bool Doubts::ask_again(Ending& ending) {
+  if (!ending.failure || !ending.unanswered ||
+      !may_repeat_after(*ending.failure, *ending.unanswered))
+    return false;
+  ++ending.unanswered->repeats;
+  sender_.send(std::move(*ending.unanswered));
+  return true;
+}
+
+std::vector<Ending> Doubts::take_all() {
+  timer_.clear();
+  question_ = UpstreamId{};
+  return std::exchange(doubts_, {});
+}
+
+void Doubts::cancel() {
+  timer_.clear();
+  if (is_asking()) upstream_.abandon(std::exchange(question_, UpstreamId{}));
+}
+
+}  // namespace bridge

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "event/deadline_timer.hpp"
+#include "session/session_sender.hpp"
+
+namespace bridge {
+
+/// Refusals that may mean a lost session, each with its message, and the one ping that asks for all
+/// of them whether the session is there (BEHAVIOUR, "Session: doubt"). What it is told decides the
+/// session, which then takes them.
+class Doubts {
+ public:
+  /// `unanswered`: the ping was not answered in time; it is given up.
+  Doubts(EventLoop& loop, SessionSender& sender, Upstream& upstream,
+         std::function<void()> unanswered);
+
+  /// REQUIRES: the message is given back in the ending.
+  void add(Ending ending) { doubts_.push_back(std::move(ending)); }
+  /// Forgets a message; false if it is none of them.
+  bool remove(UpstreamId id);
+  bool empty() const { return doubts_.empty(); }
+
+  /// Asks, unless that is under way.
+  void ask(std::chrono::milliseconds patience);
+  bool is_question(UpstreamId id) const { return is_asking() && id == question_; }
+  /// The ping has ended with this; sends it again if that may tell more, and says so: a broken
+  /// connection has told nothing of the session, and a ping only reads.
+  bool ask_again(Ending& ending);
+
+  /// Ends the asking, and gives all of them away.
+  std::vector<Ending> take_all();
+  /// Stops waiting for the ping.
+  void cancel();
+
+ private:
+  bool is_asking() const { return question_ != UpstreamId{}; }
+
+  SessionSender& sender_;
+  Upstream& upstream_;
+  std::vector<Ending> doubts_;
+  UpstreamId question_{};  ///< the ping under way
+  DeadlineTimer timer_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.hpp"
+#include "event/deadline_timer.hpp"
+#include "jsonrpc/frame.hpp"
+#include "session/session_sender.hpp"
+
+namespace bridge {
+
+/// One try to open a session, step by step: `initialize`, the server stream, `initialized`, the log
+/// level, all subscriptions at once (MCP 2025-11-25, "Lifecycle"; BEHAVIOUR, "Session: opening").
+/// Each step waits for the one before, and none for ever.
+///
+/// Another way of opening one (`server/discover` of MCP 2026-07-28) is another first step: begin()
+/// is given the request, and handshake_done() is told when its answer was good.
+///
+/// Owned by the session, which decides what an answer means and who is told; the loop's thread
+/// only.
+class Opening {
+ public:
+  class Events {
+   public:
+    /// `initialize` was given up: nothing has come of it, not even an end.
+    virtual void initialize_unanswered() = 0;
+    /// What has to be set again in the new session.
+    virtual SessionSettings settings_to_restore() const = 0;
+    /// The last step is done.
+    virtual void opening_done() = 0;
+
+   protected:
+    ~Events() = default;
+  };
+
+  Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log, Events& events);
+
+  /// Sends the `initialize`. It may take six times `connect_wait`, and twice as long at each
+  /// further try that was not answered.
+  void begin(Outgoing initialize, std::chrono::milliseconds connect_wait);
+  /// `initialize` was answered with a handshake: the other steps follow.
+  void handshake_done(const std::string& protocol_version);
+  /// Ends it where it is. What it has sent is not waited for: the next try sends it anew.
+  void stop();
+  /// The upstream itself is being ended: nothing is awaited any more.
+  void forget();
+
+  bool is_under_way() const { return step_ != Step::none; }
+  bool is_initializing() const { return step_ == Step::initialize; }
+  /// Whether this is the `initialize` whose answer is awaited.
+  bool is_initialize(UpstreamId id) const { return is_initializing() && awaits(id); }
+  /// Whether this message is the awaited `initialize` itself: only a client sends one, so who sends
+  /// it back says nothing of its own.
+  bool is_echo(const Frame& frame) const;
+  /// Whether the step under way waits for the end of this message.
+  bool awaits(UpstreamId id) const;
+
+  /// A message on the stream of `initialize` could not be read.
+  void note_malformed(std::string_view reason) { malformed_ = reason; }
+  std::string_view malformed() const { return malformed_; }
+  /// Nothing more comes for this message. REQUIRES: awaits(). After that of `initialize` it waits
+  /// for handshake_done() or stop().
+  void ended(UpstreamId id);
+  /// The server stream was answered, whatever the answer.
+  void server_stream_answered();
+
+ private:
+  enum class Step : std::uint8_t {
+    none,
+    initialize,
+    server_stream,
+    initialized,
+    log_level,
+    subscriptions
+  };
+
+  void enter(Step step, std::optional<std::chrono::milliseconds> patience);
+  void next();
+  void unanswered();
+  void give_up_awaited();
+
+  SessionSender& sender_;
+  Upstream& upstream_;
+  Log& log_;
+  Events& events_;
+  Step step_ = Step::none;
+  std::vector<UpstreamId> awaited_;  ///< own messages whose end the step waits for
+  std::string_view malformed_;       ///< what is wrong with what came for `initialize`; a literal
+  int unanswered_tries_ = 0;         ///< in a row
+  DeadlineTimer timer_;              ///< the step's patience
+};
+
+}  // namespace bridge

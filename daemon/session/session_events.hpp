@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "jsonrpc/frame.hpp"
+#include "session/kept_session.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// What the session tells the router, inside a Turn.
+class SessionEvents {
+ public:
+  /// Waiting frames can go now.
+  virtual void session_open() = 0;
+  /// There is none and nobody is opening one; who waits may ask for it again.
+  virtual void session_closed() = 0;
+  /// It was open and is not now; frames have to wait.
+  virtual void session_away() = 0;
+  /// A try to open or to reach it failed: for the status.
+  virtual void session_failed(const Failure& failure) = 0;
+  /// The upstream refuses: everything that waits is answered with this.
+  virtual void session_refused(const Failure& failure) = 0;
+  /// One message that is not the session's own affair. Returns the request that it answers; none:
+  /// it is no answer, or to nothing that is awaited.
+  virtual std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin,
+                                                    Frame frame) = 0;
+  /// A message that cannot be read came on this stream.
+  virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
+  /// Nothing more comes for this outgoing message.
+  virtual void session_ended(UpstreamId id, Ending ending) = 0;
+  /// Whether frames wait for the session: then a failed try is repeated soon.
+  virtual bool frames_wait() const = 0;
+  /// Whether there is to be a session though nobody waits for it: then it is repeated by and by.
+  virtual bool wants_session() const = 0;
+  /// What clients have set, to be set again in a new session.
+  virtual SessionSettings settings() const = 0;
+  /// What an earlier daemon's clients have set.
+  virtual void take_settings(const SessionSettings& settings) = 0;
+  /// A new session took the place of a lost one; changes in between went unseen.
+  virtual void session_replaced(const std::vector<std::string>& list_changes) = 0;
+
+ protected:
+  ~SessionEvents() = default;
+};
+
+}  // namespace bridge

@@ -1,0 +1,150 @@
+#include "session/retry_decision.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+using Action = RetryDecision::Action;
+using News = RetryDecision::News;
+
+namespace {
+
+const SteadyTime now = SteadyTime{} + 1h;
+
+Failure failure(ErrorKind kind, Delivered delivered) { return failure_of(kind, delivered, "why"); }
+
+/// What came back, of a message sent in session 1 and given back while session 1 is open.
+struct Row {
+  const char* what;
+  Failure failure;
+  Action action;
+  News news = News::none;
+  SessionVerdict verdict = SessionVerdict::kept;
+  bool may_repeat = false;
+  std::uint8_t rejections = 0;
+  std::uint8_t repeats = 0;
+  bool is_open = true;
+  std::uint32_t session = 1;
+  std::optional<std::chrono::milliseconds> retry_after{};
+  std::optional<std::chrono::milliseconds> held_for{};  ///< it may wait so long from now on
+  bool definitive = false;
+};
+
+RetryDecision decide(const Row& row) {
+  Ending ending;
+  ending.failure = row.failure;
+  ending.failure->retry_after = row.retry_after;
+  ending.failure->definitive = row.definitive;
+  ending.session = row.verdict;
+  ending.unanswered.emplace();
+  ending.unanswered->session = 1;
+  ending.unanswered->may_repeat = row.may_repeat;
+  ending.unanswered->rejections = row.rejections;
+  ending.unanswered->repeats = row.repeats;
+  if (row.held_for) ending.unanswered->hold_until = now + *row.held_for;
+  return decide_retry(ending, {row.is_open, row.session, now, 10s});
+}
+
+const Failure unreachable = failure(ErrorKind::connect, Delivered::no);
+const Failure closed = failure(ErrorKind::closed, Delivered::unknown);
+const Failure refused = failure(ErrorKind::http, Delivered::no);
+const Failure unknown = failure(ErrorKind::http, Delivered::unknown);
+
+constexpr auto kept = SessionVerdict::kept;
+constexpr auto doubtful = SessionVerdict::doubtful;
+constexpr auto lost = SessionVerdict::lost;
+
+const std::vector<Row> table = {
+    // The session.
+    {"no session", refused, Action::hold, News::session_lost, lost},
+    {"no session, the second time", refused, Action::hold, News::session_lost, lost, false, 1},
+    {"no session, the third time", refused, Action::give_up, News::session_lost, lost, false, 2},
+    {"no session, and it is being opened", refused, Action::hold, News::session_lost, lost, false,
+     0, 0, false, 2},
+    {"no session, but there is a newer one", refused, Action::send_now, News::none, lost, false, 0,
+     0, true, 2},
+    {"the third time, though there is a newer one", refused, Action::give_up, News::session_lost,
+     lost, false, 2, 0, true, 2},
+    {"it speaks of the session", refused, Action::ask, News::none, doubtful},
+    {"it speaks of a session that was replaced", refused, Action::send_now, News::none, doubtful,
+     false, 0, 0, true, 2},
+    {"it speaks of the session and is unreachable", unreachable, Action::ask, News::none, doubtful},
+    // The way there.
+    {"no connection", unreachable, Action::hold, News::unreachable},
+    {"no connection, while away", unreachable, Action::hold, News::unreachable, kept, false, 0, 0,
+     false},
+    {"no address", failure(ErrorKind::dns, Delivered::no), Action::hold, News::unreachable},
+    {"no trust for now", failure(ErrorKind::tls, Delivered::no), Action::hold, News::unreachable},
+    {"connecting took too long", failure(ErrorKind::timeout, Delivered::no), Action::hold,
+     News::unreachable},
+    {"an answer took too long", failure(ErrorKind::timeout, Delivered::unknown), Action::give_up},
+    {"no trust for good",
+     failure(ErrorKind::tls, Delivered::no),
+     Action::give_up,
+     News::unreachable,
+     kept,
+     false,
+     0,
+     0,
+     true,
+     1,
+     {},
+     {},
+     true},
+    // It was told to come again.
+    {"in 10 s", refused, Action::hold, News::none, kept, false, 0, 0, true, 1, 10s},
+    {"in more than --connect-wait", refused, Action::give_up, News::none, kept, false, 0, 0, true,
+     1, 10001ms},
+    {"after what is left of its time", refused, Action::give_up, News::none, kept, false, 0, 0,
+     true, 1, 3s, 2999ms},
+    {"within what is left of its time", refused, Action::hold, News::none, kept, false, 0, 0, true,
+     1, 3s, 3s},
+    {"but it may have been processed", unknown, Action::give_up, News::none, kept, false, 0, 0,
+     true, 1, 1s},
+    // Its connection broke.
+    {"a call", closed, Action::give_up},
+    {"what only reads", closed, Action::send_now, News::none, kept, true},
+    {"what only reads, while away", closed, Action::hold, News::none, kept, true, 0, 0, false},
+    {"what only reads, the second time", closed, Action::send_now, News::none, kept, true, 0, 1},
+    {"what only reads, the third time", closed, Action::give_up, News::none, kept, true, 0, 2},
+    // Anything else is the client's.
+    {"a status", refused, Action::give_up},
+    {"a status of what only reads", unknown, Action::give_up, News::none, kept, true},
+    {"who is it", failure(ErrorKind::auth, Delivered::no), Action::give_up},
+    {"no message", failure(ErrorKind::malformed, Delivered::unknown), Action::give_up, News::none,
+     kept, true},
+};
+
+}  // namespace
+
+TEST_CASE("what becomes of a message that failed before its answer began") {
+  for (const Row& row : table) {
+    CAPTURE(row.what);
+    const RetryDecision decision = decide(row);
+    CHECK(decision.action == row.action);
+    CHECK(decision.news == row.news);
+    const bool is_held_for_later = decision.action == Action::hold && row.retry_after;
+    CHECK(decision.delay == (is_held_for_later ? *row.retry_after : 0ms));
+    const bool is_rejected = row.verdict == lost || (row.verdict == doubtful && row.session != 1);
+    CHECK(decision.rejections == row.rejections + (is_rejected ? 1 : 0));
+    const bool is_repeated = row.failure.kind == ErrorKind::closed && row.action != Action::give_up;
+    CHECK(decision.repeats == row.repeats + (is_repeated ? 1 : 0));
+  }
+}
+
+TEST_CASE("what finds no session is told so in the end, and nothing of the upstream's error") {
+  Row row{"", refused, Action::hold, News::session_lost, lost};
+  row.failure.error_object = R"({"code":1})";
+  row.failure.summary = "short";
+  const Failure told = decide(row).failure;
+  CHECK(told.kind == ErrorKind::session);
+  CHECK(told.delivered == Delivered::no);
+  CHECK(told.message == "the upstream keeps losing the session: why");
+  CHECK(told.summary == "the upstream keeps losing the session: short");
+  CHECK(told.error_object.empty());
+}
