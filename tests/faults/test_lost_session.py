@@ -117,18 +117,6 @@ class Lost(FaultCase):
         server.clear_faults()
         self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
 
-    def test_a_400_about_the_session_is_the_clients_if_the_ping_that_is_to_confirm_it_hangs(self):
-        server, daemon = self.bridge("--connect-wait", "1s")
-        client = self.client()
-        client.fence()
-        server.fault({"hang": True}, method="ping")
-        server.fault({"status": 400, "body": {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "session expired"}}},
-                     method="tools/call")
-        self.assertEqual(client.call("echo", {"message": "x"}, 1)["error"]["message"], "session expired")
-        self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
-        self.assertEqual(daemon.status()["upstream"]["reopened"], 0)
-        self.assertEqual(len(server.log("tools/call")), 3)
-
     def test_the_ping_that_is_to_confirm_a_400_is_sent_again_if_its_connection_breaks(self):
         server, daemon = self.bridge(upstream=("--unknown-session", "400"))
         client = self.client()
@@ -173,15 +161,6 @@ class Away(FaultCase):
         self.assertEqual([entry["sessionId"] is not None for entry in again.log("tools/call")].count(True),
                          len(again.log("tools/call")))
 
-    def test_who_waits_too_long_is_told_that_nothing_was_delivered(self):
-        server, _ = self.bridge("--connect-wait", "1s")
-        client = self.client()
-        client.fence()
-        server.stop()
-        client.send(*[call("echo", {"message": "x"}, id) for id in range(64)])
-        answers = self.collect(client, 64)
-        for id, answer in answers.items():
-            self.assert_error(answer, -32000, id, "connect", "no")
 
 
 if __name__ == "__main__":

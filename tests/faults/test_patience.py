@@ -60,19 +60,6 @@ class Away(FaultCase):
         self.assertEqual(text_of(client.answer(1)), "waited")
         self.assertLess(self.server.log("tools/call")[0]["atMs"] - tried, 100)
 
-    def test_a_session_that_was_lost_while_away_is_opened_again_at_once(self):
-        daemon, client = self.open_session("--connect-wait", "25s", "--log-level", "debug")
-        self.go_away()
-        client.send(call("echo", {"message": "waited"}, 1))
-        # Several tries in vain: the one after the next would be seconds away.
-        daemon.logged("the server stream ended (not opened)", 4)
-        self.server.control("POST", "sessions/drop", "{}")
-        self.server.forget_log()
-        self.proxy_.command("refuse off")
-        self.assertEqual(text_of(client.answer(1)), "waited")
-        refused = self.server.log()[0]["atMs"]
-        self.assertLess(self.server.log("initialize")[0]["atMs"] - refused, 300)
-
     def test_an_initialize_on_a_connection_that_is_dead_does_not_hold_up_everybody_for_ever(self):
         self.proxy_.command("accept-hang on")
         self.start_daemon(self.proxy_, "--connect-wait", "1s")
@@ -93,18 +80,6 @@ class Away(FaultCase):
         daemon.signal(signal.SIGTERM)
         self.assert_error(client.line(), -32000, "mine", "shutdown", "no")
         self.assertEqual(daemon.wait(), 0)
-
-    def test_a_new_request_makes_the_next_try_come_within_half_a_second(self):
-        # Many failed tries, so the next would be seconds away.
-        daemon, client = self.open_session("--connect-wait", "1s")
-        self.go_away()
-        for id in range(4):
-            self.assert_error(client.call("echo", {}, id), -32000, id, "connect", "no")
-        self.proxy_.command("refuse off")
-        began = time.monotonic()
-        self.assertEqual(text_of(client.call("echo", {"message": "back"}, 9)), "back")
-        self.assertLess(time.monotonic() - began, 1)
-        self.assertEqual(daemon.status()["upstream"]["state"], "open")
 
     def test_the_server_stream_comes_back_with_the_first_request(self):
         daemon, client = self.open_session("--log-level", "debug", "--connect-wait", "500ms")
@@ -150,20 +125,6 @@ class BackAgain(FaultCase):
         self.start_daemon(proxy.url.replace("/mcp", "/sse"), "--keepalive", "0", "--connect-wait", "3s")
         self.back_while_waiting(proxy, 2)
 
-    def test_before_there_was_a_session(self):
-        proxy = self.proxy(self.upstream().port)
-        proxy.command("refuse on")
-        self.start_daemon(proxy, "--connect-wait", "3s")
-        client = self.client()
-        for id in range(2):
-            self.assert_error(client.call("echo", {}, id), -32000, id, "connect", "no")
-        client.send(call("echo", {"message": "waited"}, 99))
-        self.assertFalse(client.wait_readable(1.2))
-        proxy.command("refuse off")
-        began = time.monotonic()
-        self.assertEqual(text_of(client.answer(99)), "waited")
-        self.assertLess(time.monotonic() - began, 1.2)
-
     def test_a_child_that_needs_several_starts(self):
         # Ends four times before it stays.
         script = ("import os,sys\nn=len(os.listdir('.'))\nopen(f'start-{n}','w').close()\n"
@@ -177,36 +138,9 @@ class BackAgain(FaultCase):
         # Half a second from each end to the next start, and the time it takes to start.
         self.assertLess(time.monotonic() - began, 5)
 
-    def test_while_nobody_waits_an_eager_daemon_tries_less_and_less_often(self):
-        proxy = self.proxy(self.upstream().port)
-        proxy.command("refuse on")
-        daemon = self.start_daemon(proxy, "--handshake", "eager")
-
-        def failed():
-            return daemon.metrics().sum("mcp_bridge_session_failed_tries_total")
-
-        eventually(lambda: failed() >= 3, "three tries")
-        began, tries = time.monotonic(), failed()
-        eventually(lambda: failed() > tries, "one more")
-        eventually(lambda: failed() > tries + 1, "and another")
-        self.assertGreater(time.monotonic() - began, 3)
 
 
 class Slowly(FaultCase):
-    def test_an_initialize_told_to_come_again_comes_no_sooner(self):
-        server = self.upstream()
-        server.fault({"status": 429, "headers": {"Retry-After": "2"}}, method="initialize")
-        self.start_daemon(server)
-        clients = [self.client() for _ in range(3)]
-        for id, client in enumerate(clients):
-            # Each of these would make the next try come sooner.
-            client.send(call("echo", {"message": "x"}, id))
-            server.log("initialize", wait=1)
-        for id, client in enumerate(clients):
-            self.assertEqual(text_of(client.answer(id)), "x")
-        first, second = server.log("initialize")
-        self.assertGreaterEqual(second["atMs"] - first["atMs"], 1900)
-
     def test_a_notification_that_is_not_accepted_holds_its_client_up_for_30_seconds_and_nobody_else(self):
         server, daemon = self.bridge()
         client, other = self.client(), self.client()
