@@ -3,7 +3,7 @@
 #include <csignal>
 
 #include "command_line/options.hpp"
-#include "connection/file_descriptor.hpp"
+#include "system/file_descriptor.hpp"
 #include "verbs/run.hpp"
 
 int main(int argc, char** argv) {

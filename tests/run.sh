@@ -50,12 +50,22 @@ TOOLS
   done
 }
 
+# What only looks at the sources, of one version: Debian 13 has others, and its machine does without.
+source_tools() {
+  local tool
+  for tool in clang-format-14 clang-tidy-14 clang-14; do
+    command -v "$tool" >/dev/null || ! apt-cache show "$tool" >/dev/null 2>&1 || echo "$tool"
+  done
+}
+
 install_missing() {
-  local packages
+  local packages tools
   mapfile -t packages < <(missing_packages)
+  [ ${#packages[@]} -eq 0 ] || as_root apt-get -q update
+  mapfile -t tools < <(source_tools)
+  packages+=("${tools[@]}")
   [ ${#packages[@]} -gt 0 ] || return 0
   say "installing ${packages[*]}"
-  as_root apt-get -q update
   as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get -q -y install --no-install-recommends "${packages[@]}"
 }
@@ -92,7 +102,8 @@ say "the peers from npm"
 install_peers
 install_promtool
 build release
-build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release"
+# That each file compiles alone is a test of its own (structure.alone).
+build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release" -DMCP_BRIDGE_UNITY=ON
 
 say "testing"
 export CTEST_OUTPUT_ON_FAILURE=1

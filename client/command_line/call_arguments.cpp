@@ -7,13 +7,14 @@
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "terminal/utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {
 
 std::variant<std::string, UsageError> check_object(std::string_view text,
                                                    std::string_view from_where) {
-  if (!is_utf8(text)) return UsageError{fmt::format("{} are not UTF-8", from_where)};
+  if (!bridge::is_utf8(text)) return UsageError{fmt::format("{} are not UTF-8", from_where)};
   if (!json::is_valid(text) || !json::is_object(text)) {
     return UsageError{fmt::format("{} are no JSON object", from_where)};
   }
@@ -32,7 +33,7 @@ std::variant<KeyAndValue, UsageError> split_word(std::string_view word, Argument
         "argument '{}' is not {}", word,
         forms == ArgumentForms::text_only ? "key=text" : "key=text, key:=json, '{...}' or -")};
   }
-  if (!is_utf8(word)) return UsageError{"an argument is not UTF-8"};
+  if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
   const std::string_view value = word.substr(equals + 1);
   if (forms == ArgumentForms::text_only || word[equals - 1] != ':') {
     return KeyAndValue{word.substr(0, equals), json::quote(value)};
@@ -85,7 +86,7 @@ std::variant<std::string, UsageError> build_call_arguments(const std::vector<std
 }
 
 std::variant<std::string, UsageError> check_params(std::string_view text) {
-  if (!is_utf8(text)) return UsageError{"PARAMS are not UTF-8"};
+  if (!bridge::is_utf8(text)) return UsageError{"PARAMS are not UTF-8"};
   if (!json::is_valid(text) || (!json::is_object(text) && !json::is_array(text))) {
     return UsageError{"PARAMS are no JSON object or array"};
   }

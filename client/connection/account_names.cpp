@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-#include "connection/file_descriptor.hpp"
+#include "system/file_descriptor.hpp"
 
 namespace client {
 namespace {

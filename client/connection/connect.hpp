@@ -8,8 +8,8 @@
 
 #include "command_line/options.hpp"
 #include "connection/deadline.hpp"
-#include "connection/file_descriptor.hpp"
 #include "connection/trusted_peer.hpp"
+#include "system/file_descriptor.hpp"
 
 namespace client {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "connection/deadline.hpp"
-#include "connection/file_descriptor.hpp"
+#include "system/file_descriptor.hpp"
 
 namespace client {
 

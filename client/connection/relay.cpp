@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "connection/deadline.hpp"
-#include "connection/sink.hpp"
+#include "system/sink.hpp"
 #include "terminal/visible.hpp"
 
 namespace client {

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "command_line/duration.hpp"
-#include "connection/file_descriptor.hpp"
 #include "connection/relay_observer.hpp"
+#include "system/file_descriptor.hpp"
 
 namespace client {
 

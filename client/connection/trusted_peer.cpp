@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "connection/account_names.hpp"
-#include "connection/file_descriptor.hpp"
+#include "system/file_descriptor.hpp"
 
 namespace client {
 namespace {

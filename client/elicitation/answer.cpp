@@ -8,6 +8,7 @@
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "terminal/utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {
@@ -117,7 +118,7 @@ Outcome read_boolean(std::string_view typed) {
 }  // namespace
 
 Outcome read_answer(const Field& field, std::string_view typed) {
-  if (!is_utf8(typed)) return FieldRefusal{"that is not UTF-8"};
+  if (!bridge::is_utf8(typed)) return FieldRefusal{"that is not UTF-8"};
   const std::string_view trimmed = trim(typed);
   if (trimmed.empty()) {
     if (field.preset) return FieldAnswer(json::to_json(*field.preset));

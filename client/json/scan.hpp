@@ -7,8 +7,9 @@
 #include <vector>
 
 /// Finds values in JSON text without changing a byte of it, so that what the server wrote can be
-/// printed as it was written (numbers of any size, key order, duplicate keys). Iterative: nesting
-/// is bounded by the text alone. Views point into the text that was given.
+/// printed as it was written (numbers of any size, key order, duplicate keys). By the daemon's
+/// scanner: iterative, and what is nested deeper than 1024 is refused. Views point into the text
+/// that was given.
 namespace client::json {
 
 /// One member of an object. `key` has its quotes and escapes, `value` has no space around it.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,8 +11,5 @@ std::string quote(std::string_view utf8);
 
 /// JSON text on one line: raw line breaks can only be white space in it, and become spaces.
 std::string on_one_line(std::string_view valid_json);
-
-/// Appends the UTF-8 form of a code point; what is no scalar value becomes U+FFFD.
-void append_code_point(std::string& out, std::uint32_t code_point);
 
 }  // namespace client::json

@@ -1,14 +1,20 @@
 #include "json/value.hpp"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
-#include <cassert>
+#include <charconv>
 
+#include "json/scan.hpp"
 #include "json/text.hpp"
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
+#include "text/utf8.hpp"
 
 namespace client::json {
 namespace {
+
+using bridge::JsonScanner;
+using bridge::Slice;
 
 Value make(Value::Kind kind) {
   Value value;
@@ -17,56 +23,49 @@ Value make(Value::Kind kind) {
 }
 
 template <typename Number>
-Value number_value(Number number) {
-  Value value = make(Value::Kind::number);
+bool take_number(std::string_view digits, Value& value) {
+  Number number{};
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+  if (error != std::errc() || end != digits.end()) return false;
   value.number = static_cast<double>(number);
   value.text = fmt::format("{}", number);
-  return value;
+  return true;
 }
 
-template <typename Type>
-Type get(const simdjson::dom::element& element) {
-  Type value{};
-  const auto error = element.get(value);
-  assert(error == simdjson::SUCCESS);  // the type was asked before
-  static_cast<void>(error);
-  return value;
-}
-
-/// Recursive, bounded by the 1024 levels that simdjson accepts.
-Value copy(const simdjson::dom::element& element) {
-  using Type = simdjson::dom::element_type;
-  switch (element.type()) {
-    case Type::INT64: return number_value(get<std::int64_t>(element));
-    case Type::UINT64: return number_value(get<std::uint64_t>(element));
-    case Type::DOUBLE: return number_value(get<double>(element));
-    case Type::BOOL: {
-      Value value = make(Value::Kind::boolean);
-      value.truth = get<bool>(element);
-      return value;
-    }
-    case Type::STRING: {
-      Value value = make(Value::Kind::string);
-      value.text = std::string(get<std::string_view>(element));
-      return value;
-    }
-    case Type::ARRAY: {
-      Value value = make(Value::Kind::array);
-      const auto array = get<simdjson::dom::array>(element);
-      for (const auto item : array) value.items.push_back(copy(item));
-      return value;
-    }
-    case Type::OBJECT: {
-      Value value = make(Value::Kind::object);
-      const auto object = get<simdjson::dom::object>(element);
-      for (const auto field : object) {
-        value.members.push_back(Member{std::string(field.key), copy(field.value)});
-      }
-      return value;
-    }
-    case Type::NULL_VALUE: break;
+/// Recursive, bounded by the levels that the scanner accepts. False: no JSON, or a number that fits
+/// no 64 bit type.
+bool read(JsonScanner& scanner, std::string_view text, Value& value) {
+  switch (scanner.peek()) {
+    case '{':
+      value = make(Value::Kind::object);
+      return scanner.object([&](Slice key) {
+        Member& member = value.members.emplace_back();
+        member.name = bridge::unescape(key.of(text));
+        return read(scanner, text, member.value);
+      });
+    case '[':
+      value = make(Value::Kind::array);
+      return scanner.array([&] { return read(scanner, text, value.items.emplace_back()); });
+    default: break;
   }
-  return make(Value::Kind::null);
+  Slice raw;
+  if (!scanner.value(raw)) return false;
+  const std::string_view scalar = raw.of(text);
+  switch (scalar.front()) {
+    case '"':
+      value = make(Value::Kind::string);
+      value.text = decode_string(scalar);
+      return true;
+    case 't':
+    case 'f':
+      value = make(Value::Kind::boolean);
+      value.truth = scalar.front() == 't';
+      return true;
+    case 'n': value = make(Value::Kind::null); return true;
+    default: value = make(Value::Kind::number);
+  }
+  return take_number<std::int64_t>(scalar, value) || take_number<std::uint64_t>(scalar, value) ||
+         take_number<double>(scalar, value);
 }
 
 }  // namespace
@@ -95,10 +94,14 @@ std::uint64_t Value::count(std::string_view name) const {
 }
 
 std::optional<Value> parse(std::string_view text) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  if (parser.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) return std::nullopt;
-  return copy(root);
+  if (!bridge::is_utf8(text)) return std::nullopt;
+  JsonScanner scanner(text);
+  scanner.skip_space();
+  Value value;
+  if (!read(scanner, text, value)) return std::nullopt;
+  scanner.skip_space();
+  if (!scanner.at_end()) return std::nullopt;
+  return value;
 }
 
 std::string to_json(const Value& value) {

@@ -43,8 +43,8 @@ struct Member {
   Value value;
 };
 
-/// Nothing if simdjson refuses the text: not JSON, not UTF-8, nested beyond 1024, a number that
-/// fits no 64 bit type (1e400). The caller then shows the text as it is.
+/// Nothing if the text is not JSON, not UTF-8, nested beyond 1024, or has a number that fits no 64
+/// bit type (1e400). The caller then shows the text as it is.
 std::optional<Value> parse(std::string_view text);
 
 /// Compact JSON of the value.

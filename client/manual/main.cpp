@@ -4,9 +4,9 @@
 #include <string>
 
 #include "command_line/manual.hpp"
-#include "completions.hpp"
-#include "man_page.hpp"
-#include "template.hpp"
+#include "manual/completions.hpp"
+#include "manual/man_page.hpp"
+#include "manual/template.hpp"
 
 namespace {
 

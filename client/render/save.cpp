@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "connection/file_descriptor.hpp"
+#include "system/file_descriptor.hpp"
 
 namespace client {
 namespace {

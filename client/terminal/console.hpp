@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "connection/sink.hpp"
+#include "system/sink.hpp"
 
 namespace client {
 

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "connection/file_descriptor.hpp"
+#include "system/file_descriptor.hpp"
 
 namespace client {
 

@@ -62,15 +62,6 @@ CodePoint first_code_point(std::string_view text) {
   return {CodePoint::State::valid, value, length};
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const CodePoint point = first_code_point(text);
-    if (point.state != CodePoint::State::valid) return false;
-    text.remove_prefix(point.length);
-  }
-  return true;
-}
-
 int column_width(std::uint32_t code_point) {
   if (contains(zero_width, code_point)) return 0;
   return contains(double_width, code_point) ? 2 : 1;

@@ -22,8 +22,6 @@ struct CodePoint {
 /// REQUIRES: not empty.
 CodePoint first_code_point(std::string_view text);
 
-bool is_utf8(std::string_view text);
-
 /// Columns that a terminal uses for it: 0 for combining marks, 2 for East Asian wide and emoji.
 /// An approximation by ranges, without the locale (setting one up costs more than a whole run).
 int column_width(std::uint32_t code_point);

@@ -10,9 +10,9 @@
 #include "connection/conversation.hpp"
 #include "connection/interrupt.hpp"
 #include "elicitation/form.hpp"
-#include "exit_code.hpp"
 #include "json/message.hpp"
 #include "terminal/console.hpp"
+#include "verbs/exit_code.hpp"
 
 namespace client {
 

@@ -3,8 +3,8 @@
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
 #include "connection/interrupt.hpp"
-#include "exit_code.hpp"
 #include "terminal/console.hpp"
+#include "verbs/exit_code.hpp"
 
 namespace client {
 

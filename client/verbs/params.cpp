@@ -10,6 +10,7 @@
 #include "command_line/call_arguments.hpp"
 #include "json/text.hpp"
 #include "terminal/utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {
@@ -32,7 +33,7 @@ Params read_standard_input() {
 }
 
 Params named(const std::string& name, Params arguments) {
-  if (!is_utf8(name)) return UsageError{"the name is not UTF-8"};
+  if (!bridge::is_utf8(name)) return UsageError{"the name is not UTF-8"};
   if (const auto* object = std::get_if<std::string>(&arguments)) {
     return fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(name), *object);
   }
@@ -50,7 +51,7 @@ Params call_params(const std::string& name, const std::vector<std::string>& word
 }
 
 Params free_params(const std::vector<std::string>& operands) {
-  if (!is_utf8(operands[0])) return UsageError{"METHOD is not UTF-8"};
+  if (!bridge::is_utf8(operands[0])) return UsageError{"METHOD is not UTF-8"};
   if (operands.size() == 1) return "";
   if (operands[1] != "-") return check_params(operands[1]);
   auto read = read_standard_input();
@@ -68,7 +69,7 @@ Params make_params(const Options& options) {
       return named(operands[0], build_arguments({operands.begin() + 1, operands.end()},
                                                 ArgumentForms::text_only));
     case Verb::read:
-      if (!is_utf8(operands[0])) return UsageError{"the URI is not UTF-8"};
+      if (!bridge::is_utf8(operands[0])) return UsageError{"the URI is not UTF-8"};
       return fmt::format(R"({{"uri":{}}})", json::quote(operands[0]));
     case Verb::request:
     case Verb::notify: return free_params(operands);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "command_line/options.hpp"
-#include "exit_code.hpp"
 #include "verbs/dialogue.hpp"
+#include "verbs/exit_code.hpp"
 
 namespace client {
 

@@ -4,6 +4,7 @@
 
 #include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
+#include "text/utf8.hpp"
 
 namespace bridge {
 namespace {

@@ -7,7 +7,7 @@
 #include "http/character_reference.hpp"
 #include "text/ascii.hpp"
 #include "text/byte_order_mark.hpp"
-#include "text/json_text.hpp"
+#include "text/code_point.hpp"
 
 namespace bridge {
 namespace {

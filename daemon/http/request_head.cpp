@@ -11,9 +11,9 @@ namespace {
 constexpr std::size_t max_headers = 100;
 
 bool is_token_character(char c) {
-  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  constexpr std::string_view punctuation = "!#$%&'*+-.^_`|~";
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         others.find(c) != others.npos;
+         punctuation.find(c) != punctuation.npos;
 }
 
 bool is_http_token(std::string_view text) {

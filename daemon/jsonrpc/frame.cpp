@@ -5,6 +5,7 @@
 #include "jsonrpc/error_codes.hpp"
 #include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
+#include "text/utf8.hpp"
 
 namespace bridge {
 namespace {

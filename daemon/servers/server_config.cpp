@@ -10,6 +10,7 @@
 #include "servers/relaxed_json.hpp"
 #include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
+#include "text/utf8.hpp"
 
 namespace bridge {
 namespace {

@@ -1,11 +1,11 @@
 #include "text/json_text.hpp"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <charconv>
 
+#include "text/code_point.hpp"
 #include "text/json_scanner.hpp"
+#include "text/utf8.hpp"
 
 namespace bridge {
 namespace {
@@ -51,25 +51,6 @@ std::size_t character_length(std::string_view text) {
 
 }  // namespace
 
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto byte = [&out](std::uint32_t value) { out.push_back(static_cast<char>(value)); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xC0 | (code >> 6));
-    byte(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    byte(0xE0 | (code >> 12));
-    byte(0x80 | ((code >> 6) & 0x3F));
-    byte(0x80 | (code & 0x3F));
-  } else {
-    byte(0xF0 | (code >> 18));
-    byte(0x80 | ((code >> 12) & 0x3F));
-    byte(0x80 | ((code >> 6) & 0x3F));
-    byte(0x80 | (code & 0x3F));
-  }
-}
-
 std::string unescape(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());
@@ -103,8 +84,9 @@ std::string quote(std::string_view text) {
     if (c == '"' || c == '\\') {
       out.push_back('\\');
       out.push_back(c);
-    } else if (c == '\n') {
-      out += "\\n";
+    } else if (c == '\n' || c == '\r' || c == '\t') {
+      out.push_back('\\');
+      out.push_back(c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
     } else if (byte < 0x20 || byte == 0x7F) {
       out += "\\u00";
       out.push_back(digits[byte >> 4]);
@@ -166,7 +148,5 @@ void make_single_line(std::string& message) {
   if (message.find('\n') != message.npos) std::replace(message.begin(), message.end(), '\n', ' ');
   if (message.find('\r') != message.npos) std::replace(message.begin(), message.end(), '\r', ' ');
 }
-
-bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 }  // namespace bridge

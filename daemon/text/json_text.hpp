@@ -42,10 +42,4 @@ std::string canonical_id(std::string_view raw_id);
 /// Makes one line of a message: raw CR and LF can only be white space in JSON and become spaces.
 void make_single_line(std::string& message);
 
-/// Appends the UTF-8 form of a code point. REQUIRES: a Unicode scalar value.
-void append_utf8(std::string& out, std::uint32_t code_point);
-
-/// Whether all of it is UTF-8.
-bool is_utf8(std::string_view text);
-
 }  // namespace bridge

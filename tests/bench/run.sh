@@ -3,6 +3,8 @@
 #   bash tests/bench/run.sh [PART…]       all parts, or these: latency throughput connect process
 #                                         cpu bytes notifications idle stdio
 #   bash tests/bench/run.sh --callgrind   instructions of one call, and where they go
+#   bash tests/bench/run.sh --instructions [--record]
+#                                         what operations cost, against the figures in instructions.json
 # Exit 1: a figure is over its limit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -22,6 +24,10 @@ demo=$build/tests/support/demo-upstream
 if [[ ${1:-} == --callgrind ]]; then
   command -v valgrind >/dev/null || { echo "this wants valgrind: apt-get install valgrind" >&2; exit 2; }
   exec bash tests/bench/callgrind.sh "$daemon" "$bench" "$build"
+fi
+if [[ ${1:-} == --instructions ]]; then
+  command -v valgrind >/dev/null || { echo "this wants valgrind: apt-get install valgrind" >&2; exit 2; }
+  exec python3 tests/bench/instructions.py "$daemon" "$build/client/mcp-nc" "${@:2}"
 fi
 node_server=tests/end_to_end/real/echo_server.mjs
 if [[ $# -eq 0 || " $* " == *" stdio "* ]] && ! install_peers; then

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "exit_code.hpp"
 #include "verbs/describe_error.hpp"
+#include "verbs/exit_code.hpp"
 
 using namespace client;
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "json/text.hpp"
 #include "terminal/progress_bar.hpp"
 #include "terminal/utf8.hpp"
 #include "terminal/visible.hpp"
 #include "terminal/wrap.hpp"
+#include "text/code_point.hpp"
 
 using namespace client;
 
@@ -26,7 +26,7 @@ TEST_CASE("control characters become visible, line feed and tab stay") {
 TEST_CASE("what turns or hides text becomes visible") {
   const auto text = [](std::initializer_list<std::uint32_t> points) {
     std::string out;
-    for (const std::uint32_t point : points) json::append_code_point(out, point);
+    for (const std::uint32_t point : points) bridge::append_utf8(out, point);
     return out;
   };
   // Bidi controls, separators, tags, invisible operators and fillers, annotations.
@@ -44,7 +44,7 @@ TEST_CASE("what turns or hides text becomes visible") {
 TEST_CASE("joiners and selectors stay where a script or an emoji needs them, one at a time") {
   const auto text = [](std::initializer_list<std::uint32_t> points) {
     std::string out;
-    for (const std::uint32_t point : points) json::append_code_point(out, point);
+    for (const std::uint32_t point : points) bridge::append_utf8(out, point);
     return out;
   };
   const std::string shown[] = {

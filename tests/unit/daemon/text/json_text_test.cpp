@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "text/utf8.hpp"
+
 using namespace bridge;
 using namespace std::string_literals;
 

@@ -1,4 +1,4 @@
-#include "exit_code.hpp"
+#include "verbs/exit_code.hpp"
 
 #include <algorithm>
 #include <array>

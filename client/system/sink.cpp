@@ -1,4 +1,4 @@
-#include "connection/sink.hpp"
+#include "system/sink.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

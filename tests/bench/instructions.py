@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""The guard of instructions: what one operation costs, counted by callgrind, against the figures in instructions.json.
+
+    instructions.py DAEMON CLIENT [--record]
+
+Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a notification into the ring, and one run of
+`mcp-nc call`. Of the daemon's two runs of different length the difference counts, so that start and end cancel out.
+A figure more than 5 % over the recorded one fails, with the functions that grew. The figures are those of one
+compiler and one libcurl: on another machine they are printed and judge nothing. --record writes them.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+LIMIT = 1.05
+FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
+FUNCTIONS_KEPT = 60
+SESSION = "Mcp-Session-Id: 00000000-0000-4000-8000-000000000000\r\n"
+
+
+class Upstream:
+    """A server that echoes: one thread a connection, nothing checked."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/mcp"
+        self.stream = None
+        self.stream_is_open = threading.Event()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            connection, _ = self.listener.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        file = connection.makefile("rb")
+        while line := file.readline():
+            length = 0
+            while (header := file.readline()) not in (b"\r\n", b""):
+                if header.lower().startswith(b"content-length:"):
+                    length = int(header.split(b":")[1])
+            if line.startswith(b"GET"):
+                self.stream = connection
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+                self.stream_is_open.set()
+                continue
+            connection.sendall(self.answer(line, file.read(length)))
+
+    @staticmethod
+    def answer(line, body):
+        message = json.loads(body) if body else {}
+        if "id" not in message or not line.startswith(b"POST"):
+            return b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
+        if message["method"] == "initialize":
+            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
+                      "serverInfo": {"name": "instructions", "version": "1"}}
+        else:
+            text = message.get("params", {}).get("arguments", {}).get("message", "")
+            result = {"content": [{"type": "text", "text": text}]}
+        answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}, separators=(",", ":")).encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{SESSION}Content-Length: {len(answer)}\r\n\r\n"
+        return head.encode() + answer
+
+    def notify(self, count):
+        event = b'event: message\r\ndata: {"jsonrpc":"2.0","method":"notifications/message",' \
+                b'"params":{"level":"info","data":"a notification of the usual size"}}\r\n\r\n'
+        assert self.stream_is_open.wait(30)
+        for _ in range(count // 10):
+            self.stream.sendall(event * 10)
+
+
+class Client:
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rb")
+
+    def ask(self, method, params=None):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method} | ({"params": params} if params else {})
+        self.socket.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        while True:
+            answer = json.loads(self.file.readline())
+            if answer.get("id") == 1:
+                return answer["result"]
+
+    def call(self, size):
+        self.ask("tools/call", {"name": "echo", "arguments": {"message": "x" * size}})
+
+
+def calls_of(size):
+    def operate(path, _, count):
+        client = Client(path)
+        for _ in range(count):
+            client.call(size)
+    return operate
+
+
+def notifications(path, upstream, count):
+    client = Client(path)
+    client.call(1)
+    goal = client.ask("bridge/status")["ring"]["newest"] + count
+    upstream.notify(count)
+    # Asked seldom, since the asking is counted as well.
+    while client.ask("bridge/status")["ring"]["newest"] < goal:
+        time.sleep(0.2)
+
+
+OPERATIONS = {  # name: (what, few, many)
+    "call": (calls_of(24), 300, 1300),
+    "call of 64 KiB": (calls_of(64 << 10), 30, 130),
+    "call of 1 MiB": (calls_of(1 << 20), 3, 13),
+    "notification": (notifications, 1000, 11000),
+}
+
+
+def counted(folder, name, command):
+    out = os.path.join(folder, f"callgrind.{name.replace(' ', '_')}")
+    return out, ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--log-file={out}.log", *command]
+
+
+def figures_of(out):
+    """(instructions in all, {function: its own})"""
+    text = subprocess.run(["callgrind_annotate", "--threshold=100", out], capture_output=True, text=True,
+                          check=True).stdout
+    functions = {}
+    for line in text.splitlines():
+        if found := re.match(r"\s*([\d,]+) \([\s\d.]+%\)\s+(.+)", line):
+            count = int(found[1].replace(",", ""))
+            if found[2].startswith("PROGRAM TOTALS"):
+                total = count
+            else:
+                name = re.sub(r"^.*?:(?=\S)", "", re.sub(r" \[.*\]$", "", found[2]))
+                functions[name[:160]] = functions.get(name[:160], 0) + count
+    return total, functions
+
+
+def run_daemon(folder, daemon, name, operate, count):
+    upstream = Upstream()
+    path = os.path.join(folder, "s")
+    out, command = counted(folder, f"{name}.{count}", [daemon, "--url", upstream.url, "--socket", path,
+                                                     "--keepalive", "0", "--log-level", "error"])
+    with subprocess.Popen(command) as process:
+        while not os.path.exists(path):
+            time.sleep(0.05)
+        operate(path, upstream, count)
+        process.send_signal(signal.SIGTERM)
+    return figures_of(out)
+
+
+def cost_of(folder, daemon, name):
+    operate, few, many = OPERATIONS[name]
+    (total_few, few_functions), (total_many, many_functions) = (
+        run_daemon(folder, daemon, name, operate, count) for count in (few, many))
+    each = {function: (count - few_functions.get(function, 0)) / (many - few)
+            for function, count in many_functions.items()}
+    return (total_many - total_few) / (many - few), each
+
+
+def cost_of_client(folder, daemon, client):
+    upstream = Upstream()
+    path = os.path.join(folder, "c")
+    with subprocess.Popen([daemon, "--url", upstream.url, "--socket", path, "--log-level", "error"]) as process:
+        while not os.path.exists(path):
+            time.sleep(0.05)
+        Client(path).call(1)
+        out, command = counted(folder, "mcp-nc", [client, "-s", path, "call", "echo", "message=hi"])
+        subprocess.run(command, check=True, capture_output=True)
+        process.send_signal(signal.SIGTERM)
+    return figures_of(out)
+
+
+def environment():
+    def first_line(*command):
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    return f"{first_line('c++', '--version')}; libcurl {first_line('pkg-config', '--modversion', 'libcurl')}"
+
+
+def grown(each, before):
+    changes = sorted(((count - before.get(name, 0), name) for name, count in each.items()), reverse=True)
+    return [f"    {change:+12.0f}  {name}" for change, name in changes[:10] if change > 1]
+
+
+def main():
+    daemon, client = sys.argv[1:3]
+    with open(FIGURES, encoding="utf-8") as file:
+        known = json.load(file)
+    recorded = known.get(environment())
+    now, failed = {}, False
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (*OPERATIONS, "mcp-nc call"):
+            total, each = cost_of_client(folder, daemon, client) if name == "mcp-nc call" else \
+                cost_of(folder, daemon, name)
+            kept = sorted(each.items(), key=lambda item: -item[1])[:FUNCTIONS_KEPT]
+            now[name] = {"instructions": round(total), "functions": {key: round(value, 1) for key, value in kept}}
+            before = recorded[name] if recorded else None
+            line = f"{name:16} {total:12.0f}"
+            if before:
+                line += f"  recorded {before['instructions']:12}  {100 * total / before['instructions'] - 100:+.1f} %"
+            print(line, flush=True)
+            if before and total > LIMIT * before["instructions"]:
+                failed = True
+                print("  NOT OK: over 5 % more; what grew most:", *grown(each, before["functions"]), sep="\n")
+    if "--record" in sys.argv:
+        known[environment()] = now
+        with open(FIGURES, "w", encoding="utf-8") as file:
+            json.dump(known, file, indent=1)
+            file.write("\n")
+    elif not recorded:
+        print(f"no figures are recorded for {environment()}: nothing is judged (--record adds them)")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
