@@ -155,7 +155,8 @@ void HttpServer::flush() {
     for (HttpConnection* connection : std::exchange(context_.dirty, {})) {
       connection->flush();
       if (!connection->is_over()) continue;
-      if (auto node = connections_.extract(connection)) context_.loop.reap(std::move(node.mapped()));
+      if (auto node = connections_.extract(connection))
+        context_.loop.reap(std::move(node.mapped()));
     }
   }
 }
