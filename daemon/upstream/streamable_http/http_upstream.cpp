@@ -41,7 +41,7 @@ void HttpUpstream::send(Outgoing message) {
   const bool may_start =
       has_token() && (message.kind == OutgoingKind::request || handovers_.may_start());
   if (may_start) {
-    start(std::move(message));
+    begin_exchange(std::move(message));
   } else if (message.kind == OutgoingKind::request) {
     awaiting_token_.push_back(std::move(message));
     fetch_token();
@@ -64,10 +64,10 @@ void HttpUpstream::start_handovers() {
     fetch_token();
     return;
   }
-  while (auto message = handovers_.pop()) start(std::move(*message));
+  while (auto message = handovers_.pop()) begin_exchange(std::move(*message));
 }
 
-void HttpUpstream::start(Outgoing message) {
+void HttpUpstream::begin_exchange(Outgoing message) {
   const UpstreamId id = message.id;
   if (message.kind != OutgoingKind::request) handovers_.started();
   ExchangeOwner& owner = *this;

@@ -61,7 +61,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void fetch_token();
   void token_arrived(const TokenAnswer& answer);
   bool try_another_token(Exchange& exchange, Ending& ending);
-  void start(Outgoing message);
+  void begin_exchange(Outgoing message);
   void start_handovers();
   void give_back(Outgoing message, Failure failure);
   void refuse(UpstreamId id);

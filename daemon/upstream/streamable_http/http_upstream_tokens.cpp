@@ -27,7 +27,7 @@ void HttpUpstream::token_arrived(const TokenAnswer& answer) {
     for (Outgoing& message : waiting) give_back(std::move(message), *answer.failure);
   } else {
     context_.set_token(answer.token);
-    for (Outgoing& message : waiting) start(std::move(message));
+    for (Outgoing& message : waiting) begin_exchange(std::move(message));
     start_handovers();
   }
   for (const auto& ready : std::exchange(others_awaiting_token_, {})) ready(answer.failure);
