@@ -97,7 +97,10 @@ std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
     return own;
   }
   const auto answered = events_->session_message(origin, std::move(frame));
-  if (answered) note_answer();
+  if (answered) {
+    held_.remove(*answered);  // an answer that came on another stream: it is not sent again
+    note_answer();
+  }
   return answered;
 }
 
