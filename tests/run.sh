@@ -50,12 +50,9 @@ TOOLS
   done
 }
 
-# What only looks at the sources, of one version: Debian 13 has others, and its machine does without.
+# What only looks at the sources, of the one version that says how they look.
 source_tools() {
-  local tool
-  for tool in clang-format-14 clang-tidy-14 clang-14; do
-    command -v "$tool" >/dev/null || ! apt-cache show "$tool" >/dev/null 2>&1 || echo "$tool"
-  done
+  command -v clang-format-14 >/dev/null || ! apt-cache show clang-format-14 >/dev/null 2>&1 || echo clang-format-14
 }
 
 install_missing() {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "text/hidden_characters.hpp"
-#include "text/json_text.hpp"
+#include "text/utf8.hpp"
 
 namespace bridge {
 namespace {

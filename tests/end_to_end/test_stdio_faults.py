@@ -161,7 +161,8 @@ class Crashes(LocalServer):
         before = (daemon.fds(), daemon.status_field("RssAnon"), len(os.listdir(f"/proc/{watcher}/fd")))
         crash(24)
         client.call("echo", {}, next(numbers))
-        self.assertEqual(children(daemon.pid), {watcher: "S"})
+        eventually(lambda: children(daemon.pid) == {watcher: "S"},
+                   lambda: f"the watcher alone, at rest: {children(daemon.pid)}")
         eventually(lambda: len(children(watcher)) == 1, lambda: f"one child of the watcher: {children(watcher)}")
         self.assertEqual(daemon.fds(), before[0])
         self.assertEqual(len(os.listdir(f"/proc/{watcher}/fd")), before[2])
