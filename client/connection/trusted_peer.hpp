@@ -12,8 +12,7 @@
 namespace client {
 
 /// Whom the user trusts to be the daemon beside root, the user and the owner of the socket's
-/// folder:
-/// --peer or MCP_NC_PEER.
+/// folder: --peer or MCP_NC_PEER.
 struct TrustedPeer {
   std::optional<uid_t> user;
   bool anybody = false;

@@ -9,6 +9,13 @@ namespace bridge {
 
 /// Counts the bytes held in all queues and accumulating frames against --max-buffered.
 /// Owned by the daemon; the loop's thread only.
+///
+/// It only counts. While it is over the limit, in this order: nothing more is read from clients
+/// (Connection::may_read, HttpConnection, HttpFace for bodies) nor, far over it, from a local
+/// server (ChildProcess); what is kept for resumption goes (HttpFace::relieve_budget); after
+/// --client-stall the largest accumulating answer (HttpUpstream::relieve_budget), the largest Unix
+/// client that does not read (UnixClients::end_largest_stalled) and the largest heap of messages of
+/// the HTTP face (HttpFace::sweep) end, one after the other.
 class ByteBudget {
  public:
   explicit ByteBudget(std::size_t limit) : limit_(limit) {}
@@ -18,7 +25,7 @@ class ByteBudget {
   void on_relief(std::function<void()> relieved) { relieved_.push_back(std::move(relieved)); }
 
   /// `used_up` is called when what is held rises over the limit, from within whatever raised it:
-  /// it may only take note.
+  /// it may only take note. Set once.
   void on_used_up(std::function<void()> used_up) { used_up_ = std::move(used_up); }
 
   bool over() const { return used_ > limit_; }

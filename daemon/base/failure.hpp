@@ -36,10 +36,11 @@ enum class Delivered { no, unknown };
 struct Failure {
   ErrorKind kind = ErrorKind::closed;
   Delivered delivered = Delivered::unknown;
-  std::string message;   ///< for a person; nothing secret in it
-  std::string summary;   ///< for the log, if the message repeats what the upstream said
-  int status = 0;        ///< of HTTP, if one was the cause
-  bool opening = false;  ///< it met the opening of the session, not the request that is told of it
+  std::string message;  ///< for a person; nothing secret in it
+  std::string summary;  ///< for the log, if the message repeats what the upstream said
+  int status = 0;       ///< of HTTP, if one was the cause
+  bool opening =
+      false;  ///< the opening of the session has failed, not the request that is answered so
   bool definitive = false;  ///< it would end the same way if it were tried again
   std::optional<std::chrono::milliseconds> retry_after;
   std::string www_authenticate;

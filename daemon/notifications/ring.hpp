@@ -48,7 +48,7 @@ struct RingReader {
 ///
 /// Bounded by entries and by bytes, oldest out first. An entry stays until it is pushed out, taken
 /// or not; one that leaves untaken counts as dropped. Sequence numbers only grow. Age is judged
-/// when the ring is used: every function that takes `now` drops what is too old first.
+/// when the ring is used: push(), join() and expire() drop what is too old first.
 class Ring {
  public:
   explicit Ring(RingLimits limits) : limits_(std::move(limits)) {}

@@ -10,8 +10,8 @@
 namespace bridge {
 
 /// Refusals that may mean a lost session, each with its message, and the one ping that asks for all
-/// of them whether the session is there (BEHAVIOUR, "Session: doubt"). What it is told decides the
-/// session, which then takes them.
+/// of them whether the session is there (BEHAVIOUR, "Session: doubt"). The session decides what
+/// becomes of them when the ping has ended, and takes them out.
 class Doubts {
  public:
   /// `unanswered`: the ping was not answered in time; it is given up.

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-
-/// A message that was provably not acted on, and waits to be sent again.
+/// A message that waits to be sent again: nobody has acted on it, or it only reads.
 struct HeldMessage {
   Outgoing message;
   Failure failure;        ///< what to answer if its time runs out

@@ -97,10 +97,7 @@ std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
     return own;
   }
   const auto answered = events_->session_message(origin, std::move(frame));
-  if (answered) {
-    held_.remove(*answered);  // an answer that came on another stream: it is not sent again
-    note_answer();
-  }
+  if (answered) note_answer();
   return answered;
 }
 
@@ -208,7 +205,7 @@ void Session::note_ping_failure(const Ending& ending) {
 
 void Session::server_stream_changed(ServerStream state) {
   server_stream_ = state;
-  // Whatever it is, it has said it: the opening goes on, and the stream is tried again beside.
+  // Open or refused: the opening need not wait longer for it. A refused one is tried again beside.
   if (state != ServerStream::waiting) opening_.server_stream_answered();
 }
 

@@ -37,7 +37,7 @@ struct SessionCounts {
 ///
 /// It decides whether there is a session; it knows no client and no HTTP. Owned by the daemon; the
 /// loop's thread only. A message given to send() ends with session_ended, or with a message that
-/// answers it; messages that were provably not acted on are held here and sent again.
+/// answers it; messages that may be sent again (decide_retry) are held here until then.
 ///
 /// Its parts: Opening (one try, step by step), KeepAlive and Doubts (is it there), decide_retry()
 /// (what becomes of a message that failed), HeldMessages and NextTry (what waits, and until when),

@@ -46,7 +46,7 @@ struct Ending {
   std::optional<Failure> failure;  ///< none: it was handed over, or its stream ended in order
   SessionVerdict session = SessionVerdict::kept;
   bool something_came = false;           ///< at least one message came on its stream
-  std::optional<Outgoing> unanswered{};  ///< given back if no answer had begun
+  std::optional<Outgoing> unanswered{};  ///< given back if it may be worth sending again
 };
 
 /// What a carrier counts, for the metrics; all since the daemon's start. What a kind of upstream

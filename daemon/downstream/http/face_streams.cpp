@@ -61,7 +61,8 @@ std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
     if (resume_post(request, *session, *last)) return std::nullopt;
     last.reset();  // of a stream that nobody knows any more
   }
-  // One that comes back has lost the connection, whatever it looks like from here.
+  // A reader that resumes has lost its connection, even if that still looks open from here: it
+  // takes over.
   if (session->stream().is_open() && !last)
     return error_response(409, json_rpc::bridge_error,
                           "Conflict: this session has a stream already");

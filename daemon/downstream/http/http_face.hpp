@@ -27,9 +27,9 @@ struct FaceReports {
 /// HTTP+SSE of 2024-11-05 on /sse, a fan-out of notifications, and what an operator looks at.
 ///
 /// It turns requests into clients' lines and answers into responses; what a message is about is the
-/// router's. Owned by the daemon; the loop's thread only. Bounds: --http-max-sessions,
-/// --http-max-streams, and --http-max-sessions and --http-max-streams and 64 connections, or what
-/// is left of the file descriptors.
+/// router's. Owned by the daemon; the loop's thread only. Bounds: --http-max-sessions and
+/// --http-max-streams; of connections as many as both allow together and 64 more, or what the
+/// others leave of the file descriptors.
 class HttpFace final : public HttpRequests, public NotificationReaders {
  public:
   /// Takes the port; throws StartError (73, and 78 for its files). REQUIRES: options.address.

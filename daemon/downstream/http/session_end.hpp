@@ -3,9 +3,9 @@
 #include <chrono>
 #include <optional>
 
-namespace bridge {
+#include "base/clock.hpp"
 
-using SteadyTime = std::chrono::steady_clock::time_point;
+namespace bridge {
 
 /// What the end of a downstream session depends on.
 struct SessionUse {

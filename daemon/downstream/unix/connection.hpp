@@ -43,9 +43,8 @@ struct ConnectionContext {
 ///
 /// Owned by UnixClients; the loop's thread only. Its life: start() … until is_over(), when the
 /// owner drops it. Between its answers and the ring the order of arrival is kept. Memory: the
-/// outbox, with
-/// --client-buffer as the mark above which the router pauses its answers, and one line of at most
-/// --max-frame.
+/// outbox, with --client-buffer as the mark above which the router pauses its answers, and one line
+/// of at most --max-frame.
 class Connection final : public ClientChannel {
  public:
   /// Takes ownership of `descriptor`, which must be non-blocking.

@@ -67,8 +67,8 @@ class ChildProcess {
   /// Writes what there is room for; `written` gets the frames that are written whole.
   void write(std::vector<QueuedFrame>& written);
   void close_input();
-  /// From this position of the stream of frames on nobody has read, and once the child is dead
-  /// nobody will.
+  /// The position in the stream of frames up to which the child has read. Once it is dead, no frame
+  /// behind it was read by anybody.
   std::uint64_t first_unread() const;
 
   /// Reads what is still in the pipes after its end; then nothing more comes.

@@ -160,7 +160,8 @@ bool Exchange::body_received(std::string_view bytes) {
   return !failed_in_callback_;
 }
 
-/// The message's, unless curl still sends it, or what is awaited elsewhere may be sent again.
+/// Frees the message's body, but not while curl sends it, nor if it may have to be sent again
+/// because its answer is awaited on another stream.
 void Exchange::forget_body() {
   if (message_.body.empty() || phase_ == Phase::posting) return;
   if (message_.may_repeat && context_.answers_elsewhere()) return;

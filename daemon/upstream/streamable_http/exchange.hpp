@@ -142,9 +142,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   Outgoing message_;
   Phase phase_ = Phase::posting;
   bool reached_ = false;          ///< the POST may have left
-  bool carried_session_ = false;  ///< its id
+  bool carried_session_ = false;  ///< the POST had a session id
   bool session_is_over_ = false;
-  bool gives_back_ = false;  ///< its end does, to be sent again
+  bool gives_back_ = false;  ///< its end gives the message back, to be sent again
   int token_generation_ = 0;
   SteadyTime due_{};
   /// Its answer is awaited on another stream, and there has been no server stream since then.

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-namespace bridge {
+#include "base/clock.hpp"
 
-using SteadyTime = std::chrono::steady_clock::time_point;
+namespace bridge {
 
 /// How long a message may take.
 struct ExchangePatience {

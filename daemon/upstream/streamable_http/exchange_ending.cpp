@@ -172,7 +172,8 @@ bool Exchange::follow_redirection() {
   return true;
 }
 
-/// An accepted one that only reads may be, though its answer may be on its way.
+/// A request that was accepted (202) may be sent again only if it merely reads: its answer may be
+/// on its way.
 bool Exchange::can_be_sent_again() const {
   return phase_ == Phase::posting || (phase_ == Phase::awaiting_elsewhere && message_.may_repeat);
 }

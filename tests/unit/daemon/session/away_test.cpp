@@ -57,16 +57,6 @@ TEST_CASE(
   CHECK(t.events.count("open") == 1);
 }
 
-TEST_CASE("what is held and answered on the server's stream meanwhile is not sent again") {
-  Open t;
-  const UpstreamId call = t.go_away();
-  const std::size_t sent = t.upstream.count("tools/call");
-  t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{}}}})", value_of(call)));
-  t.advance(60s);
-  CHECK(t.session.is_open());
-  CHECK(t.upstream.count("tools/call") == sent);
-}
-
 TEST_CASE("all that is held goes in the same moment in which the upstream is back") {
   Open t;
   t.go_away();
