@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+
 #include "base/clock.hpp"
+#include "event/event_loop.hpp"
 
 namespace bridge {
 
@@ -17,5 +21,16 @@ class SimulatedClock final : public Clock {
  private:
   SteadyTime now_ = SteadyTime{} + std::chrono::hours(1);
 };
+
+/// Lets the time pass; each timer finds the time it was set for.
+inline void let_pass(SimulatedClock& clock, EventLoop& loop, std::chrono::milliseconds time) {
+  const SteadyTime end = clock.now() + time;
+  while (const auto due = loop.next_due()) {
+    if (*due > end) break;
+    clock.set(std::max(*due, clock.now()));
+    loop.run_due();
+  }
+  clock.set(end);
+}
 
 }  // namespace bridge

@@ -30,15 +30,7 @@ struct SessionFixture {
       R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{}},"serverInfo":{"name":"s","version":"1"}})";
 
   /// Lets the time pass; each timer finds the time it was set for.
-  void advance(std::chrono::milliseconds time) {
-    const SteadyTime end = clock.now() + time;
-    while (const auto due = loop.next_due()) {
-      if (*due > end) break;
-      clock.set(std::max(*due, clock.now()));
-      loop.run_due();
-    }
-    clock.set(end);
-  }
+  void advance(std::chrono::milliseconds time) { let_pass(clock, loop, time); }
   /// How long until this has come true, in whole milliseconds; fails the test after `at_most`.
   template <class Condition>
   std::chrono::milliseconds time_until(Condition&& holds, std::chrono::milliseconds at_most) {
