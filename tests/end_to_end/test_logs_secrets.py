@@ -42,6 +42,10 @@ class Secrets(Case):
             client.send(initialize("i", capabilities={"sampling": {}}, name=CLIENT), notification("notifications/initialized"))
             client.answer("i")
         server.streams(1)
+        # Before the faults: one of them loses the session, and with it for a moment the stream that this is sent on.
+        server.emit({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": NOTIFIED}}, 30)
+        server.emit('{"jsonrpc":"2.0","%s":1}' % NOTIFIED)
+        server.ask({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {"messages": [], "systemPrompt": ASKED}})
         self.faults(server)
         sent = 0
         for number, client in enumerate(clients):
@@ -51,9 +55,6 @@ class Secrets(Case):
                 client.send(json.dumps(frame))
                 sent += 1
             client.send(f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"x":"{PARAM}broken"', f'["{PARAM}batch"]')
-        server.emit({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": NOTIFIED}}, 30)
-        server.emit('{"jsonrpc":"2.0","%s":1}' % NOTIFIED)
-        server.ask({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {"messages": [], "systemPrompt": ASKED}})
         for client in clients:
             missing = set(range(25))
             while missing:
