@@ -14,7 +14,7 @@ namespace {
 /// The end of the session may take this long after the grace; then the daemon goes anyway.
 constexpr std::chrono::milliseconds delete_time{2500};
 /// What the service manager is told to allow over the grace.
-constexpr std::chrono::milliseconds end_patience = 2 * delete_time;
+constexpr std::chrono::milliseconds end_timeout = 2 * delete_time;
 
 ListeningSocket take_socket(const SocketOptions& options) {
   if (auto inherited = ListeningSocket::inherited()) return std::move(*inherited);
@@ -115,7 +115,7 @@ void Daemon::wait_for_signal() {
     if (signal == SIGHUP) {
       if (!ending_) reload();
     } else if (ending_) {
-      hurry(signal);
+      end_at_once(signal);
     } else {
       begin_shutdown(signal);
     }
@@ -171,7 +171,7 @@ void Daemon::begin_shutdown(int signal) {
   ending_ = true;
   log_.event(LogLevel::info, "ending", "ending after signal {}: {} requests in flight have {} ms",
              signal, router_.in_flight(), options_.grace.count());
-  supervisor_.stopping(options_.grace + end_patience);
+  supervisor_.stopping(options_.grace + end_timeout);
   supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();
   if (face_) face_->stop_accepting();
@@ -209,7 +209,7 @@ void Daemon::leave() {
   loop_.stop();
 }
 
-void Daemon::hurry(int signal) {
+void Daemon::end_at_once(int signal) {
   exit_code_ = 128 + signal;
   loop_.stop();
 }

@@ -46,7 +46,7 @@ class Daemon {
   void begin_shutdown(int signal);
   void end_shutdown();
   void leave();
-  void hurry(int signal);
+  void end_at_once(int signal);
 
   Options options_;
   std::map<std::string, std::string> given_;

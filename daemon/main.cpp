@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   // Before anything is forked or read: what holds secrets is nobody else's from the first moment.
   bridge::let_be_inspected(false);
   bridge::ProcessStart start(argc, argv);
-  start.blot_out_originals();
+  start.redact_originals();
   bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);

@@ -10,7 +10,7 @@
 
 namespace bridge {
 
-/// The carrier that the options name. What is given by reference outlives it; the options are
+/// The transport that the options name. What is given by reference outlives it; the options are
 /// copied.
 std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& options,
                                         ByteBudget& budget, Log& log);

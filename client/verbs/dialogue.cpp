@@ -47,7 +47,7 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   announce_answers(method);
   conversation_.queue(json::make_request(id, method, params));
   if (console_.error_is_terminal() && !is_for_the_bridge(method)) {
-    look_at_ = Deadline::after(waiting_patience);
+    look_at_ = Deadline::after(waiting_timeout);
   }
   Answer answer = *wait(deadline_, id);
   look_at_.reset();

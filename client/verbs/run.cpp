@@ -88,7 +88,7 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
       if (auto* daemon = std::get_if<Connected>(&one)) return std::move(daemon->daemon);
       return {};
     };
-    watch.emplace(waiting_patience, connect,
+    watch.emplace(waiting_timeout, connect,
                   [&console](std::string_view line) { say_if_possible(console, line); });
   }
   const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon),

@@ -9,7 +9,7 @@
 namespace client {
 
 /// How long an answer may take before a person at a terminal is told what it waits for.
-constexpr Milliseconds waiting_patience{1000};
+constexpr Milliseconds waiting_timeout{1000};
 
 /// What a request is waiting for besides the server's own work, from the result of bridge/status:
 /// the daemon opens its session with the server or cannot reach it. For a person, on one line;

@@ -12,8 +12,8 @@ constexpr std::string_view status_id = "1";
 
 }  // namespace
 
-WaitingWatch::WaitingWatch(Milliseconds patience, Connect connect, Say say)
-    : patience_(patience), connect_(std::move(connect)), say_(std::move(say)) {}
+WaitingWatch::WaitingWatch(Milliseconds timeout, Connect connect, Say say)
+    : timeout_(timeout), connect_(std::move(connect)), say_(std::move(say)) {}
 
 void WaitingWatch::take_sent(std::string_view bytes) { expect_answer(requests_.take_sent(bytes)); }
 
@@ -38,7 +38,7 @@ void WaitingWatch::wake() {
 }
 
 void WaitingWatch::expect_answer(bool is_new) {
-  if (is_new && !look_at_ && !said_) look_at_ = Deadline::after(patience_);
+  if (is_new && !look_at_ && !said_) look_at_ = Deadline::after(timeout_);
 }
 
 void WaitingWatch::begin_look() {
@@ -47,7 +47,7 @@ void WaitingWatch::begin_look() {
   FileDescriptor daemon = connect_();
   if (!daemon) return;
   look_.emplace(std::move(daemon), -1);
-  look_until_ = Deadline::after(patience_);
+  look_until_ = Deadline::after(timeout_);
   // What waits in the daemon stays there for those who take it.
   look_->queue(json::make_notification("bridge/peek", ""));
   look_->queue(json::make_request(status_id, "bridge/status", ""));

@@ -12,7 +12,7 @@
 namespace client {
 
 /// Tells a person at the relay what is being waited for, as a verb does (waiting_hint.hpp). A
-/// request that is not answered within `patience` is looked into once, over a connection of its
+/// request that is not answered within `timeout` is looked into once, over a connection of its
 /// own: what the relay carries stays as it is, and no notification is taken from the daemon. One
 /// line at most is said until nothing is unanswered any more; until then nothing more is looked
 /// into either.
@@ -22,7 +22,7 @@ class WaitingWatch final : public RelayObserver {
   using Connect = std::function<FileDescriptor()>;
   using Say = std::function<void(std::string_view line)>;
 
-  WaitingWatch(Milliseconds patience, Connect connect, Say say);
+  WaitingWatch(Milliseconds timeout, Connect connect, Say say);
 
   void take_sent(std::string_view bytes) override;
   void take_end_of_sending() override;
@@ -36,7 +36,7 @@ class WaitingWatch final : public RelayObserver {
   void begin_look();
   void take_look();
 
-  Milliseconds patience_;
+  Milliseconds timeout_;
   Connect connect_;
   Say say_;
   UnansweredRequests requests_;

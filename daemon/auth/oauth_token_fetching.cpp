@@ -117,7 +117,7 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   }
   const auto response = read_token_response(answer.status, answer.body);
   if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
-    const std::string reason = printable(blotted(refusal->reason, secrets_of_request()), 400);
+    const std::string reason = printable(redacted(refusal->reason, secrets_of_request()), 400);
     fail(fmt::format("no token from {}: {}", where, reason), answer.status < 500);
     return;
   }

@@ -24,9 +24,9 @@ class RecentSecrets {
   std::vector<std::string> known_;
 };
 
-/// `text` with every secret of at least four characters in it blotted out, long ones first, so that
+/// `text` with every secret of at least four characters in it redacted, long ones first, so that
 /// nothing remains of one that begins like another.
-inline std::string blotted(std::string text, std::vector<std::string> secrets) {
+inline std::string redacted(std::string text, std::vector<std::string> secrets) {
   std::sort(secrets.begin(), secrets.end(),
             [](const auto& left, const auto& right) { return left.size() > right.size(); });
   for (const std::string& secret : secrets) {

@@ -76,7 +76,7 @@ void TokenCommand::log_errors(const CommandOutput& output) {
   for (std::string word; secrets.size() < 64 && words >> word;) secrets.push_back(word);
   std::istringstream lines(output.err);
   for (std::string line; std::getline(lines, line);) {
-    line = printable(blotted(without_line_end(std::move(line)), secrets));
+    line = printable(redacted(without_line_end(std::move(line)), secrets));
     if (!line.empty()) log_.peer(LogLevel::warning, "token command", "token command: {}", line);
   }
 }

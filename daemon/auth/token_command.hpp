@@ -14,7 +14,7 @@ namespace bridge {
 class Log;
 
 /// --token-command: what it prints is the token, until that is refused or --token-ttl has passed.
-/// Its stderr goes to the log when it has ended, since only then the token to blot out is known.
+/// Its stderr goes to the log when it has ended, since only then the token to redact is known.
 class TokenCommand final : public TokenSource {
  public:
   /// A `ttl` of 0 is none.

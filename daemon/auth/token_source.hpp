@@ -43,7 +43,7 @@ class TokenSource {
   /// SIGHUP: forget what is cached of files and commands.
   virtual void reload() = 0;
 
-  /// Every secret it holds, for blotting them out of what is shown.
+  /// Every secret it holds, for redacting them in what is shown.
   virtual std::vector<std::string> secrets() const = 0;
 };
 

@@ -12,10 +12,10 @@ namespace bridge {
 ///
 /// It only counts. While it is over the limit, in this order: nothing more is read from clients
 /// (Connection::may_read, HttpConnection, HttpFace for bodies) nor, far over it, from a local
-/// server (ChildProcess); what is kept for resumption goes (HttpFace::relieve_budget); after
-/// --client-stall the largest accumulating answer (HttpUpstream::relieve_budget), the largest Unix
-/// client that does not read (UnixClients::end_largest_stalled) and the largest heap of messages of
-/// the HTTP face (HttpFace::sweep) end, one after the other.
+/// server (ChildProcess); what is kept for resumption goes (HttpFace::drop_kept_events); after
+/// --client-stall the largest accumulating answer (HttpUpstream::drop_largest_answer), the largest
+/// Unix client that does not read (UnixClients::end_largest_stalled) and the largest heap of
+/// messages of the HTTP face (HttpFace::sweep) end, one after the other.
 class ByteBudget {
  public:
   explicit ByteBudget(std::size_t limit) : limit_(limit) {}

@@ -32,7 +32,7 @@ std::string_view name_of(ErrorKind kind);
 /// Whether the upstream can have acted on a request that failed.
 enum class Delivered { no, unknown };
 
-/// What went wrong with one message, in terms every carrier can fill in.
+/// What went wrong with one message, in terms every transport can fill in.
 struct Failure {
   ErrorKind kind = ErrorKind::closed;
   Delivered delivered = Delivered::unknown;

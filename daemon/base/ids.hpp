@@ -8,7 +8,7 @@ namespace bridge {
 enum class ClientId : std::uint64_t {};
 
 /// One message sent upstream. For a request it is also its JSON-RPC id and its progress token;
-/// notifications and answers take one too, so that the carrier can name what it reports on.
+/// notifications and answers take one too, so that the transport can name what it reports on.
 /// 0 is no message.
 enum class UpstreamId : std::uint64_t {};
 
@@ -29,7 +29,7 @@ class UpstreamIdSource {
 };
 
 /// Hands out the ids of clients, in the order of their connecting. Owned by the daemon, shared by
-/// the carriers on the clients' side.
+/// the transports on the clients' side.
 class ClientIdSource {
  public:
   ClientId next() { return static_cast<ClientId>(++last_); }

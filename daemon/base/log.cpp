@@ -16,7 +16,7 @@ constexpr int lines_in_a_window = 10;
 constexpr std::chrono::seconds window{10};
 constexpr std::size_t longest_body = 4096;
 /// A reader of stderr that takes longer for one line does not read at all.
-constexpr std::chrono::milliseconds stderr_patience{200};
+constexpr std::chrono::milliseconds stderr_timeout{200};
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
@@ -53,7 +53,7 @@ class StderrSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> 
 }  // namespace
 
 struct Log::Sink {
-  StderrWriter writer{STDERR_FILENO, stderr_patience};
+  StderrWriter writer{STDERR_FILENO, stderr_timeout};
   spdlog::logger logger{"mcp-bridged", std::make_shared<StderrSink>(writer)};
 };
 

@@ -11,17 +11,17 @@
 
 namespace bridge {
 
-StderrWriter::StderrWriter(int descriptor, std::chrono::milliseconds patience)
-    : descriptor_(descriptor), patience_(patience) {
+StderrWriter::StderrWriter(int descriptor, std::chrono::milliseconds timeout)
+    : descriptor_(descriptor), timeout_(timeout) {
   struct stat status {};
   is_pipe_ = fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
 bool StderrWriter::write(std::string_view line) {
-  const auto patience = stuck_ ? std::chrono::milliseconds(0) : patience_;
+  const auto timeout = stuck_ ? std::chrono::milliseconds(0) : timeout_;
   const std::size_t whole = line.size();
   while (!line.empty()) {
-    if (is_pipe_ && !has_room(patience)) {
+    if (is_pipe_ && !has_room(timeout)) {
       stuck_ = true;
       halved_ = halved_ || line.size() < whole;
       ++lost_;
@@ -45,9 +45,9 @@ std::uint64_t StderrWriter::take_lost() {
 }
 
 /// Room in a pipe is room for PIPE_BUF bytes, pipe(7): so much is written at once.
-bool StderrWriter::has_room(std::chrono::milliseconds patience) const {
+bool StderrWriter::has_room(std::chrono::milliseconds timeout) const {
   pollfd watched{descriptor_, POLLOUT, 0};
-  return poll(&watched, 1, static_cast<int>(patience.count())) > 0;
+  return poll(&watched, 1, static_cast<int>(timeout.count())) > 0;
 }
 
 /// False if nothing can be written any more.

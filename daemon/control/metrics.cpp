@@ -127,12 +127,12 @@ void Metrics::add_clients_of_all(Exposition& out) const {
   std::map<std::string, std::size_t> connected;
   for (const auto& [id, client] : router_.clients()) ++connected[client->channel.identity().kind];
   out.family(MetricKind::gauge, "mcp_bridge_clients", "Clients connected now.");
-  for (const auto& [kind, counts] : carriers_)
+  for (const auto& [kind, counts] : transports_)
     out.sample(static_cast<double>(connected[kind]), {{"kind", kind}});
 
   const auto each = [&](const char* name, const char* help, std::uint64_t ClientCounts::*count) {
     out.family(MetricKind::counter, name, help);
-    for (const auto& [kind, counts] : carriers_)
+    for (const auto& [kind, counts] : transports_)
       out.sample(static_cast<double>(counts->*count), {{"kind", kind}});
   };
   each("mcp_bridge_clients_connected_total", "Clients that have connected.",

@@ -23,10 +23,10 @@ class Metrics {
           const Upstream& upstream, NotificationFeed& feed, const ByteBudget& budget,
           const Log& log, std::string socket);
 
-  /// Another carrier of clients; `kind` is that of its ClientIdentity. Both outlive the last
+  /// Another transport of clients; `kind` is that of its ClientIdentity. Both outlive the last
   /// text().
   void add_clients(std::string kind, const ClientCounts& counts) {
-    carriers_.emplace_back(std::move(kind), &counts);
+    transports_.emplace_back(std::move(kind), &counts);
   }
 
   std::string text() const;
@@ -50,7 +50,7 @@ class Metrics {
   const Log& log_;
   std::string socket_;
   WallTime started_;
-  std::vector<std::pair<std::string, const ClientCounts*>> carriers_;
+  std::vector<std::pair<std::string, const ClientCounts*>> transports_;
 };
 
 }  // namespace bridge

@@ -78,9 +78,9 @@ void Supervisor::reloading() {
 
 void Supervisor::reloaded() { tell("READY=1"); }
 
-void Supervisor::stopping(std::chrono::milliseconds patience) {
+void Supervisor::stopping(std::chrono::milliseconds timeout) {
   tell(fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}",
-                   std::chrono::duration_cast<std::chrono::microseconds>(patience).count()));
+                   std::chrono::duration_cast<std::chrono::microseconds>(timeout).count()));
 }
 
 void Supervisor::status(std::string_view text) {

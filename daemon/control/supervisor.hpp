@@ -37,8 +37,8 @@ class Supervisor {
   /// Between reloading() and reloaded() the manager shows the daemon as reloading.
   void reloading();
   void reloaded();
-  /// It ends, and may need `patience` for that, whatever the manager's own limit is.
-  void stopping(std::chrono::milliseconds patience);
+  /// It ends, and may need `timeout` for that, whatever the manager's own limit is.
+  void stopping(std::chrono::milliseconds timeout);
   /// One line for people, shown by `systemctl status`. Sent only when it is another one.
   void status(std::string_view text);
 

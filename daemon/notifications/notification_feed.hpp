@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// A carrier whose clients are fed from the ring.
+/// A transport whose clients are fed from the ring.
 class NotificationReaders {
  public:
   /// The ring has something new for them.

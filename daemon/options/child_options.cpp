@@ -22,7 +22,7 @@ void add_child_options(OptionBuilder& build, Options& options) {
                "When a local server is started: with the daemon, or by the first request");
 }
 
-void settle_child_options(Options& options) {
+void resolve_child_options(Options& options) {
   ChildOptions& child = options.upstream.child;
   child.max_frame = options.clients.max_frame;
   child.request_timeout = options.upstream.http.request_timeout;

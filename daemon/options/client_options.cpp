@@ -32,7 +32,7 @@ void check_socket_path(const std::string& path) {
   }
 }
 
-void settle_socket_owner(SocketOptions& socket, const RawOptions& raw) {
+void resolve_socket_owner(SocketOptions& socket, const RawOptions& raw) {
   if (!raw.owner.empty()) {
     socket.owner = user_id(raw.owner);
     if (!socket.owner) wrong_value("--socket-owner", raw.owner, "a user's name or id");
@@ -92,7 +92,7 @@ void add_ring_options(OptionBuilder& build, Options& options) {
              "A newer list_changed or resources/updated replaces an untaken older one");
 }
 
-void settle_client_options(Options& options, const RawOptions& raw) {
+void resolve_client_options(Options& options, const RawOptions& raw) {
   unsigned mode = 0;
   const auto [end, error] =
       std::from_chars(raw.mode.data(), raw.mode.data() + raw.mode.size(), mode, 8);
@@ -101,7 +101,7 @@ void settle_client_options(Options& options, const RawOptions& raw) {
   }
   options.socket.mode = static_cast<mode_t>(mode);
   check_socket_path(options.socket.path);
-  settle_socket_owner(options.socket, raw);
+  resolve_socket_owner(options.socket, raw);
   options.router.max_frame = options.clients.max_frame;
   options.router.client_buffer = options.clients.buffer;
   options.router.sequential = options.max_clients == 1;

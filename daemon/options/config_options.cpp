@@ -84,7 +84,7 @@ void add_config_options(OptionBuilder& build, RawOptions& raw) {
              "A JSON object with such values; else they come from MCP_INPUT_ID or the terminal");
 }
 
-void settle_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given) {
+void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given) {
   const std::string source = "--config " + raw.config;
   const ServerConfig config = read_server_config(read_small_file(raw.config, "--config"), source);
   InputSources sources;

@@ -59,7 +59,7 @@ void add_http_face_options(OptionBuilder& build, Options& options) {
                });
 }
 
-void settle_http_face_options(Options& options) {
+void resolve_http_face_options(Options& options) {
   FaceOptions& face = options.face;
   face.max_frame = options.clients.max_frame;
   face.client_buffer = options.clients.buffer;

@@ -24,32 +24,32 @@ struct RawOptions {
   bool version = false;
 };
 
-// The groups of --help, each with its file. settle_… checks and converts what its group has read;
+// The groups of --help, each with its file. resolve_… checks and converts what its group has read;
 // throws StartError.
 void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw);
 void add_trust_options(OptionBuilder& build, Options& options);
-void settle_upstream_options(Options& options, RawOptions& raw,
-                             std::map<std::string, std::string>& given);
+void resolve_upstream_options(Options& options, RawOptions& raw,
+                              std::map<std::string, std::string>& given);
 
 void add_child_options(OptionBuilder& build, Options& options);
-void settle_child_options(Options& options);
+void resolve_child_options(Options& options);
 
 void add_config_options(OptionBuilder& build, RawOptions& raw);
 /// REQUIRES: --config. Fills the upstream; what it is stands among `given` then, for SIGHUP to
 /// compare.
-void settle_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
+void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
 
 void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw);
-void settle_session_options(Options& options, const RawOptions& raw);
+void resolve_session_options(Options& options, const RawOptions& raw);
 
 void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw);
 void add_ring_options(OptionBuilder& build, Options& options);
-void settle_client_options(Options& options, const RawOptions& raw);
+void resolve_client_options(Options& options, const RawOptions& raw);
 
 void add_http_face_options(OptionBuilder& build, Options& options);
-void settle_http_face_options(Options& options);
+void resolve_http_face_options(Options& options);
 
 void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw);
-void settle_running_options(const Options& options);
+void resolve_running_options(const Options& options);
 
 }  // namespace bridge

@@ -121,13 +121,13 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     app.parse(argc, argv);
     if (!raw.options_file.empty()) apply_file(app, raw.options_file);
     if (!raw.version) {
-      settle_client_options(options, raw);
-      settle_http_face_options(options);
-      settle_session_options(options, raw);
+      resolve_client_options(options, raw);
+      resolve_http_face_options(options);
+      resolve_session_options(options, raw);
       if (argc < all_argc && raw.command.empty())
         throw StartError(exit_code::usage, "there is no command behind --");
-      settle_upstream_options(options, raw, result.given);
-      settle_running_options(options);
+      resolve_upstream_options(options, raw, result.given);
+      resolve_running_options(options);
       result.answers = raw.answers;
     }
     for (const CLI::Option* option : app.get_options()) {

@@ -33,7 +33,7 @@ void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw
              "Write the Prometheus metrics there every 15 s, for a textfile collector");
 }
 
-void settle_running_options(const Options& options) {
+void resolve_running_options(const Options& options) {
   if (options.metrics_file.empty()) return;
   const std::filesystem::path file(options.metrics_file);
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";

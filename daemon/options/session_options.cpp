@@ -34,7 +34,7 @@ void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw
   build.duration("--grace", options.grace, "For requests in flight when the daemon is told to end");
 }
 
-void settle_session_options(Options& options, const RawOptions& raw) {
+void resolve_session_options(Options& options, const RawOptions& raw) {
   if (!raw.client_capabilities.empty()) {
     check_capabilities(raw.client_capabilities);
     options.session.client_capabilities = raw.client_capabilities;

@@ -114,8 +114,8 @@ void add_trust_options(OptionBuilder& build, Options& options) {
 }
 
 /// Who names the upstream: the command line, then the environment, then a file.
-void settle_upstream_options(Options& options, RawOptions& raw,
-                             std::map<std::string, std::string>& given) {
+void resolve_upstream_options(Options& options, RawOptions& raw,
+                              std::map<std::string, std::string>& given) {
   HttpOptions& http = options.upstream.http;
   AuthOptions& auth = options.upstream.auth;
   if (const char* token = std::getenv("MCP_SERVER_TOKEN")) auth.static_token = token;
@@ -136,7 +136,7 @@ void settle_upstream_options(Options& options, RawOptions& raw,
     const std::string fault = set_url(http, raw.url);
     if (!fault.empty()) throw StartError(exit_code::usage, "--url (MCP_SERVER_URL): " + fault);
   } else if (!raw.config.empty()) {
-    settle_config(options, raw, given);
+    resolve_config(options, raw, given);
   } else {
     throw StartError(
         exit_code::usage,
@@ -150,8 +150,8 @@ void settle_upstream_options(Options& options, RawOptions& raw,
   http.system_ca_file = find_ca_file();
   http.trust = trust_files(http);
   http.max_frame = options.clients.max_frame;
-  http.pause_patience = options.clients.stall;
-  if (options.upstream.kind == UpstreamKind::child) settle_child_options(options);
+  http.pause_timeout = options.clients.stall;
+  if (options.upstream.kind == UpstreamKind::child) resolve_child_options(options);
 }
 
 }  // namespace bridge

@@ -10,7 +10,7 @@
 namespace bridge {
 namespace {
 
-constexpr char blot = '*';
+constexpr char redaction = '*';
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -73,7 +73,7 @@ ProcessStart::ProcessStart(int argc, char** argv)
 
 ProcessStart::~ProcessStart() { environ = original_environ_; }
 
-void ProcessStart::blot_out_originals() {
+void ProcessStart::redact_originals() {
   for (char* const variable : original_environment_) {
     char* const equals = std::strchr(variable, '=');
     if (equals != nullptr) explicit_bzero(equals + 1, std::strlen(equals + 1));
@@ -81,7 +81,7 @@ void ProcessStart::blot_out_originals() {
   // What stands behind `--` is the local server's own.
   for (std::size_t i = 1; i < arguments_.size() && arguments_[i] != "--"; ++i) {
     for (const auto& [begin, length] : secret_parts(arguments_[i - 1], arguments_[i]))
-      std::memset(original_arguments_[i] + begin, blot, length);
+      std::memset(original_arguments_[i] + begin, redaction, length);
   }
 }
 

@@ -25,11 +25,11 @@ class ProcessStart {
   /// Ends with a null pointer, as main's.
   char** argv() { return argument_pointers_.data(); }
 
-  /// Blots out, where the kernel shows them to others (/proc/PID/environ and cmdline, proc(5)), the
+  /// Redacts, where the kernel shows them to others (/proc/PID/environ and cmdline, proc(5)), the
   /// values of all variables, and of the arguments those that may be secret: of --header and
   /// --input, and userinfo and query of --url. Names stay, for whoever wonders how this was
   /// started.
-  void blot_out_originals();
+  void redact_originals();
 
  private:
   char** original_arguments_;

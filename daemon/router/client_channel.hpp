@@ -16,7 +16,7 @@
 
 namespace bridge {
 
-/// Who is at the other end, as far as the carrier can tell.
+/// Who is at the other end, as far as the transport can tell.
 struct ClientIdentity {
   ClientId id{};
   std::string kind;  ///< "unix", "http"
@@ -27,7 +27,7 @@ struct ClientIdentity {
   User user() const { return kind == "unix" ? User{false, uid} : User{true, 0}; }
 };
 
-/// What a carrier counts of its clients, for the metrics; all since the daemon's start.
+/// What a transport counts of its clients, for the metrics; all since the daemon's start.
 struct ClientCounts : ByteCounts {
   std::uint64_t connected = 0;
   std::uint64_t refused = 0;             ///< not allowed to connect
@@ -47,9 +47,9 @@ enum class AnswerOrder {
   ahead,     ///< ahead of everything that is not on its way yet
 };
 
-/// The router's side of one client: implemented by each carrier on the clients' side.
+/// The router's side of one client: implemented by each transport on the clients' side.
 ///
-/// Owned by the carrier; valid from ClientEvents::client_connected until client_left or finish().
+/// Owned by the transport; valid from ClientEvents::client_connected until client_left or finish().
 /// Nothing here fails and nothing here writes at once: what was queued goes out at the end of the
 /// loop's turn; and nothing here calls client_left(), which would end the client under the router's
 /// feet. Frames carry no newline.
@@ -60,7 +60,7 @@ class ClientChannel {
   /// Queues a frame ahead of everything that is not on its way yet.
   virtual void send_ahead(std::string frame) = 0;
 
-  // For a carrier that answers a request where it was asked. `request_id` is the raw id as the
+  // For a transport that answers a request where it was asked. `request_id` is the raw id as the
   // client wrote it. Where all goes one way, it is like any other frame.
 
   /// The answer to its request; nothing about that request follows.
@@ -91,7 +91,7 @@ class ClientChannel {
   virtual bool answers_unasked() const { return false; }
 
   /// Takes no further frames from the client until release_input(), but for those it has read
-  /// already. False if the carrier cannot.
+  /// already. False if the transport cannot.
   virtual bool hold_input() { return false; }
   virtual void release_input() {}
 
@@ -114,14 +114,14 @@ class ClientChannel {
   ~ClientChannel() = default;
 };
 
-/// What happens at the clients' side: implemented by the router, called by the carriers, on the
+/// What happens at the clients' side: implemented by the router, called by the transports, on the
 /// loop's thread and inside a Turn.
 class ClientEvents {
  public:
   virtual void client_connected(ClientChannel& channel) = 0;
   /// One complete line, not empty, of at most --max-frame bytes.
   virtual void client_line(ClientId client, std::string line) = 0;
-  /// One message that the carrier has parsed already. Its id is not null.
+  /// One message that the transport has parsed already. Its id is not null.
   virtual void client_message(ClientId client, Frame message) = 0;
   /// A line over --max-frame was discarded.
   virtual void client_oversized_line(ClientId client) = 0;

@@ -231,18 +231,18 @@ std::size_t ClientFrames::waiting() const {
 /// Answers those who have waited for a session for longer than --connect-wait.
 void ClientFrames::expire() {
   if (context_.session.is_open()) return;
-  const auto patience = context_.options.connect_wait;
+  const auto timeout = context_.options.connect_wait;
   Failure failure = context_.session.last_failure().value_or(
       failure_of(ErrorKind::timeout, Delivered::no, "the upstream has not opened a session"));
   failure.delivered = Delivered::no;
-  failure.message += fmt::format(" (waited {} ms, --connect-wait)", patience.count());
+  failure.message += fmt::format(" (waited {} ms, --connect-wait)", timeout.count());
 
   const SteadyTime now = context_.loop.now();
   if (const auto next = in_flight_.expire_initialize(failure)) expiry_.set_at_latest(*next);
   for (const auto& [id, client] : context_.clients) {
     if (!served_.is_served(*client)) continue;
     while (!client->waiting.empty()) {
-      const SteadyTime due = std::max(client->waiting.front().since, not_open_since_) + patience;
+      const SteadyTime due = std::max(client->waiting.front().since, not_open_since_) + timeout;
       if (due > now) {
         expiry_.set_at_latest(due);
         break;
@@ -251,7 +251,7 @@ void ClientFrames::expire() {
     }
     context_.clients.finish_if_done(*client);
   }
-  if (notifications_.expire()) expiry_.set_at_latest(now + patience);
+  if (notifications_.expire()) expiry_.set_at_latest(now + timeout);
 }
 
 }  // namespace bridge

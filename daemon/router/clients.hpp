@@ -14,7 +14,7 @@ namespace bridge {
 
 /// The connected clients, in the order of their connecting.
 ///
-/// A client ends when its carrier says so, or at the end of the turn in which it is done. So a
+/// A client ends when its transport says so, or at the end of the turn in which it is done. So a
 /// `Client&` is good for as long as a call from outside lasts, whatever is called from there.
 class Clients {
  public:

@@ -17,7 +17,8 @@ void ControlRequests::add(Client& client, Frame request) {
 }
 
 void ControlRequests::answer(Client& client, const Frame& request) {
-  // What follows an answer to bridge/notifications must be newer than it; the others hurry.
+  // What follows an answer to bridge/notifications must be newer than it; the others are answered
+  // at once.
   const AnswerOrder order =
       request.method == "bridge/notifications" ? AnswerOrder::in_order : AnswerOrder::ahead;
   ++client.control_unanswered;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
 /// Whoever has not answered for so long is asked no further one while another could.
-constexpr std::chrono::seconds answer_patience{30};
+constexpr std::chrono::seconds answer_timeout{30};
 
 bool is_method_not_found(const Frame& response) {
   return find_member(response.text(response.error), "code") == "-32601";
@@ -116,7 +116,7 @@ bool ServerRequests::can_answer(const Client& client, const ServerRequest& reque
 }
 
 Client* ServerRequests::choose(const ServerRequest& request) {
-  const SteadyTime long_ago = context_.loop.now() - answer_patience;
+  const SteadyTime long_ago = context_.loop.now() - answer_timeout;
   std::vector<Askable> able;
   for (const auto& [id, client] : context_.clients) {
     if (!can_answer(*client, request)) continue;

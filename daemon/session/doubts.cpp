@@ -9,7 +9,7 @@ namespace bridge {
 namespace {
 
 /// Also with a short --connect-wait the ping has this long.
-constexpr std::chrono::milliseconds shortest_patience{1000};
+constexpr std::chrono::milliseconds shortest_timeout{1000};
 
 }  // namespace
 
@@ -27,10 +27,10 @@ bool Doubts::remove(UpstreamId id) {
          0;
 }
 
-void Doubts::ask(std::chrono::milliseconds patience) {
+void Doubts::ask(std::chrono::milliseconds timeout) {
   if (is_asking()) return;
   question_ = sender_.request("ping");
-  timer_.set_after(std::max(patience, shortest_patience));
+  timer_.set_after(std::max(timeout, shortest_timeout));
 }
 
 bool Doubts::ask_again(Ending& ending) {

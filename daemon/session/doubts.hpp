@@ -25,7 +25,7 @@ class Doubts {
   bool empty() const { return doubts_.empty(); }
 
   /// Asks, unless that is under way.
-  void ask(std::chrono::milliseconds patience);
+  void ask(std::chrono::milliseconds timeout);
   bool is_question(UpstreamId id) const { return is_asking() && id == question_; }
   /// The ping has ended with this; sends it again if that may tell more, and says so: a broken
   /// connection has told nothing of the session, and a ping only reads.

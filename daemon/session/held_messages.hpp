@@ -14,7 +14,7 @@ namespace bridge {
 struct HeldMessage {
   Outgoing message;
   Failure failure;        ///< what to answer if its time runs out
-  SteadyTime not_before;  ///< the upstream asked for patience until then
+  SteadyTime not_before;  ///< the upstream asked not to be called before
   SteadyTime deadline;
 };
 

@@ -46,7 +46,9 @@ class NextTry {
   void set_at_latest(SteadyTime due) {
     if (!due_ || due < *due_) due_ = due;
   }
-  void hurry(SteadyTime now) { set_at_latest(std::max({last_ + impatient, not_before_, now})); }
+  void retry_soon(SteadyTime now) {
+    set_at_latest(std::max({last_ + impatient, not_before_, now}));
+  }
   void clear() { due_.reset(); }
 
   std::optional<SteadyTime> due() const { return due_; }
@@ -61,7 +63,7 @@ class NextTry {
   Backoff backoff_;
   std::optional<SteadyTime> due_;
   SteadyTime last_{};
-  SteadyTime not_before_{};  ///< the upstream has asked for patience until then
+  SteadyTime not_before_{};  ///< the upstream asked not to be called before
 };
 
 }  // namespace bridge

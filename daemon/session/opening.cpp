@@ -10,12 +10,12 @@ namespace bridge {
 namespace {
 
 /// The opening goes on without the server stream.
-constexpr std::chrono::seconds server_stream_patience{1};
+constexpr std::chrono::seconds server_stream_timeout{1};
 /// What is restored is worth less than the session: it does not keep it shut.
-constexpr std::chrono::seconds restoring_patience{5};
+constexpr std::chrono::seconds restoring_timeout{5};
 /// So many times --connect-wait, doubled so often: a server may be slow to start, but the
 /// connection may also be dead without anybody saying so.
-constexpr int initialize_patience = 6;
+constexpr int initialize_timeout = 6;
 constexpr int max_doublings = 4;
 
 }  // namespace
@@ -29,7 +29,7 @@ Opening::Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log
 void Opening::begin(Outgoing initialize, std::chrono::milliseconds connect_wait) {
   const auto wait = std::max<std::chrono::milliseconds>(connect_wait, std::chrono::seconds(1));
   enter(Step::initialize,
-        wait * (initialize_patience << std::min(unanswered_tries_, max_doublings)));
+        wait * (initialize_timeout << std::min(unanswered_tries_, max_doublings)));
   malformed_ = {};
   awaited_ = {initialize.id};
   upstream_.session_over();
@@ -37,7 +37,7 @@ void Opening::begin(Outgoing initialize, std::chrono::milliseconds connect_wait)
 }
 
 void Opening::handshake_done(const std::string& protocol_version) {
-  enter(Step::server_stream, server_stream_patience);
+  enter(Step::server_stream, server_stream_timeout);
   upstream_.session_opened(protocol_version);
 }
 
@@ -70,10 +70,10 @@ void Opening::server_stream_answered() {
   if (step_ == Step::server_stream) next();
 }
 
-void Opening::enter(Step step, std::optional<std::chrono::milliseconds> patience) {
+void Opening::enter(Step step, std::optional<std::chrono::milliseconds> timeout) {
   step_ = step;
-  if (patience) {
-    timer_.set_after(*patience);
+  if (timeout) {
+    timer_.set_after(*timeout);
   } else {
     timer_.clear();
   }
@@ -87,14 +87,14 @@ void Opening::next() {
       awaited_ = {sender_.notify("notifications/initialized")};
       break;
     case Step::initialized: {
-      enter(Step::log_level, restoring_patience);
+      enter(Step::log_level, restoring_timeout);
       const std::string level = events_.settings_to_restore().log_level_params;
       if (level.empty()) return next();
       awaited_ = {sender_.request("logging/setLevel", level)};
       break;
     }
     case Step::log_level:
-      enter(Step::subscriptions, restoring_patience);
+      enter(Step::subscriptions, restoring_timeout);
       for (const std::string& uri : events_.settings_to_restore().subscriptions) {
         awaited_.push_back(
             sender_.request("resources/subscribe", fmt::format(R"({{"uri":{}}})", quote(uri))));

@@ -79,7 +79,7 @@ class Opening {
     subscriptions
   };
 
-  void enter(Step step, std::optional<std::chrono::milliseconds> patience);
+  void enter(Step step, std::optional<std::chrono::milliseconds> timeout);
   void next();
   void unanswered();
   void give_up_awaited();
@@ -92,7 +92,7 @@ class Opening {
   std::vector<UpstreamId> awaited_;  ///< own messages whose end the step waits for
   std::string_view malformed_;       ///< what is wrong with what came for `initialize`; a literal
   int unanswered_tries_ = 0;         ///< in a row
-  DeadlineTimer timer_;              ///< the step's patience
+  DeadlineTimer timer_;              ///< the step's timeout
 };
 
 }  // namespace bridge

@@ -75,7 +75,7 @@ class Session final : public UpstreamEvents, private Opening::Events {
   void withdraw_initialize(UpstreamId id);
   /// Whether a try is under way, as opposed to waiting for the next one.
   bool is_trying() const { return opening_.is_under_way(); }
-  /// Why the last try failed; for those whose patience ends.
+  /// Why the last try failed; for those that have waited for long enough.
   const std::optional<Failure>& last_failure() const { return last_failure_; }
 
   /// REQUIRES: is_open(), but for answers.

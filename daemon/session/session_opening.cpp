@@ -22,7 +22,7 @@ bool Session::wants_initialize() const {
 void Session::require() {
   if (has_ended() || is_open() || is_trying()) return;
   if (phase_ == Phase::away || (phase_ == Phase::waiting && next_try_.due())) {
-    next_try_.hurry(loop_.now());
+    next_try_.retry_soon(loop_.now());
     schedule();
     return;
   }

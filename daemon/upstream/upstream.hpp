@@ -17,7 +17,7 @@ struct UpstreamOptions;
 
 enum class OutgoingKind : std::uint8_t { request, notification, response };
 
-/// One message for the upstream: its bytes, and what the carrier must know without reading them.
+/// One message for the upstream: its bytes, and what the transport must know without reading them.
 struct Outgoing {
   UpstreamId id{};
   OutgoingKind kind = OutgoingKind::request;
@@ -25,9 +25,9 @@ struct Outgoing {
   bool opens_session = false;  ///< `initialize`
   std::string body;            ///< one line, without `\n`
 
-  // Notes on what became of it, kept by the carrier and given back with it.
+  // Notes on what became of it, kept by the transport and given back with it.
   std::uint8_t authorizations =
-      0;                        ///< the carrier's: how often it was sent again with another token
+      0;                        ///< the transport's: how often it was sent again with another token
   std::uint32_t session = 0;    ///< the number of the session it was sent in
   std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
@@ -49,7 +49,7 @@ struct Ending {
   std::optional<Outgoing> unanswered{};  ///< given back if it may be worth sending again
 };
 
-/// What a carrier counts, for the metrics; all since the daemon's start. What a kind of upstream
+/// What a transport counts, for the metrics; all since the daemon's start. What a kind of upstream
 /// does not have stays 0.
 struct UpstreamCounts {
   std::uint64_t sent_bytes = 0;  ///< of messages, without what wraps them
@@ -69,8 +69,8 @@ enum class ServerStream : std::uint8_t {
   none,  ///< this upstream has none
 };
 
-/// What happens at the upstream's side: implemented by the session, called by the carriers, on the
-/// loop's thread and inside a Turn. Never called from within a function of Upstream.
+/// What happens at the upstream's side: implemented by the session, called by the transports, on
+/// the loop's thread and inside a Turn. Never called from within a function of Upstream.
 class UpstreamEvents {
  public:
   /// One message (or a batch), as a single line. `origin` is the request whose answer stream it
@@ -95,7 +95,7 @@ class UpstreamEvents {
   ~UpstreamEvents() = default;
 };
 
-/// A carrier to one upstream server: messages out, messages in. It knows no client and no method.
+/// A transport to one upstream server: messages out, messages in. It knows no client and no method.
 ///
 /// Owned by the daemon; the loop's thread only. Memory: one body for each outgoing message until
 /// its answer is here, and at most --max-frame for each answer that is accumulating.

@@ -13,7 +13,7 @@ enum class UpstreamKind {
   child,  ///< a local process
 };
 
-/// What is known of the upstream, for whichever carrier reaches it.
+/// What is known of the upstream, for whichever transport reaches it.
 struct UpstreamOptions {
   UpstreamKind kind = UpstreamKind::http;
   HttpOptions http;

@@ -45,11 +45,11 @@ void EventStream::write(std::string_view event) {
 bool EventStream::is_stuck(std::size_t queued) {
   if (!overrun_ && !(connection_.is_blocked() && queued > context_.options.stream_buffer))
     return false;
-  const auto patience = std::min<std::chrono::milliseconds>(stuck_time, context_.options.stall);
-  if (connection_.is_blocked_for(patience)) return true;
+  const auto timeout = std::min<std::chrono::milliseconds>(stuck_time, context_.options.stall);
+  if (connection_.is_blocked_for(timeout)) return true;
   const SteadyTime since =
       connection_.is_blocked() ? connection_.last_written() : context_.loop.now();
-  context_.sweep_by(since + patience);
+  context_.sweep_by(since + timeout);
   return connection_.unsent() > 2 * context_.options.client_buffer + context_.options.max_frame;
 }
 

@@ -70,7 +70,7 @@ void HttpFace::reload() {
 void HttpFace::stop_accepting() { server_->stop_accepting(); }
 
 /// What is kept for resumption gives way to what is under way, the most of it first.
-void HttpFace::relieve_budget() {
+void HttpFace::drop_kept_events() {
   std::vector<EventStore*> stores{&fan_out_.store()};
   for (auto& [name, session] : sessions_) stores.push_back(&session->store());
   std::sort(stores.begin(), stores.end(),
@@ -84,7 +84,7 @@ void HttpFace::relieve_budget() {
 void HttpFace::flush() {
   if (context_.budget.over() && !budget_is_used_up_) {
     budget_used_up_at_ = context_.loop.now();
-    relieve_budget();
+    drop_kept_events();
     if (context_.budget.over())
       sweep_timer_.set_at_latest(budget_used_up_at_ + context_.options.stall);
   }

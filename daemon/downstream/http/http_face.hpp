@@ -101,7 +101,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::vector<PendingPost*> posts() const;
   void sweep();
   void end_in_time(DownstreamSession& session, SessionEnd why);
-  void relieve_budget();
+  void drop_kept_events();
   std::optional<SteadyTime> make_room(SteadyTime now);
   bool end_longest_unused();
 

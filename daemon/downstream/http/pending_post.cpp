@@ -56,7 +56,7 @@ void PendingPost::begin_stream() {
 }
 
 /// A session that was refused has no name to give out.
-void PendingPost::settle_opening(const std::string& answer) {
+void PendingPost::read_opening_answer(const std::string& answer) {
   std::string name = std::exchange(asked_.new_session, {});
   if (!find_member(answer, "error")) asked_.headers.emplace_back("Mcp-Session-Id", std::move(name));
   if (asked_.form == AnswerForm::stream && connection_ != nullptr) begin_stream();
@@ -64,7 +64,7 @@ void PendingPost::settle_opening(const std::string& answer) {
 
 void PendingPost::answer(std::string_view raw_id, std::string message) {
   asked_.ids.erase(raw_id);
-  if (!asked_.new_session.empty()) settle_opening(message);
+  if (!asked_.new_session.empty()) read_opening_answer(message);
   if (is_stream_) {
     emit(message, raw_id);
   } else if (connection_ == nullptr) {

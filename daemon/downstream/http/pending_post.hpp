@@ -105,7 +105,7 @@ class PendingPost final : public HttpResponder {
 
  private:
   bool can_send() const;
-  void settle_opening(const std::string& answer);
+  void read_opening_answer(const std::string& answer);
   void begin_stream();
   void emit(const std::string& message, std::string_view answers = {});
   void drop_if_stuck();

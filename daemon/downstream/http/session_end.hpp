@@ -17,7 +17,7 @@ struct SessionUse {
   SteadyTime last_taken{};
 };
 
-struct SessionPatience {
+struct SessionTimeouts {
   std::chrono::milliseconds idle;   ///< --http-session-idle
   std::chrono::milliseconds stall;  ///< --client-stall
 };
@@ -36,10 +36,10 @@ struct SessionDue {
 /// stream is its connection's, which takes what is unsent within --client-stall or ends; an
 /// unanswered request has its own deadline, which no pause suspends (ExchangeClock).
 inline std::optional<SessionDue> end_of_session(const SessionUse& use,
-                                                const SessionPatience& patience) {
-  if (use.over_limit) return SessionDue{use.last_taken + patience.stall, SessionEnd::stalled};
+                                                const SessionTimeouts& timeouts) {
+  if (use.over_limit) return SessionDue{use.last_taken + timeouts.stall, SessionEnd::stalled};
   if (use.has_stream || use.is_asked) return std::nullopt;
-  return SessionDue{use.last_used + patience.idle, SessionEnd::idle};
+  return SessionDue{use.last_used + timeouts.idle, SessionEnd::idle};
 }
 
 }  // namespace bridge

@@ -30,7 +30,7 @@ UnixClients::UnixClients(ConnectionContext context, ClientEvents& events, Listen
                       out_of_descriptors_ = false;
                       accept_ready();
                     }),
-      budget_patience_(context_.loop, [this] { end_largest_stalled(); }) {
+      budget_timeout_(context_.loop, [this] { end_largest_stalled(); }) {
   if (socket_.is_abstract()) policy_.own_user_only = true;
 }
 
@@ -151,9 +151,9 @@ void UnixClients::watch_budget() {
     context_.log.peer(LogLevel::warning, "reading paused",
                       "{} bytes are buffered, over --max-buffered: not reading from clients",
                       context_.budget.used());
-    budget_patience_.set_after(context_.limits.stall);
+    budget_timeout_.set_after(context_.limits.stall);
   } else {
-    budget_patience_.clear();
+    budget_timeout_.clear();
     for (auto& [id, connection] : connections_) connection->resume_reading();
   }
 }
@@ -172,8 +172,8 @@ void UnixClients::end_largest_stalled() {
   if (largest != nullptr) largest->give_up();
   // The bytes of the one that ends are given back at the end of this turn; then the next is looked
   // at.
-  budget_patience_.set_after(largest != nullptr ? std::chrono::milliseconds(1)
-                                                : context_.limits.stall / 4);
+  budget_timeout_.set_after(largest != nullptr ? std::chrono::milliseconds(1)
+                                               : context_.limits.stall / 4);
 }
 
 void UnixClients::acknowledge_read() {

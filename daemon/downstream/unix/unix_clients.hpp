@@ -52,7 +52,7 @@ class UnixClients final : public NotificationReaders {
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
   std::unique_ptr<DescriptorWatch> listener_;
   DeadlineTimer accept_again_;
-  DeadlineTimer budget_patience_;  ///< set while --max-buffered is exceeded
+  DeadlineTimer budget_timeout_;  ///< set while --max-buffered is exceeded
   int accepts_this_turn_ = 1;
   bool out_of_descriptors_ = false;
   bool reading_paused_ = false;

@@ -38,7 +38,7 @@ struct HttpOptions {
   std::chrono::milliseconds request_timeout{300000};  ///< without a byte; 0: none
   std::chrono::milliseconds request_max{3600000};     ///< in all; 0: none
   /// How long both are put off while an answer is not read because its client does not.
-  std::chrono::milliseconds pause_patience{30000};
+  std::chrono::milliseconds pause_timeout{30000};
 };
 
 /// Takes `url` apart: fills url, unix_socket and target, and the proxy from the environment's

@@ -10,8 +10,8 @@ namespace bridge {
 namespace {
 
 /// For the answer's head, and then for the `endpoint` event, which comes first.
-constexpr std::chrono::seconds head_patience{10};
-constexpr std::chrono::seconds endpoint_patience{5};
+constexpr std::chrono::seconds head_timeout{10};
+constexpr std::chrono::seconds endpoint_timeout{5};
 constexpr std::size_t max_refusal = 64u << 10;
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr std::size_t max_refusal = 64u << 10;
 SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamOwner& owner)
     : context_(context),
       owner_(owner),
-      patience_(
+      timeout_(
           loop,
           [this] {
             end(failure_of(ErrorKind::timeout, Delivered::no,
@@ -38,13 +38,13 @@ void SseStream::begin_get() {
   curl_easy_setopt(handle.get(), CURLOPT_CURLU, nullptr);
   curl_easy_setopt(handle.get(), CURLOPT_URL, context_.options().url.c_str());
   set_stream(transfer_.prepare(std::move(handle), context_.stream_headers({})));
-  patience_.set_after(context_.options().connect_timeout + head_patience);
+  timeout_.set_after(context_.options().connect_timeout + head_timeout);
   transfer_.start();
 }
 
 void SseStream::close() {
   state_ = State::closed;
-  patience_.clear();
+  timeout_.clear();
   transfer_.close();
 }
 
@@ -95,7 +95,7 @@ void SseStream::transfer_progressed(bool done, int result) {
   }
   if (state_ == State::closed) return;
   if (!done) {
-    if (state_ == State::opening) patience_.set_after(endpoint_patience);
+    if (state_ == State::opening) timeout_.set_after(endpoint_timeout);
     return;
   }
   if (state_ == State::opening && result == CURLE_OK &&
@@ -120,7 +120,7 @@ void SseStream::take_endpoint(const std::string& named) {
                    "the upstream names an endpoint that is not of its own origin"));
     return;
   }
-  patience_.clear();
+  timeout_.clear();
   state_ = State::open;
   owner_.sse_stream_open(url);
 }

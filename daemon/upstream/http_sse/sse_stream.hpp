@@ -66,7 +66,7 @@ class SseStream final : private TransferReceiver, private SseSink {
 
   HttpContext& context_;
   SseStreamOwner& owner_;
-  DeadlineTimer patience_;  ///< for the first event
+  DeadlineTimer timeout_;  ///< for the first event
   SseParser parser_;
   std::optional<std::string> named_endpoint_;  ///< as the server wrote it; not looked at yet
   StreamMessages messages_;

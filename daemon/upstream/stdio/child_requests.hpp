@@ -24,7 +24,7 @@ struct ChildRequest {
 /// The messages under way to a child, and when the first of them has waited too long. Pure.
 class ChildRequests {
  public:
-  struct Patience {
+  struct Timeouts {
     std::chrono::milliseconds silence;  ///< without a byte from the child; 0: none
     std::chrono::milliseconds in_all;   ///< 0: none
   };
@@ -50,24 +50,24 @@ class ChildRequests {
   }
 
   /// How long a notification may wait for a child that does not read: what follows it waits too.
-  static constexpr std::chrono::seconds handover_time{30};
+  static constexpr std::chrono::seconds delivery_time{30};
 
   /// Any byte of the child says that it is alive: `heard` is when the last one came.
   static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
-                             const Patience& patience) {
+                             const Timeouts& timeouts) {
     SteadyTime due = SteadyTime::max();
-    if (patience.silence.count() > 0) due = std::max(request.started, heard) + patience.silence;
-    if (patience.in_all.count() > 0) due = std::min(due, request.started + patience.in_all);
+    if (timeouts.silence.count() > 0) due = std::max(request.started, heard) + timeouts.silence;
+    if (timeouts.in_all.count() > 0) due = std::min(due, request.started + timeouts.in_all);
     if (request.message.kind != OutgoingKind::request)
-      due = std::min(due, request.started + handover_time);
+      due = std::min(due, request.started + delivery_time);
     return due;
   }
 
   /// Those whose time is over; `next` is when the first of the others is due, if any is.
-  std::vector<UpstreamId> expired(SteadyTime now, SteadyTime heard, const Patience& patience,
+  std::vector<UpstreamId> expired(SteadyTime now, SteadyTime heard, const Timeouts& timeouts,
                                   SteadyTime& next) const {
     return select([&](const ChildRequest& request) {
-      const SteadyTime due = deadline(request, heard, patience);
+      const SteadyTime due = deadline(request, heard, timeouts);
       if (due <= now) return true;
       next = std::min(next, due);
       return false;

@@ -15,7 +15,7 @@ namespace bridge {
 namespace {
 
 /// For the first report at the daemon's start. Only a file system that hangs takes so long.
-constexpr int start_patience_ms = 10000;
+constexpr int start_timeout_ms = 10000;
 /// One that has closed a pipe is about to end; if not, it is ended.
 constexpr std::chrono::milliseconds closing_time{500};
 /// The steps of an orderly end: stdin closed, SIGTERM, SIGKILL. In all less than Upstream::end()
@@ -59,7 +59,7 @@ void ChildUpstream::start() {
   if (!begin_run())
     throw StartError(exit_code::cannot_run,
                      fmt::format("cannot run {}: no pipes for it", command_.name()));
-  const auto [report, interrupted] = watcher_->wait_for_first_report(start_patience_ms);
+  const auto [report, interrupted] = watcher_->wait_for_first_report(start_timeout_ms);
   if (interrupted) return;
   if (!report)
     throw StartError(exit_code::cannot_run,

@@ -117,7 +117,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void transfer_progressed(bool done, int result) override;
   void close_transfer();
 
-  ExchangePatience patience() const;
+  ExchangeTimeouts timeouts() const;
   bool may_continue() const;
   bool waits_in_vain() const;
   bool can_be_sent_again() const;

@@ -10,17 +10,17 @@
 namespace bridge {
 
 /// How long a message may take.
-struct ExchangePatience {
+struct ExchangeTimeouts {
   std::chrono::milliseconds silence;  ///< --request-timeout: without a byte; 0: none
   std::chrono::milliseconds in_all;   ///< --request-max; 0: none
   /// How long a pause may put either off: what the bridge itself does not read cannot be late, but
   /// nothing waits for ever for somebody who reads nothing (--client-stall).
   std::chrono::milliseconds pause{};
-  std::chrono::milliseconds handover{};  ///< of a notification or an answer in all; 0: none
+  std::chrono::milliseconds delivery{};  ///< of a notification or an answer in all; 0: none
 };
 
 /// The times of one message under way, and when it is over if nothing happens. Pure. No pause
-/// suspends a bound: it puts it off, and by no more than ExchangePatience::pause.
+/// suspends a bound: it puts it off, and by no more than ExchangeTimeouts::pause.
 class ExchangeClock {
  public:
   void start(SteadyTime now) { started_ = heard_ = now; }
@@ -39,30 +39,30 @@ class ExchangeClock {
 
   /// SteadyTime::max() only if the options set no bound. `elsewhere`: when something came on the
   /// stream that its answer is awaited on, if that is not its own: that one is never paused.
-  SteadyTime deadline(const ExchangePatience& patience,
+  SteadyTime deadline(const ExchangeTimeouts& timeouts,
                       std::optional<SteadyTime> elsewhere = {}) const {
     SteadyTime due = SteadyTime::max();
-    if (patience.handover.count() > 0) due = started_ + patience.handover;
-    if (patience.silence.count() > 0) {
-      due = std::min(due, elsewhere ? std::max(heard_, *elsewhere) + patience.silence
-                                    : heard_ + patience.silence + silence_excused(patience));
+    if (timeouts.delivery.count() > 0) due = started_ + timeouts.delivery;
+    if (timeouts.silence.count() > 0) {
+      due = std::min(due, elsewhere ? std::max(heard_, *elsewhere) + timeouts.silence
+                                    : heard_ + timeouts.silence + silence_excused(timeouts));
     }
-    if (patience.in_all.count() > 0) due = std::min(due, latest_end(patience));
+    if (timeouts.in_all.count() > 0) due = std::min(due, latest_end(timeouts));
     return due;
   }
 
   /// Whether --request-max is what has run out.
-  bool took_too_long(SteadyTime now, const ExchangePatience& patience) const {
-    return patience.in_all.count() > 0 && now >= latest_end(patience);
+  bool took_too_long(SteadyTime now, const ExchangeTimeouts& timeouts) const {
+    return timeouts.in_all.count() > 0 && now >= latest_end(timeouts);
   }
 
  private:
-  SteadyTime::duration silence_excused(const ExchangePatience& patience) const {
-    return paused_at_ ? SteadyTime::duration(patience.pause) : SteadyTime::duration{};
+  SteadyTime::duration silence_excused(const ExchangeTimeouts& timeouts) const {
+    return paused_at_ ? SteadyTime::duration(timeouts.pause) : SteadyTime::duration{};
   }
-  SteadyTime latest_end(const ExchangePatience& patience) const {
-    const SteadyTime::duration most = patience.pause;
-    return started_ + patience.in_all + (paused_at_ ? most : std::min(excused_, most));
+  SteadyTime latest_end(const ExchangeTimeouts& timeouts) const {
+    const SteadyTime::duration most = timeouts.pause;
+    return started_ + timeouts.in_all + (paused_at_ ? most : std::min(excused_, most));
   }
 
   SteadyTime started_;

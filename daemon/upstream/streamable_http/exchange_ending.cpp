@@ -14,7 +14,7 @@ namespace {
 /// How long a notification may take before the next frame of its client goes.
 constexpr std::chrono::seconds notification_time{30};
 /// An answer that is to come on another stream may come on any, but most likely it is the server's.
-constexpr std::chrono::seconds no_stream_patience{5};
+constexpr std::chrono::seconds no_stream_timeout{5};
 constexpr std::string_view unusable_event_id =
     "it cannot be resumed, since its event id is too long or cannot stand in a header";
 
@@ -195,11 +195,11 @@ Ending Exchange::take_ending() {
   return std::move(ending_);
 }
 
-ExchangePatience Exchange::patience() const {
+ExchangeTimeouts Exchange::timeouts() const {
   const HttpOptions& options = context_.options();
-  ExchangePatience patience{options.request_timeout, options.request_max, options.pause_patience};
-  if (!is_request()) patience.handover = notification_time;
-  return patience;
+  ExchangeTimeouts timeouts{options.request_timeout, options.request_max, options.pause_timeout};
+  if (!is_request()) timeouts.delivery = notification_time;
+  return timeouts;
 }
 
 /// What is not read is not continued either.
@@ -218,8 +218,8 @@ SteadyTime Exchange::deadline() const {
   if (waits_in_vain()) return context_.now();
   const bool elsewhere = phase_ == Phase::awaiting_elsewhere;
   SteadyTime due =
-      clock_.deadline(patience(), elsewhere ? std::optional(context_.heard()) : std::nullopt);
-  if (no_stream_since_) due = std::min(due, *no_stream_since_ + no_stream_patience);
+      clock_.deadline(timeouts(), elsewhere ? std::optional(context_.heard()) : std::nullopt);
+  if (no_stream_since_) due = std::min(due, *no_stream_since_ + no_stream_timeout);
   return may_continue() ? std::min(due, due_) : due;
 }
 
@@ -254,7 +254,7 @@ void Exchange::time_out(SteadyTime now) {
     end(std::nullopt);
     return;
   }
-  if (no_stream_since_ && *no_stream_since_ + no_stream_patience <= now) {
+  if (no_stream_since_ && *no_stream_since_ + no_stream_timeout <= now) {
     end(failure_of(ErrorKind::malformed, Delivered::unknown,
                    fmt::format("the upstream answered HTTP {} without an answer, and there is no "
                                "server stream on which it could come",
@@ -266,7 +266,7 @@ void Exchange::time_out(SteadyTime now) {
   failure.delivered = reached_ ? Delivered::unknown : Delivered::no;
   failure.message =
       !is_request()                           ? "the upstream did not accept the message in time"
-      : clock_.took_too_long(now, patience()) ? "the answer took longer than --request-max"
+      : clock_.took_too_long(now, timeouts()) ? "the answer took longer than --request-max"
       : clock_.is_paused() ? "the answer was not read for longer than --request-timeout and "
                              "--client-stall: its client takes nothing"
                            : "the upstream sent nothing for longer than --request-timeout";

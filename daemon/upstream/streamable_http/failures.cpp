@@ -144,7 +144,7 @@ std::string without_duration(std::string text) {
   return text;
 }
 
-/// The error object with every secret in it blotted out; nothing if that leaves no JSON.
+/// The error object with every secret in it redacted; nothing if that leaves no JSON.
 std::string without_secrets(const HttpContext& context, const std::string& error) {
   std::string shown = context.without_secrets(error);
   return is_json_object(shown) ? shown : std::string();

@@ -53,7 +53,7 @@ void UpstreamGetStream::close() {
   state_ = ServerStream::off;
 }
 
-void UpstreamGetStream::hurry() {
+void UpstreamGetStream::retry_soon() {
   if (state_ != ServerStream::waiting || transfer_.is_running() ||
       !std::exchange(unreachable_, false))
     return;

@@ -40,7 +40,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void reopen();
   void close();
   /// Others reach the upstream: if the last try could not, the next one need not wait longer.
-  void hurry();
+  void retry_soon();
 
   ServerStream state() const { return state_; }
   /// Whether a try to open it was answered with a refusal since this was asked last.

@@ -118,7 +118,7 @@ void HttpContext::reconfigure(const HttpOptions& options) {
   options_.connect_timeout = options.connect_timeout;
   options_.request_timeout = options.request_timeout;
   options_.request_max = options.request_max;
-  options_.pause_patience = options.pause_patience;
+  options_.pause_timeout = options.pause_timeout;
   options_.stream_retries = options.stream_retries;
   // Another file is another option, which changes only with a restart.
   if (options.ca_file == options_.ca_file &&
@@ -150,7 +150,7 @@ std::string HttpContext::without_secrets(std::string text) const {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);
     if (value != header.npos) secrets.push_back(header.substr(value));
   }
-  return blotted(std::move(text), std::move(secrets));
+  return redacted(std::move(text), std::move(secrets));
 }
 
 }  // namespace bridge

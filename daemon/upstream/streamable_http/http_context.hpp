@@ -75,9 +75,9 @@ class HttpContext {
   UpstreamCounts& counts() { return counts_; }
   const UpstreamCounts& counts() const { return counts_; }
 
-  /// Whose secrets without_secrets() blots out too. `tokens` outlives this.
+  /// Whose secrets without_secrets() redacts too. `tokens` outlives this.
   void know_secrets_of(const TokenSource& tokens) { tokens_ = &tokens; }
-  /// `text` with every secret in it blotted out.
+  /// `text` with every secret in it redacted.
   std::string without_secrets(std::string text) const;
 
  private:

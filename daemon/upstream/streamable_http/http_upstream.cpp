@@ -10,7 +10,7 @@ namespace bridge {
 namespace {
 
 /// How long the buffers may be full before an answer that is accumulating has to end.
-constexpr std::chrono::seconds relief_patience{1};
+constexpr std::chrono::seconds relief_timeout{1};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
     : curl_(loop),
       context_(curl_, std::move(options), budget, log),
       tokens_(make_token_source(loop, curl_, auth, context_.options(), log)),
-      handovers_(budget),
+      deliveries_(budget),
       stream_(loop, context_, *this),
       clock_(loop, [this] { check_time(); }),
       short_clock_(loop, [this] { check_time(); }),
@@ -39,16 +39,16 @@ Exchange* HttpUpstream::find(UpstreamId id) {
 void HttpUpstream::send(Outgoing message) {
   const UpstreamId id = message.id;
   const bool may_start =
-      has_token() && (message.kind == OutgoingKind::request || handovers_.may_start());
+      has_token() && (message.kind == OutgoingKind::request || deliveries_.may_start());
   if (may_start) {
     begin_exchange(std::move(message));
   } else if (message.kind == OutgoingKind::request) {
     awaiting_token_.push_back(std::move(message));
     fetch_token();
-  } else if (!handovers_.push(std::move(message))) {
+  } else if (!deliveries_.push(std::move(message))) {
     refuse(id);
   } else {
-    start_handovers();
+    start_deliveries();
   }
 }
 
@@ -58,18 +58,18 @@ void HttpUpstream::refuse(UpstreamId id) {
   soon_.schedule();
 }
 
-void HttpUpstream::start_handovers() {
-  if (handovers_.empty()) return;
+void HttpUpstream::start_deliveries() {
+  if (deliveries_.empty()) return;
   if (!has_token()) {
     fetch_token();
     return;
   }
-  while (auto message = handovers_.pop()) begin_exchange(std::move(*message));
+  while (auto message = deliveries_.pop()) begin_exchange(std::move(*message));
 }
 
 void HttpUpstream::begin_exchange(Outgoing message) {
   const UpstreamId id = message.id;
-  if (message.kind != OutgoingKind::request) handovers_.started();
+  if (message.kind != OutgoingKind::request) deliveries_.started();
   ExchangeOwner& owner = *this;
   auto exchange = std::make_unique<Exchange>(context_, owner, std::move(message));
   Exchange& started = *exchange;
@@ -82,8 +82,8 @@ void HttpUpstream::remove(UpstreamId id) {
   auto node = exchanges_.extract(id);
   if (node.empty()) return;
   if (!node.mapped()->is_request()) {
-    handovers_.ended();
-    start_handovers();
+    deliveries_.ended();
+    start_deliveries();
   }
   node.mapped()->close();
   context_.curl().loop().reap(std::move(node.mapped()));
@@ -92,7 +92,7 @@ void HttpUpstream::remove(UpstreamId id) {
 
 void HttpUpstream::abandon(UpstreamId id) {
   remove(id);
-  handovers_.forget(id);
+  deliveries_.forget(id);
   std::erase_if(awaiting_token_, [id](const Outgoing& waiting) { return waiting.id == id; });
 }
 
@@ -165,7 +165,7 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
   if (exchange == nullptr) return;
   learn_from(*exchange);
   if (exchange->was_reached()) {
-    stream_.hurry();
+    stream_.retry_soon();
     if (std::exchange(unreachable_, false)) events_->upstream_reachable();
   }
   while ((exchange = find(id)) != nullptr) {
@@ -188,13 +188,13 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
   } else if (exchange != nullptr) {
     watch_time(*exchange);
   }
-  relieve_budget();
+  drop_largest_answer();
 }
 
 // Reading from clients has already stopped. If that does not help, the largest answer that is
 // accumulating ends: soon, since it may be complete in a moment, or at once if many of them grow
 // far over the limit.
-void HttpUpstream::relieve_budget() {
+void HttpUpstream::drop_largest_answer() {
   if (!context_.budget().over()) return;
   const auto accumulating =
       std::count_if(exchanges_.begin(), exchanges_.end(),
@@ -202,7 +202,7 @@ void HttpUpstream::relieve_budget() {
   if (accumulating > 1 && context_.budget().far_over()) {
     relief_.set_at_latest(context_.now());
   } else if (accumulating > 0) {
-    relief_.set_at_latest(context_.now() + relief_patience);
+    relief_.set_at_latest(context_.now() + relief_timeout);
   }
 }
 
@@ -305,7 +305,7 @@ void HttpUpstream::reconfigure(const UpstreamOptions& options) {
 }
 
 void HttpUpstream::end_all(const Failure& failure) {
-  std::deque<Outgoing> waiting = handovers_.take_all();
+  std::deque<Outgoing> waiting = deliveries_.take_all();
   std::move(awaiting_token_.begin(), awaiting_token_.end(), std::back_inserter(waiting));
   awaiting_token_.clear();
   std::vector<UpstreamId> ids;
@@ -329,7 +329,7 @@ void HttpUpstream::end_all(const Failure& failure) {
 }
 
 void HttpUpstream::end(std::function<void()> done) {
-  handovers_.clear();
+  deliveries_.clear();
   refused_.clear();
   while (!exchanges_.empty()) remove(exchanges_.begin()->first);
   awaiting_token_.clear();

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "auth/auth_options.hpp"
+#include "upstream/streamable_http/delivery_queue.hpp"
 #include "upstream/streamable_http/exchange.hpp"
 #include "upstream/streamable_http/get_stream.hpp"
-#include "upstream/streamable_http/handover_queue.hpp"
 #include "upstream/streamable_http/session_delete.hpp"
 
 namespace bridge {
@@ -62,7 +62,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void token_arrived(const TokenAnswer& answer);
   bool try_another_token(Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing message);
-  void start_handovers();
+  void start_deliveries();
   void give_back(Outgoing message, Failure failure);
   void refuse(UpstreamId id);
   void report_soon();
@@ -71,7 +71,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void learn_from(const Exchange& exchange);
   void check_time();
   void watch_time(const Exchange& exchange);
-  void relieve_budget();
+  void drop_largest_answer();
   void end_largest_answer();
   void report_stream();
   void set_stream_state(ServerStream state);
@@ -79,12 +79,12 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   CurlLoop curl_;
   HttpContext context_;
   std::unique_ptr<TokenSource> tokens_;
-  std::deque<Outgoing> awaiting_token_;  ///< requests; the others wait in handovers_
+  std::deque<Outgoing> awaiting_token_;  ///< requests; the others wait in deliveries_
   std::vector<std::function<void(const std::optional<Failure>&)>> others_awaiting_token_;
   bool fetching_token_ = false;
   UpstreamEvents* events_ = nullptr;
   std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
-  HandoverQueue handovers_;
+  DeliveryQueue deliveries_;
   std::vector<UpstreamId> refused_;  ///< had no room there; to be reported
   std::optional<Failure> given_up_;  ///< what waits for a token ends with it
   UpstreamGetStream stream_;

@@ -22,13 +22,13 @@ void HttpUpstream::token_arrived(const TokenAnswer& answer) {
   std::deque<Outgoing> waiting = std::exchange(awaiting_token_, {});
   if (answer.failure) {
     ++context_.counts().token_failures;
-    std::deque<Outgoing> others = handovers_.take_all();
+    std::deque<Outgoing> others = deliveries_.take_all();
     std::move(others.begin(), others.end(), std::back_inserter(waiting));
     for (Outgoing& message : waiting) give_back(std::move(message), *answer.failure);
   } else {
     context_.set_token(answer.token);
     for (Outgoing& message : waiting) begin_exchange(std::move(message));
-    start_handovers();
+    start_deliveries();
   }
   for (const auto& ready : std::exchange(others_awaiting_token_, {})) ready(answer.failure);
 }

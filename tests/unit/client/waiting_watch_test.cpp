@@ -23,9 +23,9 @@ constexpr std::string_view well = R"({"upstream":{"state":"open","ready":true}})
 
 /// A watch that waits for no time, and the daemon's end of its looks.
 struct Watched {
-  explicit Watched(Milliseconds patience = Milliseconds(0))
+  explicit Watched(Milliseconds timeout = Milliseconds(0))
       : watch(
-            patience, [this] { return connect(); },
+            timeout, [this] { return connect(); },
             [this](std::string_view line) { said.emplace_back(line); }) {}
 
   FileDescriptor connect() {

@@ -180,6 +180,6 @@ TEST_CASE("what is withheld from a command's environment") {
         std::vector<std::string>{"MCP_SERVER_TOKENS=kept", "HOME=/", "MCP_SERVER_URL=u"});
 }
 
-TEST_CASE("a secret is blotted out, also where it begins like another") {
-  CHECK(blotted("+ echo token-123 token", {"token", "token-123", "e"}) == "+ echo *** ***");
+TEST_CASE("a secret is redacted, also where it begins like another") {
+  CHECK(redacted("+ echo token-123 token", {"token", "token-123", "e"}) == "+ echo *** ***");
 }

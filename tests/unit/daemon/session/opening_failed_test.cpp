@@ -113,17 +113,17 @@ TEST_CASE("an initialize has six times --connect-wait, and twice as long at each
   SessionFixture t(options);
   t.events.frames = true;
   t.require();
-  std::chrono::milliseconds patience = 12s;
+  std::chrono::milliseconds timeout = 12s;
   for (int tries = 0; tries < 7; ++tries) {
     const UpstreamId id = t.upstream.id_of("initialize");
-    t.advance(patience - 1ms);
+    t.advance(timeout - 1ms);
     CHECK(t.upstream.is_under_way(id));
     t.advance(1ms);
     CHECK_FALSE(t.upstream.is_under_way(id));
     CHECK(t.events.failures.back().kind == ErrorKind::timeout);
     CHECK(t.session.state() == Session::State::waiting);
     t.time_until([&] { return t.session.state() == Session::State::opening; }, 1s);
-    patience = std::min<std::chrono::milliseconds>(patience * 2, 192s);
+    timeout = std::min<std::chrono::milliseconds>(timeout * 2, 192s);
   }
   t.let_it_open();
   CHECK(t.session.is_open());

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-/// The router's side of clients, as a carrier sees it: keeps what it is told and does nothing.
+/// The router's side of clients, as a transport sees it: keeps what it is told and does nothing.
 class FakeClientEvents final : public ClientEvents {
  public:
   void client_connected(ClientChannel& channel) override { channels.push_back(&channel); }

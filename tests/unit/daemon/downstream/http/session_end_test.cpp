@@ -11,14 +11,14 @@ using namespace std::chrono_literals;
 namespace {
 
 const SteadyTime start{1000s};
-const SessionPatience patience{30s, 5s};
+const SessionTimeouts timeouts{30s, 5s};
 
 }  // namespace
 
 TEST_CASE("a session that nobody uses ends") {
   SessionUse use;
   use.last_used = start;
-  const auto due = end_of_session(use, patience);
+  const auto due = end_of_session(use, timeouts);
   REQUIRE(due);
   CHECK(due->time == start + 30s);
   CHECK(due->why == SessionEnd::idle);
@@ -28,10 +28,10 @@ TEST_CASE("a session with something open or under way is not idle") {
   SessionUse use;
   use.last_used = start;
   use.has_stream = true;
-  CHECK_FALSE(end_of_session(use, patience));
+  CHECK_FALSE(end_of_session(use, timeouts));
   use.has_stream = false;
   use.is_asked = true;
-  CHECK_FALSE(end_of_session(use, patience));
+  CHECK_FALSE(end_of_session(use, timeouts));
 }
 
 TEST_CASE(
@@ -39,7 +39,7 @@ TEST_CASE(
   for (const bool has_stream : {false, true}) {
     for (const bool is_asked : {false, true}) {
       const SessionUse use{has_stream, is_asked, true, start + 100s, start + 1s};
-      const auto due = end_of_session(use, patience);
+      const auto due = end_of_session(use, timeouts);
       REQUIRE(due);
       CHECK(due->time == start + 6s);
       CHECK(due->why == SessionEnd::stalled);
@@ -58,8 +58,8 @@ struct Walk {
   bool elsewhere;        ///< the answer is awaited on a shared stream
   bool on_child;         ///< the upstream is a child, which is never paused
 
-  SessionPatience session;
-  ExchangePatience request;
+  SessionTimeouts session;
+  ExchangeTimeouts request;
 
   /// How long until the request has ended and the session has, by a clock that is advanced second
   /// by second; nothing if a day does not suffice.
@@ -114,8 +114,8 @@ struct Walk {
 }  // namespace
 
 TEST_CASE("in whatever way a session and its request are paused, both end in their time") {
-  const SessionPatience session{20s, 5s};
-  const ExchangePatience request{10s, 60s, 5s};
+  const SessionTimeouts session{20s, 5s};
+  const ExchangeTimeouts request{10s, 60s, 5s};
   for (int bits = 0; bits < 64; ++bits) {
     const auto bit = [bits](int n) { return (bits >> n & 1) != 0; };
     const Walk walk{bit(0), bit(1), bit(2), bit(3), bit(4), bit(5), session, request};

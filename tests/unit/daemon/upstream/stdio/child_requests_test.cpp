@@ -20,10 +20,10 @@ ChildRequest at(SteadyTime time, std::uint32_t run = 1) {
 }  // namespace
 
 TEST_CASE("a request waits for a byte of the child, and for its answer in all") {
-  const ChildRequests::Patience patience{10s, 60s};
-  CHECK(ChildRequests::deadline(at(start), start - 5s, patience) == start + 10s);
-  CHECK(ChildRequests::deadline(at(start), start + 5s, patience) == start + 15s);
-  CHECK(ChildRequests::deadline(at(start), start + 55s, patience) == start + 60s);
+  const ChildRequests::Timeouts timeouts{10s, 60s};
+  CHECK(ChildRequests::deadline(at(start), start - 5s, timeouts) == start + 10s);
+  CHECK(ChildRequests::deadline(at(start), start + 5s, timeouts) == start + 15s);
+  CHECK(ChildRequests::deadline(at(start), start + 55s, timeouts) == start + 60s);
   CHECK(ChildRequests::deadline(at(start), start, {0s, 0s}) == SteadyTime::max());
 }
 

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const SteadyTime start{1000s};
-const ExchangePatience patience{10s, 60s, 5s};
+const ExchangeTimeouts timeouts{10s, 60s, 5s};
 
 ExchangeClock started() {
   ExchangeClock clock;
@@ -20,23 +20,23 @@ ExchangeClock started() {
 
 TEST_CASE("a message waits for a byte, and for its answer in all") {
   ExchangeClock clock = started();
-  CHECK(clock.deadline(patience) == start + 10s);
+  CHECK(clock.deadline(timeouts) == start + 10s);
   clock.heard(start + 8s);
-  CHECK(clock.deadline(patience) == start + 18s);
+  CHECK(clock.deadline(timeouts) == start + 18s);
   clock.heard(start + 55s);
-  CHECK(clock.deadline(patience) == start + 60s);
-  CHECK_FALSE(clock.took_too_long(start + 59s, patience));
-  CHECK(clock.took_too_long(start + 60s, patience));
+  CHECK(clock.deadline(timeouts) == start + 60s);
+  CHECK_FALSE(clock.took_too_long(start + 59s, timeouts));
+  CHECK(clock.took_too_long(start + 60s, timeouts));
   CHECK(clock.deadline({0s, 0s, 5s}) == SteadyTime::max());
 }
 
 TEST_CASE("what the bridge does not read is not late, but a pause puts no deadline off for ever") {
   ExchangeClock clock = started();
   clock.pause(start + 2s);
-  CHECK(clock.deadline(patience) == start + 15s);
+  CHECK(clock.deadline(timeouts) == start + 15s);
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
   clock.go_on(start + 4s);
-  CHECK(clock.deadline(patience) == start + 14s);
+  CHECK(clock.deadline(timeouts) == start + 14s);
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 62s);
   // Many pauses excuse no more than one.
   for (int n = 0; n < 10; ++n) {
@@ -46,14 +46,14 @@ TEST_CASE("what the bridge does not read is not late, but a pause puts no deadli
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
   clock.pause(start + 60s);
   CHECK(clock.deadline({0s, 60s, 5s}) == start + 65s);
-  CHECK(clock.took_too_long(start + 65s, patience));
+  CHECK(clock.took_too_long(start + 65s, timeouts));
 }
 
 TEST_CASE("an answer on another stream is as alive as that one, which is never paused") {
   ExchangeClock clock = started();
   clock.pause(start);
-  CHECK(clock.deadline(patience, start + 3s) == start + 13s);
-  CHECK(clock.deadline(patience, start - 3s) == start + 10s);
+  CHECK(clock.deadline(timeouts, start + 3s) == start + 13s);
+  CHECK(clock.deadline(timeouts, start - 3s) == start + 10s);
 }
 
 TEST_CASE("a notification is handed over in its time, paused or not") {

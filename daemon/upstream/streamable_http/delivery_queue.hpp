@@ -17,12 +17,12 @@ namespace bridge {
 /// upstream that floods the bridge with pings, or a client with cancellations, would open
 /// thousands. Pure; owned by HttpUpstream. Full: the message is not taken, and its sender is told
 /// `overloaded`.
-class HandoverQueue {
+class DeliveryQueue {
  public:
   static constexpr std::size_t max_under_way = 32;
   static constexpr std::size_t max_bytes = 8u << 20;
 
-  explicit HandoverQueue(ByteBudget& budget) : share_(budget) {}
+  explicit DeliveryQueue(ByteBudget& budget) : share_(budget) {}
 
   bool empty() const { return waiting_.empty(); }
   /// Whether one more may start now.
