@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/meta_keys.hpp"
 #include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
 #include "text/utf8.hpp"
@@ -30,6 +31,10 @@ struct Member {
 struct Found {
   Member id, method, params, result, error;
   Member meta, meta_progress_token, progress_token, request_id;
+  Member result_type;
+  Slice protocol_version, subscription_id;
+  unsigned reserved = 0;  ///< a bit for each of meta_key::of_requests that was met
+  bool reserved_twice = false;
 };
 
 class Walk {
@@ -53,14 +58,17 @@ class Walk {
 
  private:
   bool top_member(std::string_view key) {
+    Slice value;
+    if (key == "jsonrpc") return scanner_.value(value);  // in every message, never looked at
     if (key_is(key, "params")) {
       return inner(found_.params, [this](std::string_view name) { return params_member(name); });
     }
-    Slice value;
+    if (key_is(key, "result")) {
+      return inner(found_.result, [this](std::string_view name) { return result_member(name); });
+    }
     if (!scanner_.value(value)) return false;
     if (key_is(key, "id")) found_.id.meet(value);
     if (key_is(key, "method")) found_.method.meet(value);
-    if (key_is(key, "result")) found_.result.meet(value);
     if (key_is(key, "error")) found_.error.meet(value);
     return true;
   }
@@ -93,7 +101,28 @@ class Walk {
   bool meta_member(std::string_view key) {
     Slice value;
     if (!scanner_.value(value)) return false;
-    if (key_is(key, "progressToken")) found_.meta_progress_token.meet(value);
+    if (key_is(key, meta_key::progress_token)) found_.meta_progress_token.meet(value);
+    if (key.size() >= meta_key::shortest_of_requests) reserved_member(key, value);
+    return true;
+  }
+
+  void reserved_member(std::string_view key, Slice value) {
+    unsigned bit = 1;
+    for (const std::string_view name : meta_key::of_requests) {
+      if (key_is(key, name)) {
+        found_.reserved_twice = found_.reserved_twice || (found_.reserved & bit) != 0;
+        found_.reserved |= bit;
+        if (name == meta_key::protocol_version) found_.protocol_version = value;
+        if (name == meta_key::subscription_id) found_.subscription_id = value;
+      }
+      bit <<= 1;
+    }
+  }
+
+  bool result_member(std::string_view key) {
+    Slice value;
+    if (!scanner_.value(value)) return false;
+    if (key_is(key, "resultType")) found_.result_type.meet(value);
     return true;
   }
 
@@ -132,6 +161,8 @@ const char* classify(Frame& frame, const Found& found) {
     return "Invalid Request: not exactly one of method, result and error";
   }
   frame.kind = FrameKind::response;
+  if (found.result_type.twice) return "Invalid Request: resultType stands twice";
+  if (is_string(frame.text(found.result_type.value))) frame.result_type = found.result_type.value;
   if (id_names) return nullptr;
   frame.id_is_null = id == "null" && frame.error.present();
   return frame.id_is_null ? nullptr : "Invalid Request: id is no string and no number";
@@ -140,15 +171,22 @@ const char* classify(Frame& frame, const Found& found) {
 /// Takes the tokens that this kind of frame may carry.
 const char* take_tokens(Frame& frame, const Found& found) {
   if (frame.is_response()) return nullptr;
-  if (found.meta.twice || found.meta_progress_token.twice) {
+  if (found.meta.twice || found.meta_progress_token.twice || found.reserved_twice) {
     return "Invalid Request: a member of _meta stands twice";
   }
   const auto names = [&frame](Slice slice) { return is_string_or_number(frame.text(slice)); };
+  if (is_object(frame.text(found.meta.value))) frame.meta = found.meta.value;
+  if (is_string(frame.text(found.protocol_version))) {
+    frame.protocol_version = found.protocol_version;
+  }
   if (frame.is_request()) {
     if (names(found.meta_progress_token.value)) {
       frame.progress_token = found.meta_progress_token.value;
     }
-  } else if (frame.method == "notifications/progress") {
+    return nullptr;
+  }
+  if (names(found.subscription_id)) frame.subscription_id = found.subscription_id;
+  if (frame.method == "notifications/progress") {
     if (found.progress_token.twice) return "Invalid Request: progressToken stands twice";
     if (names(found.progress_token.value)) frame.progress_token = found.progress_token.value;
   } else if (frame.method == "notifications/cancelled") {

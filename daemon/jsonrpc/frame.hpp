@@ -36,12 +36,26 @@ struct Frame {
   /// The string or number at `params.requestId` of `notifications/cancelled`.
   Slice request_id;
 
+  /// The object at `params._meta` of a request or notification.
+  Slice meta;
+  /// The string at `params._meta["io.modelcontextprotocol/protocolVersion"]` (MCP 2026-07-28,
+  /// basic, "`_meta`"), with its quotes.
+  Slice protocol_version;
+  /// The string or number at `params._meta["io.modelcontextprotocol/subscriptionId"]` of a
+  /// notification (MCP 2026-07-28, "Subscriptions: Receiving Notifications").
+  Slice subscription_id;
+  /// The string at `result.resultType` (MCP 2026-07-28, schema, Result), with its quotes.
+  Slice result_type;
+
   /// A response whose `id` is null: only an upstream may send one, with an error.
   bool id_is_null = false;
 
   bool is_request() const { return kind == FrameKind::request; }
   bool is_notification() const { return kind == FrameKind::notification; }
   bool is_response() const { return kind == FrameKind::response; }
+  /// Whether it is a request that says its revision itself, as every one does since 2026-07-28
+  /// (MCP 2026-07-28, "Versioning: Terminology").
+  bool is_modern() const { return is_request() && protocol_version.present(); }
   std::string_view text(Slice slice) const { return slice.of(bytes); }
 };
 
@@ -54,7 +68,8 @@ struct FrameFault {
 /// Reads one message. Never throws; any bytes may be given.
 ///
 /// A member that the bridge acts on and that stands twice in its object makes the frame invalid:
-/// another parser could take the other one. Names are compared unescaped.
+/// another parser could take the other one. So does a name in `_meta` that MCP reserves for
+/// requests (jsonrpc/meta_keys.hpp). Names are compared unescaped.
 std::variant<Frame, FrameFault> parse_frame(std::string bytes);
 
 /// Whether the first byte that is no white space opens an array: a batch.
