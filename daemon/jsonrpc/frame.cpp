@@ -175,7 +175,7 @@ const char* take_tokens(Frame& frame, const Found& found) {
     return "Invalid Request: a member of _meta stands twice";
   }
   const auto names = [&frame](Slice slice) { return is_string_or_number(frame.text(slice)); };
-  if (is_object(frame.text(found.meta.value))) frame.meta = found.meta.value;
+  frame.meta = found.meta.value;
   if (is_string(frame.text(found.protocol_version))) {
     frame.protocol_version = found.protocol_version;
   }

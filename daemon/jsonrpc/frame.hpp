@@ -36,7 +36,7 @@ struct Frame {
   /// The string or number at `params.requestId` of `notifications/cancelled`.
   Slice request_id;
 
-  /// The object at `params._meta` of a request or notification.
+  /// The value at `params._meta` of a request or notification: an object, unless the peer errs.
   Slice meta;
   /// The string at `params._meta["io.modelcontextprotocol/protocolVersion"]` (MCP 2026-07-28,
   /// basic, "`_meta`"), with its quotes.

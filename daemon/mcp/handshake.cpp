@@ -6,6 +6,7 @@
 #include <array>
 
 #include "jsonrpc/frame.hpp"
+#include "mcp/json_edit.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -13,22 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> legacy_versions = {"2024-11-05", "2025-03-26",
                                                              "2025-06-18", newest_legacy_version};
-
-/// Takes the member with this value out of the object around it. REQUIRES: its name has no quote in
-/// it.
-void erase_member(std::string& text, Slice value) {
-  constexpr std::string_view white_space = " \t\r\n";
-  const std::size_t name_end = text.rfind('"', value.begin - 1);
-  const std::size_t name = text.rfind('"', name_end - 1);
-  const std::size_t before = text.find_last_not_of(white_space, name - 1);
-  const std::size_t after = text.find_first_not_of(white_space, value.end);
-  if (text[before] == ',') {
-    text.erase(before, value.end - before);
-  } else {
-    const std::size_t end = text[after] == ',' ? after + 1 : value.end;
-    text.erase(name, end - name);
-  }
-}
 
 }  // namespace
 
@@ -41,7 +26,8 @@ std::string params_to_keep(const Frame& initialize) {
   std::string params(initialize.text(initialize.params));
   if (const Slice token = initialize.progress_token; token.present()) {
     const std::size_t begin = initialize.params.begin;
-    erase_member(params, {token.begin - begin, token.end - begin});
+    const Slice member = member_around(params, {token.begin - begin, token.end - begin});
+    params.erase(member.begin, member.size());
   }
   return params;
 }

@@ -1,0 +1,81 @@
+#include "mcp/json_edit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n";
+
+}  // namespace
+
+void Edits::replace(Slice at, std::string with) { edits_.push_back({at, std::move(with)}); }
+
+std::string Edits::made_in(std::string_view text) const {
+  std::vector<const Edit*> in_order;
+  std::size_t size = text.size();
+  for (const Edit& edit : edits_) {
+    in_order.push_back(&edit);
+    size += edit.with.size();
+  }
+  std::stable_sort(in_order.begin(), in_order.end(), [](const Edit* left, const Edit* right) {
+    return left->at.begin < right->at.begin;
+  });
+  std::string made;
+  made.reserve(size);
+  std::size_t at = 0;
+  for (const Edit* edit : in_order) {
+    made += text.substr(at, edit->at.begin - at);
+    made += edit->with;
+    at = edit->at.end;
+  }
+  made += text.substr(at);
+  return made;
+}
+
+void Removal::element(Slice whole, bool drop) {
+  if (drop) {
+    if (!dropped_.present()) dropped_.begin = whole.begin;
+    dropped_.end = whole.end;
+    return;
+  }
+  if (dropped_.present()) {
+    if (any_kept_) {
+      erase(kept_end_, dropped_.end);
+    } else {
+      erase(dropped_.begin, whole.begin);
+    }
+    dropped_ = {};
+  }
+  any_kept_ = true;
+  kept_end_ = whole.end;
+}
+
+bool Removal::finish() {
+  if (dropped_.present()) erase(any_kept_ ? kept_end_ : dropped_.begin, dropped_.end);
+  return any_kept_;
+}
+
+void add_members(Edits& edits, std::string_view text, Slice object, std::string_view members) {
+  const std::size_t last = text.find_last_not_of(white_space, object.end - 2);
+  const bool is_empty = last == object.begin;
+  edits.insert(object.end - 1, (is_empty ? "" : ",") + std::string(members));
+}
+
+Slice member_around(std::string_view text, Slice value) {
+  const std::size_t name_end = text.rfind('"', value.begin - 1);
+  const std::size_t name = text.rfind('"', name_end - 1);
+  const std::size_t before = text.find_last_not_of(white_space, name - 1);
+  if (text[before] == ',') return {before, value.end};
+  const std::size_t after = text.find_first_not_of(white_space, value.end);
+  return {name, text[after] == ',' ? after + 1 : value.end};
+}
+
+Slice whole_value(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(white_space);
+  if (begin == text.npos) return {};
+  return {begin, text.find_last_not_of(white_space) + 1};
+}
+
+}  // namespace bridge

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/json_scanner.hpp"
+#include "text/slice.hpp"
+
+namespace bridge {
+
+// Changes of a few members in JSON text that a JsonScanner has accepted; all other bytes stay as
+// they are. Pure.
+
+/// Replacements in one text. They must not overlap, and are made in the order of their places.
+class Edits {
+ public:
+  void replace(Slice at, std::string with);
+  void insert(std::size_t at, std::string with) { replace({at, at}, std::move(with)); }
+  void erase(Slice at) {
+    if (at.present()) replace(at, {});
+  }
+  bool empty() const { return edits_.empty(); }
+
+  /// `text` with all of them made: one pass.
+  std::string made_in(std::string_view text) const;
+
+ private:
+  struct Edit {
+    Slice at;
+    std::string with;
+  };
+  std::vector<Edit> edits_;
+};
+
+/// What has to be erased to take elements out of an object or an array, with the commas between.
+/// Each element is told in its order.
+class Removal {
+ public:
+  Removal(Edits& edits, std::size_t offset) : edits_(edits), offset_(offset) {}
+
+  void element(Slice whole, bool drop);
+  /// REQUIRES: after the last one. Whether any element is left.
+  bool finish();
+
+ private:
+  void erase(std::size_t begin, std::size_t end) { edits_.erase({begin + offset_, end + offset_}); }
+
+  Edits& edits_;
+  std::size_t offset_;
+  bool any_kept_ = false;
+  std::size_t kept_end_ = 0;
+  Slice dropped_;  ///< from the first to the last of those dropped since one was kept
+};
+
+/// Walks an object that stands at `object` in `text`: `on_member(key, whole, value)` with the raw
+/// key (between its quotes), and the slices of key and value, and of the value, in `text`.
+template <class OnMember>
+void for_each_member(std::string_view text, Slice object, OnMember&& on_member) {
+  const std::string_view own = object.of(text);
+  JsonScanner scanner(own);
+  scanner.skip_space();
+  if (scanner.peek() != '{') return;
+  scanner.object([&](Slice key) {
+    Slice value;
+    if (!scanner.value(value)) return false;
+    on_member(key.of(own), Slice{object.begin + key.begin - 1, object.begin + value.end},
+              Slice{object.begin + value.begin, object.begin + value.end});
+    return true;
+  });
+}
+
+/// Adds `members` (`"a":1,"b":2`, not empty) at the end of the object at `object`. Looks at white
+/// space only, however large the object.
+void add_members(Edits& edits, std::string_view text, Slice object, std::string_view members);
+
+/// The same, after the members were dropped whose raw key `drop` says so of. Whether the object has
+/// members then.
+template <class Drop>
+bool edit_members(Edits& edits, std::string_view text, Slice object, Drop&& drop,
+                  std::string_view added = {}) {
+  Removal removal(edits, 0);
+  for_each_member(text, object, [&](std::string_view key, Slice whole, Slice) {
+    removal.element(whole, drop(key));
+  });
+  const bool any_kept = removal.finish();
+  if (added.empty()) return any_kept;
+  edits.insert(object.end - 1, (any_kept ? "," : "") + std::string(added));
+  return true;
+}
+
+/// The member with this value, with its name and one comma: what is erased to take it out.
+/// REQUIRES: its name has no quote in it.
+Slice member_around(std::string_view text, Slice value);
+
+/// The whole of `text`, without white space around.
+Slice whole_value(std::string_view text);
+
+}  // namespace bridge

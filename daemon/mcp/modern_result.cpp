@@ -1,0 +1,130 @@
+#include "mcp/modern_result.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/frame.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/era.hpp"
+#include "mcp/input_required.hpp"
+#include "mcp/json_edit.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr int internal_error = -32603;
+
+std::string with_result_members(const Frame& response, std::string_view method) {
+  std::string members;
+  if (!response.result_type.present()) members = R"("resultType":"complete")";
+  Edits edits;
+  if (is_cacheable(method)) {
+    bool has_ttl = false;
+    bool has_scope = false;
+    for_each_member(response.bytes, response.result, [&](std::string_view key, Slice, Slice) {
+      has_ttl = has_ttl || key_is(key, "ttlMs");
+      has_scope = has_scope || key_is(key, "cacheScope");
+    });
+    const auto add = [&members](std::string_view member) {
+      if (!members.empty()) members += ',';
+      members += member;
+    };
+    if (!has_ttl) add(R"("ttlMs":0)");
+    if (!has_scope) add(R"("cacheScope":"private")");
+  }
+  if (members.empty()) return response.bytes;
+  add_members(edits, response.bytes, response.result, members);
+  return edits.made_in(response.bytes);
+}
+
+/// The `inputRequests` of an error -32042; empty if it has no elicitations that could be asked.
+std::string url_questions(std::string_view error) {
+  const auto data = find_member(error, "data");
+  const auto elicitations = data ? find_member(*data, "elicitations") : std::nullopt;
+  if (!elicitations || elicitations->front() != '[') return {};
+  std::string questions;
+  std::size_t count = 0;
+  JsonScanner scanner(*elicitations);
+  const bool walked = scanner.array([&] {
+    Slice element;
+    if (!scanner.value(element) || ++count > max_input_requests) return false;
+    const std::string_view params = element.of(*elicitations);
+    if (!find_string(params, "url")) return false;
+    Edits edits;
+    if (!find_member(params, "mode")) {
+      add_members(edits, params, {0, params.size()}, R"("mode":"url")");
+    }
+    fmt::format_to(std::back_inserter(questions),
+                   R"({}"url-{}":{{"method":"elicitation/create","params":{}}})",
+                   count > 1 ? "," : "", count, edits.made_in(params));
+    return true;
+  });
+  return walked ? questions : std::string();
+}
+
+std::string with_error_code(const Frame& response, Slice code, int other) {
+  Edits edits;
+  edits.replace(code, std::to_string(other));
+  return edits.made_in(response.bytes);
+}
+
+std::string for_url_elicitation(const Frame& response, std::string_view method, Slice code,
+                                bool client_answers_urls) {
+  const std::string_view id = response.text(response.id);
+  if (!client_answers_urls) {
+    return fmt::format(
+        R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for a visit to a web page; this needs a client that declares the capability elicitation.url","data":{{"requiredCapabilities":{{"elicitation":{{"url":{{}}}}}}}}}}}})",
+        id, mcp_error::missing_client_capability);
+  }
+  const std::string questions =
+      may_require_input(method) ? url_questions(response.text(response.error)) : std::string();
+  if (questions.empty()) return with_error_code(response, code, internal_error);
+  return result_reply(
+      id, fmt::format(R"({{"resultType":"input_required","inputRequests":{{{}}}}})", questions));
+}
+
+}  // namespace
+
+bool is_cacheable(std::string_view method) {
+  return method == "tools/list" || method == "prompts/list" || method == "resources/list" ||
+         method == "resources/templates/list" || method == "resources/read" ||
+         method == "server/discover";
+}
+
+bool may_require_input(std::string_view method) {
+  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+}
+
+bool is_input_required(const Frame& response) {
+  return response.result_type.present() &&
+         same_id(response.text(response.result_type), "\"input_required\"");
+}
+
+bool is_task(const Frame& response) {
+  return response.result_type.present() && same_id(response.text(response.result_type), "\"task\"");
+}
+
+std::string for_modern_client(const Frame& response, std::string_view method,
+                              bool client_answers_urls) {
+  if (is_object(response.text(response.result))) {
+    return is_cacheable(method) || !response.result_type.present()
+               ? with_result_members(response, method)
+               : response.bytes;
+  }
+  if (!response.error.present()) return response.bytes;
+  Slice code;
+  for_each_member(response.bytes, response.error, [&](std::string_view key, Slice, Slice value) {
+    if (key_is(key, "code")) code = value;
+  });
+  const std::string_view number = response.text(code);
+  if (number == "-32002") return with_error_code(response, code, json_rpc::invalid_params);
+  if (number != "-32042") return response.bytes;
+  return for_url_elicitation(response, method, code, client_answers_urls);
+}
+
+}  // namespace bridge

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+struct Frame;
+
+// A legacy server's response as a modern client must see it. Toward a legacy client a modern
+// server's response stays byte for byte (what a legacy client does not know in a result it leaves
+// alone), unless its resultType is `input_required` (mcp/input_required.hpp) or `task`. Pure.
+
+/// Whether the result of this method is a CacheableResult (MCP 2026-07-28, "Caching"; schema): the
+/// lists, resources/read and server/discover.
+bool is_cacheable(std::string_view method);
+
+/// Whether a result of this method may be `input_required` (MCP 2026-07-28, "Multi Round-Trip
+/// Requests: Supported Requests").
+bool may_require_input(std::string_view method);
+
+/// Whether the result is of a kind that only a modern client understands.
+bool is_input_required(const Frame& response);
+bool is_task(const Frame& response);
+
+/// The bytes of `response`, to a request of `method`, for a modern client. One pass at most over
+/// the result. A result without resultType is `complete`; a cacheable one without ttlMs or
+/// cacheScope says 0 and "private", so that nobody keeps it. Of the errors that the revision
+/// forbids (basic, "Error Codes"), -32002 becomes -32602. -32042 becomes an `input_required` result
+/// with one `elicitation/create` of mode url for each of its data.elicitations (at most 64); for a
+/// client that does not answer those it becomes -32021, and -32603 where it cannot be made of the
+/// error or for the method. Anything else stays byte for byte, also a result that is no object.
+std::string for_modern_client(const Frame& response, std::string_view method,
+                              bool client_answers_urls);
+
+}  // namespace bridge

@@ -1,0 +1,96 @@
+#include "mcp/request_digest.hpp"
+
+#include <bit>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include "jsonrpc/frame.hpp"
+#include "mcp/json_edit.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// The finalizer of SplitMix64: every bit of the value reaches every bit of the result.
+std::uint64_t mix(std::uint64_t value) {
+  value += 0x9E3779B97F4A7C15u;
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
+  return value ^ (value >> 31);
+}
+
+/// FNV-1a. `kind` keeps values of different kinds apart.
+std::uint64_t hash_bytes(char kind, std::string_view bytes) {
+  std::uint64_t hash = 0xCBF29CE484222325u ^ static_cast<unsigned char>(kind);
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return mix(hash);
+}
+
+std::uint64_t hash_string(std::string_view raw) {
+  return raw.find('\\') == raw.npos ? hash_bytes('"', raw) : hash_bytes('"', unescape(raw));
+}
+
+/// By its value as a double if it is short enough to be one exactly, else by its spelling.
+std::uint64_t hash_number(std::string_view raw) {
+  constexpr std::size_t longest_double = 24;
+  double value = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
+  if (raw.size() > longest_double || error != std::errc()) return hash_bytes('0', raw);
+  if (value == 0) value = 0;  // -0 is 0
+  return mix(std::bit_cast<std::uint64_t>(value) ^ '0');
+}
+
+std::uint64_t hash_scalar(std::string_view raw) {
+  if (is_string(raw)) return hash_string(raw.substr(1, raw.size() - 2));
+  const char first = raw.empty() ? '\0' : raw.front();
+  return first == '-' || (first >= '0' && first <= '9') ? hash_number(raw) : hash_bytes('n', raw);
+}
+
+std::uint64_t hash_member(std::uint64_t key, std::uint64_t value) { return mix(key ^ mix(value)); }
+
+/// Takes one value. As deep as the scanner allows, some hundred bytes of stack a level.
+bool hash_value(JsonScanner& scanner, std::string_view text, std::uint64_t& hash) {
+  std::uint64_t sum = 0;
+  std::uint64_t element = 0;
+  if (scanner.peek() == '{') {
+    const bool walked = scanner.object([&](Slice key) {
+      if (!hash_value(scanner, text, element)) return false;
+      sum += hash_member(hash_string(key.of(text)), element);  // in whatever order
+      return true;
+    });
+    hash = mix(sum ^ '{');
+    return walked;
+  }
+  if (scanner.peek() == '[') {
+    const bool walked = scanner.array([&] {
+      if (!hash_value(scanner, text, element)) return false;
+      sum = mix(sum ^ element);
+      return true;
+    });
+    hash = mix(sum ^ '[');
+    return walked;
+  }
+  Slice raw;
+  if (!scanner.value(raw)) return false;
+  hash = hash_scalar(raw.of(text));
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t request_digest(const Frame& request) {
+  std::uint64_t sum = hash_bytes('m', request.method);
+  for_each_member(request.bytes, request.params, [&](std::string_view key, Slice, Slice value) {
+    if (key_is(key, "_meta") || key_is(key, "inputResponses") || key_is(key, "requestState")) {
+      return;
+    }
+    const std::string_view text = request.text(value);
+    JsonScanner scanner(text);
+    std::uint64_t hash = 0;
+    if (hash_value(scanner, text, hash)) sum += hash_member(hash_string(key), hash);
+  });
+  return mix(sum);
+}
+
+}  // namespace bridge

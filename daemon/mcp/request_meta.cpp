@@ -1,0 +1,141 @@
+#include "mcp/request_meta.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <unordered_set>
+
+#include "jsonrpc/frame.hpp"
+#include "mcp/era.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/json_edit.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+void append_member(std::string& members, std::string_view name, std::string_view value) {
+  fmt::format_to(std::back_inserter(members), R"({}"{}":{})", members.empty() ? "" : ",", name,
+                 value);
+}
+
+bool is_identity(std::string_view key) {
+  return key_is(key, meta_key::protocol_version) || key_is(key, meta_key::client_capabilities) ||
+         key_is(key, meta_key::client_info) || key_is(key, meta_key::log_level);
+}
+
+/// The members that `_meta` is to have and the message does not; what is to be replaced becomes an
+/// edit.
+std::string missing_members(Edits& edits, const Frame& frame, const RequestIdentity& identity,
+                            const MetaOptions& options) {
+  const RequestMeta has = read_request_meta(frame);
+  const std::string version = fmt::format("\"{}\"", newest_version);
+  std::string members;
+  if (!has.protocol_version.present()) {
+    append_member(members, meta_key::protocol_version, version);
+  } else if (!is_string(frame.text(has.protocol_version))) {
+    edits.replace(has.protocol_version, version);
+  }
+  if (!has.client_capabilities.present()) {
+    append_member(members, meta_key::client_capabilities, identity.client_capabilities);
+  } else if (options.override_capabilities) {
+    edits.replace(has.client_capabilities, std::string(identity.client_capabilities));
+  }
+  if (!identity.client_info.empty() && !has.client_info.present()) {
+    append_member(members, meta_key::client_info, identity.client_info);
+  }
+  if (!identity.log_level.empty() && !has.log_level.present()) {
+    append_member(members, meta_key::log_level, identity.log_level);
+  }
+  if (options.progress_token.empty() || frame.progress_token.present()) return members;
+  // One that is no string and no number is replaced.
+  Slice unusable;
+  for_each_member(frame.bytes, frame.meta, [&](std::string_view key, Slice, Slice value) {
+    if (key_is(key, meta_key::progress_token)) unusable = value;
+  });
+  if (unusable.present()) {
+    edits.replace(unusable, std::string(options.progress_token));
+  } else {
+    append_member(members, meta_key::progress_token, options.progress_token);
+  }
+  return members;
+}
+
+}  // namespace
+
+std::string with_request_meta(const Frame& frame, const RequestIdentity& identity,
+                              const MetaOptions& options) {
+  const std::string_view params = frame.text(frame.params);
+  if (!params.empty() && !is_object(params) && params != "null") return frame.bytes;
+  Edits edits;
+  const std::string members = missing_members(edits, frame, identity, options);
+  if (members.empty()) return edits.made_in(frame.bytes);
+  const std::string meta = fmt::format("{{{}}}", members);
+  if (is_object(frame.text(frame.meta))) {
+    add_members(edits, frame.bytes, frame.meta, members);
+  } else if (frame.meta.present()) {
+    edits.replace(frame.meta, meta);
+  } else if (is_object(params)) {
+    add_members(edits, frame.bytes, frame.params, "\"_meta\":" + meta);
+  } else if (frame.params.present()) {
+    edits.replace(frame.params, fmt::format(R"({{"_meta":{}}})", meta));
+  } else {
+    add_members(edits, frame.bytes, whole_value(frame.bytes),
+                fmt::format(R"("params":{{"_meta":{}}})", meta));
+  }
+  return edits.made_in(frame.bytes);
+}
+
+std::string without_request_meta(const Frame& frame) {
+  Edits edits;
+  if (is_object(frame.text(frame.meta)) &&
+      !edit_members(edits, frame.bytes, frame.meta, is_identity)) {
+    edits = {};
+    edits.erase(member_around(frame.bytes, frame.meta));
+  }
+  return edits.made_in(frame.bytes);
+}
+
+RequestMeta read_request_meta(const Frame& frame) {
+  RequestMeta meta;
+  for_each_member(frame.bytes, frame.meta, [&](std::string_view key, Slice, Slice value) {
+    if (key.size() < meta_key::shortest_of_requests) return;
+    if (key_is(key, meta_key::protocol_version)) meta.protocol_version = value;
+    if (key_is(key, meta_key::client_capabilities)) meta.client_capabilities = value;
+    if (key_is(key, meta_key::client_info)) meta.client_info = value;
+    if (key_is(key, meta_key::log_level)) meta.log_level = value;
+  });
+  return meta;
+}
+
+const char* missing_request_meta(const Frame& frame) {
+  const RequestMeta meta = read_request_meta(frame);
+  if (!is_string(frame.text(meta.protocol_version))) {
+    return "Invalid params: _meta has no io.modelcontextprotocol/protocolVersion";
+  }
+  if (!is_object(frame.text(meta.client_capabilities))) {
+    return "Invalid params: _meta has no io.modelcontextprotocol/clientCapabilities";
+  }
+  return nullptr;
+}
+
+std::string merge_capabilities(std::string_view base, std::string_view add) {
+  const Slice object = whole_value(base);
+  if (!is_object(object.of(base))) return merge_capabilities("{}", add);
+  std::unordered_set<std::string> names;
+  for_each_member(base, object,
+                  [&](std::string_view key, Slice, Slice) { names.insert(unescape(key)); });
+  std::string members;
+  for_each_member(add, whole_value(add), [&](std::string_view key, Slice whole, Slice) {
+    if (!names.insert(unescape(key)).second) return;
+    if (!members.empty()) members += ',';
+    members += whole.of(add);
+  });
+  if (members.empty()) return std::string(base);
+  Edits edits;
+  add_members(edits, base, object, members);
+  return edits.made_in(base);
+}
+
+}  // namespace bridge

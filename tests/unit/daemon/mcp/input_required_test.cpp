@@ -1,0 +1,176 @@
+#include "mcp/input_required.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+#include "../jsonrpc/frames.hpp"
+#include "mcp/request_digest.hpp"
+#include "text/json_text.hpp"
+
+using namespace bridge;
+
+namespace {
+
+InputRequired required_by(std::string_view result) {
+  const auto read = read_input_required(result);
+  REQUIRE(std::holds_alternative<InputRequired>(read));
+  return std::get<InputRequired>(read);
+}
+
+bool is_refused(std::string_view result) {
+  return std::holds_alternative<std::string_view>(read_input_required(result));
+}
+
+InputAnswers answers_in(std::string_view params) {
+  const auto read = read_input_answers(
+      frame_of(R"({"id":1,"method":"tools/call","params":)" + std::string(params) + "}"));
+  REQUIRE(std::holds_alternative<InputAnswers>(read));
+  return std::get<InputAnswers>(read);
+}
+
+bool answers_refused(std::string_view params) {
+  return std::holds_alternative<std::string_view>(read_input_answers(
+      frame_of(R"({"id":1,"method":"tools/call","params":)" + std::string(params) + "}")));
+}
+
+std::string many(int count, std::string_view value) {
+  std::string map = "{";
+  for (int i = 0; i < count; ++i) {
+    map += (i > 0 ? ",\"k" : "\"k") + std::to_string(i) + "\":" + std::string(value);
+  }
+  return map + "}";
+}
+
+std::uint64_t digest(std::string_view method, std::string_view params) {
+  return request_digest(frame_of(R"({"id":1,"method":")" + std::string(method) + R"(","params":)" +
+                                 std::string(params) + "}"));
+}
+
+}  // namespace
+
+TEST_CASE("a server's questions are read, and each becomes a request to the client") {
+  const InputRequired required = required_by(
+      R"({"resultType":"input_required","inputRequests":{"a\"b":{"method":"elicitation/create","params":{"message": "m"}},"r":{"method":"roots/list"}},"requestState":"\u0041\/=="})");
+  CHECK(required.request_state == R"("\u0041\/==")");
+  REQUIRE(required.requests.size() == 2);
+  CHECK(required.requests[0].key == R"("a\"b")");
+  CHECK(input_request_line(required.requests[0], "7") ==
+        R"({"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message": "m"}})");
+  CHECK(input_request_line(required.requests[1], "\"x\"") ==
+        R"({"jsonrpc":"2.0","id":"x","method":"roots/list"})");
+  CHECK(required_by(R"({"requestState":"s"})").requests.empty());
+  CHECK(required_by(R"({"inputRequests":{}})").request_state.empty());
+}
+
+TEST_CASE("what is no result of that kind is refused, and bounded") {
+  for (const char* result :
+       {"", "null", "[]", "{}", R"({"requestState":1})",
+        R"({"requestState":null,"inputRequests":{}})", R"({"inputRequests":[]})",
+        R"({"inputRequests":{"a":1}})", R"({"inputRequests":{"a":{}}})",
+        R"({"inputRequests":{"a":{"method":"tools/call"}}})",
+        R"({"inputRequests":{"a":{"method":"roots/list","params":[]}}})",
+        R"({"inputRequests":{"a":{"method":"roots/list"},"\u0061":{"method":"roots/list"}}})",
+        R"({"inputRequests":{},"inputRequests":{}})",
+        R"({"requestState":"a","request\u0053tate":"b"})"}) {
+    CAPTURE(result);
+    CHECK(is_refused(result));
+  }
+  CHECK_FALSE(is_refused(R"({"inputRequests":)" + many(64, R"({"method":"roots/list"})") + "}"));
+  CHECK(is_refused(R"({"inputRequests":)" + many(65, R"({"method":"roots/list"})") + "}"));
+}
+
+TEST_CASE("a retry is the request once more, with what was answered and the state byte for byte") {
+  const Frame original = frame_of(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"n", "arguments":{"x":1e400}} })");
+  CHECK(
+      retry_request(original, "9", {{R"("a\"b")", R"({"action":"accept"})"}, {"\"r\"", "{}"}},
+                    R"("\u0041\/==")") ==
+      R"({"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"n", "arguments":{"x":1e400},"inputResponses":{"a\"b":{"action":"accept"},"r":{}},"requestState":"\u0041\/=="} })");
+  CHECK(
+      retry_request(original, "9", {}, "\"s\"") ==
+      R"({"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"n", "arguments":{"x":1e400},"requestState":"s"} })");
+  const Frame second = frame_of(retry_request(original, "9", {{"\"a\"", "{}"}}, "\"s\""));
+  CHECK(
+      retry_request(second, "10", {{"\"b\"", "{}"}}, "") ==
+      R"({"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"n", "arguments":{"x":1e400},"inputResponses":{"b":{}}} })");
+  CHECK(retry_request(frame_of(R"({"id":1,"method":"a"})"), "2", {}, "\"s\"") ==
+        R"({"id":2,"method":"a","params":{"requestState":"s"}})");
+  CHECK(retry_request(frame_of(R"({"params":{},"method":"a","id":"x"})"), "2", {}, "\"s\"") ==
+        R"({"params":{"requestState":"s"},"method":"a","id":2})");
+  CHECK(retry_request(frame_of(R"({"id":1,"method":"a","params":{}})"), "2", {}, "") ==
+        R"({"id":2,"method":"a","params":{}})");
+  CHECK(
+      without_input_answers(second) ==
+      R"({"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"n", "arguments":{"x":1e400}} })");
+}
+
+TEST_CASE("a legacy server's question becomes a result that can be read again") {
+  const std::string result = input_required_result(
+      {{"\"q1\"", "elicitation/create", R"({"message":"m"})"}, {"\"q2\"", "roots/list", ""}},
+      "s\"1");
+  CHECK(
+      result ==
+      R"({"resultType":"input_required","inputRequests":{"q1":{"method":"elicitation/create","params":{"message":"m"}},"q2":{"method":"roots/list"}},"requestState":"s\"1"})");
+  CHECK(required_by(result).requests.size() == 2);
+  CHECK(required_by(result).request_state == R"("s\"1")");
+}
+
+TEST_CASE("what a retry brings is read, whatever a client sends") {
+  const InputAnswers answers = answers_in(
+      R"({"name":"n","inputResponses":{"q\u0031":{"action":"accept"}},"requestState":"s\n"})");
+  CHECK(answers.has_state);
+  CHECK(answers.request_state == "s\n");
+  REQUIRE(answers.responses.size() == 1);
+  CHECK(same_id(answers.responses[0].key, "\"q1\""));
+  CHECK(answers.responses[0].result == R"({"action":"accept"})");
+  CHECK_FALSE(answers_in("{}").has_state);
+  CHECK_FALSE(answers_in("[]").has_state);
+  CHECK(answers_in(R"({"requestState":""})").has_state);
+  CHECK(answers_in(R"({"inputResponses":)" + many(64, "{}") + "}").responses.size() == 64);
+  for (const std::string& params :
+       {std::string(R"({"requestState":1})"), std::string(R"({"inputResponses":[]})"),
+        std::string(R"({"inputResponses":{"a":1}})"),
+        std::string(R"({"inputResponses":{"a":{},"\u0061":{}}})"),
+        std::string(R"({"requestState":"a","requestState":"b"})"),
+        R"({"inputResponses":)" + many(65, "{}") + "}"}) {
+    CAPTURE(params);
+    CHECK(answers_refused(params));
+  }
+}
+
+TEST_CASE("a request's digest is that of its values") {
+  const std::uint64_t one = digest("tools/call", R"({"name":"n","arguments":{"a":[1,2],"b":"x"}})");
+  for (
+      const char* same :
+      {R"({ "arguments" : {"b":"\u0078","a":[1.0,2e0]},"name":"n" })",
+       R"({"name":"n","_meta":{"progressToken":5},"arguments":{"a":[1,2],"b":"x"}})",
+       R"({"name":"n","inputResponses":{"a":{}},"arguments":{"a":[1,2],"b":"x"},"requestState":"s"})"}) {
+    CAPTURE(same);
+    CHECK(digest("tools/call", same) == one);
+  }
+  for (const char* other : {R"({"name":"m","arguments":{"a":[1,2],"b":"x"}})",
+                            R"({"name":"n","arguments":{"a":[2,1],"b":"x"}})",
+                            R"({"name":"n","arguments":{"a":[1,2],"b":"y"}})",
+                            R"({"name":"n","arguments":{"b":[1,2],"a":"x"}})",
+                            R"({"name":"n","arguments":{"a":[1,2]}})", R"({"name":"n"})", "{}",
+                            "[]", R"({"name":"n","arguments":{"a":["1",2],"b":"x"}})",
+                            R"({"name":"n","arguments":{"a":[1,[2]],"b":"x"}})",
+                            R"({"name":"n","arguments":{"a":[1,2],"b":"x","c":null}})"}) {
+    CAPTURE(other);
+    CHECK(digest("tools/call", other) != one);
+  }
+  CHECK(digest("prompts/get", R"({"name":"n","arguments":{"a":[1,2],"b":"x"}})") != one);
+  CHECK(digest("a", R"({"x":{}})") != digest("a", R"({"x":[]})"));
+  CHECK(digest("a", R"({"x":-0})") == digest("a", R"({"x":0})"));
+  CHECK(digest("a", R"({"x":1e400})") != digest("a", R"({"x":1e401})"));
+  // The same in every process: a state may be presented to another one.
+  CHECK(digest("a", "{}") == digest("a", "{ }"));
+}
+
+TEST_CASE("a request nested as deep as a frame may be has a digest") {
+  std::string deep(1020, '[');
+  deep += std::string(1020, ']');
+  CHECK(digest("a", R"({"x":)" + deep + "}") != digest("a", R"({"x":[]})"));
+}
