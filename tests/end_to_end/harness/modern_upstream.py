@@ -25,7 +25,7 @@ from .modern_carriers import Connection, Link, Received
 from .modern_exchange import INFO
 from .modern_extensions import Events, Tasks
 from .modern_protocol import (ACKNOWLEDGED, ASKED_FOR, CANCELLED, EVENTS, LEGACY_VERSIONS, LEVELS, MAY_ASK, PROTOCOL_VERSION,
-                              SUBSCRIPTION_ID, TASKS, VERSION, wants)
+                              SUBSCRIPTION_ID, TASKS, UPDATED, VERSION, wants)
 from .modern_rules import Refused, Rules
 from .waiting import DEADLINE, eventually
 
@@ -63,8 +63,8 @@ PROBES = {
 
 
 class ModernUpstream:
-    def __init__(self, mode="modern", extensions=(TASKS, EVENTS)):
-        self.mode, self.extensions = mode, extensions
+    def __init__(self, mode="modern", extensions=(TASKS, EVENTS), port=0):
+        self.mode, self.extensions, self.port = mode, extensions, port
         self.capabilities = {"tools": {"listChanged": True}, "prompts": {"listChanged": True}, "logging": {}, "completions": {},
                              "resources": {"listChanged": True, "subscribe": True},
                              "extensions": {name: {} for name in extensions}}
@@ -94,7 +94,7 @@ class ModernUpstream:
     def _run(self, started):
         asyncio.set_event_loop(self.loop)
         path = os.path.join(self.folder, "s")
-        self.http = self.loop.run_until_complete(asyncio.start_server(self._connected, "127.0.0.1", 0, backlog=256))
+        self.http = self.loop.run_until_complete(asyncio.start_server(self._connected, "127.0.0.1", self.port, backlog=256))
         self.lines = self.loop.run_until_complete(asyncio.start_unix_server(self._linked, path))
         self.port = self.http.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/mcp"
@@ -183,6 +183,14 @@ class ModernUpstream:
                 set(filters[0].get(key, ())) == set(value) if isinstance(value, (list, set)) else filters[0].get(key, False) == value
                 for key, value in fields.items())
         eventually(there, lambda: f"one listen with {fields}, open: {self.filters()}")
+
+    def wait_reaches(self, method, params=None):
+        """Waits until somebody would be told of it."""
+        def there():
+            return any(wants(one.honoured, method, params or {}) for one in list(self.listens)) or any(
+                (one.link or one.stream) and (method != UPDATED or (params or {}).get("uri") in one.subscribed)
+                for one in list(self.sessions.values()))
+        eventually(there, lambda: f"somebody who listens for {method} {params}: {self.filters()}, {len(self.sessions)} sessions")
 
     def wait_held(self, *keys):
         eventually(lambda: set(keys) <= set(self.held), lambda: f"{keys} held, held: {list(self.held)}")
@@ -289,7 +297,7 @@ class ModernUpstream:
                 await exchange.notify(method, {**params, "_meta": {**params.get("_meta", {}), SUBSCRIPTION_ID: exchange.id}})
                 reached += 1
         for session in list(self.sessions.values()):
-            if method != "notifications/resources/updated" or params.get("uri") in session.subscribed:
+            if method != UPDATED or params.get("uri") in session.subscribed:
                 reached += await session.tell({"jsonrpc": "2.0", "method": method, "params": params})
         return reached
 
@@ -413,8 +421,9 @@ class ModernUpstream:
         if not exchange.modern:
             return await self._ask_on_the_stream(exchange, kinds, rounds)
         responses = exchange.params.get("inputResponses")
-        before = self.rounds_of.pop(exchange.params.get("requestState"), []) if with_state else []
-        answers = before + ([{kind: responses.get(kind) for kind in kinds}] if responses else [])
+        before = self.rounds_of.pop(exchange.params.get("requestState"), None) if with_state else None
+        goes_on = responses is not None or before is not None
+        answers = (before or []) + ([{kind: (responses or {}).get(kind) for kind in kinds}] if goes_on else [])
         if len(answers) >= rounds:
             return answers
         state = None
@@ -424,7 +433,7 @@ class ModernUpstream:
             self.rounds_of[state] = answers
         self.rules.asked(exchange.message, state, kinds)
         await exchange.answer({"resultType": "input_required", **({} if state is None else {"requestState": state}),
-                               "inputRequests": {kind: modern_tools.QUESTIONS[kind] for kind in kinds}})
+                               **({"inputRequests": {kind: modern_tools.QUESTIONS[kind] for kind in kinds}} if kinds else {})})
         return None
 
     async def _ask_on_the_stream(self, exchange, kinds, rounds):
