@@ -1,0 +1,333 @@
+"""`subscriptions/listen`: many clients and one stream upstream, the ring behind both, and every way such a stream ends."""
+
+import json
+
+from harness import eventually, initialize, main, request
+from harness.eras import Eras
+from harness.modern_protocol import SUBSCRIPTION_ID, TASKS
+
+TOOLS, PROMPTS = "notifications/tools/list_changed", "notifications/prompts/list_changed"
+UPDATED = "notifications/resources/updated"
+ONE, TWO = "demo://one", "demo://two"
+ALL = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+
+
+def of(listen, message):
+    return message["params"]["_meta"][SUBSCRIPTION_ID] == listen.id
+
+
+class Listens(Eras):
+    """On both sides of the bridge: a subclass says over what clients come, a test before which servers."""
+
+    carrier = "socket"
+
+    def another(self):
+        return self.modern() if self.carrier == "socket" else self.modern_face()
+
+    def each(self, *modes, options=()):
+        for mode in modes or ("modern", "legacy"):
+            for stdio in (False, True):
+                with self.subTest(mode, stdio=stdio):
+                    server, _ = self.bridged(mode, *options, stdio=stdio, face=self.carrier == "face")
+                    yield server
+
+    def emitted(self, server, method, params=None):
+        """Into the ring."""
+        newest = self.default_daemon.status()["ring"]["newest"]
+        server.wait_reaches(method, params)
+        server.emit(method, params)
+        self.newest(newest + 1)
+
+    # What each is told.
+
+    def test_the_acknowledgement_comes_first_and_says_what_is_honoured(self):
+        for server in self.each():
+            listen = self.another().listen(toolsListChanged=True, resourceSubscriptions=[ONE], unheardOf=True)
+            self.assertEqual(listen.acknowledged, {"toolsListChanged": True, "resourceSubscriptions": [ONE]})
+            self.emitted(server, TOOLS)
+            self.assertEqual(listen.next()["method"], TOOLS)
+
+    def test_an_empty_filter_is_acknowledged_and_told_nothing(self):
+        for server in self.each():
+            client = self.another()
+            silent, other = client.listen(), client.listen(toolsListChanged=True)
+            self.emitted(server, TOOLS)
+            other.next()
+            self.assertEqual(silent.rest(), [])
+
+    def test_each_sees_its_own_id_whatever_it_is(self):
+        for server in self.each():
+            first, second = self.another(), self.another()
+            listens = [first.listen(id=0, toolsListChanged=True), first.listen(id="né", toolsListChanged=True),
+                       second.listen(id=0, toolsListChanged=True)]
+            self.emitted(server, TOOLS)
+            for listen in listens:
+                self.assertTrue(of(listen, listen.next()))
+
+    def test_each_is_told_what_it_asked_for_and_nothing_else(self):
+        for server in self.each():
+            client = self.another()
+            tools, one, both = (client.listen(toolsListChanged=True), client.listen(resourceSubscriptions=[ONE]),
+                                client.listen(toolsListChanged=True, resourceSubscriptions=[ONE, TWO]))
+            for method, params in ((TOOLS, None), (UPDATED, {"uri": ONE}), (UPDATED, {"uri": TWO})):
+                self.emitted(server, method, params)
+            self.assertEqual([both.next()["method"] for _ in range(3)], [TOOLS, UPDATED, UPDATED])
+            self.assertEqual(tools.next()["method"], TOOLS)
+            self.assertEqual(one.next()["params"]["uri"], ONE)
+            client.ask("server/discover")
+            self.assertEqual((tools.rest(), one.rest()), ([], []))
+
+    # What the server sees.
+
+    def test_one_stream_upstream_with_the_union_of_all_filters(self):
+        for server in self.each("modern"):
+            client = self.another()
+            client.listen(resourceSubscriptions=[ONE])
+            server.wait_union(**ALL, resourceSubscriptions=[ONE])
+            two = client.listen(resourceSubscriptions=[TWO])
+            server.wait_union(**ALL, resourceSubscriptions=[ONE, TWO])
+            two.close()
+            server.wait_union(**ALL, resourceSubscriptions=[ONE])
+
+    def test_one_subscription_upstream_for_each_resource(self):
+        for server in self.each("legacy"):
+            client = self.another()
+            one, again = client.listen(resourceSubscriptions=[ONE]), client.listen(resourceSubscriptions=[ONE, TWO])
+            server.wait_for("resources/subscribe", 2)
+            one.close()
+            client.ask("server/discover")
+            self.assertEqual(len(server.received("resources/unsubscribe")), 0)
+            again.close()
+            server.wait_for("resources/unsubscribe", 2)
+            self.assertEqual(sorted(one.params["uri"] for one in server.received("resources/subscribe")), [ONE, TWO])
+
+    def test_the_new_stream_is_open_before_the_old_one_is_closed(self):
+        server, _ = self.bridged("modern", face=self.carrier == "face")
+        client = self.another()
+        client.listen(resourceSubscriptions=[ONE])
+        server.wait_union(resourceSubscriptions=[ONE])
+        listened, ended = len(server.received("subscriptions/listen")), server.ended_listens
+        server.fault("subscriptions/listen", silent=True)
+        if self.carrier == "socket":  # over HTTP its head would be waited for
+            client.begin("subscriptions/listen", {"notifications": {"resourceSubscriptions": [TWO]}})
+            server.wait_for("subscriptions/listen", listened + 1)
+            self.assertEqual(server.ended_listens, ended)
+
+    # The ring.
+
+    def test_what_came_while_nobody_listened_comes_after_the_acknowledgement(self):
+        for server in self.each():
+            client = self.another()
+            client.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
+            server.wait_reaches(UPDATED, {"uri": ONE})
+            client.close()
+            self.others(0)
+            for method, params in ((UPDATED, {"uri": ONE}), (TOOLS, None), (PROMPTS, None)):
+                self.emitted(server, method, params)
+            later = self.another()
+            listen = later.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
+            self.assertEqual([listen.next()["method"] for _ in range(2)], [UPDATED, TOOLS])
+            self.untaken(1)
+            other = later.listen(promptsListChanged=True)
+            self.assertEqual(other.next()["method"], PROMPTS)
+            self.untaken(0)
+
+    def test_nothing_comes_twice(self):
+        for server in self.each():
+            client = self.another()
+            listen = client.listen(toolsListChanged=True)
+            self.emitted(server, TOOLS)
+            listen.next()
+            self.untaken(0)
+            client.close()
+            self.others(0)
+            self.emitted(server, PROMPTS)
+            later = self.another().listen(toolsListChanged=True, promptsListChanged=True)
+            self.assertEqual(later.next()["method"], PROMPTS)
+            self.assertEqual(later.rest(), [])
+
+    def test_a_new_union_neither_loses_nor_repeats(self):
+        for server in self.each("modern"):
+            client = self.another()
+            listen = client.listen(toolsListChanged=True)
+            for count in range(20):
+                if count % 5 == 0:
+                    client.listen(resourceSubscriptions=[f"demo://{count}"])
+                self.emitted(server, TOOLS)
+            self.assertEqual([listen.next()["method"] for _ in range(20)], [TOOLS] * 20)
+            client.ask("server/discover")
+            self.assertEqual(listen.rest(), [])
+
+    def test_what_was_pushed_out_is_a_stated_gap(self):
+        for server in self.each(options=("--ring", "3")):
+            client = self.another()
+            client.listen(toolsListChanged=True)
+            server.wait_reaches(TOOLS)
+            client.close()
+            self.others(0)
+            for _ in range(5):
+                self.emitted(server, TOOLS)
+            later = self.another().listen(toolsListChanged=True)
+            self.assertEqual([later.next()["method"] for _ in range(3)], [TOOLS] * 3)
+            status = self.default_daemon.status()
+            self.assertEqual(status["ring"]["dropped"], 2)
+
+    # Ends.
+
+    def test_a_stream_that_ended_upstream_is_opened_again_and_its_kinds_count_as_changed(self):
+        for how in ("graceful", "cancelled", "bare", "sudden"):
+            with self.subTest(how):
+                server, daemon = self.bridged("modern", face=self.carrier == "face")
+                listen = self.another().listen(toolsListChanged=True, resourceSubscriptions=[ONE])
+                server.wait_union(resourceSubscriptions=[ONE])
+                before = len(server.received("subscriptions/listen"))
+                server.end_listens(how)
+                server.wait_for("subscriptions/listen", before + 1)
+                if how != "graceful":
+                    self.assertEqual({listen.next()["method"] for _ in range(2)}, {TOOLS, UPDATED})
+                self.emitted(server, TOOLS)
+                eventually(lambda: listen.next()["method"] == TOOLS, "what came after it")
+                self.assertIsNone(listen.ended)
+                self.assertEqual(daemon.status()["upstream"]["state"], "open")
+
+    def test_at_the_daemons_end_each_is_told_in_good_order(self):
+        self.bridged("modern", face=self.carrier == "face")
+        listen = self.another().listen(toolsListChanged=True)
+        self.assertEqual(self.default_daemon.terminate(), 0)
+        self.assertEqual(listen.wait_end(), "graceful")
+
+    def test_closing_one_leaves_the_others(self):
+        for server in self.each():
+            client = self.another()
+            first, second = client.listen(toolsListChanged=True), client.listen(toolsListChanged=True)
+            first.close()
+            client.ask("server/discover")
+            self.emitted(server, TOOLS)
+            second.next()
+            self.assertEqual(first.rest(), [])
+
+    def test_one_that_is_cut_off_holds_its_resources_for_a_while_and_one_that_is_cancelled_does_not(self):
+        for server in self.each():
+            client = self.another()
+            client.listen(resourceSubscriptions=[ONE])
+            server.wait_reaches(UPDATED, {"uri": ONE})
+            client.close()
+            self.others(0)
+            self.emitted(server, UPDATED, {"uri": ONE})  # still subscribed
+            later = self.another()
+            listen = later.listen(resourceSubscriptions=[ONE])
+            self.assertEqual(listen.next()["params"]["uri"], ONE)
+            if self.carrier == "socket":
+                listen.close()
+                if server.mode == "legacy":
+                    later.ask("server/discover")
+                    self.assertEqual(server.received("resources/unsubscribe"), [])  # the first one's five minutes
+
+    # Extensions.
+
+    def test_tasks_go_to_the_listens_that_name_them(self):
+        capable = {"extensions": {TASKS: {}}}
+        server, _ = self.bridged("modern", face=self.carrier == "face")
+        client = self.another()
+        task, other = (client.call_tool("task", capabilities=capable)["result"]["taskId"] for _ in range(2))
+        listen = client.listen(capabilities=capable, taskIds=[task])
+        plain = client.listen(toolsListChanged=True)
+        server.wait_union(taskIds=[task])
+        server.complete_task(other)
+        server.complete_task(task)
+        self.assertEqual(listen.next()["params"]["taskId"], task)
+        got = client.ask("tasks/get", {"taskId": task}, capabilities=capable)["result"]
+        self.assertEqual(got["status"], "completed")
+        self.assertEqual((listen.rest(), plain.rest()), ([], []))
+
+    def test_events_are_streamed_and_a_truncated_one_is_passed_on(self):
+        server, _ = self.bridged("modern", face=self.carrier == "face")
+        client = self.another()
+        server.happen({"n": 0})
+        server.happen({"n": 1})
+        server.events.oldest = 1
+        stream = client.stream_events("deploy", cursor="c0")
+        active = stream.next()
+        self.assertEqual((active["method"], active["params"]["truncated"]), ("notifications/events/active", True))
+        self.assertEqual(stream.next()["params"]["data"], {"n": 1})
+        server.happen({"n": 2})
+        self.assertEqual(stream.next()["params"]["cursor"], "c3")
+        stream.close()
+        eventually(lambda: not server.events.streams, "its end upstream")
+
+
+class OverTheFace(Listens):
+    carrier = "face"
+
+
+class BesideOldClients(Eras):
+    def test_a_subscription_of_a_legacy_client_holds_until_it_is_given_up(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                server, _ = self.bridged(mode)
+                old, new = self.client(), self.modern()
+                old.send(initialize(0)).answer(0)
+                old.request("resources/subscribe", {"uri": ONE}, 1)
+                listen = new.listen(resourceSubscriptions=[ONE])
+                server.wait_reaches(UPDATED, {"uri": ONE})
+                old.request("resources/unsubscribe", {"uri": ONE}, 2)
+                server.wait_reaches(UPDATED, {"uri": ONE})
+                server.emit(UPDATED, {"uri": ONE})
+                self.assertEqual(listen.next()["params"]["uri"], ONE)
+
+    def test_a_legacy_client_is_told_without_a_subscription_id(self):
+        server, _ = self.bridged("modern")
+        client = self.client()
+        client.send(initialize(0)).answer(0)
+        server.wait_reaches(TOOLS)
+        server.emit(TOOLS)
+        self.assertNotIn("subscriptionId", json.dumps(client.line()))
+
+    def test_a_modern_client_that_does_not_listen_is_told_nothing(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                server, _ = self.bridged(mode, "--handshake", "eager")
+                server.wait_reaches(TOOLS)
+                server.emit(TOOLS)
+                self.newest(1)
+                client = self.modern()
+                client.ask("tools/list")
+                self.assertTrue(client.quiet(0.2))
+                self.untaken(1)
+
+    def test_what_was_fed_before_a_first_frame_that_is_modern_is_given_back(self):
+        server, _ = self.bridged("modern", "--handshake", "eager")
+        server.wait_reaches(TOOLS)
+        server.emit(TOOLS)
+        self.newest(1)
+        client = self.modern()
+        self.assertEqual(client.line()["method"], TOOLS)  # it said nothing for 50 ms
+        client.ask("server/discover")
+        self.untaken(1)
+
+    def test_the_frame_of_a_shell_is_answered_after_the_ring(self):
+        server, _ = self.bridged("modern", "--handshake", "eager")
+        server.wait_reaches(TOOLS)
+        server.emit(TOOLS)
+        self.newest(1)
+        client = self.client()
+        client.send(request("tools/call", {"name": "echo", "arguments": {"message": "x"}}, 1))
+        self.assertEqual(client.line()["method"], TOOLS)
+        self.assertIn("result", client.line())
+
+    def test_events_that_the_bridge_was_told_to_stream_are_in_the_ring(self):
+        server, _ = self.bridged("modern", "--handshake", "eager", "--event", 'deploy={"env":"x"}')
+        eventually(lambda: server.events.streams, "the bridge's own stream")
+        self.assertEqual(server.received("events/stream")[0].params["arguments"], {"env": "x"})
+        server.happen({"n": 1})
+        self.newest(1)
+        message = self.client().line()
+        self.assertEqual((message["method"], message["params"]["cursor"]), ("notifications/events/event", "c1"))
+        self.assertNotIn("subscriptionId", json.dumps(message))
+        server.restart()
+        eventually(lambda: server.events.streams, "its next stream")
+        self.assertEqual(server.received("events/stream")[-1].params["cursor"], "c1")
+
+
+if __name__ == "__main__":
+    main()
