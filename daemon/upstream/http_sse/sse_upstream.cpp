@@ -159,11 +159,6 @@ void SseUpstream::upstream_ended(UpstreamId id, Ending ending) {
     open_stream(std::move(initialize));
     return;
   }
-  // An endpoint that is not there any more: neither is the session.
-  if (mode_ == Mode::sse && ending.failure && ending.failure->status == 404) {
-    ending.session = SessionVerdict::lost;
-    ending.failure->delivered = Delivered::no;
-  }
   events_->upstream_ended(id, std::move(ending));
 }
 

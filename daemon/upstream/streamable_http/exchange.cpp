@@ -54,7 +54,7 @@ void Exchange::begin_post() {
   phase_ = Phase::posting;
   reached_ = false;
   session_is_over_ = false;
-  carried_session_ = !context_.session_id().empty();
+  session_named_by_ = context_.session_named_by();
   token_generation_ = context_.token_generation();
   CURL* const h = transfer_.prepare(context_.take_handle(), context_.post_headers());
   curl_easy_setopt(h, CURLOPT_POST, 1L);

@@ -141,8 +141,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   ExchangeOwner& owner_;
   Outgoing message_;
   Phase phase_ = Phase::posting;
-  bool reached_ = false;          ///< the POST may have left
-  bool carried_session_ = false;  ///< the POST had a session id
+  bool reached_ = false;                                       ///< the POST may have left
+  SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< in the POST
   bool session_is_over_ = false;
   bool gives_back_ = false;  ///< its end gives the message back, to be sent again
   int token_generation_ = 0;

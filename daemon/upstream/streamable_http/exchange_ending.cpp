@@ -65,7 +65,7 @@ void Exchange::refused() {
     if ((renews || is_passing) && try_to_continue()) return;
   }
   Failure failure = failure_of_status(context_, head(), transfer_.body());
-  ending_.session = session_verdict(head(), failure, carried_session_);
+  ending_.session = session_verdict(status, failure.error_object, session_named_by_);
   if (ending_.session == SessionVerdict::lost) failure.delivered = Delivered::no;
   if (is_continuation) {
     failure.kind = ErrorKind::closed;

@@ -3,7 +3,6 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -150,13 +149,6 @@ std::string without_secrets(const HttpContext& context, const std::string& error
   return is_json_object(shown) ? shown : std::string();
 }
 
-bool mentions(std::string text, std::string_view words) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text.find(words) != text.npos;
-}
-
 }  // namespace
 
 // curl's own times and addresses of a connection come only after TLS, or did in some versions.
@@ -249,21 +241,6 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
     text = "it redirects; only 307 and 308 to the same origin are followed";
   failure.message = text.empty() ? failure.summary : fmt::format("{}: {}", failure.summary, text);
   return failure;
-}
-
-SessionVerdict session_verdict(const ResponseHead& head, const Failure& failure,
-                               bool carried_session) {
-  const std::string_view error = failure.error_object;
-  const std::string code(find_member(error, "code").value_or(""));
-  const std::string message = find_string(error, "message").value_or(std::string());
-  if (head.status == 404) {
-    return carried_session && code != "-32601" ? SessionVerdict::lost : SessionVerdict::kept;
-  }
-  if (head.status != 400 || error.empty()) return SessionVerdict::kept;
-  const bool before_initialization =
-      (code == "-32600" || code == "-32602") && mentions(message, "before initialization");
-  const bool speaks_of_it = mentions(message, "session") || mentions(message, "not initialized");
-  return before_initialization || speaks_of_it ? SessionVerdict::doubtful : SessionVerdict::kept;
 }
 
 }  // namespace bridge

@@ -37,9 +37,4 @@ Failure failure_of_transfer(const HttpContext& context, int curl_result,
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
                           const std::string& body);
 
-/// What such an answer says about the session (MCP 2025-11-25, "Session Management"; BEHAVIOUR,
-/// "Session: a lost session"). `carried_session`: the request had a session id.
-SessionVerdict session_verdict(const ResponseHead& head, const Failure& failure,
-                               bool carried_session);
-
 }  // namespace bridge

@@ -167,12 +167,9 @@ void UpstreamGetStream::ended(int result) {
 void UpstreamGetStream::refused() {
   const ResponseHead& head = transfer_.head();
   const Failure failure = failure_of_status(context_, head, transfer_.body());
-  const bool about_session =
-      session_verdict(head, failure, !context_.session_id().empty()) != SessionVerdict::kept;
-  // One odd answer to a stream that was open (of a gateway, say) does not end it for good.
-  const bool has_none =
-      head.status == 405 || (!was_open_ && (head.status == 404 || head.status == 400));
-  if (has_none) {
+  const StreamRefusal refusal =
+      stream_refusal(head.status, failure.error_object, context_.session_named_by(), was_open_);
+  if (refusal == StreamRefusal::not_offered) {
     state_ = ServerStream::none;
     if (!std::exchange(said_none_, true)) {
       context_.log().event(
@@ -182,7 +179,7 @@ void UpstreamGetStream::refused() {
     }
     return;
   }
-  if (about_session) {
+  if (refusal == StreamRefusal::lost_session) {
     state_ = ServerStream::waiting;
     owner_.stream_lost_session();
     return;

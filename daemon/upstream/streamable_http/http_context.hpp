@@ -12,6 +12,7 @@
 #include "http/client/curl_handle.hpp"
 #include "http/client/http_options.hpp"
 #include "text/header_text.hpp"
+#include "upstream/streamable_http/session_verdict.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -65,6 +66,11 @@ class HttpContext {
   void set_server_stream(bool is_open) { has_server_stream_ = is_open; }
 
   const std::string& session_id() const { return session_id_; }
+  /// By what a message that is sent now names its session.
+  SessionNamedBy session_named_by() const {
+    if (answers_elsewhere()) return SessionNamedBy::endpoint;
+    return session_id_.empty() ? SessionNamedBy::nothing : SessionNamedBy::header;
+  }
 
   /// For how long a connection may have been idle before a message that must not be repeated.
   static constexpr std::chrono::seconds usual_max_idle{4};

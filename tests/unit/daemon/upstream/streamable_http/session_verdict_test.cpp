@@ -17,7 +17,8 @@ SessionVerdict verdict(int status, const std::string& body, bool carried = true,
                        const std::string& content_type = "application/json") {
   TestContext test;
   const ResponseHead head = head_with(status, content_type);
-  return session_verdict(head, failure_of_status(test.context, head, body), carried);
+  return session_verdict(status, failure_of_status(test.context, head, body).error_object,
+                         carried ? SessionNamedBy::header : SessionNamedBy::nothing);
 }
 
 }  // namespace
@@ -86,5 +87,72 @@ TEST_CASE("an error that is about no request may have no id at all") {
         R"({"jsonrpc":"2.0","error":{"message":"session"})"}) {
     CAPTURE(other);
     CHECK(verdict(400, other) == SessionVerdict::kept);
+  }
+}
+
+TEST_CASE("what real servers say to a session they do not know is told from all else") {
+  struct Row {
+    int status;
+    std::string error;
+    SessionNamedBy named_by;
+    SessionVerdict verdict;
+    const char* who;
+  };
+  const auto error = [](int code, const std::string& message) {
+    return R"({"code":)" + std::to_string(code) + R"(,"message":")" + message + "\"}";
+  };
+  using enum SessionNamedBy;
+  using enum SessionVerdict;
+  const Row rows[] = {
+      {404, "", header, lost, "a server that says nothing more"},
+      {404, "", nothing, kept, "no such path: the message was in no session"},
+      {404, "", endpoint, lost, "HTTP+SSE: the endpoint of a session that is over"},
+      {404, error(-32601, "Method not found"), endpoint, lost, "and whatever it says of it"},
+      {404, error(-32001, "Session not found"), header, lost, "the TypeScript SDK"},
+      {404, error(-32600, "Session terminated"), header, lost, "the Python SDK"},
+      {404, error(-32601, "Method not found"), header, kept, "a server of MCP 2026-07-28"},
+      {400, error(-32000, "Bad Request: No valid session ID provided"), header, doubtful,
+       "server-everything"},
+      {400, error(-32000, "Bad Request: Server not initialized"), header, doubtful,
+       "the TypeScript SDK, started anew"},
+      {400, error(-32000, "Bad Request: Server not initialized"), nothing, doubtful, "without ids"},
+      {400, error(-32000, "no session"), endpoint, doubtful, "HTTP+SSE"},
+      {400, error(-32602, "Received request before initialization was complete"), header, doubtful,
+       "the Python SDK"},
+      {400, error(-32600, "Invalid Request: Server already initialized"), header, kept,
+       "a second initialize"},
+      {400, error(-32700, "Parse error"), header, kept, "any error of JSON-RPC"},
+      {400, "", header, kept, "a gateway"},
+      {401, error(-32000, "session expired"), header, kept, "that is for a token"},
+      {409, error(-32000, "Conflict: Only one SSE stream is allowed per session"), header, kept,
+       "a second stream"},
+      {500, error(-32603, "session store is down"), header, kept, "a fault of the server"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.who);
+    CHECK(session_verdict(row.status, row.error, row.named_by) == row.verdict);
+  }
+}
+
+TEST_CASE("a server stream that was open before is not given up for one odd answer") {
+  const std::string unknown = R"({"code":-32000,"message":"No valid session ID provided"})";
+  using enum StreamRefusal;
+  const auto refusal = [](int status, const std::string& error, bool was_open) {
+    return stream_refusal(status, error, SessionNamedBy::header, was_open);
+  };
+  for (const int status : {400, 404, 405}) {
+    CAPTURE(status);
+    CHECK(refusal(status, "", false) == not_offered);
+    CHECK(refusal(status, unknown, false) == not_offered);
+  }
+  CHECK(refusal(405, unknown, true) == not_offered);
+  CHECK(refusal(404, "", true) == lost_session);
+  CHECK(refusal(400, unknown, true) == lost_session);
+  CHECK(refusal(400, "", true) == passing);
+  CHECK(stream_refusal(404, "", SessionNamedBy::nothing, true) == passing);
+  for (const int status : {401, 403, 409, 410, 429}) {
+    CAPTURE(status);
+    CHECK(refusal(status, unknown, true) == passing);
+    CHECK(refusal(status, unknown, false) == passing);
   }
 }
