@@ -32,7 +32,7 @@ SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamOwner& owne
 
 void SseStream::begin_get() {
   parser_ = SseParser(context_.options().max_frame);
-  token_generation_ = context_.token_generation();
+  token_generation_ = context_.token().generation();
   // The handle is not given back: it has its own URL and keep-alive settings.
   CurlHandle handle = context_.take_handle();
   curl_easy_setopt(handle.get(), CURLOPT_CURLU, nullptr);

@@ -39,7 +39,7 @@ void SseUpstream::open_stream(Outgoing initialize) {
   initialize_ = std::move(initialize);
   token_renewed_ = false;
   const UpstreamId id = initialize_->id;
-  http_.with_token([this, id](const std::optional<Failure>& failure) {
+  http_.context().token().with([this, id](const std::optional<Failure>& failure) {
     if (!initialize_ || initialize_->id != id) return;
     if (failure) {
       opening_failed(*failure);
@@ -192,7 +192,7 @@ void SseUpstream::sse_stream_ended(Failure failure, const std::string& challenge
   if (initialize_) {
     const bool unauthorized = failure.status == 401 || failure.status == 403;
     if (unauthorized && !token_renewed_ &&
-        http_.token_was_refused(stream_->token_generation(), {failure.status, challenge})) {
+        http_.context().token().refused(stream_->token_generation(), {failure.status, challenge})) {
       Outgoing initialize = *std::exchange(initialize_, std::nullopt);
       open_stream(std::move(initialize));
       token_renewed_ = true;

@@ -55,7 +55,7 @@ void Exchange::begin_post() {
   reached_ = false;
   session_is_over_ = false;
   session_named_by_ = context_.session_named_by();
-  token_generation_ = context_.token_generation();
+  token_generation_ = context_.token().generation();
   CURL* const h = transfer_.prepare(context_.take_handle(), context_.post_headers());
   curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
@@ -72,7 +72,7 @@ void Exchange::begin_post() {
 /// Goes on where the answer's stream broke.
 void Exchange::begin_get() {
   phase_ = Phase::continuing;
-  token_generation_ = context_.token_generation();
+  token_generation_ = context_.token().generation();
   auto parser = std::make_unique<SseParser>(context_.options().max_frame);
   parser->set_last_event_id(parser_->last_event_id());
   parser_ = std::move(parser);

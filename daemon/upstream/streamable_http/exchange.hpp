@@ -15,15 +15,11 @@
 
 namespace bridge {
 
-class Exchange;
-
 /// What the owner of exchanges hears of one; outside of curl.
 class ExchangeOwner {
  public:
   /// Messages came (Exchange::next_message), or it ended (Exchange::has_ended).
   virtual void exchange_progressed(UpstreamId id) = 0;
-  /// The continuation of its answer was refused with 401 or 403: is there another token to try?
-  virtual bool exchange_unauthorized(const Exchange& exchange) = 0;
 
  protected:
   ~ExchangeOwner() = default;
@@ -78,6 +74,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   }
 
   UpstreamId id() const { return message_.id; }
+  OutgoingKind kind() const { return message_.kind; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
   /// It was answered: its end is told to nobody.
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
@@ -87,7 +84,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   }
   const ResponseHead& head() const { return transfer_.head(); }
   bool opens_session() const { return message_.opens_session; }
-  /// Of the token it was sent with (HttpContext::token_generation).
+  /// Of the token it was sent with (AccessToken::generation).
   int token_generation() const { return token_generation_; }
   bool is_of_this_session() const { return !session_is_over_; }
 

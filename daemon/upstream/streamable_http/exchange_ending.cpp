@@ -59,8 +59,9 @@ void Exchange::refused() {
   const int status = head().status;
   const bool is_continuation = phase_ == Phase::continuing;
   if (is_continuation) {
-    const bool renews = (status == 401 || status == 403) && continuation_.may_renew_token() &&
-                        owner_.exchange_unauthorized(*this);
+    const bool renews =
+        (status == 401 || status == 403) && continuation_.may_renew_token() &&
+        context_.token().refused(token_generation_, {status, head().www_authenticate});
     const bool is_passing = status >= 500 || status == 429 || status == 409;
     if ((renews || is_passing) && try_to_continue()) return;
   }

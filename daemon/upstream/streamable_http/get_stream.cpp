@@ -71,7 +71,7 @@ void UpstreamGetStream::begin_get() {
   const std::string last_event_id = parser_.last_event_id();
   parser_ = SseParser(context_.options().max_frame);
   parser_.set_last_event_id(last_event_id);
-  token_generation_ = context_.token_generation();
+  token_generation_ = context_.token().generation();
   if (!last_event_id.empty() &&
       !fits_header(last_event_id, header_limit::event_id, Blanks::inside)) {
     context_.log().peer(LogLevel::warning, "unusable event id",
@@ -184,8 +184,8 @@ void UpstreamGetStream::refused() {
     owner_.stream_lost_session();
     return;
   }
-  if (head.status == 401 || head.status == 403) {
-    owner_.stream_unauthorized(head.status, head.www_authenticate, token_generation_);
+  if (head.status == 401 || head.status == 403) {  // the next try has the token that is had by then
+    context_.token().refused(token_generation_, {head.status, head.www_authenticate});
   }
   // 401, 403, 409, 429 and what is odd: another time.
   if (head.retry_after) wait_once_ = std::min(*head.retry_after, longest_retry_after);

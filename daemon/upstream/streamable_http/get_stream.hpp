@@ -20,9 +20,6 @@ class GetStreamOwner {
   virtual void stream_progressed() = 0;
   /// The upstream does not know the session whose stream was open before.
   virtual void stream_lost_session() = 0;
-  /// 401 or 403: the next try has the token that is had by then.
-  virtual void stream_unauthorized(int status, const std::string& challenge,
-                                   int token_generation) = 0;
 
  protected:
   ~GetStreamOwner() = default;

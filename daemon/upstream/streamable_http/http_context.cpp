@@ -20,8 +20,14 @@ bool has_been_connected(CURL* handle) {
 
 }  // namespace
 
-HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log)
-    : curl_(curl), options_(std::move(options)), budget_(budget), log_(log), url_(curl_url()) {
+HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token,
+                         ByteBudget& budget, Log& log)
+    : curl_(curl),
+      options_(std::move(options)),
+      token_(token),
+      budget_(budget),
+      log_(log),
+      url_(curl_url()) {
   curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, options_.url.c_str(), 0);
 }
 
@@ -65,8 +71,8 @@ HeaderList HttpContext::common_headers() const {
   HeaderList list;
   append_header(list, "Accept: application/json, text/event-stream");
   append_header(list, "User-Agent: mcp-bridged/" MCP_BRIDGE_VERSION);
-  if (fits_header(token_, header_limit::token))
-    append_header(list, "Authorization: Bearer " + token_);
+  if (fits_header(token_.text(), header_limit::token))
+    append_header(list, "Authorization: Bearer " + token_.text());
   append_said(list, "MCP-Protocol-Version", protocol_version_, header_limit::protocol_version);
   append_said(list, "Mcp-Session-Id", session_id_, header_limit::session_id);
   for (const std::string& header : options_.headers) append_header(list, header);
@@ -74,7 +80,8 @@ HeaderList HttpContext::common_headers() const {
 }
 
 const HeaderList& HttpContext::post_headers() {
-  if (!post_headers_) {
+  if (!post_headers_ || headers_token_ != token_.generation()) {
+    headers_token_ = token_.generation();
     post_headers_ = common_headers();
     append_header(post_headers_, "Content-Type: application/json");
     append_header(post_headers_, "Expect:");
@@ -102,14 +109,6 @@ void HttpContext::set_session_id(std::string id) {
 
 void HttpContext::set_protocol_version(std::string version) {
   protocol_version_ = std::move(version);
-  post_headers_.reset();
-}
-
-void HttpContext::set_token(const std::string& token) {
-  if (token == token_) return;
-  if (token_generation_ > 0) ++counts_.token_refreshes;
-  token_ = token;
-  ++token_generation_;
   post_headers_.reset();
 }
 
@@ -142,9 +141,7 @@ void HttpContext::set_endpoint(const std::string& url) {
 }
 
 std::string HttpContext::without_secrets(std::string text) const {
-  std::vector<std::string> secrets;
-  if (tokens_ != nullptr) secrets = tokens_->secrets();
-  secrets.push_back(token_);
+  std::vector<std::string> secrets = token_.secrets();
   secrets.push_back(session_id_);
   for (const std::string& header : options_.headers) {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "auth/token_source.hpp"
+#include "auth/access_token.hpp"
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
 #include "http/client/curl_handle.hpp"
@@ -21,7 +21,8 @@ namespace bridge {
 /// HttpUpstream; outlives its transfers.
 class HttpContext {
  public:
-  HttpContext(CurlLoop& curl, HttpOptions options, ByteBudget& budget, Log& log);
+  HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token, ByteBudget& budget,
+              Log& log);
 
   CurlLoop& curl() { return curl_; }
   SteadyTime now() const { return curl_.loop().now(); }
@@ -42,11 +43,7 @@ class HttpContext {
 
   void set_session_id(std::string id);
   void set_protocol_version(std::string version);
-  /// The bearer token from now on; empty: no Authorization header.
-  void set_token(const std::string& token);
-  const std::string& token() const { return token_; }
-  /// Grows with each change of the token: tells whether a refusal is of the one in use now.
-  int token_generation() const { return token_generation_; }
+  AccessToken& token() { return token_; }
   /// What SIGHUP may change: headers, timeouts, what the files of certificates hold.
   void reconfigure(const HttpOptions& options);
   void forget_session();
@@ -81,8 +78,6 @@ class HttpContext {
   UpstreamCounts& counts() { return counts_; }
   const UpstreamCounts& counts() const { return counts_; }
 
-  /// Whose secrets without_secrets() redacts too. `tokens` outlives this.
-  void know_secrets_of(const TokenSource& tokens) { tokens_ = &tokens; }
   /// `text` with every secret in it redacted.
   std::string without_secrets(std::string text) const;
 
@@ -95,14 +90,13 @@ class HttpContext {
 
   CurlLoop& curl_;
   HttpOptions options_;
+  AccessToken& token_;
   ByteBudget& budget_;
   Log& log_;
   std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
   std::vector<CurlHandle> idle_handles_;
   HeaderList post_headers_;
-  std::string token_;
-  const TokenSource* tokens_ = nullptr;
-  int token_generation_ = 0;
+  int headers_token_ = 0;  ///< the token's generation in them
   std::string session_id_;
   std::string protocol_version_;
   std::string endpoint_;

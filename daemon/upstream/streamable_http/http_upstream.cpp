@@ -3,106 +3,108 @@
 #include <algorithm>
 #include <utility>
 
-#include "jsonrpc/oversized_answer.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {
 namespace {
 
-/// How long the buffers may be full before an answer that is accumulating has to end.
-constexpr std::chrono::seconds relief_timeout{1};
+/// It was not sent, and may be once what kept it is over.
+Ending unsent_ending(Outgoing message, const Failure& failure) {
+  Ending ending;
+  ending.failure = failure;
+  ending.unanswered = std::move(message);
+  return ending;
+}
 
 }  // namespace
 
 HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptions& auth,
                            ByteBudget& budget, Log& log)
     : curl_(loop),
-      context_(curl_, std::move(options), budget, log),
-      tokens_(make_token_source(loop, curl_, auth, context_.options(), log)),
-      deliveries_(budget),
+      token_(make_token_source(loop, curl_, auth, options, log),
+             [this](const std::optional<Failure>& failure) { token_arrived(failure); }),
+      context_(curl_, std::move(options), token_, budget, log),
+      unsent_(budget),
+      exchanges_(context_, *this),
       stream_(loop, context_, *this),
-      clock_(loop, [this] { check_time(); }),
-      short_clock_(loop, [this] { check_time(); }),
-      soon_(loop, [this] { report_soon(); }),
-      relief_(loop, [this] { end_largest_answer(); }) {
-  context_.know_secrets_of(*tokens_);
-}
+      soon_(loop, [this] { report_soon(); }) {}
 
 HttpUpstream::~HttpUpstream() = default;
 
-Exchange* HttpUpstream::find(UpstreamId id) {
-  const auto found = exchanges_.find(id);
-  return found == exchanges_.end() ? nullptr : found->second.get();
+UpstreamCounts HttpUpstream::counts() const {
+  UpstreamCounts counts = context_.counts();
+  counts.token_refreshes = token_.refreshes();
+  counts.token_failures = token_.failures();
+  return counts;
 }
 
-// What waits is bounded: requests by the router, the others here.
 void HttpUpstream::send(Outgoing message) {
   const UpstreamId id = message.id;
-  const bool may_start =
-      has_token() && (message.kind == OutgoingKind::request || deliveries_.may_start());
-  if (may_start) {
+  if (token_.is_there() && unsent_.may_start(message.kind)) {
     begin_exchange(std::move(message));
-  } else if (message.kind == OutgoingKind::request) {
-    awaiting_token_.push_back(std::move(message));
-    fetch_token();
-  } else if (!deliveries_.push(std::move(message))) {
-    refuse(id);
+  } else if (unsent_.push(std::move(message))) {
+    begin_unsent_with_token();
   } else {
-    start_deliveries();
+    Ending ending;
+    ending.failure = failure_of(ErrorKind::overloaded, Delivered::no,
+                                "too many notifications and answers wait for the upstream");
+    untold_.add(id, std::move(ending));
+    soon_.schedule();
   }
 }
 
-// Not to be told from within a call of ours.
-void HttpUpstream::refuse(UpstreamId id) {
-  refused_.push_back(id);
-  soon_.schedule();
+void HttpUpstream::begin_unsent_with_token() {
+  if (unsent_.empty()) return;
+  if (token_.is_there()) {
+    begin_unsent();
+  } else {
+    token_.fetch();
+  }
 }
 
-void HttpUpstream::start_deliveries() {
-  if (deliveries_.empty()) return;
-  if (!has_token()) {
-    fetch_token();
-    return;
-  }
-  while (auto message = deliveries_.pop()) begin_exchange(std::move(*message));
+void HttpUpstream::begin_unsent() {
+  while (auto message = unsent_.pop()) begin_exchange(std::move(*message));
 }
 
 void HttpUpstream::begin_exchange(Outgoing message) {
-  const UpstreamId id = message.id;
-  if (message.kind != OutgoingKind::request) deliveries_.started();
-  ExchangeOwner& owner = *this;
-  auto exchange = std::make_unique<Exchange>(context_, owner, std::move(message));
-  Exchange& started = *exchange;
-  exchanges_[id] = std::move(exchange);
-  started.start();
-  watch_time(started);
+  unsent_.started(message.kind);
+  exchanges_.begin(std::move(message));
+}
+
+// With a token the first to be there are those who wait, however short its life is.
+void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
+  if (!failure) {
+    begin_unsent();
+    return;
+  }
+  for (Outgoing& message : unsent_.take_all()) {
+    const UpstreamId id = message.id;
+    events_->upstream_ended(id, unsent_ending(std::move(message), *failure));
+  }
 }
 
 void HttpUpstream::remove(UpstreamId id) {
-  auto node = exchanges_.extract(id);
-  if (node.empty()) return;
-  if (!node.mapped()->is_request()) {
-    deliveries_.ended();
-    start_deliveries();
-  }
-  node.mapped()->close();
-  context_.curl().loop().reap(std::move(node.mapped()));
-  if (exchanges_.empty()) short_clock_.clear();
+  const Exchange* const exchange = exchanges_.find(id);
+  if (exchange == nullptr) return;
+  const bool is_request = exchange->is_request();
+  unsent_.ended(exchange->kind());
+  exchanges_.remove(id);
+  if (!is_request) begin_unsent_with_token();
 }
 
 void HttpUpstream::abandon(UpstreamId id) {
   remove(id);
-  deliveries_.forget(id);
-  std::erase_if(awaiting_token_, [id](const Outgoing& waiting) { return waiting.id == id; });
+  unsent_.forget(id);
+  untold_.forget(id);
 }
 
 void HttpUpstream::settle(const AnsweredRequests& answered) {
   answered.each([this](UpstreamId id) {
-    Exchange* const exchange = find(id);
+    Exchange* const exchange = exchanges_.find(id);
     if (exchange == nullptr) return;
     exchange->settle();
     if (!exchange->has_ended()) {
-      watch_time(*exchange);
+      exchanges_.watch(*exchange);
     } else if (!exchange->has_messages()) {
       remove(id);
     }
@@ -110,18 +112,15 @@ void HttpUpstream::settle(const AnsweredRequests& answered) {
 }
 
 void HttpUpstream::pause(UpstreamId id, bool paused) {
-  Exchange* const exchange = find(id);
+  Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
   exchange->pause(paused);
-  watch_time(*exchange);
+  exchanges_.watch(*exchange);
 }
 
 void HttpUpstream::session_over() {
   context_.forget_session();
-  for (const auto& [id, exchange] : exchanges_) {
-    exchange->session_over();
-    watch_time(*exchange);
-  }
+  exchanges_.change_all([](Exchange& exchange) { exchange.session_over(); });
   stream_.close();
   set_stream_state(ServerStream::off);
 }
@@ -161,14 +160,14 @@ void HttpUpstream::learn_from(const Exchange& exchange) {
 }
 
 void HttpUpstream::exchange_progressed(UpstreamId id) {
-  Exchange* exchange = find(id);
+  Exchange* exchange = exchanges_.find(id);
   if (exchange == nullptr) return;
   learn_from(*exchange);
   if (exchange->was_reached()) {
     stream_.retry_soon();
     if (std::exchange(unreachable_, false)) events_->upstream_reachable();
   }
-  while ((exchange = find(id)) != nullptr) {
+  while ((exchange = exchanges_.find(id)) != nullptr) {
     auto message = exchange->next_message();
     if (!message) break;
     settle(events_->upstream_message(id, std::move(*message)));
@@ -186,78 +185,32 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
     remove(id);
     if (!settled) events_->upstream_ended(id, std::move(ending));
   } else if (exchange != nullptr) {
-    watch_time(*exchange);
+    exchanges_.watch(*exchange);
   }
-  drop_largest_answer();
+  exchanges_.note_buffers();
 }
 
-// Reading from clients has already stopped. If that does not help, the largest answer that is
-// accumulating ends: soon, since it may be complete in a moment, or at once if many of them grow
-// far over the limit.
-void HttpUpstream::drop_largest_answer() {
-  if (!context_.budget().over()) return;
-  const auto accumulating =
-      std::count_if(exchanges_.begin(), exchanges_.end(),
-                    [](const auto& entry) { return entry.second->accumulated() > 0; });
-  if (accumulating > 1 && context_.budget().far_over()) {
-    relief_.set_at_latest(context_.now());
-  } else if (accumulating > 0) {
-    relief_.set_at_latest(context_.now() + relief_timeout);
-  }
-}
-
-void HttpUpstream::end_largest_answer() {
-  if (!context_.budget().over()) return;
-  Exchange* largest = nullptr;
-  for (const auto& [id, exchange] : exchanges_) {
-    if (exchange->accumulated() > 0 &&
-        (largest == nullptr || exchange->accumulated() > largest->accumulated())) {
-      largest = exchange.get();
-    }
-  }
-  if (largest == nullptr) return;
-  Failure failure;
-  failure.kind = ErrorKind::overloaded;
-  failure.message = "the bridge's buffers are full (--max-buffered)";
-  largest->fail(std::move(failure));
-  exchange_progressed(largest->id());
-  if (context_.budget().over()) relief_.set_at_latest(context_.now());
-}
-
-void HttpUpstream::check_time() {
-  const auto now = context_.now();
-  SteadyTime next = SteadyTime::max();
-  std::vector<UpstreamId> ended;
-  for (const auto& [id, exchange] : exchanges_) {
-    exchange->check_time(now, next);
-    if (exchange->has_ended()) ended.push_back(id);
-  }
-  for (const UpstreamId id : ended) exchange_progressed(id);
-  if (next != SteadyTime::max()) clock_.set_at_latest(next);
-}
-
-void HttpUpstream::watch_time(const Exchange& exchange) {
-  const SteadyTime deadline = exchange.deadline();
-  if (deadline == SteadyTime::max()) return;
-  (exchange.ends_soon() ? short_clock_ : clock_).set_at_latest(deadline);
+/// Once a message: 401, or 403 for another scope (BEHAVIOUR, "Authorization").
+bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
+  if (!ending.failure || !ending.unanswered || ending.unanswered->authorizations > 0) return false;
+  const int status = ending.failure->status;
+  if (status != 401 && status != 403) return false;
+  if (!token_.refused(exchange.token_generation(), {status, exchange.head().www_authenticate}))
+    return false;
+  ++ending.unanswered->authorizations;
+  return true;
 }
 
 void HttpUpstream::give_up_unsent(const Failure& failure) {
-  given_up_ = failure;
+  for (Outgoing& message : unsent_.take_requests()) {
+    const UpstreamId id = message.id;
+    untold_.add(id, unsent_ending(std::move(message), failure));
+  }
   soon_.schedule();
 }
 
 void HttpUpstream::report_soon() {
-  if (given_up_) {
-    for (Outgoing& message : std::exchange(awaiting_token_, {}))
-      give_back(std::move(message), *given_up_);
-  }
-  for (const UpstreamId id : std::exchange(refused_, {})) {
-    Ending ending;
-    ending.failure = failure_of(ErrorKind::overloaded, Delivered::no,
-                                "too many notifications and answers wait for the upstream");
-    events_->upstream_ended(id, std::move(ending));
-  }
+  untold_.tell(*events_);
   report_stream();
 }
 
@@ -266,10 +219,7 @@ void HttpUpstream::set_stream_state(ServerStream state) {
   const bool is_open = state == ServerStream::open;
   if (is_open == context_.has_server_stream()) return;
   context_.set_server_stream(is_open);
-  for (const auto& [id, exchange] : exchanges_) {
-    exchange->server_stream_changed();
-    watch_time(*exchange);
-  }
+  exchanges_.change_all([](Exchange& exchange) { exchange.server_stream_changed(); });
 }
 
 void HttpUpstream::report_stream() {
@@ -291,7 +241,7 @@ void HttpUpstream::stream_progressed() {
 }
 
 void HttpUpstream::end_oversized(UpstreamId id) {
-  Exchange* const exchange = find(id);
+  Exchange* const exchange = exchanges_.find(id);
   if (exchange == nullptr || !exchange->is_request() || exchange->is_settled()) return;
   exchange->fail(answer_too_large(context_.options().max_frame));
   exchange_progressed(id);
@@ -301,18 +251,13 @@ void HttpUpstream::stream_lost_session() { events_->upstream_lost_session(); }
 
 void HttpUpstream::reconfigure(const UpstreamOptions& options) {
   context_.reconfigure(options.http);
-  tokens_->reload();
+  token_.reload();
 }
 
 void HttpUpstream::end_all(const Failure& failure) {
-  std::deque<Outgoing> waiting = deliveries_.take_all();
-  std::move(awaiting_token_.begin(), awaiting_token_.end(), std::back_inserter(waiting));
-  awaiting_token_.clear();
-  std::vector<UpstreamId> ids;
-  for (const auto& [id, exchange] : exchanges_) ids.push_back(id);
-  std::sort(ids.begin(), ids.end());
-  for (const UpstreamId id : ids) {
-    Exchange* const exchange = find(id);
+  std::deque<Outgoing> waiting = unsent_.take_all();
+  for (const UpstreamId id : exchanges_.ids()) {
+    Exchange* const exchange = exchanges_.find(id);
     if (exchange == nullptr) continue;
     exchange->fail(failure);
     exchange_progressed(id);
@@ -329,10 +274,9 @@ void HttpUpstream::end_all(const Failure& failure) {
 }
 
 void HttpUpstream::end(std::function<void()> done) {
-  deliveries_.clear();
-  refused_.clear();
-  while (!exchanges_.empty()) remove(exchanges_.begin()->first);
-  awaiting_token_.clear();
+  unsent_.take_all();
+  untold_.clear();
+  for (const UpstreamId id : exchanges_.ids()) remove(id);
   stream_.close();
   if (context_.session_id().empty()) {
     done();

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <unordered_map>
-#include <vector>
 
 #include "auth/auth_options.hpp"
-#include "upstream/streamable_http/delivery_queue.hpp"
-#include "upstream/streamable_http/exchange.hpp"
+#include "upstream/streamable_http/exchange_table.hpp"
 #include "upstream/streamable_http/get_stream.hpp"
 #include "upstream/streamable_http/session_delete.hpp"
+#include "upstream/streamable_http/unsent_messages.hpp"
+#include "upstream/untold_endings.hpp"
 
 namespace bridge {
 
@@ -33,7 +31,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return "http"; }
   std::string_view target() const override { return context_.options().target; }
-  UpstreamCounts counts() const override { return context_.counts(); }
+  UpstreamCounts counts() const override;
 
   // For HTTP+SSE, which sends its messages through this.
   HttpContext& context() { return context_; }
@@ -45,56 +43,34 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   /// The answer to it has come on a stream of the server's own, but was over --max-frame. Not from
   /// within a call of one of its events.
   void end_oversized(UpstreamId id);
-  /// `ready` is called, at once or from the loop, when there is a token or it is known why there is
-  /// none. Not called after destruction.
-  void with_token(std::function<void(const std::optional<Failure>&)> ready);
-  /// Whether it is worth asking again with another token: this one may be out of use already.
-  bool token_was_refused(int generation, const TokenChallenge& challenge);
 
  private:
   void exchange_progressed(UpstreamId id) override;
-  bool exchange_unauthorized(const Exchange& exchange) override;
   void stream_progressed() override;
   void stream_lost_session() override;
-  void stream_unauthorized(int status, const std::string& challenge, int token_generation) override;
-  bool has_token();
-  void fetch_token();
-  void token_arrived(const TokenAnswer& answer);
-  bool try_another_token(Exchange& exchange, Ending& ending);
+  void token_arrived(const std::optional<Failure>& failure);
+  bool try_another_token(const Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing message);
-  void start_deliveries();
-  void give_back(Outgoing message, Failure failure);
-  void refuse(UpstreamId id);
+  void begin_unsent();
+  void begin_unsent_with_token();
   void report_soon();
-  Exchange* find(UpstreamId id);
   void remove(UpstreamId id);
   void learn_from(const Exchange& exchange);
-  void check_time();
-  void watch_time(const Exchange& exchange);
-  void drop_largest_answer();
-  void end_largest_answer();
   void report_stream();
   void set_stream_state(ServerStream state);
 
   CurlLoop curl_;
+  AccessToken token_;
   HttpContext context_;
-  std::unique_ptr<TokenSource> tokens_;
-  std::deque<Outgoing> awaiting_token_;  ///< requests; the others wait in deliveries_
-  std::vector<std::function<void(const std::optional<Failure>&)>> others_awaiting_token_;
-  bool fetching_token_ = false;
   UpstreamEvents* events_ = nullptr;
-  std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
-  DeliveryQueue deliveries_;
-  std::vector<UpstreamId> refused_;  ///< had no room there; to be reported
-  std::optional<Failure> given_up_;  ///< what waits for a token ends with it
+  UnsentMessages unsent_;
+  ExchangeTable exchanges_;
   UpstreamGetStream stream_;
   ServerStream reported_ = ServerStream::off;
-  DeadlineTimer clock_;        ///< of requests: far away, and seldom moved
-  DeadlineTimer short_clock_;  ///< of what ends soon; cleared when nothing is under way
-  Deferred soon_;              ///< for what must not be reported from within a call of ours
-  DeadlineTimer relief_;       ///< when the buffers have been full for too long
+  UntoldEndings untold_;
+  Deferred soon_;  ///< for what must not be reported from within a call of ours
   std::unique_ptr<SessionDelete> session_delete_;
-  bool unreachable_ = false;
+  bool unreachable_ = false;  ///< the last message found no connection
 };
 
 }  // namespace bridge

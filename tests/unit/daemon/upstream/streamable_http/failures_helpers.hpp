@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "../../support/fake_token_source.hpp"
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
@@ -13,10 +15,18 @@ namespace bridge {
 
 /// A context that no transfer ever uses.
 struct TestContext {
-  explicit TestContext(HttpOptions options = {}) : context(curl, std::move(options), budget, log) {}
+  explicit TestContext(HttpOptions options = {})
+      : context(curl, std::move(options), token, budget, log) {}
+
+  void use_token(const std::string& text) {
+    source->token = text;
+    token.is_there();
+  }
 
   EventLoop loop;
   CurlLoop curl{loop};
+  FakeTokenSource* source = new FakeTokenSource;  // token's
+  AccessToken token{std::unique_ptr<TokenSource>(source), nullptr};
   ByteBudget budget{1 << 20};
   Log log{LogLevel::off};
   HttpContext context;

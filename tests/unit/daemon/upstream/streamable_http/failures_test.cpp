@@ -125,7 +125,7 @@ TEST_CASE("a body that is no JSON-RPC error is none") {
 
 TEST_CASE("no secret gets into an error, whatever the server sends back") {
   TestContext test(with_secrets());
-  test.context.set_token("secret-token");
+  test.use_token("secret-token");
   test.context.set_session_id("secret-session");
   ResponseHead head = head_with(401, "text/plain");
   head.www_authenticate = "Bearer error=\"secret-token\"";
@@ -139,7 +139,7 @@ TEST_CASE("no secret gets into an error, whatever the server sends back") {
 
 TEST_CASE("no secret is shown by half where the text is cut") {
   TestContext test(with_secrets());
-  test.context.set_token("secret-token");
+  test.use_token("secret-token");
   for (std::size_t before = 180; before < 200; ++before) {
     const Failure failure =
         failure_of_status(test.context, head_with(500, "text/plain"),
@@ -222,7 +222,7 @@ TEST_CASE("what another try would not change is definitive") {
 
 TEST_CASE("401 and 403 are the bridge's own error, with the upstream's beside it") {
   TestContext test(with_secrets());
-  test.context.set_token("secret-token");
+  test.use_token("secret-token");
   for (const int status : {401, 403}) {
     for (const char* type : {"application/json", "text/event-stream"}) {
       const std::string body =
@@ -244,7 +244,7 @@ TEST_CASE("401 and 403 are the bridge's own error, with the upstream's beside it
 
 TEST_CASE("an error that is no JSON without the secret in it is left out") {
   TestContext test;
-  test.context.set_token("12345");
+  test.use_token("12345");
   const Failure failure =
       failure_of_status(test.context, head_with(401),
                         R"({"jsonrpc":"2.0","id":1,"error":{"code":12345,"message":"no"}})");

@@ -1,0 +1,97 @@
+#include "upstream/streamable_http/exchange_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+namespace {
+
+/// How long the buffers may be full before an answer that is accumulating has to end.
+constexpr std::chrono::seconds relief_timeout{1};
+
+}  // namespace
+
+ExchangeTable::ExchangeTable(HttpContext& context, ExchangeOwner& owner)
+    : context_(context),
+      owner_(owner),
+      clock_(context.curl().loop(), [this] { check_time(); }),
+      short_clock_(context.curl().loop(), [this] { check_time(); }),
+      relief_(context.curl().loop(), [this] { end_largest_answer(); }) {}
+
+Exchange* ExchangeTable::find(UpstreamId id) const {
+  const auto found = exchanges_.find(id);
+  return found == exchanges_.end() ? nullptr : found->second.get();
+}
+
+std::vector<UpstreamId> ExchangeTable::ids() const {
+  std::vector<UpstreamId> ids;
+  for (const auto& [id, exchange] : exchanges_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+void ExchangeTable::begin(Outgoing message) {
+  const UpstreamId id = message.id;
+  auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(message));
+  Exchange& begun = *exchange;
+  exchanges_[id] = std::move(exchange);
+  begun.start();
+  watch(begun);
+}
+
+void ExchangeTable::remove(UpstreamId id) {
+  auto node = exchanges_.extract(id);
+  if (node.empty()) return;
+  node.mapped()->close();
+  context_.curl().loop().reap(std::move(node.mapped()));
+  if (exchanges_.empty()) short_clock_.clear();
+}
+
+void ExchangeTable::watch(const Exchange& exchange) {
+  const SteadyTime deadline = exchange.deadline();
+  if (deadline == SteadyTime::max()) return;
+  (exchange.ends_soon() ? short_clock_ : clock_).set_at_latest(deadline);
+}
+
+void ExchangeTable::check_time() {
+  const auto now = context_.now();
+  SteadyTime next = SteadyTime::max();
+  std::vector<UpstreamId> ended;
+  for (const auto& [id, exchange] : exchanges_) {
+    exchange->check_time(now, next);
+    if (exchange->has_ended()) ended.push_back(id);
+  }
+  for (const UpstreamId id : ended) owner_.exchange_progressed(id);
+  if (next != SteadyTime::max()) clock_.set_at_latest(next);
+}
+
+// Reading from clients has already stopped. If that does not help, the largest answer that is
+// accumulating ends: soon, since it may be complete in a moment, or at once if many of them grow
+// far over the limit.
+void ExchangeTable::note_buffers() {
+  if (!context_.budget().over()) return;
+  const auto accumulating =
+      std::count_if(exchanges_.begin(), exchanges_.end(),
+                    [](const auto& entry) { return entry.second->accumulated() > 0; });
+  if (accumulating > 1 && context_.budget().far_over()) {
+    relief_.set_at_latest(context_.now());
+  } else if (accumulating > 0) {
+    relief_.set_at_latest(context_.now() + relief_timeout);
+  }
+}
+
+void ExchangeTable::end_largest_answer() {
+  if (!context_.budget().over()) return;
+  Exchange* largest = nullptr;
+  for (const auto& [id, exchange] : exchanges_) {
+    if (exchange->accumulated() > (largest == nullptr ? 0 : largest->accumulated()))
+      largest = exchange.get();
+  }
+  if (largest == nullptr) return;
+  largest->fail(failure_of(ErrorKind::overloaded, Delivered::unknown,
+                           "the bridge's buffers are full (--max-buffered)"));
+  owner_.exchange_progressed(largest->id());
+  if (context_.budget().over()) relief_.set_at_latest(context_.now());
+}
+
+}  // namespace bridge
