@@ -103,6 +103,7 @@ class ChildProcess::ErrorLines {
 ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
     : context_(context),
       run_(run),
+      queued_(context.budget),
       output_lines_(context.max_frame),
       error_lines_(max_error_line),
       share_(context.budget) {
@@ -141,15 +142,33 @@ void ChildProcess::close_child_ends() {
   }
 }
 
+void ChildProcess::push(UpstreamId id, std::string body) {
+  queue_.push(id, std::move(body));
+  queued_.set(queue_.cost());
+}
+
+bool ChildProcess::remove(UpstreamId id) {
+  const bool removed = queue_.remove(id);
+  queued_.set(queue_.cost());
+  return removed;
+}
+
+std::vector<QueuedFrame> ChildProcess::take_unwritten(bool& first_begun) {
+  std::vector<QueuedFrame> frames = queue_.take_all(first_begun);
+  queued_.set(0);
+  return frames;
+}
+
 void ChildProcess::write(std::vector<QueuedFrame>& written) {
   if (!input_ || blocked_) return;
   const FrameQueue::State state = queue_.write_to(input_->descriptor(), written);
+  queued_.set(queue_.cost());
   if (state == FrameQueue::State::blocked) {
     blocked_ = true;
     input_->want(DescriptorWatch::Event::writable);
   } else if (state == FrameQueue::State::broken) {
     close_input();
-    context_.events.child_closed("stdin");
+    context_.pipe_events.child_closed("stdin");
   }
 }
 
@@ -188,7 +207,7 @@ void ChildProcess::end_output() {
 void ChildProcess::output_ready() {
   read_output();
   if (!output_) {
-    context_.events.child_closed("stdout");
+    context_.pipe_events.child_closed("stdout");
   } else if (context_.budget.far_over()) {
     paused_ = true;  // resume_reading() comes with the relief
   } else {

@@ -16,18 +16,28 @@
 
 namespace bridge {
 
-class ChildProcessEvents {
+/// What a local server says: told on the loop's thread, in a turn, and never from within a call of
+/// ChildProcess, but for drain(). Whoever is told may end the run.
+class ChildOutputEvents {
  public:
   /// A line of its stdout that can be a message.
   virtual void child_message(std::string line) = 0;
   /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is
   /// known.
   virtual void child_oversized_line(std::optional<UpstreamId> answered) = 0;
+
+ protected:
+  ~ChildOutputEvents() = default;
+};
+
+/// What becomes of its pipes: told on the loop's thread, in a turn, also from within write().
+class ChildPipeEvents {
+ public:
   /// It has closed its stdin or its stdout: `what`. Nothing more comes from it.
   virtual void child_closed(std::string_view what) = 0;
 
  protected:
-  ~ChildProcessEvents() = default;
+  ~ChildPipeEvents() = default;
 };
 
 /// The three pipes of one run of the child: lines in, lines out, and its stderr into the log.
@@ -42,7 +52,8 @@ class ChildProcess {
     EventLoop& loop;
     ByteBudget& budget;
     Log& log;
-    ChildProcessEvents& events;
+    ChildOutputEvents& events;
+    ChildPipeEvents& pipe_events;
     const std::string& name;
     std::size_t max_frame;
     UpstreamCounts& counts;
@@ -63,7 +74,12 @@ class ChildProcess {
   void set_pid(int pid) { pid_ = pid; }
   int pid() const { return pid_; }
 
-  FrameQueue& queue() { return queue_; }
+  const FrameQueue& queue() const { return queue_; }
+  void push(UpstreamId id, std::string body);
+  /// Takes a frame out; false if its first byte is written.
+  bool remove(UpstreamId id);
+  /// All frames that are not written whole; FrameQueue::take_all().
+  std::vector<QueuedFrame> take_unwritten(bool& first_begun);
   /// Writes what there is room for; `written` gets the frames that are written whole.
   void write(std::vector<QueuedFrame>& written);
   void close_input();
@@ -95,9 +111,10 @@ class ChildProcess {
   std::unique_ptr<DescriptorWatch> output_;  ///< its stdout
   std::unique_ptr<DescriptorWatch> error_;   ///< its stderr
   FrameQueue queue_;
+  ByteBudget::Share queued_;  ///< of queue_
   LineSplitter output_lines_;
   LineSplitter error_lines_;
-  ByteBudget::Share share_;
+  ByteBudget::Share share_;            ///< of output_lines_
   std::uint64_t unread_at_close_ = 0;  ///< bytes in the pipe when our end was closed
   bool blocked_ = false;               ///< its stdin is full
   bool paused_ = false;                ///< the budget is

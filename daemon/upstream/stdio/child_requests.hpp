@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "event/deadline_timer.hpp"
+#include "base/byte_budget.hpp"
+#include "base/clock.hpp"
+#include "upstream/stdio/frame_queue.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -21,13 +23,21 @@ struct ChildRequest {
   SteadyTime started{};
 };
 
-/// The messages under way to a child, and when the first of them has waited too long. Pure.
+/// The messages under way to a child, and when the first of them has waited too long (BEHAVIOUR,
+/// "Deadlines"). Pure. Memory: of what is written a body until it is answered, counted in the
+/// budget, since it may have to be sent again if the child dies.
 class ChildRequests {
  public:
   struct Timeouts {
     std::chrono::milliseconds silence;  ///< without a byte from the child; 0: none
     std::chrono::milliseconds in_all;   ///< 0: none
   };
+
+  ChildRequests(ByteBudget& budget, Timeouts timeouts) : kept_(budget), timeouts_(timeouts) {}
+
+  void set_timeouts(Timeouts timeouts) { timeouts_ = timeouts; }
+  /// Any byte of the child says that it is alive.
+  void heard(SteadyTime now) { heard_ = now; }
 
   ChildRequest& add(UpstreamId id, ChildRequest request) {
     return requests_[id] = std::move(request);
@@ -41,7 +51,16 @@ class ChildRequests {
   std::optional<ChildRequest> take(UpstreamId id) {
     auto node = requests_.extract(id);
     if (node.empty()) return std::nullopt;
+    if (node.mapped().written) kept_.remove(node.mapped().message.body.size());
     return std::move(node.mapped());
+  }
+
+  /// Some of it is written.
+  void keep(ChildRequest& request, QueuedFrame frame) {
+    request.written = true;
+    request.begin = frame.begin;
+    request.message.body = std::move(frame.body);
+    kept_.add(request.message.body.size());
   }
 
   /// Those of one run of the child, in the order in which they were sent.
@@ -52,7 +71,9 @@ class ChildRequests {
   /// How long a notification may wait for a child that does not read: what follows it waits too.
   static constexpr std::chrono::seconds delivery_time{30};
 
-  /// Any byte of the child says that it is alive: `heard` is when the last one came.
+  SteadyTime deadline(const ChildRequest& request) const {
+    return deadline(request, heard_, timeouts_);
+  }
   static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
                              const Timeouts& timeouts) {
     SteadyTime due = SteadyTime::max();
@@ -63,18 +84,25 @@ class ChildRequests {
     return due;
   }
 
+  /// Whether --request-max is what has run out.
+  bool took_too_long(const ChildRequest& request, SteadyTime now) const {
+    return timeouts_.in_all.count() > 0 && now - request.started >= timeouts_.in_all;
+  }
+
   /// Those whose time is over; `next` is when the first of the others is due, if any is.
-  std::vector<UpstreamId> expired(SteadyTime now, SteadyTime heard, const Timeouts& timeouts,
-                                  SteadyTime& next) const {
+  std::vector<UpstreamId> expired(SteadyTime now, SteadyTime& next) const {
     return select([&](const ChildRequest& request) {
-      const SteadyTime due = deadline(request, heard, timeouts);
+      const SteadyTime due = deadline(request);
       if (due <= now) return true;
       next = std::min(next, due);
       return false;
     });
   }
 
-  void clear() { requests_.clear(); }
+  void clear() {
+    requests_.clear();
+    kept_.set(0);
+  }
 
  private:
   template <class Predicate>
@@ -88,6 +116,9 @@ class ChildRequests {
   }
 
   std::unordered_map<UpstreamId, ChildRequest> requests_;
+  ByteBudget::Share kept_;  ///< those that are written
+  Timeouts timeouts_;
+  SteadyTime heard_{};
 };
 
 }  // namespace bridge

@@ -1,9 +1,6 @@
-// Messages to a child and from it. Its runs are in child_runs.cpp.
 #include "upstream/stdio/child_upstream.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <utility>
 
@@ -14,61 +11,72 @@ namespace bridge {
 
 ChildUpstream::ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& budget, Log& log)
     : loop_(loop),
-      flush_(loop, [this] { flush(); }),
       options_(std::move(options)),
-      budget_(budget),
-      log_(log),
-      command_(options_, environ),
-      queued_(budget),
-      kept_(budget),
-      clock_(loop, [this] { check_time(); }),
-      restart_(loop, [this] { restart(); }),
-      kill_timer_(loop, [this] { end_step(); }) {
+      flush_(loop, [this] { flush(); }),
+      runs_(loop, options_, budget, log, *this, flush_),
+      pace_(loop, options_.lazy, [this] { restart(); }),
+      requests_(budget, {options_.request_timeout, options_.request_max}),
+      clock_(loop, [this] { check_time(); }) {
   budget.on_relief([this] { flush_.schedule(); });  // the output is read on
 }
 
-ChildUpstream::~ChildUpstream() {
-  if (!process_ && watcher_) watcher_->wait_for_end_at_destruction();
+void ChildUpstream::start() {
+  runs_.start(options_.lazy);
+  if (runs_.process() != nullptr) pace_.begun();
 }
 
 void ChildUpstream::reconfigure(const UpstreamOptions& options) {
-  options_.request_timeout = options.child.request_timeout;
-  options_.request_max = options.child.request_max;
+  requests_.set_timeouts({options.child.request_timeout, options.child.request_max});
+}
+
+void ChildUpstream::begin_run() {
+  if (runs_.begin()) {
+    pace_.begun();
+  } else {
+    pace_.could_not_begin();
+  }
+}
+
+void ChildUpstream::restart() {
+  // A lazy one was to be started for an `initialize` only, and that may have been abandoned.
+  if (options_.lazy && openings_.empty()) return;
+  begin_run();
+  for (Outgoing& opening : std::exchange(openings_, {})) send(std::move(opening));
 }
 
 void ChildUpstream::send(Outgoing message) {
-  if (message.opens_session && !process_) {
-    if (loop_.now() < earliest_run_) {
-      restart_.set_at_latest(earliest_run_);
+  if (message.opens_session && runs_.process() == nullptr) {
+    if (!pace_.may_begin()) {
+      pace_.asked();
       openings_.push_back(std::move(message));
       return;
     }
-    ensure_run();
+    begin_run();
   }
   flush_.schedule();
-  if (!process_) {
+  ChildProcess* const process = runs_.process();
+  if (process == nullptr) {
     const bool cannot_run = message.opens_session;
     refuse(std::move(message),
            failure_of(cannot_run ? ErrorKind::connect : ErrorKind::closed, Delivered::no,
-                      fmt::format("{} does not run", command_.name())),
+                      fmt::format("{} does not run", runs_.name())),
            cannot_run ? SessionVerdict::kept : SessionVerdict::lost);
     return;
   }
-  FrameQueue& queue = process_->queue();
+  const FrameQueue& queue = process->queue();
   if (queue.bytes() > 0 && queue.cost() + message.body.size() > max_queued) {
     refuse(std::move(message),
            failure_of(ErrorKind::overloaded, Delivered::no,
                       fmt::format("{} does not read its stdin: over {} bytes wait for it",
-                                  command_.name(), max_queued)),
+                                  runs_.name(), max_queued)),
            SessionVerdict::kept);
     return;
   }
-  queue.push(message.id, std::move(message.body));
-  queued_.set(queue.cost());
   const UpstreamId id = message.id;
+  process->push(id, std::move(message.body));
   ChildRequest request;
   request.message = std::move(message);
-  request.run = process_->run();
+  request.run = process->run();
   request.started = loop_.now();
   watch_time(requests_.add(id, std::move(request)));
 }
@@ -81,19 +89,13 @@ void ChildUpstream::refuse(Outgoing message, Failure failure, SessionVerdict ver
   // An answer to a server that is gone has no sense for another one.
   if (verdict == SessionVerdict::lost && message.kind != OutgoingKind::response)
     ending.unanswered = std::move(message);
-  refusals_.push_back({id, std::move(ending)});
-}
-
-std::optional<ChildRequest> ChildUpstream::take(UpstreamId id) {
-  auto request = requests_.take(id);
-  if (request && request->written) kept_.remove(request->message.body.size());
-  return request;
+  untold_.add(id, std::move(ending));
 }
 
 void ChildUpstream::abandon(UpstreamId id) {
-  if (process_) process_->queue().remove(id);
-  take(id);
-  std::erase_if(refusals_, [id](const Refusal& refusal) { return refusal.id == id; });
+  if (ChildProcess* const process = runs_.process()) process->remove(id);
+  requests_.take(id);
+  untold_.forget(id);
   std::erase_if(openings_, [id](const Outgoing& opening) { return opening.id == id; });
 }
 
@@ -101,12 +103,6 @@ void ChildUpstream::give_up_unsent(const Failure& failure) {
   for (Outgoing& opening : std::exchange(openings_, {}))
     refuse(std::move(opening), failure, SessionVerdict::kept);
   flush_.schedule();
-}
-
-/// It is answered.
-void ChildUpstream::settle(UpstreamId id) {
-  if (!take(id)) return;
-  if (process_) process_->queue().remove(id);
 }
 
 // What the server says by itself comes on its stdout like everything else.
@@ -118,88 +114,121 @@ void ChildUpstream::session_opened(const std::string&) {
 // The end of a turn: what was sent in it goes in one write, and what could not be told at once is
 // told.
 void ChildUpstream::flush() {
-  if (process_) {
-    process_->write(written_);
-    if (process_) queued_.set(process_->queue().cost());
+  if (ChildProcess* const process = runs_.process()) {
+    process->write(written_);
     for (QueuedFrame& frame : written_) frame_written(std::move(frame));
     written_.clear();
-    if (process_) process_->resume_reading();
+    if (runs_.process() != nullptr) runs_.process()->resume_reading();
   }
-  for (Refusal& refusal : std::exchange(refusals_, {}))
-    events_->upstream_ended(refusal.id, std::move(refusal.ending));
+  untold_.tell(*events_);
   if (std::exchange(stream_opened_, false)) events_->server_stream_changed(ServerStream::open);
 }
 
 void ChildUpstream::frame_written(QueuedFrame frame) {
-  counts_.sent_bytes += frame.body.size() + 1;
+  runs_.counts().sent_bytes += frame.body.size() + 1;
   ChildRequest* request = requests_.find(frame.id);
   if (request == nullptr) return;
-  if (request->message.kind != OutgoingKind::request) {
-    take(frame.id);
+  if (request->message.kind == OutgoingKind::request) {
+    requests_.keep(*request, std::move(frame));
+  } else {
+    requests_.take(frame.id);
     events_->upstream_ended(frame.id, {});
-    return;
   }
-  keep(*request, std::move(frame));
-}
-
-/// Until it is answered: if the child dies it may have to be sent again.
-void ChildUpstream::keep(ChildRequest& request, QueuedFrame frame) {
-  request.written = true;
-  request.begin = frame.begin;
-  request.message.body = std::move(frame.body);
-  kept_.add(request.message.body.size());
 }
 
 void ChildUpstream::child_message(std::string line) {
-  heard_ = loop_.now();
+  requests_.heard(loop_.now());
   events_->upstream_message(std::nullopt, std::move(line)).each([this](UpstreamId id) {
-    settle(id);
+    if (requests_.take(id) && runs_.process() != nullptr) runs_.process()->remove(id);
   });
 }
 
 void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {
-  heard_ = loop_.now();
+  requests_.heard(loop_.now());
   const ChildRequest* request = answered ? requests_.find(*answered) : nullptr;
   if (request == nullptr || request->message.kind != OutgoingKind::request) return;
-  take(*answered);
+  requests_.take(*answered);
   Ending ending;
   ending.failure = answer_too_large(options_.max_frame);
   events_->upstream_ended(*answered, std::move(ending));
 }
 
 void ChildUpstream::watch_time(const ChildRequest& request) {
-  const SteadyTime due =
-      ChildRequests::deadline(request, heard_, {options_.request_timeout, options_.request_max});
+  const SteadyTime due = requests_.deadline(request);
   if (due != SteadyTime::max()) clock_.set_at_latest(due);
 }
 
 void ChildUpstream::check_time() {
   SteadyTime next = SteadyTime::max();
-  const auto now = loop_.now();
-  for (const UpstreamId id :
-       requests_.expired(now, heard_, {options_.request_timeout, options_.request_max}, next)) {
-    expire(id);
-  }
+  for (const UpstreamId id : requests_.expired(loop_.now(), next)) expire(id);
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
 }
 
 void ChildUpstream::expire(UpstreamId id) {
-  const auto request = take(id);
+  const auto request = requests_.take(id);
   if (!request) return;
-  const bool unsent = process_ && process_->queue().remove(id);
+  ChildProcess* const process = runs_.process();
+  const bool unsent = process != nullptr && process->remove(id);
   // Whoever does not answer that answers nothing; another run may.
-  if (request->message.opens_session && process_ && watcher_)
-    watcher_->signal(process_->run(), SIGKILL);
-  const bool in_all =
-      options_.request_max.count() > 0 && loop_.now() - request->started >= options_.request_max;
+  if (request->message.opens_session) runs_.kill();
   Ending ending;
-  ending.failure =
-      failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
-                 request->message.kind != OutgoingKind::request
-                     ? "the upstream did not accept the message in time"
-                 : in_all ? "the answer took longer than --request-max"
-                          : "the upstream sent nothing for longer than --request-timeout");
+  ending.failure = failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
+                              request->message.kind != OutgoingKind::request
+                                  ? "the upstream did not accept the message in time"
+                              : requests_.took_too_long(*request, loop_.now())
+                                  ? "the answer took longer than --request-max"
+                                  : "the upstream sent nothing for longer than --request-timeout");
   events_->upstream_ended(id, std::move(ending));
+}
+
+/// There is no child any more: the session is lost, and what it was asked has no answer.
+void ChildUpstream::child_ended(ChildProcess& dead, const Failure& why) {
+  pace_.ended();
+  // What was not written yet is still whole, and of the rest it is known what nobody has read.
+  const std::uint64_t first_unread = dead.first_unread();
+  bool first_begun = false;
+  for (QueuedFrame& frame : dead.take_unwritten(first_begun)) {
+    ChildRequest* request = requests_.find(frame.id);
+    if (request == nullptr) continue;
+    if (std::exchange(first_begun, false)) {
+      requests_.keep(*request, std::move(frame));
+    } else {
+      request->message.body = std::move(frame.body);
+    }
+  }
+  const std::vector<UpstreamId> ids = requests_.of_run(dead.run());
+  events_->upstream_lost_session();  // may bring the next run near
+  for (const UpstreamId id : ids) {
+    const ChildRequest* request = requests_.find(id);
+    if (request != nullptr && request->run == dead.run()) tell_end_of(id, why, first_unread);
+  }
+}
+
+void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t first_unread) {
+  ChildRequest request = *requests_.take(id);
+  const OutgoingKind kind = request.message.kind;
+  Ending ending;
+  ending.failure = why;
+  const bool unread = !request.written || request.begin >= first_unread;
+  if (unread) ending.failure->delivered = Delivered::no;
+  if (request.message.opens_session) {
+    ending.unanswered = std::move(request.message);
+  } else if (unread && kind != OutgoingKind::response) {
+    ending.session = SessionVerdict::lost;
+    ending.unanswered = std::move(request.message);
+  } else if (request.message.may_repeat) {
+    ending.unanswered = std::move(request.message);
+  }
+  events_->upstream_ended(id, std::move(ending));
+}
+
+void ChildUpstream::end(std::function<void()> done) {
+  requests_.clear();
+  untold_.clear();
+  openings_.clear();
+  clock_.clear();
+  pace_.stop();
+  runs_.end(std::move(done));
 }
 
 }  // namespace bridge

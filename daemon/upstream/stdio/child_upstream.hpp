@@ -1,14 +1,12 @@
 #pragma once
 
-#include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/backoff.hpp"
-#include "upstream/stdio/child_process.hpp"
 #include "upstream/stdio/child_requests.hpp"
-#include "upstream/stdio/watcher.hpp"
+#include "upstream/stdio/child_runs.hpp"
+#include "upstream/stdio/restart_pace.hpp"
+#include "upstream/untold_endings.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -22,19 +20,19 @@ namespace bridge {
 /// message is told when it was written (a notification, an answer) or when the child can answer it
 /// no more.
 ///
+/// The loop's thread only; owned by the daemon. No bound of time is suspended by anything; times
+/// are those of ChildOptions, in milliseconds. Whatever becomes of a message is a value, an Ending.
+///
 /// Memory: the frames that the child has not taken yet, at most max_queued (a frame is admitted to
 /// an empty queue whatever its size; over it messages end as `overloaded`); requests until they are
 /// answered; one line from the child.
-class ChildUpstream final : public Upstream, private ChildProcessEvents, private WatcherEvents {
+class ChildUpstream final : public Upstream, private ChildRunEvents {
  public:
   static constexpr std::size_t max_queued = 16u << 20;
 
   ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& budget, Log& log);
-  ~ChildUpstream() override;
 
   void set_events(UpstreamEvents& events) override { events_ = &events; }
-  /// Forks the watcher, while there is little to copy; with --spawn start waits until the child
-  /// runs.
   void start() override;
   void reconfigure(const UpstreamOptions& options) override;
   void send(Outgoing message) override;
@@ -48,77 +46,36 @@ class ChildUpstream final : public Upstream, private ChildProcessEvents, private
   void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;
   std::string_view kind() const override { return "stdio"; }
-  std::string_view target() const override { return command_.name(); }
-  UpstreamCounts counts() const override { return counts_; }
+  std::string_view target() const override { return runs_.name(); }
+  UpstreamCounts counts() const override { return runs_.counts(); }
 
  private:
-  /// An end that must not be told from within send().
-  struct Refusal {
-    UpstreamId id;
-    Ending ending;
-  };
-
   void child_message(std::string line) override;
   void child_oversized_line(std::optional<UpstreamId> answered) override;
-  void child_closed(std::string_view what) override;
-  void watcher_reported(const WatcherReport& report) override;
-  void watcher_gone() override;
+  void child_ended(ChildProcess& dead, const Failure& why) override;
 
-  // Runs: child_runs.cpp.
-  void need_watcher();
-  bool begin_run();
-  void ensure_run();
+  void begin_run();
   void restart();
-  void run_ended(const WatcherReport& report);
-  void finish_run(const Failure& why);
   void tell_end_of(UpstreamId id, const Failure& why, std::uint64_t first_unread);
-  void end_step();
-
-  // Messages: child_upstream.cpp.
-  std::optional<ChildRequest> take(UpstreamId id);
-  void settle(UpstreamId id);
   void refuse(Outgoing message, Failure failure, SessionVerdict verdict);
   void flush();
   void frame_written(QueuedFrame frame);
-  void keep(ChildRequest& request, QueuedFrame frame);
-  void check_time();
   void watch_time(const ChildRequest& request);
+  void check_time();
   void expire(UpstreamId id);
 
   EventLoop& loop_;
+  const ChildOptions options_;
   Deferred flush_;
-  ChildOptions options_;
-  ByteBudget& budget_;
-  Log& log_;
-  const ChildCommand command_;
-  std::array<char, 64u << 10> read_buffer_;
   UpstreamEvents* events_ = nullptr;
-
-  std::unique_ptr<Watcher> watcher_;
-  std::unique_ptr<ChildProcess> process_;  ///< from its start to its end
-  std::uint32_t run_ = 0;
-  SteadyTime run_began_{};
-  SteadyTime earliest_run_{};  ///< the next one may not begin sooner
-  Backoff backoff_;
+  ChildRuns runs_;
+  RestartPace pace_;
   std::vector<Outgoing> openings_;  ///< `initialize` that came before there may be another run
-
-  UpstreamCounts counts_;
   ChildRequests requests_;
-  ByteBudget::Share queued_;
-  ByteBudget::Share kept_;  ///< requests that are written
-  std::vector<Refusal> refusals_;
-  std::vector<QueuedFrame> written_;
-  bool stream_opened_ = false;  ///< to be told
-  SteadyTime heard_{};
-
-  enum class EndStep { none, input_closed, terminated, killed };
-  EndStep end_step_ = EndStep::none;
-  std::function<void()> ended_;
-
   DeadlineTimer clock_;  ///< of the requests
-  DeadlineTimer restart_;
-  DeadlineTimer
-      kill_timer_;  ///< of one that has closed a pipe and still runs; of the steps of its end
+  UntoldEndings untold_;
+  std::vector<QueuedFrame> written_;  ///< empty between two writes
+  bool stream_opened_ = false;        ///< to be told
 };
 
 }  // namespace bridge

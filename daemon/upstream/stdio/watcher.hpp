@@ -11,6 +11,7 @@
 
 namespace bridge {
 
+/// What the watcher process reports: told on the loop's thread, in a turn.
 class WatcherEvents {
  public:
   virtual void watcher_reported(const WatcherReport& report) = 0;

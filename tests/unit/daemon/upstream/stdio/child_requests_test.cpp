@@ -17,36 +17,52 @@ ChildRequest at(SteadyTime time, std::uint32_t run = 1) {
   return request;
 }
 
+struct Fixture {
+  SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
+                      ChildRequests::Timeouts timeouts) {
+    requests.set_timeouts(timeouts);
+    requests.heard(heard);
+    return requests.deadline(request);
+  }
+
+  ByteBudget budget{1 << 20};
+  ChildRequests requests{budget, {0s, 0s}};
+};
+
 }  // namespace
 
-TEST_CASE("a request waits for a byte of the child, and for its answer in all") {
+TEST_CASE_FIXTURE(Fixture, "a request waits for a byte of the child, and for its answer in all") {
   const ChildRequests::Timeouts timeouts{10s, 60s};
-  CHECK(ChildRequests::deadline(at(start), start - 5s, timeouts) == start + 10s);
-  CHECK(ChildRequests::deadline(at(start), start + 5s, timeouts) == start + 15s);
-  CHECK(ChildRequests::deadline(at(start), start + 55s, timeouts) == start + 60s);
-  CHECK(ChildRequests::deadline(at(start), start, {0s, 0s}) == SteadyTime::max());
+  CHECK(deadline(at(start), start - 5s, timeouts) == start + 10s);
+  CHECK(deadline(at(start), start + 5s, timeouts) == start + 15s);
+  CHECK(deadline(at(start), start + 55s, timeouts) == start + 60s);
+  CHECK(!requests.took_too_long(at(start), start + 59s));
+  CHECK(requests.took_too_long(at(start), start + 60s));
+  CHECK(deadline(at(start), start, {0s, 0s}) == SteadyTime::max());
+  CHECK(!requests.took_too_long(at(start), start + 60s));
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    Fixture,
     "a notification waits for a child that does not read no longer than what is behind it may") {
   ChildRequest notification = at(start);
   notification.message.kind = OutgoingKind::notification;
-  CHECK(ChildRequests::deadline(notification, start, {0s, 0s}) == start + 30s);
+  CHECK(deadline(notification, start, {0s, 0s}) == start + 30s);
 }
 
-TEST_CASE("those whose time is over are named in order, and when the next one is due") {
-  ChildRequests requests;
+TEST_CASE_FIXTURE(Fixture,
+                  "those whose time is over are named in order, and when the next one is due") {
+  requests.set_timeouts({10s, 0s});
+  requests.heard(start);
   requests.add(id(3), at(start));
   requests.add(id(1), at(start));
   requests.add(id(2), at(start + 4s));
   SteadyTime next = SteadyTime::max();
-  CHECK(requests.expired(start + 10s, start, {10s, 0s}, next) ==
-        std::vector<UpstreamId>{id(1), id(3)});
+  CHECK(requests.expired(start + 10s, next) == std::vector<UpstreamId>{id(1), id(3)});
   CHECK(next == start + 14s);
 }
 
-TEST_CASE("a run's requests are those that were given to it") {
-  ChildRequests requests;
+TEST_CASE_FIXTURE(Fixture, "a run's requests are those that were given to it") {
   requests.add(id(2), at(start, 1));
   requests.add(id(1), at(start, 1));
   requests.add(id(3), at(start, 2));
@@ -55,4 +71,19 @@ TEST_CASE("a run's requests are those that were given to it") {
   CHECK_FALSE(requests.take(id(1)));
   CHECK(requests.find(id(1)) == nullptr);
   CHECK(requests.of_run(1) == std::vector<UpstreamId>{id(2)});
+}
+
+TEST_CASE_FIXTURE(Fixture, "what is written is kept, and counted, until it is answered") {
+  for (const std::uint64_t number : {1u, 2u}) {
+    requests.keep(requests.add(id(number), at(start)), {id(number), std::string(100, 'x'), 7});
+  }
+  CHECK(budget.used() == 200);
+  const auto answered = requests.take(id(1));
+  REQUIRE(answered);
+  CHECK(answered->written);
+  CHECK(answered->begin == 7);
+  CHECK(answered->message.body.size() == 100);
+  CHECK(budget.used() == 100);
+  requests.clear();
+  CHECK(budget.used() == 0);
 }
