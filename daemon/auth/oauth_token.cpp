@@ -3,14 +3,11 @@
 #include <utility>
 
 #include "auth/challenge.hpp"
-#include "auth/scope.hpp"
 #include "http/client/web_url.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {
 namespace {
-
-constexpr std::size_t max_steps = 64;
 
 /// What a challenge names, if it can be sent on.
 std::string hint(const std::vector<Challenge>& challenges, std::string_view name) {
@@ -29,9 +26,12 @@ OAuthToken::OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& opti
       upstream_(upstream),
       log_(log),
       resource_(resource_of(upstream.url)),
+      scope_(options.scope),
       shared_(loop, [this] { begin(); }) {}
 
-bool OAuthToken::is_good() const { return token_ && !stepping_ && !life_.is_over(loop_.now()); }
+bool OAuthToken::is_good() const {
+  return token_ && !scope_.is_stepping() && !life_.is_over(loop_.now());
+}
 
 std::optional<std::string> OAuthToken::current() {
   if (is_good()) {
@@ -58,8 +58,8 @@ bool OAuthToken::refused(const std::string& token, const TokenChallenge& challen
   }
   needed_ = true;
   if (const std::string place = hint(challenges, "resource_metadata"); !place.empty())
-    announced_ = place;
-  if (const std::string scope = hint(challenges, "scope"); !scope.empty()) challenge_scope_ = scope;
+    server_.announced = place;
+  if (const std::string scope = hint(challenges, "scope"); !scope.empty()) scope_.challenge(scope);
   if (token_ == token) {
     token_.reset();
     shared_.token_refused();
@@ -70,34 +70,26 @@ bool OAuthToken::refused(const std::string& token, const TokenChallenge& challen
 bool OAuthToken::step_up(const std::string& token, const std::string& wanted) {
   if (wanted.empty()) return false;
   // Others have been refused as well, and the first of them has brought a better one or will.
-  if (stepping_ || (!token.empty() && token_ != token)) return true;
-  if (tried_steps_.size() >= max_steps || !tried_steps_.insert(wanted).second) return false;
-  needed_ = true;
-  scope_before_step_ = stepped_scope_;
-  // What was had before stays: the session is everybody's, and others need that.
-  stepped_scope_ = joined_scopes(wanted, scope());
-  wanted_step_ = wanted;
-  stepping_ = true;
-  return true;
+  if (scope_.is_stepping() || (!token.empty() && token_ != token)) return true;
+  const bool is_new = scope_.step_up(wanted, scope());
+  needed_ = needed_ || is_new;
+  return is_new;
 }
 
 void OAuthToken::reload() {
-  server_.reset();
-  tried_steps_.clear();
+  server_.found.reset();
+  scope_.forgive();
   shared_.forgive();
 }
 
 std::vector<std::string> OAuthToken::secrets() const {
   std::vector<std::string> secrets = recent_.all();
-  if (!client_secret_.empty()) secrets.push_back(client_secret_);
+  if (!request_.text.secret.empty()) secrets.push_back(request_.text.secret);
   return secrets;
 }
 
 std::string OAuthToken::scope() const {
-  if (!stepped_scope_.empty()) return stepped_scope_;
-  if (!options_.scope.empty()) return options_.scope;
-  if (!challenge_scope_.empty()) return challenge_scope_;
-  return server_ ? server_->scope : std::string();
+  return scope_.text(server_.found ? server_.found->scope : std::string());
 }
 
 }  // namespace bridge

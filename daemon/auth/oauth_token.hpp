@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "auth/auth_options.hpp"
@@ -11,6 +10,7 @@
 #include "auth/shared_fetch.hpp"
 #include "auth/token_life.hpp"
 #include "auth/token_request.hpp"
+#include "auth/wanted_scope.hpp"
 #include "http/client/http_options.hpp"
 
 namespace bridge {
@@ -23,7 +23,11 @@ class Log;
 /// Without a token URL the first message goes without a token: the upstream's 401 says whether it
 /// wants one, where from and for which scope. A token is replaced ahead of its expiry by a fetch
 /// in the background that somebody's asking for it starts; nothing runs while nobody asks. Secret
-/// and key are read for every request, so they can be replaced.
+/// and key are read for every request, so they can be replaced. BEHAVIOUR, "Authorization".
+///
+/// The loop's thread only; owned by the AccessToken. Times are in seconds, as the server says them.
+/// What goes wrong is a TokenAnswer with a failure, and a line in the log, with nothing secret in
+/// either. Memory: the last 8 tokens, for redacting them, and one small answer (SmallRequest).
 class OAuthToken final : public TokenSource {
  public:
   OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
@@ -38,16 +42,29 @@ class OAuthToken final : public TokenSource {
   std::vector<std::string> secrets() const override;
 
  private:
+  /// The server that is asked, and how it is found.
+  struct Server {
+    std::string announced;  ///< where the last challenge says the resource's metadata are
+    std::string found_by;   ///< what that was when it was looked for
+    std::unique_ptr<Discovery> discovery;
+    std::optional<AuthorizationServer> found;
+  };
+  /// The request under way, or the last one.
+  struct Request {
+    TokenRequest text;
+    SteadyTime asked{};
+    std::unique_ptr<SmallRequest> transfer;
+  };
+
   void begin();
   void discovered(const Discovery::Result& result);
   void request_token();
   bool authenticate(TokenRequest& request, std::string& fault);
   void answered(const SmallAnswer& answer);
-  void fail(const std::string& message, bool heard);
+  void fail(const std::string& message, bool judged);
   bool step_up(const std::string& token, const std::string& wanted);
   bool is_good() const;
   std::string scope() const;
-  std::vector<std::string> secrets_of_request() const;
 
   EventLoop& loop_;
   CurlLoop& curl_;
@@ -55,29 +72,14 @@ class OAuthToken final : public TokenSource {
   HttpOptions upstream_;
   Log& log_;
   std::string resource_;
-
-  std::optional<std::string> token_;
-  TokenLife life_;
   bool needed_ = false;  ///< the upstream has asked for a token
-
-  std::string announced_;  ///< where the challenge says the resource's metadata are
-  std::string challenge_scope_;
-  std::optional<AuthorizationServer> server_;
-  std::string server_of_;  ///< what announced_ was when server_ was found
-
-  std::string stepped_scope_;  ///< instead of the usual one, since a 403
-  std::string scope_before_step_;
-  std::string wanted_step_;
-  std::set<std::string> tried_steps_;
-  bool stepping_ = false;  ///< the token is good, but not good enough
-
-  TokenRequest request_text_;  ///< of the request under way
-  SteadyTime asked_{};
-  std::string client_secret_;  ///< as last read
+  std::optional<std::string> token_;
+  TokenLife life_;  ///< of token_: when it is to be replaced
   RecentSecrets recent_;
+  WantedScope scope_;
+  Server server_;
+  Request request_;
   SharedFetch shared_;
-  std::unique_ptr<Discovery> discovery_;
-  std::unique_ptr<SmallRequest> request_;
 };
 
 }  // namespace bridge

@@ -21,23 +21,23 @@ std::string shown_url(const std::string& text) {
 
 void OAuthToken::begin() {
   if (!options_.token_url.empty()) {
-    server_ = AuthorizationServer{{}, options_.token_url, false, resource_, {}};
+    server_.found = AuthorizationServer{{}, options_.token_url, false, resource_, {}};
     request_token();
-  } else if (server_ && server_of_ == announced_) {
+  } else if (server_.found && server_.found_by == server_.announced) {
     request_token();
   } else {
-    server_of_ = announced_;
-    discovery_ = std::make_unique<Discovery>(
-        curl_, upstream_, resource_, announced_,
+    server_.found_by = server_.announced;
+    server_.discovery = std::make_unique<Discovery>(
+        curl_, upstream_, resource_, server_.announced,
         [this](const Discovery::Result& result) { discovered(result); });
-    discovery_->start();
+    server_.discovery->start();
   }
 }
 
 void OAuthToken::discovered(const Discovery::Result& result) {
-  const std::unique_ptr<Discovery> over = std::move(discovery_);
-  server_ = result.server;
-  if (!server_) {
+  const std::unique_ptr<Discovery> over = std::move(server_.discovery);
+  server_.found = result.server;
+  if (!server_.found) {
     fail(fmt::format("cannot find the authorization server of {}: {}; --oauth-token-url can name "
                      "its token endpoint",
                      shown_url(resource_), result.fault),
@@ -45,7 +45,7 @@ void OAuthToken::discovered(const Discovery::Result& result) {
     return;
   }
   log_.event(LogLevel::debug, "authorization server", "the authorization server of {} is {}",
-             shown_url(resource_), shown_url(server_->issuer));
+             shown_url(resource_), shown_url(server_.found->issuer));
   request_token();
 }
 
@@ -53,9 +53,9 @@ bool OAuthToken::authenticate(TokenRequest& request, std::string& fault) {
   if (options_.private_key_file.empty()) {
     SecretFile file = read_secret_file(options_.client_secret_file, "--oauth-client-secret-file");
     fault = std::move(file.fault);
-    client_secret_ = request.secret = std::move(file.content);
-    request.how = server_->secret_in_body ? ClientAuthentication::secret_post
-                                          : ClientAuthentication::secret_basic;
+    request.secret = std::move(file.content);
+    request.how = server_.found->secret_in_body ? ClientAuthentication::secret_post
+                                                : ClientAuthentication::secret_basic;
     return fault.empty();
   }
   const SecretFile file = read_secret_file(options_.private_key_file, "--oauth-private-key");
@@ -67,7 +67,8 @@ bool OAuthToken::authenticate(TokenRequest& request, std::string& fault) {
     return false;
   }
   const auto id = random_id();
-  const std::string& audience = server_->issuer.empty() ? server_->token_endpoint : server_->issuer;
+  const std::string& audience =
+      server_.found->issuer.empty() ? server_.found->token_endpoint : server_.found->issuer;
   const auto assertion =
       id ? client_assertion(std::get<SigningKey>(key),
                             {request.client_id, audience, *id, loop_.wall_time()})
@@ -84,71 +85,64 @@ bool OAuthToken::authenticate(TokenRequest& request, std::string& fault) {
 void OAuthToken::request_token() {
   TokenRequest request;
   request.client_id = options_.client_id;
-  request.resource = server_->resource;
+  request.resource = server_.found->resource;
   request.scope = scope();
   std::string fault;
   if (!authenticate(request, fault)) {
     fail(fault, false);
     return;
   }
-  asked_ = loop_.now();
+  request_.asked = loop_.now();
   const std::string form = request.body();
-  request_text_ = std::move(request);
-  request_ = std::make_unique<SmallRequest>(
-      curl_, upstream_, server_->token_endpoint, &form, request_text_.authorization(),
+  request_.text = std::move(request);
+  request_.transfer = std::make_unique<SmallRequest>(
+      curl_, upstream_, server_.found->token_endpoint, &form, request_.text.authorization(),
       [this](const SmallAnswer& answer) { answered(answer); });
 }
 
-/// Whatever of the request an answer might repeat.
-std::vector<std::string> OAuthToken::secrets_of_request() const {
-  std::vector<std::string> known = secrets();
-  known.push_back(request_text_.secret);
-  const std::string authorization = request_text_.authorization();
-  if (!authorization.empty()) known.push_back(authorization.substr(authorization.find(' ') + 1));
-  return known;
-}
-
 void OAuthToken::answered(const SmallAnswer& answer) {
-  const std::unique_ptr<SmallRequest> over = std::move(request_);
-  const std::string where = shown_url(server_ ? server_->token_endpoint : std::string());
+  const std::unique_ptr<SmallRequest> over = std::move(request_.transfer);
+  const std::string where =
+      shown_url(server_.found ? server_.found->token_endpoint : std::string());
   if (!answer.fault.empty()) {
     fail(fmt::format("no token from {}: {}", where, answer.fault), false);
     return;
   }
   const auto response = read_token_response(answer.status, answer.body);
   if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
-    const std::string reason = printable(redacted(refusal->reason, secrets_of_request()), 400);
+    // Whatever of the request an answer might repeat.
+    std::vector<std::string> sent = secrets();
+    const std::string authorization = request_.text.authorization();
+    if (!authorization.empty()) sent.push_back(authorization.substr(authorization.find(' ') + 1));
+    const std::string reason = printable(redacted(refusal->reason, std::move(sent)), 400);
     fail(fmt::format("no token from {}: {}", where, reason), answer.status < 500);
     return;
   }
   const auto& grant = std::get<TokenGrant>(response);
   token_ = grant.token;
-  life_ = TokenLife::of(asked_, loop_.now(), grant.expires_in);
+  life_ = TokenLife::of(request_.asked, loop_.now(), grant.expires_in);
   recent_.add(grant.token);
   log_.event(LogLevel::debug, "token", "a new token from {}{}", where,
              grant.expires_in ? fmt::format(", good for {} s", grant.expires_in->count()) : "");
   // A step that was asked for while an earlier fetch was under way is not made by its token.
-  if (stepping_ && request_text_.scope != scope()) {
+  if (scope_.is_stepping() && request_.text.scope != scope()) {
     begin();
     return;
   }
-  stepping_ = false;
+  scope_.step_made();
   shared_.finish(TokenAnswer{grant.token, std::nullopt});
 }
 
-/// `heard`: the token endpoint has judged the request.
-void OAuthToken::fail(const std::string& message, bool heard) {
+/// `judged`: the token endpoint has judged the request.
+void OAuthToken::fail(const std::string& message, bool judged) {
   log_.peer(LogLevel::warning, "authorization", "{}", message);
-  const bool was_stepping = std::exchange(stepping_, false);
-  if (was_stepping) stepped_scope_ = scope_before_step_;
-  if (was_stepping && heard && is_good()) {
+  if (scope_.step_failed(judged) && judged && is_good()) {
     // Nobody gets more than this: who needs it is told so by the upstream, the others go on.
     shared_.finish(TokenAnswer{*token_, std::nullopt});
     return;
   }
-  if (was_stepping && !heard) tried_steps_.erase(wanted_step_);
   // It may have moved.
-  server_.reset();
+  server_.found.reset();
   shared_.finish(no_token(message));
 }
 

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "auth/scope.hpp"
+
+namespace bridge {
+
+/// The scope that tokens are asked for (MCP 2025-11-25, "Authorization", "Scope Selection Strategy"
+/// and "Step-Up Authorization Flow"): the operator's, else what the last 401 has named, else what
+/// the server supports; and once a 403 has asked for more, that beside what was had before.
+///
+/// Pure. Memory: of at most 64 steps the scope that each asked for.
+class WantedScope {
+ public:
+  explicit WantedScope(std::string configured) : configured_(std::move(configured)) {}
+
+  /// `supported`: by the server, as far as it is known.
+  std::string text(const std::string& supported) const {
+    if (!stepped_.empty()) return stepped_;
+    if (!configured_.empty()) return configured_;
+    return challenged_.empty() ? supported : challenged_;
+  }
+
+  /// What a 401 has named.
+  void challenge(std::string scope) { challenged_ = std::move(scope); }
+
+  /// A 403 asks for this, beside `had`. False: that was tried.
+  bool step_up(const std::string& asked, const std::string& had) {
+    if (tried_.size() >= max_steps || !tried_.insert(asked).second) return false;
+    before_ = stepped_;
+    // What was had before stays: the session is everybody's, and others need that.
+    stepped_ = joined_scopes(asked, had);
+    asked_ = asked;
+    stepping_ = true;
+    return true;
+  }
+  /// The token that is had is good, but not good enough.
+  bool is_stepping() const { return stepping_; }
+  void step_made() { stepping_ = false; }
+  /// Returns whether there was one. `judged`: the server has refused it; else it may be tried
+  /// again.
+  bool step_failed(bool judged) {
+    if (!std::exchange(stepping_, false)) return false;
+    stepped_ = before_;
+    if (!judged) tried_.erase(asked_);
+    return true;
+  }
+  /// Settings may have changed: each step may be tried again.
+  void forgive() { tried_.clear(); }
+
+ private:
+  static constexpr std::size_t max_steps = 64;
+
+  std::string configured_;
+  std::string challenged_;
+  std::string stepped_;  ///< instead of these, since a 403
+  std::string before_;   ///< stepped_ before the step under way
+  std::string asked_;    ///< by the challenge that led to it
+  std::set<std::string> tried_;
+  bool stepping_ = false;
+};
+
+}  // namespace bridge
