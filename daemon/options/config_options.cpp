@@ -9,7 +9,7 @@
 #include "options/option_builder.hpp"
 #include "options/option_groups.hpp"
 #include "options/options_file.hpp"
-#include "servers/config_file.hpp"
+#include "servers/resolve_server.hpp"
 
 namespace bridge {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "base/start_error.hpp"
 #include "harness.hpp"
-#include "servers/config_file.hpp"
 #include "servers/relaxed_json.hpp"
+#include "servers/resolve_server.hpp"
 #include "servers/server_config.hpp"
 #include "servers/variables.hpp"
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/start_error.hpp"
-#include "servers/config_file.hpp"
+#include "servers/resolve_server.hpp"
 
 using namespace bridge;
 

@@ -1,4 +1,4 @@
-#include "servers/config_file.hpp"
+#include "servers/resolve_server.hpp"
 
 #include <fmt/format.h>
 
