@@ -9,7 +9,8 @@ namespace bridge {
 struct HttpTransfer::Callbacks {
   static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {
     auto& transfer = *static_cast<HttpTransfer*>(self);
-    const bool complete = transfer.head_.line(std::string_view(data, size * count));
+    const bool complete =
+        transfer.head_.line(std::string_view(data, size * count), transfer.curl_.loop().clock());
     transfer.receiver_.head_line_received(complete);
     return size * count;
   }

@@ -32,13 +32,14 @@ std::optional<Number> number(std::string_view text) {
 }
 
 /// RFC 9110, section 10.2.3: seconds or a date. At most a year, so that it can be reckoned with.
-std::optional<std::chrono::seconds> retry_after_of(std::string_view value) {
+std::optional<std::chrono::seconds> retry_after_of(std::string_view value, const Clock& clock) {
   constexpr std::chrono::seconds longest = std::chrono::hours(365 * 24);
   if (const auto seconds = number<unsigned>(value))
     return std::min(std::chrono::seconds(*seconds), longest);
   const std::time_t date = curl_getdate(std::string(value).c_str(), nullptr);
   if (date < 0) return std::nullopt;
-  return std::clamp(std::chrono::seconds(date - std::time(nullptr)), std::chrono::seconds(0),
+  const auto now = std::chrono::floor<std::chrono::seconds>(clock.wall_time());
+  return std::clamp(std::chrono::seconds(date) - now.time_since_epoch(), std::chrono::seconds(0),
                     longest);
 }
 
@@ -57,7 +58,7 @@ std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {
 
 }  // namespace
 
-bool ResponseHead::line(std::string_view text) {
+bool ResponseHead::line(std::string_view text, const Clock& clock) {
   if (complete) return false;
   if (text.starts_with("HTTP/")) {
     *this = ResponseHead{};
@@ -70,11 +71,11 @@ bool ResponseHead::line(std::string_view text) {
     return complete;
   }
   const auto colon = text.find(':');
-  if (colon != text.npos) field(text.substr(0, colon), trim(text.substr(colon + 1)));
+  if (colon != text.npos) field(text.substr(0, colon), trim(text.substr(colon + 1)), clock);
   return false;
 }
 
-void ResponseHead::field(std::string_view name, std::string_view value) {
+void ResponseHead::field(std::string_view name, std::string_view value, const Clock& clock) {
   if (is_named(name, "content-type")) {
     content_type = trim(value.substr(0, value.find(';')));
     std::transform(content_type.begin(), content_type.end(), content_type.begin(),
@@ -91,7 +92,7 @@ void ResponseHead::field(std::string_view name, std::string_view value) {
   } else if (is_named(name, "location")) {
     location = value;
   } else if (is_named(name, "retry-after")) {
-    retry_after = retry_after_of(value);
+    retry_after = retry_after_of(value, clock);
   } else if (is_named(name, "keep-alive")) {
     keep_alive_timeout = keep_alive_of(value);
   }

@@ -5,9 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
+
 namespace bridge {
 
-/// The few fields of an HTTP answer's head that the bridge reads. Pure.
+/// The few fields of an HTTP answer's head that the bridge reads. Pure: the time is given.
 struct ResponseHead {
   int status = 0;
   bool complete = false;     ///< its empty line has come: curl does not mind one that breaks off
@@ -25,15 +27,16 @@ struct ResponseHead {
   ///
   /// A status line begins a new head, so that nothing of informational ones (100 Continue, 103
   /// Early Hints) remains. What comes after the final head is a trailer, which must not be merged
-  /// into it (RFC 9110, section 6.5), and is passed over.
-  bool line(std::string_view text);
+  /// into it (RFC 9110, section 6.5), and is passed over. By the clock a Retry-After that is a date
+  /// becomes a duration.
+  bool line(std::string_view text, const Clock& clock);
 
   bool is_success() const { return status >= 200 && status < 300; }
   bool is_json() const { return content_type == "application/json"; }
   bool is_event_stream() const { return content_type == "text/event-stream"; }
 
  private:
-  void field(std::string_view name, std::string_view value);
+  void field(std::string_view name, std::string_view value, const Clock& clock);
 };
 
 }  // namespace bridge

@@ -6,15 +6,18 @@
 #include <initializer_list>
 #include <string>
 
+#include "../../event/simulated_clock.hpp"
 using bridge::ResponseHead;
 using namespace std::chrono_literals;
 
 namespace {
 
+const bridge::SystemClock system_clock;
+
 ResponseHead head_of(std::initializer_list<std::string_view> lines) {
   ResponseHead head;
-  for (const std::string_view line : lines) head.line(std::string(line) + "\r\n");
-  head.line("\r\n");
+  for (const std::string_view line : lines) head.line(std::string(line) + "\r\n", system_clock);
+  head.line("\r\n", system_clock);
   return head;
 }
 
@@ -68,7 +71,7 @@ TEST_CASE("a trailer is not merged into the head, whatever it says") {
        {"Content-Type: text/html\r\n", "Mcp-Session-Id: wrong\r\n", "Retry-After: 9\r\n",
         "WWW-Authenticate: Bearer\r\n", "Mcp-Auth-Server: x\r\n", "Location: /x\r\n",
         "Content-Length: 3\r\n", "Keep-Alive: timeout=1\r\n", "HTTP/1.1 500 x: y\r\n", "\r\n"}) {
-    CHECK_FALSE(head.line(line));
+    CHECK_FALSE(head.line(line, system_clock));
   }
   CHECK(head.status == 200);
   CHECK(head.is_json());
@@ -83,12 +86,12 @@ TEST_CASE("a trailer is not merged into the head, whatever it says") {
 
 TEST_CASE("an informational head completes nothing") {
   ResponseHead head;
-  CHECK_FALSE(head.line("HTTP/1.1 103 Early Hints\r\n"));
-  CHECK_FALSE(head.line("Mcp-Session-Id: early\r\n"));
-  CHECK_FALSE(head.line("\r\n"));
+  CHECK_FALSE(head.line("HTTP/1.1 103 Early Hints\r\n", system_clock));
+  CHECK_FALSE(head.line("Mcp-Session-Id: early\r\n", system_clock));
+  CHECK_FALSE(head.line("\r\n", system_clock));
   CHECK_FALSE(head.complete);
-  CHECK_FALSE(head.line("HTTP/1.1 202 Accepted\r\n"));
-  CHECK(head.line("\r\n"));
+  CHECK_FALSE(head.line("HTTP/1.1 202 Accepted\r\n", system_clock));
+  CHECK(head.line("\r\n", system_clock));
   CHECK(head.session_id.empty());
 }
 
@@ -154,6 +157,14 @@ TEST_CASE("Retry-After is a date, and one that is over is now") {
   CHECK(head_of({"HTTP/1.1 503", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT"}).retry_after == 0s);
 }
 
+TEST_CASE("a date is counted from the time that is given") {
+  const bridge::SimulatedClock clock;  // an hour after 1970 began
+  ResponseHead head;
+  head.line("HTTP/1.1 503\r\n", clock);
+  head.line("Retry-After: " + http_date(3600 + 42) + "\r\n", clock);
+  CHECK(head.retry_after == 42s);
+}
+
 TEST_CASE("Retry-After is a year at most, however far the date") {
   for (const char* line : {"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", "Retry-After: 4294967295"})
     CHECK(head_of({"HTTP/1.1 429", line}).retry_after == std::chrono::hours(365 * 24));
@@ -174,9 +185,9 @@ TEST_CASE("a head is complete with its empty line, and not before") {
   ResponseHead head;
   for (const char* line : {"HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 200 OK\r\n",
                            "Content-Type: application/json\r\n"}) {
-    head.line(line);
+    head.line(line, system_clock);
   }
   CHECK_FALSE(head.complete);
-  head.line("\r\n");
+  head.line("\r\n", system_clock);
   CHECK(head.complete);
 }
