@@ -37,7 +37,7 @@ bool Doubts::ask_again(Ending& ending) {
   if (!ending.failure || !ending.unanswered ||
       !may_repeat_after(*ending.failure, *ending.unanswered))
     return false;
-  ++ending.unanswered->repeats;
+  ++ending.unanswered->notes.repeats;
   sender_.send(std::move(*ending.unanswered));
   return true;
 }

@@ -23,7 +23,8 @@ Failure sessions_are_lost(Failure failure) {
 
 bool fits_into_wait(const Outgoing& message, std::chrono::milliseconds delay,
                     const RetrySituation& situation) {
-  const SteadyTime deadline = message.hold_until.value_or(situation.now + situation.connect_wait);
+  const SteadyTime deadline =
+      message.notes.hold_until.value_or(situation.now + situation.connect_wait);
   return situation.now + delay <= deadline;
 }
 
@@ -36,7 +37,8 @@ bool is_unreachable(const Failure& failure) {
 }
 
 bool may_repeat_after(const Failure& failure, const Outgoing& message) {
-  return failure.kind == ErrorKind::closed && message.may_repeat && message.repeats < max_repeats;
+  return failure.kind == ErrorKind::closed && message.may_repeat &&
+         message.notes.repeats < max_repeats;
 }
 
 RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation) {
@@ -46,12 +48,12 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
   const Outgoing& message = *ending.unanswered;
   RetryDecision decision;
   decision.failure = failure;
-  decision.rejections = message.rejections;
-  decision.repeats = message.repeats;
+  decision.rejections = message.notes.rejections;
+  decision.repeats = message.notes.repeats;
 
   if (ending.session != SessionVerdict::kept) {
-    const bool may_be_rejected_again = message.rejections + 1 < max_rejections;
-    const bool was_replaced = situation.is_open && message.session != situation.session;
+    const bool may_be_rejected_again = message.notes.rejections + 1 < max_rejections;
+    const bool was_replaced = situation.is_open && message.notes.session != situation.session;
     if (was_replaced && may_be_rejected_again) {
       // It was refused in a session that has been replaced meanwhile.
       ++decision.rejections;

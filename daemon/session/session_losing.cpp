@@ -16,8 +16,8 @@ void Session::message_failed(Ending ending) {
   const std::string_view why_lost = "a request was refused";
   const Failure why = decision.failure;
   Outgoing& message = *ending.unanswered;
-  message.rejections = decision.rejections;
-  message.repeats = decision.repeats;
+  message.notes.rejections = decision.rejections;
+  message.notes.repeats = decision.repeats;
   switch (decision.action) {
     case RetryDecision::Action::send_now: send(std::move(message)); break;
     case RetryDecision::Action::ask: doubt(std::move(ending)); break;
@@ -43,8 +43,8 @@ void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
     return;
   }
   const auto now = loop_.now();
-  if (!message.hold_until) message.hold_until = now + options_.connect_wait;
-  const SteadyTime deadline = *message.hold_until;
+  if (!message.notes.hold_until) message.notes.hold_until = now + options_.connect_wait;
+  const SteadyTime deadline = *message.notes.hold_until;
   held_.hold({std::move(message), std::move(failure), now + delay, deadline});
   schedule();
 }

@@ -21,7 +21,7 @@ class SessionSender {
 
   void send(Outgoing message) {
     last_sent_ = loop_.now();
-    message.session = kept_.number;
+    message.notes.session = kept_.number;
     upstream_.send(std::move(message));
   }
   UpstreamId request(std::string_view method, std::string_view params = {}) {

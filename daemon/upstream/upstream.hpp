@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "base/failure.hpp"
 #include "base/ids.hpp"
 #include "upstream/answered_requests.hpp"
+#include "upstream/retry_notes.hpp"
 
 namespace bridge {
 
@@ -24,14 +24,7 @@ struct Outgoing {
   bool may_repeat = false;     ///< sending it twice does no harm: it only reads
   bool opens_session = false;  ///< `initialize`
   std::string body;            ///< one line, without `\n`
-
-  // Notes on what became of it, kept by the transport and given back with it.
-  std::uint8_t authorizations =
-      0;                        ///< the transport's: how often it was sent again with another token
-  std::uint32_t session = 0;    ///< the number of the session it was sent in
-  std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
-  std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
-  std::optional<std::chrono::steady_clock::time_point> hold_until{};
+  RetryNotes notes{};          ///< kept by transport and session, and given back with it
 };
 
 /// What an end says about the session.

@@ -192,12 +192,13 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
 
 /// Once a message: 401, or 403 for another scope (BEHAVIOUR, "Authorization").
 bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
-  if (!ending.failure || !ending.unanswered || ending.unanswered->authorizations > 0) return false;
+  if (!ending.failure || !ending.unanswered || ending.unanswered->notes.authorizations > 0)
+    return false;
   const int status = ending.failure->status;
   if (status != 401 && status != 403) return false;
   if (!token_.refused(exchange.token_generation(), {status, exchange.head().www_authenticate}))
     return false;
-  ++ending.unanswered->authorizations;
+  ++ending.unanswered->notes.authorizations;
   return true;
 }
 

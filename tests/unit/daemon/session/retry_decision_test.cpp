@@ -42,11 +42,11 @@ RetryDecision decide(const Row& row) {
   ending.failure->definitive = row.definitive;
   ending.session = row.verdict;
   ending.unanswered.emplace();
-  ending.unanswered->session = 1;
+  ending.unanswered->notes.session = 1;
   ending.unanswered->may_repeat = row.may_repeat;
-  ending.unanswered->rejections = row.rejections;
-  ending.unanswered->repeats = row.repeats;
-  if (row.held_for) ending.unanswered->hold_until = now + *row.held_for;
+  ending.unanswered->notes.rejections = row.rejections;
+  ending.unanswered->notes.repeats = row.repeats;
+  if (row.held_for) ending.unanswered->notes.hold_until = now + *row.held_for;
   return decide_retry(ending, {row.is_open, row.session, now, 10s});
 }
 
