@@ -12,7 +12,6 @@ namespace {
 /// For the answer's head, and then for the `endpoint` event, which comes first.
 constexpr std::chrono::seconds head_timeout{10};
 constexpr std::chrono::seconds endpoint_timeout{5};
-constexpr std::size_t max_refusal = 64u << 10;
 
 }  // namespace
 

@@ -12,6 +12,9 @@
 
 namespace bridge {
 
+/// What the owner of an event stream hears: on the loop's thread, outside of curl, and never from
+/// within a call of SseStream, but for what the end of its time leads to. Whoever is told may close
+/// it.
 class SseStreamOwner {
  public:
   /// The server has said where its messages are to be posted; `endpoint` is a whole URL of its
@@ -30,7 +33,8 @@ class SseStreamOwner {
 
 /// The event stream of the transport of 2024-11-05 (HTTP+SSE): a GET whose first event is
 /// `endpoint`, and on which everything comes that the server has to say. It lives as long as the
-/// session; the next one has a stream of its own.
+/// session; the next one has a stream of its own. MCP 2024-11-05, "Transports", "HTTP with SSE";
+/// BEHAVIOUR, "HTTP+SSE".
 ///
 /// The loop's thread only. Memory: one event of at most --max-frame, the messages of one turn. No
 /// event comes from within a call, and none after close().

@@ -30,8 +30,7 @@ void SseUpstream::send(Outgoing message) {
   } else if (message.opens_session) {
     open_stream(std::move(message));
   } else {
-    refused_.push_back(std::move(message));
-    soon_.schedule();
+    refuse(std::move(message));
   }
 }
 
@@ -83,7 +82,7 @@ void SseUpstream::opening_failed(Failure failure) {
 
 void SseUpstream::abandon(UpstreamId id) {
   http_.abandon(id);
-  std::erase_if(refused_, [id](const Outgoing& message) { return message.id == id; });
+  untold_.forget(id);
   if (initialize_ && initialize_->id == id) {
     initialize_.reset();
     close_stream();
@@ -113,7 +112,7 @@ void SseUpstream::session_opened(const std::string& protocol_version) {
 
 void SseUpstream::catch_up() {
   if (std::exchange(session_forgotten_, false)) http_.end_all(stream_closed());
-  for (Outgoing& message : std::exchange(refused_, {})) refuse(std::move(message));
+  untold_.tell(*events_);
   if (std::exchange(session_opened_, false)) {
     events_->server_stream_changed(has_open_stream() ? ServerStream::open : ServerStream::none);
   }
@@ -127,12 +126,13 @@ void SseUpstream::refuse(Outgoing message) {
       failure_of(ErrorKind::closed, Delivered::no, "the upstream's event stream is not open");
   ending.session = SessionVerdict::lost;
   if (message.kind != OutgoingKind::response) ending.unanswered = std::move(message);
-  events_->upstream_ended(id, std::move(ending));
+  untold_.add(id, std::move(ending));
+  soon_.schedule();
 }
 
 void SseUpstream::end(std::function<void()> done) {
   initialize_.reset();
-  refused_.clear();
+  untold_.clear();
   close_stream();
   http_.end(std::move(done));
 }

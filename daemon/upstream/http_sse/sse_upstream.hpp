@@ -2,10 +2,10 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "upstream/http_sse/sse_stream.hpp"
 #include "upstream/streamable_http/http_upstream.hpp"
+#include "upstream/untold_endings.hpp"
 
 namespace bridge {
 
@@ -15,7 +15,10 @@ namespace bridge {
 /// Messages go through an HttpUpstream in both cases. With HTTP+SSE an `initialize` opens the event
 /// stream first, posts go to the endpoint that it names, and a broken stream is a lost session. A
 /// server that answers the first `initialize` with 400, 404 or 405 and no JSON-RPC error is asked
-/// for its event stream; if it has one it is an old one from then on.
+/// for its event stream; if it has one it is an old one from then on. BEHAVIOUR, "HTTP+SSE".
+///
+/// The loop's thread only; owned by the daemon. Memory: that of its HttpUpstream and its SseStream,
+/// one `initialize`, and what one turn refuses. Times are those of its parts.
 class SseUpstream final : public Upstream, private UpstreamEvents, private SseStreamOwner {
  public:
   /// `only_sse`: the server is known to be an old one.
@@ -77,7 +80,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   std::optional<Ending>
       first_ending_;            ///< of the initialize that was posted, while the fallback is tried
   bool token_renewed_ = false;  ///< for this opening of the stream
-  std::vector<Outgoing> refused_;
+  UntoldEndings untold_;
   bool session_forgotten_ = false;  ///< requests of it are still under way
   bool session_opened_ = false;     ///< what there is for a server stream is to be told
 };

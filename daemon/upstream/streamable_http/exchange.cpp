@@ -190,12 +190,10 @@ void Exchange::on_event(std::string, std::string data) {
 void Exchange::on_retry(std::chrono::milliseconds delay) { continuation_.set_retry(delay); }
 
 void Exchange::on_oversized_event() {
-  Failure failure;
-  failure.kind = ErrorKind::too_large;
-  failure.message =
+  failed_in_callback_ = failure_of(
+      ErrorKind::too_large, Delivered::unknown,
       fmt::format("an event of the upstream's answer is over the limit of {} bytes (--max-frame)",
-                  context_.options().max_frame);
-  failed_in_callback_ = std::move(failure);
+                  context_.options().max_frame));
 }
 
 void Exchange::transfer_progressed(bool done, int result) {

@@ -15,7 +15,8 @@
 
 namespace bridge {
 
-/// What the owner of exchanges hears of one; outside of curl.
+/// What the owner of exchanges hears of one: on the loop's thread, outside of curl, and never from
+/// within a call of Exchange.
 class ExchangeOwner {
  public:
   /// Messages came (Exchange::next_message), or it ended (Exchange::has_ended).
@@ -60,7 +61,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool has_messages() const { return !messages_.empty(); }
   bool has_ended() const { return phase_ == Phase::ended || phase_ == Phase::over; }
   /// How it ended. REQUIRES: has_ended(), all messages taken.
-  Ending take_ending();
+  Ending take_ending() { return std::move(ending_); }
 
   /// Continues, times out or ends the draining, if it is time; `next` is when to ask again.
   void check_time(SteadyTime now, SteadyTime& next);
@@ -141,7 +142,6 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool reached_ = false;                                       ///< the POST may have left
   SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< in the POST
   bool session_is_over_ = false;
-  bool gives_back_ = false;  ///< its end gives the message back, to be sent again
   int token_generation_ = 0;
   SteadyTime due_{};
   /// Its answer is awaited on another stream, and there has been no server stream since then.

@@ -116,12 +116,11 @@ void Exchange::answer_complete() {
     return;
   }
   if (!head().is_json()) {
-    Failure failure;
-    failure.kind = ErrorKind::malformed;
-    failure.message = fmt::format(
-        "the upstream answered with content type '{}', not JSON and not an event stream",
-        printable(head().content_type, 80));
-    end(std::move(failure));
+    end(failure_of(
+        ErrorKind::malformed, Delivered::unknown,
+        fmt::format(
+            "the upstream answered with content type '{}', not JSON and not an event stream",
+            printable(head().content_type, 80))));
     return;
   }
   add_message(transfer_.take_body());
@@ -181,7 +180,7 @@ bool Exchange::can_be_sent_again() const {
 
 void Exchange::end(std::optional<Failure> failure, bool give_back) {
   close_transfer();
-  gives_back_ = failure.has_value() && give_back;
+  if (failure && give_back) ending_.unanswered = std::move(message_);
   phase_ = is_settled() ? Phase::over : Phase::ended;
   ending_.failure = std::move(failure);
   share_.set(0);
@@ -189,11 +188,6 @@ void Exchange::end(std::optional<Failure> failure, bool give_back) {
 
 void Exchange::fail(Failure failure) {
   if (!has_ended()) end(std::move(failure));
-}
-
-Ending Exchange::take_ending() {
-  if (gives_back_) ending_.unanswered = std::move(message_);
-  return std::move(ending_);
 }
 
 ExchangeTimeouts Exchange::timeouts() const {
@@ -243,11 +237,9 @@ void Exchange::check_time(SteadyTime now, SteadyTime& next) {
 }
 
 void Exchange::end_in_vain() {
-  Failure failure;
-  failure.kind = ErrorKind::closed;
-  failure.message =
-      "the session was lost before the answer could be continued or came on another stream";
-  end(std::move(failure));
+  end(failure_of(
+      ErrorKind::closed, Delivered::unknown,
+      "the session was lost before the answer could be continued or came on another stream"));
 }
 
 void Exchange::time_out(SteadyTime now) {

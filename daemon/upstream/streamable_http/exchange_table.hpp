@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-/// The exchanges under way, and what they must not exceed: each its time (BEHAVIOUR, "Deadlines"),
+/// The exchanges under way, and what they must not exceed: each its time (README, "Deadlines"),
 /// all together the buffers.
 ///
 /// The loop's thread only; owned by HttpUpstream. Whose time is over, or who has to give way while

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 namespace bridge {
 
 class HttpContext;
+
+/// How much is kept of the body of a stream's refusal.
+constexpr std::size_t max_refusal = 64u << 10;
 
 /// How far a transfer had come when it failed.
 struct TransferProgress {

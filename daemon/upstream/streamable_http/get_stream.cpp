@@ -1,6 +1,7 @@
 #include "upstream/streamable_http/get_stream.hpp"
 
 #include <curl/curl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +16,6 @@ constexpr std::chrono::seconds good_life{30};
 /// Never more than two openings a second, also as the server sees them arrive.
 constexpr std::chrono::milliseconds between_openings{525};
 constexpr std::chrono::seconds longest_retry_after{300};
-constexpr std::size_t max_refusal = 64u << 10;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ void UpstreamGetStream::open() {
   close();
   if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
   parser_ = SseParser(context_.options().max_frame);
-  was_open_ = false;
-  refused_ = false;
+  opened_ = Opened::never;
+  if (last_try_ == LastTry::refused) last_try_ = LastTry::of_no_note;
   failures_ = 0;
   retry_.reset();
   backoff_.reset();
@@ -55,9 +55,16 @@ void UpstreamGetStream::close() {
 
 void UpstreamGetStream::retry_soon() {
   if (state_ != ServerStream::waiting || transfer_.is_running() ||
-      !std::exchange(unreachable_, false))
+      last_try_ != LastTry::unreachable)
     return;
+  last_try_ = LastTry::of_no_note;
   timer_.set(std::max(context_.now(), connected_at_ + between_openings));
+}
+
+bool UpstreamGetStream::take_refusal() {
+  if (last_try_ != LastTry::refused) return false;
+  last_try_ = LastTry::of_no_note;
+  return true;
 }
 
 void UpstreamGetStream::connect() {
@@ -67,7 +74,7 @@ void UpstreamGetStream::connect() {
 }
 
 void UpstreamGetStream::begin_get() {
-  had_data_ = false;
+  if (opened_ != Opened::never) opened_ = Opened::before;
   const std::string last_event_id = parser_.last_event_id();
   parser_ = SseParser(context_.options().max_frame);
   parser_.set_last_event_id(last_event_id);
@@ -87,7 +94,7 @@ void UpstreamGetStream::head_line_received(bool complete) {
   const ResponseHead& head = transfer_.head();
   if (!complete || head.status != 200 || !head.is_event_stream()) return;
   state_ = ServerStream::open;
-  was_open_ = true;
+  opened_ = Opened::silent;
   ++context_.counts().server_stream_openings;
   transfer_.mark_ready();
 }
@@ -101,7 +108,7 @@ bool UpstreamGetStream::body_received(std::string_view bytes) {
 }
 
 void UpstreamGetStream::on_event(std::string, std::string data) {
-  had_data_ = had_data_ || !data.empty();
+  if (!data.empty()) opened_ = Opened::with_data;
   messages_.add(std::move(data));
 }
 
@@ -129,7 +136,7 @@ void UpstreamGetStream::ended(int result) {
   context_.counts().connections += connections_opened(transfer_.handle());
   curl_off_t begun = 0;
   curl_easy_getinfo(transfer_.handle(), CURLINFO_PRETRANSFER_TIME_T, &begun);
-  unreachable_ = result != CURLE_OK && begun == 0;
+  last_try_ = result != CURLE_OK && begun == 0 ? LastTry::unreachable : LastTry::of_no_note;
   transfer_.close();
   const bool opened = state_ == ServerStream::open;
   const ResponseHead& head = transfer_.head();
@@ -138,22 +145,20 @@ void UpstreamGetStream::ended(int result) {
     begin_get();
     return;
   }
-  refused_ = !opened && answered;
-  if (refused_ && head.status >= 400 && head.status < 500) {
-    refused();
-    return;
-  }
-  if (!was_open_ && answered && head.status == 200) {
-    state_ = ServerStream::none;
-    if (!std::exchange(said_none_, true)) {
-      context_.log().event(
-          LogLevel::info, "no server stream",
-          "the upstream answers the server stream with content type '{}': not used",
-          printable(head.content_type, 80));
+  if (!opened && answered) {
+    last_try_ = LastTry::refused;
+    if (head.status >= 400 && head.status < 500) {
+      refused();
+      return;
     }
+  }
+  if (opened_ == Opened::never && answered && head.status == 200) {
+    has_none(fmt::format("the upstream answers the server stream with content type '{}': not used",
+                         printable(head.content_type, 80)));
     return;
   }
-  const bool good = opened && (had_data_ || context_.now() - connected_at_ >= good_life);
+  const bool good =
+      opened && (opened_ == Opened::with_data || context_.now() - connected_at_ >= good_life);
   if (good) {
     backoff_.reset();
     failures_ = 0;
@@ -164,19 +169,21 @@ void UpstreamGetStream::ended(int result) {
   connect_later(!good);
 }
 
+void UpstreamGetStream::has_none(std::string_view why) {
+  state_ = ServerStream::none;
+  if (!std::exchange(said_none_, true))
+    context_.log().event(LogLevel::info, "no server stream", "{}", why);
+}
+
 void UpstreamGetStream::refused() {
   const ResponseHead& head = transfer_.head();
   const Failure failure = failure_of_status(context_, head, transfer_.body());
-  const StreamRefusal refusal =
-      stream_refusal(head.status, failure.error_object, context_.session_named_by(), was_open_);
+  const StreamRefusal refusal = stream_refusal(
+      head.status, failure.error_object, context_.session_named_by(), opened_ != Opened::never);
   if (refusal == StreamRefusal::not_offered) {
-    state_ = ServerStream::none;
-    if (!std::exchange(said_none_, true)) {
-      context_.log().event(
-          LogLevel::info, "no server stream",
-          "the upstream has no server stream (HTTP {}): notifications come only with answers",
-          head.status);
-    }
+    has_none(fmt::format(
+        "the upstream has no server stream (HTTP {}): notifications come only with answers",
+        head.status));
     return;
   }
   if (refusal == StreamRefusal::lost_session) {

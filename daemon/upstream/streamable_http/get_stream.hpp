@@ -14,6 +14,8 @@
 
 namespace bridge {
 
+/// What the owner of a server stream hears: on the loop's thread, outside of curl, and never from
+/// within a call of UpstreamGetStream.
 class GetStreamOwner {
  public:
   /// Messages came (UpstreamGetStream::messages) or the state changed.
@@ -28,6 +30,10 @@ class GetStreamOwner {
 /// The GET on which the upstream speaks by itself, kept open for the session's life (MCP
 /// 2025-11-25, "Listening for Messages from the Server"; BEHAVIOUR, "Streamable HTTP: server
 /// stream"): reopened at once, then with back-off, never more than two openings a second.
+///
+/// The loop's thread only; owned by HttpUpstream, as its owner is. Memory: one event of at most
+/// --max-frame, the messages of one turn, of a refusal 64 KiB. No error ends it but a refusal that
+/// says there is none, or --stream-retries failures in a row; state() says so.
 class UpstreamGetStream final : private TransferReceiver, private SseSink {
  public:
   UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner);
@@ -41,11 +47,26 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
 
   ServerStream state() const { return state_; }
   /// Whether a try to open it was answered with a refusal since this was asked last.
-  bool take_refusal() { return std::exchange(refused_, false); }
+  bool take_refusal();
   StreamMessages& messages() { return messages_; }
 
  private:
+  /// What there was of the stream in this session.
+  enum class Opened : std::uint8_t {
+    never,
+    before,     ///< the one under way is not open yet
+    silent,     ///< it is, and nothing was said on it
+    with_data,  ///< something was
+  };
+  /// How the last try has failed, until somebody has acted on it.
+  enum class LastTry : std::uint8_t {
+    of_no_note,
+    unreachable,  ///< it found no connection
+    refused,      ///< it was answered, but with a refusal
+  };
+
   void connect();
+  void has_none(std::string_view why);
   void begin_get();
   void head_line_received(bool complete) override;
   bool body_received(std::string_view bytes) override;
@@ -66,17 +87,15 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   SseParser parser_;
   StreamMessages messages_;
   ServerStream state_ = ServerStream::off;
-  bool was_open_ = false;  ///< in this session
-  bool said_none_ = false;
-  bool refused_ = false;
-  bool unreachable_ = false;  ///< the last try found no connection
-  int failures_ = 0;          ///< in a row
+  Opened opened_ = Opened::never;
+  LastTry last_try_ = LastTry::of_no_note;
+  bool said_none_ = false;  ///< in the log, once in the daemon's life
+  int failures_ = 0;        ///< in a row
   int token_generation_ = 0;
   std::uint64_t oversized_ = 0;
   std::optional<std::chrono::milliseconds> retry_;
   std::optional<std::chrono::milliseconds> wait_once_;  ///< Retry-After of the last refusal
   SteadyTime connected_at_{};
-  bool had_data_ = false;
   HttpTransfer transfer_;
 };
 

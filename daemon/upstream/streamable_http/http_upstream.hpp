@@ -11,8 +11,13 @@
 
 namespace bridge {
 
-/// The upstream over Streamable HTTP (MCP 2025-11-25, "Transports"): a POST for each message, and a
-/// GET for what the server says by itself.
+/// The upstream over Streamable HTTP (MCP 2025-11-25, "Transports"; BEHAVIOUR, "Streamable HTTP"):
+/// a POST for each message, and a GET for what the server says by itself.
+///
+/// The loop's thread only; owned by the daemon, or by the SseUpstream before it. Memory: what an
+/// Exchange holds of each message under way, and what waits (UnsentMessages). Times are those of
+/// HttpOptions, in milliseconds; who ends what waits: ExchangeTable, UpstreamGetStream, the token's
+/// source. Whatever becomes of a message is a value, an Ending.
 class HttpUpstream final : public Upstream, private ExchangeOwner, private GetStreamOwner {
  public:
   HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptions& auth, ByteBudget& budget,
