@@ -8,29 +8,21 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/client/dead_connections.hpp"
+#include "http/client/idle_connections.hpp"
 
 namespace bridge {
 namespace {
 
-constexpr std::size_t max_idle_connections = 16;
 /// Of curl in a row, and of reports in a row, before other descriptors have their turn.
 constexpr int max_calls = 8;
 constexpr int max_rounds = 8;
-/// How long more may be idle, at least: many clients that call one after the other need them again
-/// at once.
-constexpr std::chrono::milliseconds surplus_time{500};
-/// How often curl is made to look for dead connections before that is given up.
-constexpr int max_looks = 6;
-constexpr std::chrono::milliseconds between_tries{250};
+}  // namespace
 
 /// 0: there is none.
-ino_t inode_of(int descriptor) {
+ino_t CurlLoop::inode_of(int descriptor) {
   struct stat about {};
   return fstat(descriptor, &about) == 0 ? about.st_ino : 0;
 }
-
-}  // namespace
 
 struct CurlLoop::Callbacks {
   static int socket(CURL* user, curl_socket_t descriptor, int what, void* self, void*) {
@@ -78,20 +70,17 @@ CurlLoop::CurlLoop(EventLoop& loop)
     : loop_(loop),
       multi_(curl_multi_init()),
       timer_(loop, [this] { act(CURL_SOCKET_TIMEOUT, 0); }),
-      surplus_timer_(loop, [this] { close_surplus(); }),
-      dead_timer_(loop, [this] { close_dead(); }),
-      dead_(std::make_unique<DeadConnections>(*this)),
+      idle_(std::make_unique<IdleConnections>(*this, multi_)),
       report_later_(loop, [this] { report(); }),
       report_again_(loop, [this] { report(); }) {
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Callbacks::socket);
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
   curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Callbacks::timer);
   curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  bound_connections(0);
 }
 
 CurlLoop::~CurlLoop() {
-  dead_.reset();
+  idle_->stop();
   acting_ = true;
   for (const auto& [handle, transfer] : transfers_) curl_multi_remove_handle(multi_, handle);
   curl_multi_cleanup(multi_);
@@ -100,52 +89,10 @@ CurlLoop::~CurlLoop() {
   }
 }
 
-// curl's bound counts the connections in use as well, and it closes one whenever a transfer ends
-// above it. So it moves with the most transfers of the last moment.
-void CurlLoop::note_load() {
-  if (transfers_.size() > recent_peak_) bound_connections(transfers_.size());
-}
-
-void CurlLoop::bound_connections(std::size_t in_use) {
-  recent_peak_ = in_use;
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(in_use + max_idle_connections));
-}
-
-void CurlLoop::note_ended() {
-  if (sockets_.size() > transfers_.size() + max_idle_connections)
-    surplus_timer_.set_at_latest(loop_.now() + surplus_time);
-}
-
-// curl has no call for closing one: it takes a connection that was shut down for dead, and closes
-// it when it looks for such.
-void CurlLoop::shut_down(int descriptor, Socket& idle) {
+// curl takes it for dead then.
+void CurlLoop::shut_down(int descriptor) {
   shutdown(descriptor, SHUT_RDWR);
-  idle.shut_down = true;
-}
-
-bool CurlLoop::is_there(int descriptor, const Socket& socket) {
-  return inode_of(descriptor) == socket.inode;
-}
-
-/// libcurl 7.88 closes one that was still connecting without its close callback.
-void CurlLoop::forget_closed() {
-  std::erase_if(sockets_, [this](const auto& entry) {
-    return is_idle(entry.second) && !entry.second.watch && !is_there(entry.first, entry.second);
-  });
-}
-
-void CurlLoop::close_dead_soon() {
-  looks_left_ = max_looks;
-  dead_timer_.set(std::max(dead_->next_look(), loop_.now()));
-}
-
-void CurlLoop::close_dead() {
-  const bool some_left = std::any_of(sockets_.begin(), sockets_.end(),
-                                     [](const auto& entry) { return entry.second.shut_down; });
-  if (!some_left || looks_left_ == 0) return;  // a transfer has begun since
-  --looks_left_;
-  dead_->close();
-  dead_timer_.set_after(between_tries);  // should curl not have looked
+  sockets_.at(descriptor).shut_down = true;
 }
 
 /// Whether a transfer's own connection came about is seen here, since curl tells it differently in
@@ -158,36 +105,6 @@ void CurlLoop::note_connected(const Socket& socket, int descriptor) {
   socklen_t length = sizeof peer;
   running->second.transfer->connected_ =
       getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) == 0;
-}
-
-// What is left of a burst.
-void CurlLoop::close_surplus() {
-  const auto now = loop_.now();
-  forget_closed();
-  std::vector<std::pair<SteadyTime, int>> idle;
-  for (const auto& [descriptor, socket] : sockets_) {
-    if (is_idle(socket)) idle.emplace_back(socket.idle_since, descriptor);
-  }
-  std::size_t young = 0;
-  SteadyTime youngest{};
-  if (idle.size() > max_idle_connections) {
-    std::sort(idle.begin(), idle.end());
-    idle.resize(idle.size() - max_idle_connections);
-    for (const auto& [since, descriptor] : idle) {
-      if (since + surplus_time > now) {
-        ++young;
-        youngest = since;  // they are in order
-        continue;
-      }
-      shut_down(descriptor, sockets_.at(descriptor));
-    }
-  }
-  bound_connections(transfers_.size() + young);
-  if (young > 0) {
-    surplus_timer_.set(youngest + surplus_time);
-  } else {
-    close_dead_soon();  // not before: curl does not look twice in a second
-  }
 }
 
 // curl wants nothing of a paused transfer's either; and a handle's earlier transfers are over.
@@ -274,12 +191,12 @@ int CurlLoop::drive() {
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   transfers_[handle] = {&transfer, ++last_number_};
   transfer.connected_ = false;
-  note_load();
+  idle_->transfer_begins();
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
   const int running = drive();
-  dead_->note_begin(entered_);
+  idle_->transfer_begun(entered_);
   if (running < static_cast<int>(transfers_.size()) || !ready_.empty() || kick_) report_later();
 }
 
@@ -289,7 +206,7 @@ void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
     std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
     transfer.ready_ = false;
   }
-  note_ended();
+  idle_->transfer_ended();
   if (kick_) report_later();
 }
 
@@ -303,13 +220,7 @@ void CurlLoop::pause(CURL* handle, bool paused) {
   if (!paused || kick_) report_later();
 }
 
-void CurlLoop::end_idle_connections() {
-  forget_closed();
-  for (auto& [descriptor, socket] : sockets_) {
-    if (is_idle(socket)) shut_down(descriptor, socket);
-  }
-  close_dead_soon();
-}
+void CurlLoop::end_idle_connections() { idle_->end_all(); }
 
 void CurlLoop::mark_ready(CurlTransfer& transfer) {
   if (std::exchange(transfer.ready_, true)) return;
@@ -351,7 +262,7 @@ void CurlLoop::report() {
         for (const auto& [descriptor, socket] : sockets_) note_connected(socket, descriptor);
       }
       transfers_.erase(handle);
-      note_ended();
+      idle_->transfer_ended();
       transfer->transfer_progressed(true, result);
       more = true;
     }

@@ -16,7 +16,7 @@ using CURLM = void;
 
 namespace bridge {
 
-class DeadConnections;
+class IdleConnections;
 
 /// One HTTP transfer on the CurlLoop. Its curl callbacks only append and set flags; what they have
 /// found is looked at in transfer_progressed(), outside of curl.
@@ -41,8 +41,8 @@ class CurlTransfer {
 /// Drives libcurl's multi interface by the Asio loop.
 ///
 /// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
-/// timer is kept as a deadline and seldom touches the kernel's. At most 16 connections stay idle,
-/// but for the second after a burst. No callback of a transfer is made from within a function of
+/// timer is kept as a deadline and seldom touches the kernel's. How many connections stay idle is
+/// said by IdleConnections. No callback of a transfer is made from within a function of
 /// this class: they come from the loop.
 class CurlLoop {
  public:
@@ -70,6 +70,8 @@ class CurlLoop {
   void mark_ready(CurlTransfer& transfer);
 
  private:
+  friend class IdleConnections;
+
   struct Socket {
     std::unique_ptr<DescriptorWatch> watch;
     int interest = 0;
@@ -86,15 +88,8 @@ class CurlLoop {
   };
   struct Callbacks;
 
-  void note_load();
-  void note_ended();
-  void bound_connections(std::size_t in_use);
-  static bool is_there(int descriptor, const Socket& socket);
-  static void shut_down(int descriptor, Socket& idle);
-  void forget_closed();
-  void close_surplus();
-  void close_dead_soon();
-  void close_dead();
+  static ino_t inode_of(int descriptor);
+  void shut_down(int descriptor);
   void note_connected(const Socket& socket, int descriptor);
   bool is_idle(const Socket& socket) const;
   void set_interest(CURL* user, int descriptor, int what);
@@ -112,11 +107,7 @@ class CurlLoop {
   std::uint64_t last_number_ = 0;
   std::vector<CurlTransfer*> ready_;
   DeadlineTimer timer_;
-  DeadlineTimer surplus_timer_;
-  DeadlineTimer dead_timer_;
-  std::unique_ptr<DeadConnections> dead_;  ///< set for as long as there is multi_
-  int looks_left_ = 0;
-  std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
+  std::unique_ptr<IdleConnections> idle_;
   SteadyTime entered_{};
   bool kick_ = false;    ///< curl wants to be called at once
   bool acting_ = false;  ///< inside curl

@@ -2,6 +2,8 @@
 
 #include <curl/curl.h>
 
+#include <utility>
+
 namespace bridge {
 namespace {
 
@@ -9,9 +11,9 @@ curl_socket_t no_socket(void*, curlsocktype, curl_sockaddr*) { return CURL_SOCKE
 
 }  // namespace
 
-DeadConnections::~DeadConnections() {
-  if (running_) loop_.remove(handle_, *this);
-  if (handle_ != nullptr) curl_easy_cleanup(handle_);
+void DeadConnections::stop() {
+  if (std::exchange(running_, false)) loop_.remove(handle_, *this);
+  if (handle_ != nullptr) curl_easy_cleanup(std::exchange(handle_, nullptr));
 }
 
 void DeadConnections::note_begin(std::chrono::steady_clock::time_point now) {

@@ -11,11 +11,11 @@ namespace bridge {
 /// begins, and not before a second has passed since it looked last. So a transfer is begun that
 /// ends before it has a connection: no descriptor is opened for it and no byte sent.
 ///
-/// Owned by CurlLoop, whose thread it is on.
+/// Owned by IdleConnections, on the loop's thread.
 class DeadConnections final : private CurlTransfer {
  public:
   explicit DeadConnections(CurlLoop& loop) : loop_(loop) {}
-  ~DeadConnections();
+  ~DeadConnections() { stop(); }
   DeadConnections(const DeadConnections&) = delete;
   DeadConnections& operator=(const DeadConnections&) = delete;
 
@@ -25,6 +25,8 @@ class DeadConnections final : private CurlTransfer {
   std::chrono::steady_clock::time_point next_look() const { return last_look_ + between_looks; }
   /// REQUIRES: next_look() has come, else nothing is closed.
   void close();
+  /// Ends what is under way, for good.
+  void stop();
 
  private:
   /// A moment more than curl's second, whose clock is read later than ours.
