@@ -33,7 +33,7 @@ void SseStream::begin_get() {
   parser_ = SseParser(context_.options().max_frame);
   token_generation_ = context_.token().generation();
   // The handle is not given back: it has its own URL and keep-alive settings.
-  CurlHandle handle = context_.take_handle();
+  CurlHandle handle = context_.handles().take();
   curl_easy_setopt(handle.get(), CURLOPT_CURLU, nullptr);
   curl_easy_setopt(handle.get(), CURLOPT_URL, context_.options().url.c_str());
   set_stream(transfer_.prepare(std::move(handle), context_.stream_headers({})));

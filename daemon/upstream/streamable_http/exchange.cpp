@@ -28,7 +28,7 @@ Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message)
       share_(context.budget()),
       transfer_(context.curl(), *this) {}
 
-void Exchange::close_transfer() { context_.give_back(transfer_.close()); }
+void Exchange::close_transfer() { context_.handles().give_back(transfer_.close()); }
 
 void Exchange::close() {
   phase_ = Phase::over;
@@ -56,7 +56,7 @@ void Exchange::begin_post() {
   session_is_over_ = false;
   session_named_by_ = context_.session_named_by();
   token_generation_ = context_.token().generation();
-  CURL* const h = transfer_.prepare(context_.take_handle(), context_.post_headers());
+  CURL* const h = transfer_.prepare(context_.handles().take(), context_.post_headers());
   curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());
@@ -76,8 +76,8 @@ void Exchange::begin_get() {
   auto parser = std::make_unique<SseParser>(context_.options().max_frame);
   parser->set_last_event_id(parser_->last_event_id());
   parser_ = std::move(parser);
-  CURL* const h =
-      transfer_.prepare(context_.take_handle(), context_.stream_headers(parser_->last_event_id()));
+  CURL* const h = transfer_.prepare(context_.handles().take(),
+                                    context_.stream_headers(parser_->last_event_id()));
   set_get(h);
   curl_easy_setopt(h, CURLOPT_MAXAGE_CONN, max_idle_to_read);
   transfer_.start();

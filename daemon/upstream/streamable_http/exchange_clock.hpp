@@ -20,7 +20,8 @@ struct ExchangeTimeouts {
 };
 
 /// The times of one message under way, and when it is over if nothing happens. Pure. No pause
-/// suspends a bound: it puts it off, and by no more than ExchangeTimeouts::pause.
+/// suspends a bound: it puts it off, and by no more than ExchangeTimeouts::pause (README,
+/// "Deadlines").
 class ExchangeClock {
  public:
   void start(SteadyTime now) { started_ = heard_ = now; }

@@ -3,21 +3,11 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "upstream/streamable_http/failures.hpp"
 
 namespace bridge {
-namespace {
-
-/// A stream that lived this long was a good one.
-constexpr std::chrono::seconds good_life{30};
-/// Never more than two openings a second, also as the server sees them arrive.
-constexpr std::chrono::milliseconds between_openings{525};
-constexpr std::chrono::seconds longest_retry_after{300};
-
-}  // namespace
 
 UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner)
     : context_(context),
@@ -32,9 +22,7 @@ void UpstreamGetStream::open() {
   parser_ = SseParser(context_.options().max_frame);
   opened_ = Opened::never;
   if (last_try_ == LastTry::refused) last_try_ = LastTry::of_no_note;
-  failures_ = 0;
-  retry_.reset();
-  backoff_.reset();
+  pace_.reset();
   state_ = ServerStream::waiting;
   connect();
 }
@@ -58,7 +46,7 @@ void UpstreamGetStream::retry_soon() {
       last_try_ != LastTry::unreachable)
     return;
   last_try_ = LastTry::of_no_note;
-  timer_.set(std::max(context_.now(), connected_at_ + between_openings));
+  timer_.set(pace_.earliest(context_.now()));
 }
 
 bool UpstreamGetStream::take_refusal() {
@@ -68,7 +56,7 @@ bool UpstreamGetStream::take_refusal() {
 }
 
 void UpstreamGetStream::connect() {
-  connected_at_ = context_.now();
+  pace_.begin(context_.now());
   transfer_.redirection() = {};
   begin_get();
 }
@@ -86,7 +74,7 @@ void UpstreamGetStream::begin_get() {
                         "cannot stand in a header: what came meanwhile may be lost");
   }
   // The handle is not given back: its keep-alive settings are its own.
-  set_stream(transfer_.prepare(context_.take_handle(), context_.stream_headers(last_event_id)));
+  set_stream(transfer_.prepare(context_.handles().take(), context_.stream_headers(last_event_id)));
   transfer_.start();
 }
 
@@ -110,10 +98,6 @@ bool UpstreamGetStream::body_received(std::string_view bytes) {
 void UpstreamGetStream::on_event(std::string, std::string data) {
   if (!data.empty()) opened_ = Opened::with_data;
   messages_.add(std::move(data));
-}
-
-void UpstreamGetStream::on_retry(std::chrono::milliseconds delay) {
-  retry_ = std::min<std::chrono::milliseconds>(delay, std::chrono::hours(1));
 }
 
 void UpstreamGetStream::on_oversized_event() {
@@ -158,11 +142,8 @@ void UpstreamGetStream::ended(int result) {
     return;
   }
   const bool good =
-      opened && (opened_ == Opened::with_data || context_.now() - connected_at_ >= good_life);
-  if (good) {
-    backoff_.reset();
-    failures_ = 0;
-  }
+      opened && (opened_ == Opened::with_data || pace_.has_lived_long(context_.now()));
+  if (good) pace_.was_good();
   context_.log().peer(LogLevel::debug, "server stream ended",
                       "the server stream ended ({}), opening it again",
                       opened ? std::string("after it was open") : std::string("not opened"));
@@ -195,27 +176,21 @@ void UpstreamGetStream::refused() {
     context_.token().refused(token_generation_, {head.status, head.www_authenticate});
   }
   // 401, 403, 409, 429 and what is odd: another time.
-  if (head.retry_after) wait_once_ = std::min(*head.retry_after, longest_retry_after);
+  if (head.retry_after) pace_.wait_once(*head.retry_after);
   connect_later(true);
 }
 
 void UpstreamGetStream::connect_later(bool failed) {
   state_ = ServerStream::waiting;
   const int bound = context_.options().stream_retries;
-  if (failed && ++failures_ >= bound && bound >= 0) {
+  if (failed && !pace_.failed(bound)) {
     state_ = ServerStream::none;
     context_.log().event(
         LogLevel::warning, "server stream given up",
         "the server stream could not be opened in {} tries (--stream-retries): given up", bound);
     return;
   }
-  const auto now = context_.now();
-  SteadyTime next = now;
-  if (retry_) next = now + *retry_;
-  if (const auto wait = std::exchange(wait_once_, std::nullopt)) next = std::max(next, now + *wait);
-  // The first time at once, then with growing delays.
-  if (failed && failures_ > 1) next = std::max(next, now + backoff_.next());
-  timer_.set(std::max(next, connected_at_ + between_openings));
+  timer_.set(pace_.next(context_.now(), failed));
 }
 
 }  // namespace bridge

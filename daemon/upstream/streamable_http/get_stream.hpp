@@ -1,15 +1,15 @@
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
-#include <utility>
+#include <string_view>
 
-#include "base/backoff.hpp"
 #include "event/deadline_timer.hpp"
 #include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 #include "upstream/streamable_http/stream_messages.hpp"
+#include "upstream/streamable_http/stream_pace.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -76,26 +76,22 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void connect_later(bool failed);
 
   void on_event(std::string type, std::string data) override;
-  void on_retry(std::chrono::milliseconds delay) override;
+  void on_retry(std::chrono::milliseconds delay) override { pace_.set_retry(delay); }
   void on_oversized_event() override;
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
   GetStreamOwner& owner_;
   DeadlineTimer timer_;
-  Backoff backoff_;
+  StreamPace pace_;
   SseParser parser_;
   StreamMessages messages_;
   ServerStream state_ = ServerStream::off;
   Opened opened_ = Opened::never;
   LastTry last_try_ = LastTry::of_no_note;
   bool said_none_ = false;  ///< in the log, once in the daemon's life
-  int failures_ = 0;        ///< in a row
   int token_generation_ = 0;
   std::uint64_t oversized_ = 0;
-  std::optional<std::chrono::milliseconds> retry_;
-  std::optional<std::chrono::milliseconds> wait_once_;  ///< Retry-After of the last refusal
-  SteadyTime connected_at_{};
   HttpTransfer transfer_;
 };
 

@@ -8,17 +8,6 @@
 #include "auth/recent_secrets.hpp"
 
 namespace bridge {
-namespace {
-
-constexpr std::size_t max_idle_handles = 16;
-
-bool has_been_connected(CURL* handle) {
-  curl_off_t microseconds = 0;
-  curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds);
-  return microseconds > 0;
-}
-
-}  // namespace
 
 HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token,
                          ByteBudget& budget, Log& log)
@@ -27,45 +16,7 @@ HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token
       token_(token),
       budget_(budget),
       log_(log),
-      url_(curl_url()) {
-  curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, options_.url.c_str(), 0);
-}
-
-void HttpContext::UrlCleanup::operator()(void* url) const {
-  curl_url_cleanup(static_cast<CURLU*>(url));
-}
-
-CurlHandle HttpContext::take_handle() {
-  if (!idle_handles_.empty()) {
-    CurlHandle handle = std::move(idle_handles_.back());
-    idle_handles_.pop_back();
-    return handle;
-  }
-  CurlHandle handle(curl_easy_init(), CurlCleanup{options_.trust});
-  CURL* const h = handle.get();
-  curl_.prepare(h);
-  curl_easy_setopt(h, CURLOPT_URL, options_.url.c_str());
-  curl_easy_setopt(h, CURLOPT_CURLU, url_.get());
-  curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
-  curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
-  curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the server's
-  curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
-                   static_cast<long>(options_.connect_timeout.count()));
-  if (options_.http2) curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
-  apply_transport_options(h, options_);
-  return handle;
-}
-
-void HttpContext::give_back(CurlHandle handle) {
-  if (!handle || idle_handles_.size() >= max_idle_handles || !has_been_connected(handle.get()))
-    return;
-  if (handle.get_deleter().trust != options_.trust) return;
-  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
-  idle_handles_.push_back(std::move(handle));
-}
+      handles_(curl, options_) {}
 
 HeaderList HttpContext::common_headers() const {
   HeaderList list;
@@ -125,7 +76,7 @@ void HttpContext::reconfigure(const HttpOptions& options) {
       options.client_key == options_.client_key) {
     options_.trust = options.trust;
   }
-  idle_handles_.clear();
+  handles_.clear();
   post_headers_.reset();
 }
 
@@ -137,7 +88,7 @@ void HttpContext::forget_session() {
 
 void HttpContext::set_endpoint(const std::string& url) {
   endpoint_ = url;
-  curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, post_url().c_str(), 0);
+  handles_.set_url(post_url());
 }
 
 std::string HttpContext::without_secrets(std::string text) const {

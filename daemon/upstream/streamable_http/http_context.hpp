@@ -1,24 +1,22 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "auth/access_token.hpp"
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
-#include "http/client/curl_handle.hpp"
-#include "http/client/http_options.hpp"
 #include "text/header_text.hpp"
+#include "upstream/streamable_http/handle_pool.hpp"
 #include "upstream/streamable_http/session_verdict.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
 
 /// What the transfers to one upstream share: options, the session's headers, handles. Owned by
-/// HttpUpstream; outlives its transfers.
+/// HttpUpstream; outlives its transfers. The loop's thread only. BEHAVIOUR, "Requests" and
+/// "Connections". Memory: texts of bounded length (header_limit) and the HandlePool.
 class HttpContext {
  public:
   HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token, ByteBudget& budget,
@@ -30,11 +28,7 @@ class HttpContext {
   ByteBudget& budget() { return budget_; }
   Log& log() { return log_; }
 
-  /// A handle with everything set that all transfers need; comes from those given back, if any.
-  CurlHandle take_handle();
-  /// For the next taker. One whose last transfer had no connection is destroyed instead: libcurl
-  /// 8.14 loses the name that it looked up for it when it is used again.
-  void give_back(CurlHandle handle);
+  HandlePool& handles() { return handles_; }
 
   /// The headers of a POST in this session, or before there is one.
   const HeaderList& post_headers();
@@ -84,17 +78,12 @@ class HttpContext {
  private:
   HeaderList common_headers() const;
 
-  struct UrlCleanup {
-    void operator()(void* url) const;
-  };
-
   CurlLoop& curl_;
   HttpOptions options_;
   AccessToken& token_;
   ByteBudget& budget_;
   Log& log_;
-  std::unique_ptr<void, UrlCleanup> url_;  ///< parsed once: else curl parses it for every request
-  std::vector<CurlHandle> idle_handles_;
+  HandlePool handles_;
   HeaderList post_headers_;
   int headers_token_ = 0;  ///< the token's generation in them
   std::string session_id_;

@@ -6,17 +6,6 @@
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {
-namespace {
-
-/// It was not sent, and may be once what kept it is over.
-Ending unsent_ending(Outgoing message, const Failure& failure) {
-  Ending ending;
-  ending.failure = failure;
-  ending.unanswered = std::move(message);
-  return ending;
-}
-
-}  // namespace
 
 HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptions& auth,
                            ByteBudget& budget, Log& log)
@@ -45,10 +34,9 @@ void HttpUpstream::send(Outgoing message) {
   } else if (unsent_.push(std::move(message))) {
     begin_unsent_with_token();
   } else {
-    Ending ending;
-    ending.failure = failure_of(ErrorKind::overloaded, Delivered::no,
-                                "too many notifications and answers wait for the upstream");
-    untold_.add(id, std::move(ending));
+    untold_.add(
+        id, {.failure = failure_of(ErrorKind::overloaded, Delivered::no,
+                                   "too many notifications and answers wait for the upstream")});
     soon_.schedule();
   }
 }
@@ -79,7 +67,7 @@ void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
   }
   for (Outgoing& message : unsent_.take_all()) {
     const UpstreamId id = message.id;
-    events_->upstream_ended(id, unsent_ending(std::move(message), *failure));
+    events_->upstream_ended(id, {.failure = failure, .unanswered = std::move(message)});
   }
 }
 
@@ -205,7 +193,7 @@ bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
 void HttpUpstream::give_up_unsent(const Failure& failure) {
   for (Outgoing& message : unsent_.take_requests()) {
     const UpstreamId id = message.id;
-    untold_.add(id, unsent_ending(std::move(message), failure));
+    untold_.add(id, {.failure = failure, .unanswered = std::move(message)});
   }
   soon_.schedule();
 }
@@ -265,10 +253,8 @@ void HttpUpstream::end_all(const Failure& failure) {
   }
   for (Outgoing& message : waiting) {
     const UpstreamId id = message.id;
-    Ending ending;
-    ending.failure = failure;
+    Ending ending{.failure = failure, .session = SessionVerdict::lost};
     ending.failure->delivered = Delivered::no;
-    ending.session = SessionVerdict::lost;
     if (message.kind != OutgoingKind::response) ending.unanswered = std::move(message);
     events_->upstream_ended(id, std::move(ending));
   }

@@ -23,7 +23,7 @@ SessionDelete::SessionDelete(HttpContext& context, std::function<void()> done)
 void SessionDelete::begin() {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - context_.now());
-  CURL* const h = transfer_.prepare(context_.take_handle(), context_.stream_headers({}));
+  CURL* const h = transfer_.prepare(context_.handles().take(), context_.stream_headers({}));
   set_get(h);
   curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, "DELETE");
   curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));

@@ -1,0 +1,64 @@
+#include "upstream/streamable_http/handle_pool.hpp"
+
+#include <curl/curl.h>
+
+#include <utility>
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t max_idle = 16;
+
+bool has_been_connected(CURL* handle) {
+  curl_off_t microseconds = 0;
+  curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds);
+  return microseconds > 0;
+}
+
+}  // namespace
+
+HandlePool::HandlePool(CurlLoop& curl, const HttpOptions& options)
+    : curl_(curl), options_(options), url_(curl_url()) {
+  set_url(options.url);
+}
+
+void HandlePool::UrlCleanup::operator()(void* url) const {
+  curl_url_cleanup(static_cast<CURLU*>(url));
+}
+
+void HandlePool::set_url(const std::string& url) {
+  curl_url_set(static_cast<CURLU*>(url_.get()), CURLUPART_URL, url.c_str(), 0);
+}
+
+CurlHandle HandlePool::take() {
+  if (!idle_.empty()) {
+    CurlHandle handle = std::move(idle_.back());
+    idle_.pop_back();
+    return handle;
+  }
+  CurlHandle handle(curl_easy_init(), CurlCleanup{options_.trust});
+  CURL* const h = handle.get();
+  curl_.prepare(h);
+  curl_easy_setopt(h, CURLOPT_URL, options_.url.c_str());
+  curl_easy_setopt(h, CURLOPT_CURLU, url_.get());
+  curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
+  curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
+  curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the server's
+  curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(options_.connect_timeout.count()));
+  if (options_.http2) curl_easy_setopt(h, CURLOPT_PIPEWAIT, 1L);
+  apply_transport_options(h, options_);
+  return handle;
+}
+
+void HandlePool::give_back(CurlHandle handle) {
+  if (!handle || idle_.size() >= max_idle || !has_been_connected(handle.get())) return;
+  if (handle.get_deleter().trust != options_.trust) return;
+  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
+  idle_.push_back(std::move(handle));
+}
+
+}  // namespace bridge
