@@ -18,7 +18,7 @@ struct Challenge {
 };
 
 /// RFC 9110, section 11.6.1; fields that were repeated joined by commas. What is not well-formed is
-/// skipped up to the next comma.
+/// skipped up to the next comma. Pure.
 std::vector<Challenge> parse_challenges(std::string_view field);
 
 /// The parameter of the first Bearer challenge that has it; empty if none has.

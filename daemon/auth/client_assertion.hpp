@@ -17,7 +17,7 @@ struct AssertionClaims {
   WallTime now;
 };
 
-/// A signed JWT that is good for 60 s; nothing if it cannot be signed.
+/// A signed JWT (RFC 7519) that is good for 60 s; nothing if it cannot be signed.
 std::optional<std::string> client_assertion(const SigningKey& key, const AssertionClaims& claims);
 
 /// 128 random bits as text; nothing if there are none to be had.

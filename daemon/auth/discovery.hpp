@@ -25,7 +25,11 @@ struct AuthorizationServer {
 ///
 /// A document is believed only if it names the resource, or the issuer, it was looked for under.
 /// Plain http is followed to this machine only. Who names the server is the upstream: it decides
-/// who is shown the client's secret.
+/// who is shown the client's secret. MCP 2025-11-25, "Authorization", "Authorization Server
+/// Discovery".
+///
+/// The loop's thread only; owned by OAuthToken. Memory: one small answer at a time (SmallRequest),
+/// and the places still to be looked at, some ten. What went wrong is said in Result::fault.
 class Discovery {
  public:
   struct Result {

@@ -21,7 +21,7 @@ struct ServerMetadata {
 };
 
 /// Nothing if the text is no JSON object. Members that are missing or of another type are empty; of
-/// an array the first 64 strings count.
+/// an array the first 64 strings count. Pure.
 std::optional<ResourceMetadata> read_resource_metadata(const std::string& text);
 std::optional<ServerMetadata> read_server_metadata(const std::string& text);
 

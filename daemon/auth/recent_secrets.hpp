@@ -9,6 +9,7 @@ namespace bridge {
 
 /// The secrets a source has used lately: an answer that is still on its way may show one that has
 /// been replaced since.
+/// Pure. Memory: the last 8 of them.
 class RecentSecrets {
  public:
   void add(std::string secret) {

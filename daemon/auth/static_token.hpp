@@ -6,7 +6,7 @@
 
 namespace bridge {
 
-/// MCP_SERVER_TOKEN: always the same one, which may be empty.
+/// MCP_SERVER_TOKEN: always the same one, which may be empty. The loop's thread only.
 class StaticToken final : public TokenSource {
  public:
   StaticToken(EventLoop& loop, std::string token) : token_(std::move(token)), waiters_(loop) {}

@@ -18,7 +18,7 @@ struct TokenRefusal {
   std::string reason;
 };
 
-/// The token endpoint's answer: RFC 6749, sections 5.1 and 5.2.
+/// The token endpoint's answer: RFC 6749, sections 5.1 and 5.2. Pure.
 std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std::string& body);
 
 }  // namespace bridge

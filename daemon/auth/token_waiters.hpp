@@ -11,6 +11,9 @@ namespace bridge {
 
 /// Who waits for a token. They are called at the end of the turn, never from within a call here,
 /// and not at all once this is destroyed; the last of them may destroy it.
+///
+/// The loop's thread only; a part of a TokenSource. Memory: who waits, and of who is to be told the
+/// answer.
 class TokenWaiters {
  public:
   explicit TokenWaiters(EventLoop& loop);

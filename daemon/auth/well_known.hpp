@@ -6,7 +6,7 @@
 namespace bridge {
 
 /// Where the metadata of a protected resource are looked for, in this order: RFC 9728, section 3.1,
-/// then the root of its origin. Empty if `resource` is no URL.
+/// then the root of its origin. Empty if `resource` is no URL. Pure, as the next one.
 std::vector<std::string> resource_metadata_urls(const std::string& resource);
 
 /// Where those of an authorization server are: RFC 8414, section 3.1, and OpenID Connect Discovery

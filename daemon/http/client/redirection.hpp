@@ -9,7 +9,7 @@ namespace bridge {
 
 /// The place to which a server sends one request (BEHAVIOUR, "Streamable HTTP: answers"). 307 and
 /// 308 keep the method; only the same origin gets the token and the session id (RFC 9110,
-/// section 15.4).
+/// section 15.4). Pure but for apply().
 class Redirection {
  public:
   /// Whether the answer to a request for `url` sends it to another place that is to be asked

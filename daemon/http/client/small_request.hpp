@@ -19,7 +19,8 @@ struct SmallAnswer {
 /// connection of its own that is closed afterwards. The upstream's TLS settings count, and the
 /// environment's proxies; its headers do not.
 ///
-/// `done` comes once, from the loop, and may destroy the request; destruction cancels it.
+/// `done` comes once, from the loop, and may destroy the request; destruction cancels it. The
+/// loop's thread only. What went wrong is said in SmallAnswer::fault.
 class SmallRequest final : private TransferReceiver {
  public:
   using Done = std::function<void(const SmallAnswer&)>;

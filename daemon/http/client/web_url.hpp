@@ -6,7 +6,7 @@
 namespace bridge {
 
 /// An http or https URL, taken apart and normalized: scheme and host in lower case, no default
-/// port, no dot segments.
+/// port, no dot segments (RFC 3986, section 6.2). A value.
 struct WebUrl {
   std::string scheme;
   std::string host;

@@ -121,10 +121,9 @@ void SseUpstream::catch_up() {
 /// There is no session that it could be sent in.
 void SseUpstream::refuse(Outgoing message) {
   const UpstreamId id = message.id;
-  Ending ending;
-  ending.failure =
-      failure_of(ErrorKind::closed, Delivered::no, "the upstream's event stream is not open");
-  ending.session = SessionVerdict::lost;
+  Ending ending{.failure = failure_of(ErrorKind::closed, Delivered::no,
+                                      "the upstream's event stream is not open"),
+                .session = SessionVerdict::lost};
   if (message.kind != OutgoingKind::response) ending.unanswered = std::move(message);
   untold_.add(id, std::move(ending));
   soon_.schedule();

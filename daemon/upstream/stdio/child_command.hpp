@@ -8,7 +8,7 @@
 namespace bridge {
 
 /// A command in the form that execve() wants it, so that nothing has to be allocated between fork
-/// and exec. Immutable; the pointers point into the object itself.
+/// and exec. Immutable, so on any thread; the pointers point into the object itself.
 class ChildCommand {
  public:
   /// `inherited`: as environ.

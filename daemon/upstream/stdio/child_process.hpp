@@ -40,7 +40,8 @@ class ChildPipeEvents {
   ~ChildPipeEvents() = default;
 };
 
-/// The three pipes of one run of the child: lines in, lines out, and its stderr into the log.
+/// The three pipes of one run of the child: lines in, lines out, and its stderr into the log (MCP
+/// 2025-11-25, "Transports", stdio; BEHAVIOUR, "Local server", "Messages").
 ///
 /// The loop's thread only; never blocks. Memory: the queue of frames, and of a line that is not
 /// complete at most --max-frame, both counted in the budget. To be reaped at the end of the turn,

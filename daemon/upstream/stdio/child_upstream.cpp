@@ -83,9 +83,7 @@ void ChildUpstream::send(Outgoing message) {
 
 void ChildUpstream::refuse(Outgoing message, Failure failure, SessionVerdict verdict) {
   const UpstreamId id = message.id;
-  Ending ending;
-  ending.failure = std::move(failure);
-  ending.session = verdict;
+  Ending ending{.failure = std::move(failure), .session = verdict};
   // An answer to a server that is gone has no sense for another one.
   if (verdict == SessionVerdict::lost && message.kind != OutgoingKind::response)
     ending.unanswered = std::move(message);
@@ -148,9 +146,7 @@ void ChildUpstream::child_oversized_line(std::optional<UpstreamId> answered) {
   const ChildRequest* request = answered ? requests_.find(*answered) : nullptr;
   if (request == nullptr || request->message.kind != OutgoingKind::request) return;
   requests_.take(*answered);
-  Ending ending;
-  ending.failure = answer_too_large(options_.max_frame);
-  events_->upstream_ended(*answered, std::move(ending));
+  events_->upstream_ended(*answered, {.failure = answer_too_large(options_.max_frame)});
 }
 
 void ChildUpstream::watch_time(const ChildRequest& request) {
@@ -171,14 +167,13 @@ void ChildUpstream::expire(UpstreamId id) {
   const bool unsent = process != nullptr && process->remove(id);
   // Whoever does not answer that answers nothing; another run may.
   if (request->message.opens_session) runs_.kill();
-  Ending ending;
-  ending.failure = failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
-                              request->message.kind != OutgoingKind::request
-                                  ? "the upstream did not accept the message in time"
-                              : requests_.took_too_long(*request, loop_.now())
-                                  ? "the answer took longer than --request-max"
-                                  : "the upstream sent nothing for longer than --request-timeout");
-  events_->upstream_ended(id, std::move(ending));
+  Failure failure = failure_of(ErrorKind::timeout, unsent ? Delivered::no : Delivered::unknown,
+                               request->message.kind != OutgoingKind::request
+                                   ? "the upstream did not accept the message in time"
+                               : requests_.took_too_long(*request, loop_.now())
+                                   ? "the answer took longer than --request-max"
+                                   : "the upstream sent nothing for longer than --request-timeout");
+  events_->upstream_ended(id, {.failure = std::move(failure)});
 }
 
 /// There is no child any more: the session is lost, and what it was asked has no answer.
@@ -207,8 +202,7 @@ void ChildUpstream::child_ended(ChildProcess& dead, const Failure& why) {
 void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t first_unread) {
   ChildRequest request = *requests_.take(id);
   const OutgoingKind kind = request.message.kind;
-  Ending ending;
-  ending.failure = why;
+  Ending ending{.failure = why};
   const bool unread = !request.written || request.begin >= first_unread;
   if (unread) ending.failure->delivered = Delivered::no;
   if (request.message.opens_session) {

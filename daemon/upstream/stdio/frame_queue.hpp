@@ -18,7 +18,7 @@ struct QueuedFrame {
 };
 
 /// The frames that wait for room in a pipe, in order, each written as a line. Knows its size and
-/// leaves the bound to its owner.
+/// leaves the bound to its owner, the ChildProcess. The loop's thread only; never blocks.
 class FrameQueue {
  public:
   static constexpr std::size_t cost_of_frame = 512;

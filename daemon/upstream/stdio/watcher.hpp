@@ -22,7 +22,8 @@ class WatcherEvents {
   ~WatcherEvents() = default;
 };
 
-/// The daemon's side of the watcher process (watcher_process.hpp), which is forked here.
+/// The daemon's side of the watcher process (watcher_process.hpp), which is forked here. BEHAVIOUR,
+/// "Its process".
 ///
 /// The loop's thread only; nothing blocks but wait_for_first_report(). The process shares the
 /// daemon's pages as they were, so the earlier it is forked the smaller it stays. It ends by itself
