@@ -71,7 +71,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   /// Whether its deadline is near by its nature: no request that waits for its answer.
   bool ends_soon() const {
     return phase_ == Phase::draining || phase_ == Phase::waiting_to_continue || waits_in_vain() ||
-           no_stream_since_ || !is_request();
+           lacks_stream() || !is_request();
   }
 
   UpstreamId id() const { return message_.id; }
@@ -95,7 +95,7 @@ class Exchange final : private TransferReceiver, private SseSink {
     answering,            ///< the answer comes
     waiting_to_continue,  ///< its stream broke; until due_
     continuing,           ///< a GET goes on with it
-    awaiting_elsewhere,   ///< it was accepted: the answer comes on another stream
+    awaiting_elsewhere,   ///< it was accepted: the answer comes on another stream; not after due_
     draining,             ///< it is answered; its stream may go on until due_
     ended,                ///< to be told
     over,                 ///< it was answered, and its stream has ended
@@ -118,6 +118,10 @@ class Exchange final : private TransferReceiver, private SseSink {
   ExchangeTimeouts timeouts() const;
   bool may_continue() const;
   bool waits_in_vain() const;
+  /// Its answer is awaited on another stream, and there is no server stream.
+  bool lacks_stream() const {
+    return phase_ == Phase::awaiting_elsewhere && due_ != SteadyTime::max();
+  }
   bool can_be_sent_again() const;
   void transfer_done(int result);
   void refused();
@@ -143,9 +147,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< in the POST
   bool session_is_over_ = false;
   int token_generation_ = 0;
-  SteadyTime due_{};
-  /// Its answer is awaited on another stream, and there has been no server stream since then.
-  std::optional<SteadyTime> no_stream_since_;
+  SteadyTime due_{};  ///< what that is of is said by the phase
   ExchangeClock clock_;
 
   std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream

@@ -130,6 +130,7 @@ void Exchange::answer_complete() {
 /// The answer comes on another stream.
 void Exchange::accepted() {
   phase_ = Phase::awaiting_elsewhere;
+  due_ = SteadyTime::max();
   server_stream_changed();
   transfer_.take_body();
   if (!message_.may_repeat) message_.body = std::string();
@@ -152,11 +153,11 @@ bool Exchange::has_unusable_event_id() const {
 }
 
 void Exchange::server_stream_changed() {
-  if (phase_ != Phase::awaiting_elsewhere || context_.answers_elsewhere() ||
-      context_.has_server_stream()) {
-    no_stream_since_.reset();
-  } else if (!no_stream_since_) {
-    no_stream_since_ = context_.now();
+  if (phase_ != Phase::awaiting_elsewhere) return;
+  if (context_.answers_elsewhere() || context_.has_server_stream()) {
+    due_ = SteadyTime::max();
+  } else if (!lacks_stream()) {
+    due_ = context_.now() + no_stream_timeout;
   }
 }
 
@@ -212,10 +213,9 @@ SteadyTime Exchange::deadline() const {
   if (phase_ == Phase::draining) return due_;
   if (waits_in_vain()) return context_.now();
   const bool elsewhere = phase_ == Phase::awaiting_elsewhere;
-  SteadyTime due =
+  const SteadyTime due =
       clock_.deadline(timeouts(), elsewhere ? std::optional(context_.heard()) : std::nullopt);
-  if (no_stream_since_) due = std::min(due, *no_stream_since_ + no_stream_timeout);
-  return may_continue() ? std::min(due, due_) : due;
+  return elsewhere || may_continue() ? std::min(due, due_) : due;
 }
 
 void Exchange::check_time(SteadyTime now, SteadyTime& next) {
@@ -247,7 +247,7 @@ void Exchange::time_out(SteadyTime now) {
     end(std::nullopt);
     return;
   }
-  if (no_stream_since_ && *no_stream_since_ + no_stream_timeout <= now) {
+  if (lacks_stream() && due_ <= now) {
     end(failure_of(ErrorKind::malformed, Delivered::unknown,
                    fmt::format("the upstream answered HTTP {} without an answer, and there is no "
                                "server stream on which it could come",
