@@ -13,7 +13,7 @@ namespace bridge {
 /// It only counts. While it is over the limit, in this order: nothing more is read from clients
 /// (Connection::may_read, HttpConnection, HttpFace for bodies) nor, far over it, from a local
 /// server (ChildProcess); what is kept for resumption goes (HttpFace::drop_kept_events); after
-/// --client-stall the largest accumulating answer (HttpUpstream::drop_largest_answer), the largest
+/// --client-stall the largest accumulating answer (ExchangeTable::note_buffers), the largest
 /// Unix client that does not read (UnixClients::end_largest_stalled) and the largest heap of
 /// messages of the HTTP face (HttpFace::sweep) end, one after the other.
 class ByteBudget {
