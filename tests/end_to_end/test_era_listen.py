@@ -3,7 +3,7 @@
 import json
 
 from harness import eventually, initialize, main, request
-from harness.eras import Eras
+from harness.eras import Eras, with_each
 from harness.modern_protocol import SUBSCRIPTION_ID, TASKS
 
 TOOLS, PROMPTS = "notifications/tools/list_changed", "notifications/prompts/list_changed"
@@ -27,9 +27,8 @@ class Listens(Eras):
     def each(self, *modes, options=()):
         for mode in modes or ("modern", "legacy"):
             for stdio in (False, True):
-                with self.subTest(mode, stdio=stdio):
-                    server, _ = self.bridged(mode, *options, stdio=stdio, face=self.carrier == "face")
-                    yield server
+                yield (f"{mode} server{' that is a child' * stdio}",
+                       lambda mode=mode, stdio=stdio: self.bridged(mode, *options, stdio=stdio, face=self.carrier == "face")[:1])
 
     def emitted(self, server, method, params=None):
         """Into the ring."""
@@ -40,66 +39,66 @@ class Listens(Eras):
 
     # What each is told.
 
-    def test_the_acknowledgement_comes_first_and_says_what_is_honoured(self):
-        for server in self.each():
-            listen = self.another().listen(toolsListChanged=True, resourceSubscriptions=[ONE], unheardOf=True)
-            self.assertEqual(listen.acknowledged, {"toolsListChanged": True, "resourceSubscriptions": [ONE]})
-            self.emitted(server, TOOLS)
-            self.assertEqual(listen.next()["method"], TOOLS)
+    @with_each("each")
+    def test_the_acknowledgement_comes_first_and_says_what_is_honoured(self, server):
+        listen = self.another().listen(toolsListChanged=True, resourceSubscriptions=[ONE], unheardOf=True)
+        self.assertEqual(listen.acknowledged, {"toolsListChanged": True, "resourceSubscriptions": [ONE]})
+        self.emitted(server, TOOLS)
+        self.assertEqual(listen.next()["method"], TOOLS)
 
-    def test_an_empty_filter_is_acknowledged_and_told_nothing(self):
-        for server in self.each():
-            client = self.another()
-            silent, other = client.listen(), client.listen(toolsListChanged=True)
-            self.emitted(server, TOOLS)
-            other.next()
-            self.assertEqual(silent.rest(), [])
+    @with_each("each")
+    def test_an_empty_filter_is_acknowledged_and_told_nothing(self, server):
+        client = self.another()
+        silent, other = client.listen(), client.listen(toolsListChanged=True)
+        self.emitted(server, TOOLS)
+        other.next()
+        self.assertEqual(silent.rest(), [])
 
-    def test_each_sees_its_own_id_whatever_it_is(self):
-        for server in self.each():
-            first, second = self.another(), self.another()
-            listens = [first.listen(id=0, toolsListChanged=True), first.listen(id="né", toolsListChanged=True),
-                       second.listen(id=0, toolsListChanged=True)]
-            self.emitted(server, TOOLS)
-            for listen in listens:
-                self.assertTrue(of(listen, listen.next()))
+    @with_each("each")
+    def test_each_sees_its_own_id_whatever_it_is(self, server):
+        first, second = self.another(), self.another()
+        listens = [first.listen(id=0, toolsListChanged=True), first.listen(id="né", toolsListChanged=True),
+                   second.listen(id=0, toolsListChanged=True)]
+        self.emitted(server, TOOLS)
+        for listen in listens:
+            self.assertTrue(of(listen, listen.next()))
 
-    def test_each_is_told_what_it_asked_for_and_nothing_else(self):
-        for server in self.each():
-            client = self.another()
-            tools, one, both = (client.listen(toolsListChanged=True), client.listen(resourceSubscriptions=[ONE]),
-                                client.listen(toolsListChanged=True, resourceSubscriptions=[ONE, TWO]))
-            for method, params in ((TOOLS, None), (UPDATED, {"uri": ONE}), (UPDATED, {"uri": TWO})):
-                self.emitted(server, method, params)
-            self.assertEqual([both.next()["method"] for _ in range(3)], [TOOLS, UPDATED, UPDATED])
-            self.assertEqual(tools.next()["method"], TOOLS)
-            self.assertEqual(one.next()["params"]["uri"], ONE)
-            client.ask("server/discover")
-            self.assertEqual((tools.rest(), one.rest()), ([], []))
+    @with_each("each")
+    def test_each_is_told_what_it_asked_for_and_nothing_else(self, server):
+        client = self.another()
+        tools, one, both = (client.listen(toolsListChanged=True), client.listen(resourceSubscriptions=[ONE]),
+                            client.listen(toolsListChanged=True, resourceSubscriptions=[ONE, TWO]))
+        for method, params in ((TOOLS, None), (UPDATED, {"uri": ONE}), (UPDATED, {"uri": TWO})):
+            self.emitted(server, method, params)
+        self.assertEqual([both.next()["method"] for _ in range(3)], [TOOLS, UPDATED, UPDATED])
+        self.assertEqual(tools.next()["method"], TOOLS)
+        self.assertEqual(one.next()["params"]["uri"], ONE)
+        client.ask("server/discover")
+        self.assertEqual((tools.rest(), one.rest()), ([], []))
 
     # What the server sees.
 
-    def test_one_stream_upstream_with_the_union_of_all_filters(self):
-        for server in self.each("modern"):
-            client = self.another()
-            client.listen(resourceSubscriptions=[ONE])
-            server.wait_union(**ALL, resourceSubscriptions=[ONE])
-            two = client.listen(resourceSubscriptions=[TWO])
-            server.wait_union(**ALL, resourceSubscriptions=[ONE, TWO])
-            two.close()
-            server.wait_union(**ALL, resourceSubscriptions=[ONE])
+    @with_each("each", "modern")
+    def test_one_stream_upstream_with_the_union_of_all_filters(self, server):
+        client = self.another()
+        client.listen(resourceSubscriptions=[ONE])
+        server.wait_union(**ALL, resourceSubscriptions=[ONE])
+        two = client.listen(resourceSubscriptions=[TWO])
+        server.wait_union(**ALL, resourceSubscriptions=[ONE, TWO])
+        two.close()
+        server.wait_union(**ALL, resourceSubscriptions=[ONE])
 
-    def test_one_subscription_upstream_for_each_resource(self):
-        for server in self.each("legacy"):
-            client = self.another()
-            one, again = client.listen(resourceSubscriptions=[ONE]), client.listen(resourceSubscriptions=[ONE, TWO])
-            server.wait_for("resources/subscribe", 2)
-            one.close()
-            client.ask("server/discover")
-            self.assertEqual(len(server.received("resources/unsubscribe")), 0)
-            again.close()
-            server.wait_for("resources/unsubscribe", 2)
-            self.assertEqual(sorted(one.params["uri"] for one in server.received("resources/subscribe")), [ONE, TWO])
+    @with_each("each", "legacy")
+    def test_one_subscription_upstream_for_each_resource(self, server):
+        client = self.another()
+        one, again = client.listen(resourceSubscriptions=[ONE]), client.listen(resourceSubscriptions=[ONE, TWO])
+        server.wait_for("resources/subscribe", 2)
+        one.close()
+        client.ask("server/discover")
+        self.assertEqual(len(server.received("resources/unsubscribe")), 0)
+        again.close()
+        server.wait_for("resources/unsubscribe", 2)
+        self.assertEqual(sorted(one.params["uri"] for one in server.received("resources/subscribe")), [ONE, TWO])
 
     def test_the_new_stream_is_open_before_the_old_one_is_closed(self):
         server, _ = self.bridged("modern", face=self.carrier == "face")
@@ -115,62 +114,62 @@ class Listens(Eras):
 
     # The ring.
 
-    def test_what_came_while_nobody_listened_comes_after_the_acknowledgement(self):
-        for server in self.each():
-            client = self.another()
-            client.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
-            server.wait_reaches(UPDATED, {"uri": ONE})
-            client.close()
-            self.others(0)
-            for method, params in ((UPDATED, {"uri": ONE}), (TOOLS, None), (PROMPTS, None)):
-                self.emitted(server, method, params)
-            later = self.another()
-            listen = later.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
-            self.assertEqual([listen.next()["method"] for _ in range(2)], [UPDATED, TOOLS])
-            self.untaken(1)
-            other = later.listen(promptsListChanged=True)
-            self.assertEqual(other.next()["method"], PROMPTS)
-            self.untaken(0)
+    @with_each("each")
+    def test_what_came_while_nobody_listened_comes_after_the_acknowledgement(self, server):
+        client = self.another()
+        client.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
+        server.wait_reaches(UPDATED, {"uri": ONE})
+        client.close()
+        self.others(0)
+        for method, params in ((UPDATED, {"uri": ONE}), (TOOLS, None), (PROMPTS, None)):
+            self.emitted(server, method, params)
+        later = self.another()
+        listen = later.listen(toolsListChanged=True, resourceSubscriptions=[ONE])
+        self.assertEqual([listen.next()["method"] for _ in range(2)], [UPDATED, TOOLS])
+        self.untaken(1)
+        other = later.listen(promptsListChanged=True)
+        self.assertEqual(other.next()["method"], PROMPTS)
+        self.untaken(0)
 
-    def test_nothing_comes_twice(self):
-        for server in self.each():
-            client = self.another()
-            listen = client.listen(toolsListChanged=True)
+    @with_each("each")
+    def test_nothing_comes_twice(self, server):
+        client = self.another()
+        listen = client.listen(toolsListChanged=True)
+        self.emitted(server, TOOLS)
+        listen.next()
+        self.untaken(0)
+        client.close()
+        self.others(0)
+        self.emitted(server, PROMPTS)
+        later = self.another().listen(toolsListChanged=True, promptsListChanged=True)
+        self.assertEqual(later.next()["method"], PROMPTS)
+        self.assertEqual(later.rest(), [])
+
+    @with_each("each", "modern")
+    def test_a_new_union_neither_loses_nor_repeats(self, server):
+        client = self.another()
+        listen = client.listen(toolsListChanged=True)
+        for count in range(20):
+            if count % 5 == 0:
+                client.listen(resourceSubscriptions=[f"demo://{count}"])
             self.emitted(server, TOOLS)
-            listen.next()
-            self.untaken(0)
-            client.close()
-            self.others(0)
-            self.emitted(server, PROMPTS)
-            later = self.another().listen(toolsListChanged=True, promptsListChanged=True)
-            self.assertEqual(later.next()["method"], PROMPTS)
-            self.assertEqual(later.rest(), [])
+        self.assertEqual([listen.next()["method"] for _ in range(20)], [TOOLS] * 20)
+        client.ask("server/discover")
+        self.assertEqual(listen.rest(), [])
 
-    def test_a_new_union_neither_loses_nor_repeats(self):
-        for server in self.each("modern"):
-            client = self.another()
-            listen = client.listen(toolsListChanged=True)
-            for count in range(20):
-                if count % 5 == 0:
-                    client.listen(resourceSubscriptions=[f"demo://{count}"])
-                self.emitted(server, TOOLS)
-            self.assertEqual([listen.next()["method"] for _ in range(20)], [TOOLS] * 20)
-            client.ask("server/discover")
-            self.assertEqual(listen.rest(), [])
-
-    def test_what_was_pushed_out_is_a_stated_gap(self):
-        for server in self.each(options=("--ring", "3")):
-            client = self.another()
-            client.listen(toolsListChanged=True)
-            server.wait_reaches(TOOLS)
-            client.close()
-            self.others(0)
-            for _ in range(5):
-                self.emitted(server, TOOLS)
-            later = self.another().listen(toolsListChanged=True)
-            self.assertEqual([later.next()["method"] for _ in range(3)], [TOOLS] * 3)
-            status = self.default_daemon.status()
-            self.assertEqual(status["ring"]["dropped"], 2)
+    @with_each("each", options=("--ring", "3"))
+    def test_what_was_pushed_out_is_a_stated_gap(self, server):
+        client = self.another()
+        client.listen(toolsListChanged=True)
+        server.wait_reaches(TOOLS)
+        client.close()
+        self.others(0)
+        for _ in range(5):
+            self.emitted(server, TOOLS)
+        later = self.another().listen(toolsListChanged=True)
+        self.assertEqual([later.next()["method"] for _ in range(3)], [TOOLS] * 3)
+        status = self.default_daemon.status()
+        self.assertEqual(status["ring"]["dropped"], 2)
 
     # Ends.
 
@@ -196,32 +195,32 @@ class Listens(Eras):
         self.assertEqual(self.default_daemon.terminate(), 0)
         self.assertEqual(listen.wait_end(), "graceful")
 
-    def test_closing_one_leaves_the_others(self):
-        for server in self.each():
-            client = self.another()
-            first, second = client.listen(toolsListChanged=True), client.listen(toolsListChanged=True)
-            first.close()
-            client.ask("server/discover")
-            self.emitted(server, TOOLS)
-            second.next()
-            self.assertEqual(first.rest(), [])
+    @with_each("each")
+    def test_closing_one_leaves_the_others(self, server):
+        client = self.another()
+        first, second = client.listen(toolsListChanged=True), client.listen(toolsListChanged=True)
+        first.close()
+        client.ask("server/discover")
+        self.emitted(server, TOOLS)
+        second.next()
+        self.assertEqual(first.rest(), [])
 
-    def test_one_that_is_cut_off_holds_its_resources_for_a_while_and_one_that_is_cancelled_does_not(self):
-        for server in self.each():
-            client = self.another()
-            client.listen(resourceSubscriptions=[ONE])
-            server.wait_reaches(UPDATED, {"uri": ONE})
-            client.close()
-            self.others(0)
-            self.emitted(server, UPDATED, {"uri": ONE})  # still subscribed
-            later = self.another()
-            listen = later.listen(resourceSubscriptions=[ONE])
-            self.assertEqual(listen.next()["params"]["uri"], ONE)
-            if self.carrier == "socket":
-                listen.close()
-                if server.mode == "legacy":
-                    later.ask("server/discover")
-                    self.assertEqual(server.received("resources/unsubscribe"), [])  # the first one's five minutes
+    @with_each("each")
+    def test_one_that_is_cut_off_holds_its_resources_for_a_while_and_one_that_is_cancelled_does_not(self, server):
+        client = self.another()
+        client.listen(resourceSubscriptions=[ONE])
+        server.wait_reaches(UPDATED, {"uri": ONE})
+        client.close()
+        self.others(0)
+        self.emitted(server, UPDATED, {"uri": ONE})  # still subscribed
+        later = self.another()
+        listen = later.listen(resourceSubscriptions=[ONE])
+        self.assertEqual(listen.next()["params"]["uri"], ONE)
+        if self.carrier == "socket":
+            listen.close()
+            if server.mode == "legacy":
+                later.ask("server/discover")
+                self.assertEqual(server.received("resources/unsubscribe"), [])  # the first one's five minutes
 
     # Extensions.
 

@@ -3,6 +3,7 @@
 import json
 
 from harness import Case, Client, eventually, initialize, main, notification, request, text_of
+from harness.eras import with_each
 from harness.face import Face
 from harness.modern_client import ModernClient, ModernFace
 from harness.modern_protocol import SUBSCRIPTION_ID, TASKS, VERSION
@@ -37,62 +38,64 @@ class Peers(Case):
 
 class Modern(Peers):
     def both(self):
-        """(server, client) for each carrier, each judged at its end."""
-        for carrier in (self.over_http, self.on_lines):
+        """A server and a client of it for each carrier; both are judged at the test's end."""
+        def makes(carrier):
             server = self.server()
             client = carrier(server)
-            with self.subTest(carrier.__name__):
-                yield server, client
-                client.assert_clean()
-                server.assert_clean()
+            self.addCleanup(server.assert_clean)
+            self.addCleanup(client.assert_clean)
+            return server, client
 
-    def test_discovery_lists_and_calls(self):
-        for _, client in self.both():
-            self.assertIn(VERSION, client.ask("server/discover")["result"]["supportedVersions"])
-            tools, cursor = [], {}
-            while cursor is not None:
-                result = client.ask("tools/list", cursor)["result"]
-                tools += [tool["name"] for tool in result["tools"]]
-                cursor = {"cursor": result["nextCursor"]} if "nextCursor" in result else None
-            self.assertEqual(tools, RIGHT + WRONG)
-            self.assertEqual(getattr(client, "rejected", WRONG), WRONG)
-            self.assertEqual(text_of(client.call_tool("echo", {"message": "é \U0001F600"})), "é \U0001F600")
-            self.assertIn("result", client.ask("resources/read", {"uri": "demo://zwei ü"}))
-            self.assertIn("result", client.ask("prompts/get", {"name": "greet", "arguments": {"whom": "you"}}))
-            self.assertEqual(client.ask("no/method")["error"]["code"], -32601)
-            self.assertEqual(client.ask("resources/read", {"uri": "no"})["error"]["code"], -32602)
+        yield "HTTP", lambda: makes(self.over_http)
+        yield "lines", lambda: makes(self.on_lines)
 
-    def test_progress_and_log_messages_as_asked(self):
-        for _, client in self.both():
-            client.call_tool("slow", {"steps": 3}, token="t", log_level="info")
-            self.assertEqual([one["method"].rpartition("/")[2] for one in client.others], ["progress", "message"] * 3)
-            client.others = []
-            client.call_tool("slow", {"steps": 3})
-            self.assertEqual(client.others, [])
+    @with_each("both")
+    def test_discovery_lists_and_calls(self, _, client):
+        self.assertIn(VERSION, client.ask("server/discover")["result"]["supportedVersions"])
+        tools, cursor = [], {}
+        while cursor is not None:
+            result = client.ask("tools/list", cursor)["result"]
+            tools += [tool["name"] for tool in result["tools"]]
+            cursor = {"cursor": result["nextCursor"]} if "nextCursor" in result else None
+        self.assertEqual(tools, RIGHT + WRONG)
+        self.assertEqual(getattr(client, "rejected", WRONG), WRONG)
+        self.assertEqual(text_of(client.call_tool("echo", {"message": "é \U0001F600"})), "é \U0001F600")
+        self.assertIn("result", client.ask("resources/read", {"uri": "demo://zwei ü"}))
+        self.assertIn("result", client.ask("prompts/get", {"name": "greet", "arguments": {"whom": "you"}}))
+        self.assertEqual(client.ask("no/method")["error"]["code"], -32601)
+        self.assertEqual(client.ask("resources/read", {"uri": "no"})["error"]["code"], -32602)
 
-    def test_rounds_of_questions(self):
-        for server, client in self.both():
-            for arguments, asked in (({"kinds": ["elicitation"]}, 1), ({"kinds": ["elicitation", "url", "sampling", "roots"]}, 1),
-                                     ({"kinds": ["sampling"], "rounds": 3}, 3), ({"kinds": ["roots"], "state": False}, 1)):
-                response, times = client.with_answers("ask", arguments, CAPABLE)
-                self.assertEqual(times, asked)
-                self.assertEqual(len(json.loads(text_of(response))["answers"]), asked)
-            self.assertEqual(client.call_tool("ask", {"kinds": ["sampling"]})["error"]["code"], -32021)
-            self.assertEqual(server.refused, [("tools/call", -32021)])
+    @with_each("both")
+    def test_progress_and_log_messages_as_asked(self, _, client):
+        client.call_tool("slow", {"steps": 3}, token="t", log_level="info")
+        self.assertEqual([one["method"].rpartition("/")[2] for one in client.others], ["progress", "message"] * 3)
+        client.others = []
+        client.call_tool("slow", {"steps": 3})
+        self.assertEqual(client.others, [])
 
-    def test_listens_and_their_ends(self):
-        for server, client in self.both():
-            listen = client.listen(toolsListChanged=True, resourceSubscriptions=["demo://one"])
-            server.wait_listens(1)
-            self.assertEqual(server.emit("notifications/prompts/list_changed"), 0)
-            self.assertEqual(server.emit("notifications/resources/updated", {"uri": "demo://one"}), 1)
-            self.assertEqual(listen.next()["params"]["_meta"][SUBSCRIPTION_ID], listen.id)
-            server.end_listens("graceful")
-            self.assertEqual(listen.wait_end(), "graceful")
-            other = client.listen(promptsListChanged=True)
-            server.wait_listens(1)
-            other.close()
-            server.wait_listens(0)
+    @with_each("both")
+    def test_rounds_of_questions(self, server, client):
+        for arguments, asked in (({"kinds": ["elicitation"]}, 1), ({"kinds": ["elicitation", "url", "sampling", "roots"]}, 1),
+                                 ({"kinds": ["sampling"], "rounds": 3}, 3), ({"kinds": ["roots"], "state": False}, 1)):
+            response, times = client.with_answers("ask", arguments, CAPABLE)
+            self.assertEqual(times, asked)
+            self.assertEqual(len(json.loads(text_of(response))["answers"]), asked)
+        self.assertEqual(client.call_tool("ask", {"kinds": ["sampling"]})["error"]["code"], -32021)
+        self.assertEqual(server.refused, [("tools/call", -32021)])
+
+    @with_each("both")
+    def test_listens_and_their_ends(self, server, client):
+        listen = client.listen(toolsListChanged=True, resourceSubscriptions=["demo://one"])
+        server.wait_listens(1)
+        self.assertEqual(server.emit("notifications/prompts/list_changed"), 0)
+        self.assertEqual(server.emit("notifications/resources/updated", {"uri": "demo://one"}), 1)
+        self.assertEqual(listen.next()["params"]["_meta"][SUBSCRIPTION_ID], listen.id)
+        server.end_listens("graceful")
+        self.assertEqual(listen.wait_end(), "graceful")
+        other = client.listen(promptsListChanged=True)
+        server.wait_listens(1)
+        other.close()
+        server.wait_listens(0)
 
     def test_a_cancelled_call_is_noticed(self):
         server = self.server()
@@ -122,25 +125,25 @@ class Modern(Peers):
         client.call_tool("regional", arguments)
         self.assertEqual(len(server.violations), 1)
 
-    def test_tasks_and_events(self):
-        for server, client in self.both():
-            capable = {"extensions": {TASKS: {}}}
-            created = client.call_tool("task", capabilities=capable)["result"]
-            self.assertEqual(created["resultType"], "task")
-            listen = client.listen(capabilities=capable, taskIds=[created["taskId"]])
-            server.wait_listens(1)
-            server.complete_task(created["taskId"])
-            self.assertEqual(listen.next()["params"]["status"], "completed")
-            listen.close()
-            self.assertEqual(client.ask("tasks/get", {"taskId": created["taskId"]}, capabilities=capable)["result"]["status"], "completed")
-            self.assertEqual(text_of(client.call_tool("task")), "done at once")
-            server.happen({"n": 1})
-            stream = client.stream_events("deploy", cursor="c0")
-            self.assertEqual([stream.next()["method"] for _ in range(2)], ["notifications/events/active", "notifications/events/event"])
-            stream.close()
-            server.events.oldest = 1
-            self.assertTrue(client.ask("events/poll", {"name": "deploy", "cursor": "c0"})["result"]["truncated"])
-            server.events.oldest = 0
+    @with_each("both")
+    def test_tasks_and_events(self, server, client):
+        capable = {"extensions": {TASKS: {}}}
+        created = client.call_tool("task", capabilities=capable)["result"]
+        self.assertEqual(created["resultType"], "task")
+        listen = client.listen(capabilities=capable, taskIds=[created["taskId"]])
+        server.wait_listens(1)
+        server.complete_task(created["taskId"])
+        self.assertEqual(listen.next()["params"]["status"], "completed")
+        listen.close()
+        self.assertEqual(client.ask("tasks/get", {"taskId": created["taskId"]}, capabilities=capable)["result"]["status"], "completed")
+        self.assertEqual(text_of(client.call_tool("task")), "done at once")
+        server.happen({"n": 1})
+        stream = client.stream_events("deploy", cursor="c0")
+        self.assertEqual([stream.next()["method"] for _ in range(2)], ["notifications/events/active", "notifications/events/event"])
+        stream.close()
+        server.events.oldest = 1
+        self.assertTrue(client.ask("events/poll", {"name": "deploy", "cursor": "c0"})["result"]["truncated"])
+        server.events.oldest = 0
 
 
 class Rules(Peers):

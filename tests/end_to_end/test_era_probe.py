@@ -172,8 +172,7 @@ class AskedAgain(Probe):
                 self.echoes()
                 server.becomes("modern")
                 if how.startswith("-"):
-                    server.fault("tools/call", when="modern", status=400,
-                                 error=error(int(how), "params._meta is missing a required field"))
+                    server.refusal = error(int(how), "params._meta is missing a required field")
                 self.echoes()
                 self.assertEqual(self.era_of_upstream(), "modern")
                 self.assertEqual(self.count(server, DISCOVER), 2)

@@ -10,7 +10,7 @@ import unittest
 
 from harness import answer, call, initialize, main, notification, text_of
 from harness.era_clients import ANSWERED, CAPABLE
-from harness.eras import Eras
+from harness.eras import Eras, with_each
 from harness.face import STREAM
 from harness.modern_client import ANSWERS
 from harness.other_user import NOBODY, acting_as, is_root
@@ -38,29 +38,27 @@ class ToAModernClient(Eras):
         self.assertEqual(response.get("error", {}).get("code"), -32602, response)
 
     def on_both(self, *options):
-        for carrier in ("socket", "face"):
-            with self.subTest(carrier):
-                server, _ = self.bridged("legacy", *options, face=True)
-                yield server, self.modern() if carrier == "socket" else self.modern_face()
+        yield "socket", lambda: (self.bridged("legacy", *options)[0], self.modern())
+        yield "face", lambda: (self.bridged("legacy", *options, face=True)[0], self.modern_face())
 
-    def test_each_kind_of_question_and_its_answer(self):
-        for server, client in self.on_both():
-            for kind in KINDS:
-                response, asked = client.with_answers("ask", {"kinds": [kind]}, CAPABLE)
-                self.assertEqual(asked, 1)
-                self.assertEqual(json.loads(text_of(response)), {"answers": [{kind: ANSWERS[kind]}]})
-            self.assertEqual(len(server.received("tools/call")), len(KINDS))  # each was sent once
+    @with_each("on_both")
+    def test_each_kind_of_question_and_its_answer(self, server, client):
+        for kind in KINDS:
+            response, asked = client.with_answers("ask", {"kinds": [kind]}, CAPABLE)
+            self.assertEqual(asked, 1)
+            self.assertEqual(json.loads(text_of(response)), {"answers": [{kind: ANSWERS[kind]}]})
+        self.assertEqual(len(server.received("tools/call")), len(KINDS))  # each was sent once
 
-    def test_several_rounds_with_a_new_state_each_continue_one_call(self):
-        for server, client in self.on_both():
-            request, response = self.asked(client, {"kinds": ["elicitation", "roots"], "rounds": 2})
-            states = set()
-            while "requestState" in response["result"]:
-                states.add(response["result"]["requestState"])
-                request, response = client.retry(request, response, capabilities=CAPABLE)
-            self.assertEqual(len(states), 4)
-            self.assertEqual(len(json.loads(text_of(response))["answers"]), 2)
-            self.assertEqual(len(server.received("tools/call")), 1)
+    @with_each("on_both")
+    def test_several_rounds_with_a_new_state_each_continue_one_call(self, server, client):
+        request, response = self.asked(client, {"kinds": ["elicitation", "roots"], "rounds": 2})
+        states = set()
+        while "requestState" in response["result"]:
+            states.add(response["result"]["requestState"])
+            request, response = client.retry(request, response, capabilities=CAPABLE)
+        self.assertEqual(len(states), 4)
+        self.assertEqual(len(json.loads(text_of(response))["answers"]), 2)
+        self.assertEqual(len(server.received("tools/call")), 1)
 
     def test_the_state_says_nothing_and_cannot_be_guessed(self):
         self.bridged("legacy")
@@ -82,24 +80,24 @@ class ToAModernClient(Eras):
         self.assertIn("Ada", text_of(self.retry(self.modern(), asked)))
         self.assertEqual((len(server.received("tools/call")), server.cancelled), (1, []))
 
-    def test_a_changed_or_invented_state_is_refused_and_the_right_one_still_holds(self):
-        for _, client in self.on_both():
-            request, response = self.asked(client)
-            state = response["result"]["requestState"]
-            for other in (state + "A", state[:-1], state[::-1], "", "x"):
-                wrong = {"result": {**response["result"], "requestState": other}}
-                self.refused(client.retry(request, wrong, capabilities=CAPABLE)[1])
-            self.assertIn("Ada", text_of(self.retry(client, (request, response))))
+    @with_each("on_both")
+    def test_a_changed_or_invented_state_is_refused_and_the_right_one_still_holds(self, _, client):
+        request, response = self.asked(client)
+        state = response["result"]["requestState"]
+        for other in (state + "A", state[:-1], state[::-1], "", "x"):
+            wrong = {"result": {**response["result"], "requestState": other}}
+            self.refused(client.retry(request, wrong, capabilities=CAPABLE)[1])
+        self.assertIn("Ada", text_of(self.retry(client, (request, response))))
 
-    def test_another_request_is_refused(self):
-        for _, client in self.on_both():
-            asked = self.asked(client)
-            self.refused(self.retry(client, asked, name="echo"))
-            self.refused(self.retry(client, asked, arguments={"kinds": ["elicitation"], "rounds": 2}))
-            request, response = asked
-            other = {**request, "method": "prompts/get", "params": {**request["params"], "name": "ask"}}
-            self.refused(client.retry(other, response, capabilities=CAPABLE)[1])
-            self.assertIn("Ada", text_of(self.retry(client, asked)))
+    @with_each("on_both")
+    def test_another_request_is_refused(self, _, client):
+        asked = self.asked(client)
+        self.refused(self.retry(client, asked, name="echo"))
+        self.refused(self.retry(client, asked, arguments={"kinds": ["elicitation"], "rounds": 2}))
+        request, response = asked
+        other = {**request, "method": "prompts/get", "params": {**request["params"], "name": "ask"}}
+        self.refused(client.retry(other, response, capabilities=CAPABLE)[1])
+        self.assertIn("Ada", text_of(self.retry(client, asked)))
 
     @unittest.skipUnless(is_root(), "another user can be played by root only")
     def test_another_user_is_refused(self):
@@ -133,11 +131,11 @@ class ToAModernClient(Eras):
         self.assertEqual([one["error"]["code"] for one in answers], [-32601])
         self.refused(self.retry(client, asked))
 
-    def test_what_the_user_declines_is_what_the_server_is_told(self):
-        for _, client in self.on_both():
-            for action in ("decline", "cancel"):
-                response = self.retry(client, self.asked(client), {"elicitation": {"action": action}})
-                self.assertEqual(json.loads(text_of(response))["answers"][0]["elicitation"], {"action": action})
+    @with_each("on_both")
+    def test_what_the_user_declines_is_what_the_server_is_told(self, _, client):
+        for action in ("decline", "cancel"):
+            response = self.retry(client, self.asked(client), {"elicitation": {"action": action}})
+            self.assertEqual(json.loads(text_of(response))["answers"][0]["elicitation"], {"action": action})
 
     def test_a_retry_without_the_answer_is_asked_again(self):
         self.bridged("legacy")
@@ -163,13 +161,13 @@ class ToAModernClient(Eras):
         self.assertEqual(text_of(client.call_tool("echo", {"message": "meanwhile"})), "meanwhile")
         self.assertIn("Ada", text_of(self.retry(client, asked)))
 
-    def test_prompts_and_resources_ask_as_well(self):
-        for _, client in self.on_both():
-            for method, params in (("prompts/get", {"name": "ask"}), ("resources/read", {"uri": "ask://elicitation"})):
-                request = client.made(method, params, capabilities=CAPABLE)
-                response = client.exchange(request)
-                self.assertEqual(response["result"]["resultType"], "input_required", response)
-                self.assertIn("Ada", json.dumps(client.retry(request, response, capabilities=CAPABLE)[1]["result"]))
+    @with_each("on_both")
+    def test_prompts_and_resources_ask_as_well(self, _, client):
+        for method, params in (("prompts/get", {"name": "ask"}), ("resources/read", {"uri": "ask://elicitation"})):
+            request = client.made(method, params, capabilities=CAPABLE)
+            response = client.exchange(request)
+            self.assertEqual(response["result"]["resultType"], "input_required", response)
+            self.assertIn("Ada", json.dumps(client.retry(request, response, capabilities=CAPABLE)[1]["result"]))
 
     def test_at_the_daemons_end_an_open_question_keeps_nothing(self):
         _, daemon = self.bridged("legacy")
@@ -205,30 +203,28 @@ class ToALegacyClient(Eras):
         return self.answers(client)
 
     def on_both_carriers(self, *options):
-        for stdio in (False, True):
-            with self.subTest(stdio=stdio):
-                server, _ = self.bridged("modern", *options, stdio=stdio)
-                yield server, self.capable()
+        yield "HTTP", lambda: (self.bridged("modern", *options)[0], self.capable())
+        yield "child", lambda: (self.bridged("modern", *options, stdio=True)[0], self.capable())
 
-    def test_each_kind_of_question_and_its_answer(self):
-        for _, client in self.on_both_carriers():
-            for kind in KINDS:
-                response, asked = self.ask(client, kinds=[kind])
-                self.assertEqual(len(asked), 1)
-                self.assertEqual(json.loads(text_of(response)), {"answers": [{kind: ANSWERS[kind]}]})
-                self.assertNotIn("resultType", response["result"])
+    @with_each("on_both_carriers")
+    def test_each_kind_of_question_and_its_answer(self, _, client):
+        for kind in KINDS:
+            response, asked = self.ask(client, kinds=[kind])
+            self.assertEqual(len(asked), 1)
+            self.assertEqual(json.loads(text_of(response)), {"answers": [{kind: ANSWERS[kind]}]})
+            self.assertNotIn("resultType", response["result"])
 
-    def test_several_questions_of_one_result_and_several_rounds(self):
-        for server, client in self.on_both_carriers():
-            response, asked = self.ask(client, kinds=list(KINDS), rounds=3)
-            self.assertEqual(len(asked), 12)
-            self.assertEqual(len(json.loads(text_of(response))["answers"]), 3)
-            self.assertEqual(len(server.received("tools/call")), 4)
+    @with_each("on_both_carriers")
+    def test_several_questions_of_one_result_and_several_rounds(self, server, client):
+        response, asked = self.ask(client, kinds=list(KINDS), rounds=3)
+        self.assertEqual(len(asked), 12)
+        self.assertEqual(len(json.loads(text_of(response))["answers"]), 3)
+        self.assertEqual(len(server.received("tools/call")), 4)
 
-    def test_without_a_state_none_is_sent_back(self):
-        for server, client in self.on_both_carriers():
-            self.assertIn("result", self.ask(client, kinds=["roots"], state=False)[0])
-            self.assertNotIn("requestState", server.received("tools/call")[-1].params)
+    @with_each("on_both_carriers")
+    def test_without_a_state_none_is_sent_back(self, server, client):
+        self.assertIn("result", self.ask(client, kinds=["roots"], state=False)[0])
+        self.assertNotIn("requestState", server.received("tools/call")[-1].params)
 
     def test_a_declined_one_goes_back_as_it_is(self):
         self.bridged("modern")
@@ -287,13 +283,13 @@ class ToALegacyClient(Eras):
         self.assertGreaterEqual(time.monotonic() - begun, 0.65)  # 100, 200, 400 ms, with some jitter
         self.assertEqual(len(server.received("tools/call")), 4)
 
-    def test_prompts_and_resources_ask_as_well(self):
-        for _, client in self.on_both_carriers():
-            for method, params in (("prompts/get", {"name": "ask"}), ("resources/read", {"uri": "ask://elicitation"})):
-                client.send({"jsonrpc": "2.0", "id": 5, "method": method, "params": params})
-                response, asked = self.answers(client, 5)
-                self.assertEqual(asked, ["elicitation/create"])
-                self.assertIn("Ada", json.dumps(response["result"]))
+    @with_each("on_both_carriers")
+    def test_prompts_and_resources_ask_as_well(self, _, client):
+        for method, params in (("prompts/get", {"name": "ask"}), ("resources/read", {"uri": "ask://elicitation"})):
+            client.send({"jsonrpc": "2.0", "id": 5, "method": method, "params": params})
+            response, asked = self.answers(client, 5)
+            self.assertEqual(asked, ["elicitation/create"])
+            self.assertIn("Ada", json.dumps(response["result"]))
 
     def test_a_result_of_an_unknown_type_is_an_error(self):
         server, _ = self.bridged("modern")

@@ -1,10 +1,24 @@
 """Daemons of both eras before the scripted server, and clients of both eras before the daemon."""
 
+import functools
+
 from .era_clients import LegacyOnFace, LegacyOnSocket, ModernOnFace, ModernOnSocket
 from .face import Face
 from .facing import Facing
 from .modern_client import ModernClient, ModernFace
 from .modern_upstream import ModernUpstream
+
+
+def with_each(method, *arguments, **how):
+    """Runs a test once for each of what `self.method(…)` yields: (a name, what makes the test's arguments)."""
+    def decorate(test):
+        @functools.wraps(test)
+        def runs(self):
+            for name, make in getattr(self, method)(*arguments, **how):
+                with self.subTest(name):
+                    test(self, *make())
+        return runs
+    return decorate
 
 
 class Eras(Facing):
@@ -19,7 +33,8 @@ class Eras(Facing):
         return self.servers[-1]
 
     def before(self, server, *options, stdio=False, face=False, **how):
-        """The daemon before a server, over HTTP or as its child."""
+        """The daemon before a server, over HTTP or as its child, on a socket of its own: a test may have several."""
+        how.setdefault("socket", f"s{len(self.processes)}")
         options = [*options, *(["--http", "127.0.0.1:0"] if face else [])]
         if stdio:
             return self.start_daemon(None, *options, "--", *server.command, **how)

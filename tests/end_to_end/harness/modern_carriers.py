@@ -183,6 +183,9 @@ class Connection(Carrier):
         if "id" not in message:
             await self.respond(202 if self.server.forgiving else 400)
             return
+        if self.server.refusal:
+            await self.refuse(400, self.server.refusal["code"], self.server.refusal["message"], message["id"])
+            return
         await self.refuse(400, -32022, f"Unsupported protocol version; this server speaks {VERSION}", message["id"],
                           {"supported": [VERSION], "requested": (message.get("params") or {}).get("protocolVersion", "")})
 

@@ -80,6 +80,7 @@ class ModernUpstream:
         self.sessions, self.forgotten = {}, 0
         self.tasks, self.events = Tasks(self), Events()
         self.forgiving = False
+        self.refusal = None        # the error for what is older, where it is not to be -32022
         self.open = set()
         self.starts = 0
         self.folder = tempfile.mkdtemp(prefix="mcp-mu-")
