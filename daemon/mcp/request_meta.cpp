@@ -10,6 +10,7 @@
 #include "mcp/era.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/json_edit.hpp"
+#include "mcp/meta_edit.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -66,35 +67,15 @@ std::string missing_members(Edits& edits, const Frame& frame, const RequestIdent
 
 std::string with_request_meta(const Frame& frame, const RequestIdentity& identity,
                               const MetaOptions& options) {
-  const std::string_view params = frame.text(frame.params);
-  if (!params.empty() && !is_object(params) && params != "null") return frame.bytes;
+  if (!has_place_for_meta(frame)) return frame.bytes;
   Edits edits;
   const std::string members = missing_members(edits, frame, identity, options);
-  if (members.empty()) return edits.made_in(frame.bytes);
-  const std::string meta = fmt::format("{{{}}}", members);
-  if (is_object(frame.text(frame.meta))) {
-    add_members(edits, frame.bytes, frame.meta, members);
-  } else if (frame.meta.present()) {
-    edits.replace(frame.meta, meta);
-  } else if (is_object(params)) {
-    add_members(edits, frame.bytes, frame.params, "\"_meta\":" + meta);
-  } else if (frame.params.present()) {
-    edits.replace(frame.params, fmt::format(R"({{"_meta":{}}})", meta));
-  } else {
-    add_members(edits, frame.bytes, whole_value(frame.bytes),
-                fmt::format(R"("params":{{"_meta":{}}})", meta));
-  }
+  if (!members.empty()) add_meta_members(edits, frame, members);
   return edits.made_in(frame.bytes);
 }
 
 std::string without_request_meta(const Frame& frame) {
-  Edits edits;
-  if (is_object(frame.text(frame.meta)) &&
-      !edit_members(edits, frame.bytes, frame.meta, is_identity)) {
-    edits = {};
-    edits.erase(member_around(frame.bytes, frame.meta));
-  }
-  return edits.made_in(frame.bytes);
+  return without_meta_members(frame, is_identity);
 }
 
 RequestMeta read_request_meta(const Frame& frame) {

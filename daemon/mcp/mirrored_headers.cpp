@@ -1,0 +1,266 @@
+#include "mcp/mirrored_headers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "jsonrpc/frame.hpp"
+#include "mcp/header_value.hpp"
+#include "mcp/json_edit.hpp"
+#include "text/ascii.hpp"
+#include "text/header_text.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// The member of the params that Mcp-Name repeats; empty: the method has none.
+std::string_view name_member(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
+    return "taskId";
+  }
+  return {};
+}
+
+bool needs_name(std::string_view method) {
+  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+}
+
+/// The parameters with a header, as a tree of their paths. Views and pointers into ToolHeaders.
+struct Node {
+  std::map<std::string_view, Node> children;
+  const ToolHeader* header = nullptr;
+  bool met = false;
+};
+
+Node tree_of(const std::vector<ToolHeader>& headers) {
+  Node root;
+  for (const ToolHeader& header : headers) {
+    Node* node = &root;
+    for (const std::string& name : header.path) node = &node->children[name];
+    node->header = &header;
+  }
+  return root;
+}
+
+/// A header, and the text that the body has for it; none: it has to be left out.
+struct Mirrored {
+  std::string header;
+  std::optional<std::string> text;
+  bool is_integer = false;
+};
+
+/// A scalar as text ("Value Encoding": type conversion); nothing for anything else.
+std::optional<std::string> scalar_text(std::string_view raw) {
+  if (raw.empty() || raw == "null" || raw.front() == '{' || raw.front() == '[') return std::nullopt;
+  if (is_string(raw)) return unescape(raw.substr(1, raw.size() - 2));
+  return integer_text(raw).value_or(std::string(raw));
+}
+
+/// Reads what the headers repeat out of a request's params.
+class BodyWalk {
+ public:
+  BodyWalk(const Frame& request, const HeadersOfTools& known) : request_(request), known_(known) {}
+
+  /// `whole`: all params are looked at, so that a member that stands twice is noticed.
+  void read(bool whole) {
+    const std::string_view member = name_member(request_.method);
+    if (member.empty()) return;
+    const bool is_call = request_.method == "tools/call";
+    find_members(member, is_call, whole);
+    const std::string_view raw = name_;
+    std::optional<std::string> name = is_string(raw) ? scalar_text(raw) : std::nullopt;
+    const auto tool = is_call && name ? known_.find(*name) : known_.end();
+    found_.push_back({"Mcp-Name", std::move(name)});
+    if (tool == known_.end()) return;
+    if (!whole) find_members({}, true, false);
+    Node root = tree_of(tool->second);
+    object(arguments_, root);
+    absent(root);
+  }
+
+  const std::vector<Mirrored>& found() const { return found_; }
+  /// The header whose member stands twice; empty: none.
+  const std::string& ambiguous() const { return ambiguous_; }
+
+ private:
+  /// Looks for the member that names and the arguments, until all that is asked for is found.
+  void find_members(std::string_view member, bool arguments, bool whole) {
+    const std::string_view params = request_.text(request_.params);
+    JsonScanner scanner(params);
+    if (scanner.peek() != '{') return;
+    scanner.object([&](Slice key) {
+      Slice value;
+      if (!scanner.value(value)) return false;
+      const std::string_view raw = key.of(params);
+      if (!member.empty() && key_is(raw, member)) {
+        if (!name_.empty()) ambiguous_ = "Mcp-Name";
+        name_ = value.of(params);
+        if (!whole) return false;
+      } else if (arguments && key_is(raw, "arguments")) {
+        if (whole && !arguments_.empty()) ambiguous_ = "Mcp-Param";
+        arguments_ = value.of(params);
+        if (member.empty()) return false;
+      }
+      return true;
+    });
+  }
+
+  /// Follows the tree into an object. Its depth is that of the tree.
+  void object(std::string_view text, Node& node) {
+    JsonScanner scanner(text);
+    if (scanner.peek() != '{') return;
+    scanner.object([&](Slice key) {
+      Slice value;
+      if (!scanner.value(value)) return false;
+      const std::string_view raw = key.of(text);
+      const auto child =
+          raw.find('\\') == raw.npos ? node.children.find(raw) : node.children.find(unescape(raw));
+      if (child == node.children.end()) return true;
+      return member(value.of(text), child->second);
+    });
+  }
+
+  bool member(std::string_view value, Node& node) {
+    if (std::exchange(node.met, true)) {
+      ambiguous_ = "Mcp-Param";
+      return false;
+    }
+    if (node.header != nullptr) {
+      add(*node.header, scalar_text(value));
+    }
+    object(value, node);
+    return ambiguous_.empty();
+  }
+
+  /// The headers whose parameters were not there.
+  void absent(const Node& node) {
+    for (const auto& [name, child] : node.children) {
+      if (child.header != nullptr && !child.met) add(*child.header, std::nullopt);
+      absent(child);
+    }
+  }
+
+  void add(const ToolHeader& header, std::optional<std::string> text) {
+    found_.push_back(
+        {"Mcp-Param-" + header.name, std::move(text), header.type == ParameterType::integer});
+  }
+
+  const Frame& request_;
+  const HeadersOfTools& known_;
+  std::string_view name_;
+  std::string_view arguments_;
+  std::vector<Mirrored> found_;
+  std::string ambiguous_;
+};
+
+bool same_name(std::string_view left, std::string_view right) {
+  return left.size() == right.size() &&
+         std::equal(left.begin(), left.end(), right.begin(),
+                    [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
+}
+
+/// One header of a request: its value, or why there is none that can be used.
+struct Given {
+  std::optional<std::string_view> value;
+  bool twice = false;
+};
+
+Given find_field(std::span<const HeaderField> headers, std::string_view name) {
+  Given given;
+  for (const HeaderField& field : headers) {
+    if (!same_name(field.name, name)) continue;
+    given.twice = given.twice || given.value.has_value();
+    given.value = field.value;
+  }
+  return given;
+}
+
+std::string mismatch(std::string_view header, std::string_view what) {
+  return fmt::format("Header mismatch: {} {}", header, what);
+}
+
+/// Compares one header, whose value may be in the Base64 form, with what the body has.
+std::optional<std::string> check(std::span<const HeaderField> headers, const Mirrored& mirrored,
+                                 bool required) {
+  const Given given = find_field(headers, mirrored.header);
+  if (given.twice) return mismatch(mirrored.header, "is given twice");
+  if (!given.value) {
+    if (!mirrored.text || !required) return std::nullopt;
+    return mismatch(mirrored.header, "is missing, but the body has its value");
+  }
+  const auto text = decode_header_value(*given.value);
+  if (!text) return mismatch(mirrored.header, "has invalid characters or is no Base64");
+  if (!mirrored.text)
+    return mismatch(mirrored.header, "is given, but the body has no value for it");
+  if (*text == *mirrored.text) return std::nullopt;
+  if (mirrored.is_integer) {
+    const auto number = integer_text(*text);
+    if (number && number == integer_text(*mirrored.text)) return std::nullopt;
+  }
+  return mismatch(mirrored.header, "does not match the body");
+}
+
+/// Compares one header that is never encoded.
+std::optional<std::string> check_plain(std::span<const HeaderField> headers,
+                                       std::string_view header, std::string_view body) {
+  const Given given = find_field(headers, header);
+  if (!given.value) return mismatch(header, "is missing");
+  if (given.twice) return mismatch(header, "is given twice");
+  if (*given.value != body) return mismatch(header, "does not match the body");
+  return std::nullopt;
+}
+
+}  // namespace
+
+MirroredHeaders mirrored_headers(const Frame& request, const HeadersOfTools& known) {
+  MirroredHeaders headers;
+  std::size_t bytes = 0;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    bytes += name.size() + value.size() + 4;
+    if (value.size() > mirrored_limit::value || bytes > mirrored_limit::all) {
+      headers.unsendable = name;
+      return false;
+    }
+    headers.lines.push_back(fmt::format("{}: {}", name, value));
+    return true;
+  };
+  if (!fits_header(request.method, mirrored_limit::value, Blanks::inside)) {
+    headers.unsendable = "Mcp-Method";
+    return headers;
+  }
+  add("Mcp-Method", request.method);
+  BodyWalk body(request, known);
+  body.read(false);
+  headers.unsendable = body.ambiguous();
+  if (!headers.unsendable.empty()) return headers;
+  for (const Mirrored& mirrored : body.found()) {
+    if (mirrored.text && !add(mirrored.header, encode_header_value(*mirrored.text))) break;
+  }
+  return headers;
+}
+
+std::optional<std::string> check_mirrored(std::span<const HeaderField> headers,
+                                          const Frame& request, const HeadersOfTools& known) {
+  const std::string_view version = request.text(request.protocol_version);
+  const std::string revision =
+      version.empty() ? std::string() : unescape(version.substr(1, version.size() - 2));
+  if (auto refused = check_plain(headers, "MCP-Protocol-Version", revision)) return refused;
+  if (auto refused = check_plain(headers, "Mcp-Method", request.method)) return refused;
+  BodyWalk body(request, known);
+  body.read(true);
+  if (!body.ambiguous().empty()) {
+    return mismatch(body.ambiguous(), "cannot be compared: the body has its value twice");
+  }
+  for (const Mirrored& mirrored : body.found()) {
+    const bool required = mirrored.header != "Mcp-Name" || needs_name(request.method);
+    if (auto refused = check(headers, mirrored, required)) return refused;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bridge

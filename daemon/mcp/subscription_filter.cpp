@@ -1,0 +1,268 @@
+#include "mcp/subscription_filter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "jsonrpc/frame.hpp"
+#include "mcp/era.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/json_edit.hpp"
+#include "mcp/meta_edit.hpp"
+#include "mcp/request_meta.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+using Texts = SubscriptionFilter::Texts;
+
+/// Reads one `notifications` object.
+class FilterReader {
+ public:
+  /// Why it is none, or null.
+  const char* read(std::string_view notifications) {
+    if (!is_object(notifications)) return "Invalid params: notifications is no object";
+    for_each_member(notifications, whole_value(notifications),
+                    [&](std::string_view key, Slice, Slice value) {
+                      if (reason_ == nullptr) member(key, value.of(notifications));
+                    });
+    return reason_;
+  }
+
+  SubscriptionFilter& filter() { return filter_; }
+
+ private:
+  void member(std::string_view key, std::string_view value) {
+    if (key_is(key, "toolsListChanged")) return flag(0, filter_.tools_list_changed, value);
+    if (key_is(key, "promptsListChanged")) return flag(1, filter_.prompts_list_changed, value);
+    if (key_is(key, "resourcesListChanged")) return flag(2, filter_.resources_list_changed, value);
+    if (key_is(key, "resourceSubscriptions")) return texts(3, filter_.resources, value);
+    if (key_is(key, "taskIds")) return texts(4, filter_.task_ids, value);
+    count(key.size() + value.size());
+    if (filter_.extensions.size() == filter_limit::extensions) {
+      reason_ = "Invalid params: notifications has too many members";
+    }
+    if (reason_ != nullptr) return;
+    if (!filter_.extensions.emplace(unescape(key), value).second) twice();
+  }
+
+  void flag(unsigned which, bool& flag, std::string_view value) {
+    met(which);
+    if (value != "true" && value != "false") {
+      reason_ = "Invalid params: a member of notifications is no boolean";
+    }
+    flag = value == "true";
+  }
+
+  void texts(unsigned which, Texts& texts, std::string_view list) {
+    met(which);
+    JsonScanner scanner(list);
+    const bool walked = scanner.array([&] {
+      Slice element;
+      if (!scanner.value(element)) return false;
+      const std::string_view raw = element.of(list);
+      if (!is_string(raw)) return false;
+      count(raw.size());
+      if (++entries_ > filter_limit::entries) {
+        reason_ = "Invalid params: notifications has too many entries";
+      }
+      if (reason_ != nullptr) return false;
+      texts.insert(unescape(raw.substr(1, raw.size() - 2)));
+      return true;
+    });
+    if (!walked && reason_ == nullptr) {
+      reason_ = "Invalid params: a member of notifications is no list of strings";
+    }
+  }
+
+  void met(unsigned which) {
+    if ((met_ >> which & 1u) != 0) twice();
+    met_ |= 1u << which;
+  }
+  void twice() { reason_ = "Invalid params: a member of notifications stands twice"; }
+
+  void count(std::size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ > filter_limit::bytes) reason_ = "Invalid params: notifications is too large";
+  }
+
+  SubscriptionFilter filter_;
+  const char* reason_ = nullptr;
+  unsigned met_ = 0;
+  std::size_t entries_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+std::variant<SubscriptionFilter, std::string_view> read_notifications(const Frame& frame) {
+  Slice notifications;
+  bool twice = false;
+  for_each_member(frame.bytes, frame.params, [&](std::string_view key, Slice, Slice value) {
+    if (!key_is(key, "notifications")) return;
+    twice = twice || notifications.present();
+    notifications = value;
+  });
+  if (!notifications.present()) return "Invalid params: notifications is missing";
+  if (twice) return "Invalid params: notifications stands twice";
+  FilterReader reader;
+  if (const char* reason = reader.read(frame.text(notifications))) return reason;
+  return std::move(reader.filter());
+}
+
+void append_texts(std::string& members, std::string_view name, const Texts& texts) {
+  if (texts.empty()) return;
+  fmt::format_to(std::back_inserter(members), R"({}"{}":[)", members.empty() ? "" : ",", name);
+  bool first = true;
+  for (const std::string& text : texts) {
+    if (!std::exchange(first, false)) members += ',';
+    members += quote(text);
+  }
+  members += ']';
+}
+
+/// Whether one of `subscribed` is `uri` or what `uri` is a sub-resource of. Looks at the first
+/// levels of the uri only.
+bool is_subscribed(const Texts& subscribed, std::string_view uri) {
+  constexpr int most_levels = 64;
+  if (subscribed.empty()) return false;
+  if (subscribed.contains(uri)) return true;
+  std::size_t end = uri.find('/');
+  for (int level = 0; level < most_levels && end != uri.npos; ++level) {
+    if (subscribed.contains(uri.substr(0, end)) || subscribed.contains(uri.substr(0, end + 1))) {
+      return true;
+    }
+    end = uri.find('/', end + 1);
+  }
+  return false;
+}
+
+/// Whether a notification is none of an extension, and none that is subscribed to.
+bool is_of_mcp_itself(std::string_view method) {
+  static constexpr std::array<std::string_view, 6> methods = {
+      "notifications/cancelled",   "notifications/elicitation/complete",
+      "notifications/initialized", "notifications/message",
+      "notifications/progress",    "notifications/tasks/status"};
+  return method.starts_with("notifications/subscriptions/") ||
+         method.starts_with("notifications/roots/") ||
+         std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+
+/// Two lists as one; the first if they are none.
+std::string joined(const std::string& left, const std::string& right) {
+  const bool are_lists = left.starts_with('[') && right.starts_with('[');
+  if (!are_lists || left == right) return left;
+  const std::string_view more = std::string_view(right).substr(1);
+  if (more.find_first_not_of(" \t\r\n") == more.find(']')) return left;
+  const std::size_t last = left.find_last_not_of(" \t\r\n", left.size() - 2);
+  return left.substr(0, left.size() - 1) + (last == 0 ? "" : ",") + std::string(more);
+}
+
+}  // namespace
+
+bool SubscriptionFilter::empty() const { return *this == SubscriptionFilter(); }
+
+void SubscriptionFilter::add(const SubscriptionFilter& other) {
+  tools_list_changed = tools_list_changed || other.tools_list_changed;
+  prompts_list_changed = prompts_list_changed || other.prompts_list_changed;
+  resources_list_changed = resources_list_changed || other.resources_list_changed;
+  resources.insert(other.resources.begin(), other.resources.end());
+  task_ids.insert(other.task_ids.begin(), other.task_ids.end());
+  for (const auto& [name, value] : other.extensions) {
+    const auto [here, is_new] = extensions.emplace(name, value);
+    if (!is_new) here->second = joined(here->second, value);
+  }
+}
+
+bool SubscriptionFilter::matches(const Frame& notification) const {
+  const std::string_view method = notification.method;
+  const std::string_view params = notification.text(notification.params);
+  if (method == "notifications/tools/list_changed") return tools_list_changed;
+  if (method == "notifications/prompts/list_changed") return prompts_list_changed;
+  if (method == "notifications/resources/list_changed") return resources_list_changed;
+  if (method == "notifications/resources/updated") {
+    const auto uri = find_string(params, "uri");
+    return uri && is_subscribed(resources, *uri);
+  }
+  if (method == "notifications/tasks") {
+    const auto id = find_string(params, "taskId");
+    return id && task_ids.contains(*id);
+  }
+  return !extensions.empty() && !is_of_mcp_itself(method);
+}
+
+std::string SubscriptionFilter::json() const {
+  std::string members;
+  const auto flag = [&members](std::string_view name, bool is_set) {
+    if (!is_set) return;
+    fmt::format_to(std::back_inserter(members), R"({}"{}":true)", members.empty() ? "" : ",", name);
+  };
+  flag("toolsListChanged", tools_list_changed);
+  flag("promptsListChanged", prompts_list_changed);
+  flag("resourcesListChanged", resources_list_changed);
+  append_texts(members, "resourceSubscriptions", resources);
+  append_texts(members, "taskIds", task_ids);
+  for (const auto& [name, value] : extensions) {
+    fmt::format_to(std::back_inserter(members), "{}{}:{}", members.empty() ? "" : ",", quote(name),
+                   value);
+  }
+  return '{' + members + '}';
+}
+
+std::variant<SubscriptionFilter, std::string_view> read_filter(const Frame& listen) {
+  return read_notifications(listen);
+}
+
+std::variant<SubscriptionFilter, std::string_view> read_acknowledged(const Frame& acknowledgement) {
+  return read_notifications(acknowledgement);
+}
+
+std::string listen_request(UpstreamId id, const SubscriptionFilter& filter,
+                           const RequestIdentity& identity) {
+  Frame request;
+  request.kind = FrameKind::request;
+  request.bytes = own_request(id, "subscriptions/listen",
+                              fmt::format(R"({{"notifications":{}}})", filter.json()));
+  // The params are the last member.
+  const std::size_t begin =
+      request.bytes.find(R"("params":)") + std::string_view(R"("params":)").size();
+  request.params = {begin, request.bytes.size() - 1};
+  return with_request_meta(request, identity);
+}
+
+std::string acknowledgement(std::string_view raw_listen_id, const SubscriptionFilter& filter) {
+  return own_notification("notifications/subscriptions/acknowledged",
+                          fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
+                                      meta_key::subscription_id, raw_listen_id, filter.json()));
+}
+
+std::string listen_result(std::string_view raw_listen_id) {
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","id":{},"result":{{"resultType":"complete","_meta":{{"{}":{}}}}}}})",
+      raw_listen_id, meta_key::subscription_id, raw_listen_id);
+}
+
+std::string with_subscription_id(const Frame& notification, std::string_view raw_listen_id) {
+  Edits edits;
+  Slice present;
+  for_each_member(notification.bytes, notification.meta,
+                  [&](std::string_view key, Slice, Slice value) {
+                    if (key_is(key, meta_key::subscription_id)) present = value;
+                  });
+  if (present.present()) {
+    edits.replace(present, std::string(raw_listen_id));
+  } else {
+    add_meta_members(edits, notification,
+                     fmt::format(R"("{}":{})", meta_key::subscription_id, raw_listen_id));
+  }
+  return edits.made_in(notification.bytes);
+}
+
+std::string without_subscription_id(const Frame& notification) {
+  return without_meta_members(
+      notification, [](std::string_view key) { return key_is(key, meta_key::subscription_id); });
+}
+
+}  // namespace bridge
