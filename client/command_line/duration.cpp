@@ -39,7 +39,7 @@ std::string format_duration(Milliseconds duration) {
   if (ms < 1000) return fmt::format("{} ms", ms);
   if (seconds < 60) return fmt::format("{} s", seconds);
   if (seconds < 3600) return fmt::format("{} m {} s", seconds / 60, seconds % 60);
-  if (seconds < 24 * 3600) return fmt::format("{} h {} m", seconds / 3600, seconds / 60 % 60);
+  if (seconds < 86400) return fmt::format("{} h {} m", seconds / 3600, seconds / 60 % 60);
   return fmt::format("{} d {} h", seconds / 86400, seconds / 3600 % 24);
 }
 

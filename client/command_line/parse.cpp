@@ -73,8 +73,8 @@ Refusal store_text(std::string_view text, std::string& target) {
 }
 
 struct OptionEntry {
-  char letter;  // 0 = none
   std::string_view name;
+  char letter;  // 0 = none
   bool takes_value;
   Refusal (*store)(std::string_view value, Options& options);
   std::initializer_list<Verb> verbs;  // empty = all
@@ -87,53 +87,53 @@ constexpr auto set = [](bool& flag) {
 };
 
 const OptionEntry option_table[] = {
-    {'s', "socket", true, [](Text v, Options& o) { return store_text(v, o.socket); }, {}},
-    {0, "peer", true, [](Text v, Options& o) { return store_text(v, o.peer); }, {}},
-    {'w', "timeout", true, [](Text v, Options& o) { return store_limit(v, o.timeout); }, {}},
-    {0, "wait", true, [](Text v, Options& o) { return store_duration(v, o.wait); }, {}},
-    {0,
-     "keep",
+    {"socket", 's', true, [](Text v, Options& o) { return store_text(v, o.socket); }, {}},
+    {"peer", 0, true, [](Text v, Options& o) { return store_text(v, o.peer); }, {}},
+    {"timeout", 'w', true, [](Text v, Options& o) { return store_limit(v, o.timeout); }, {}},
+    {"wait", 0, true, [](Text v, Options& o) { return store_duration(v, o.wait); }, {}},
+    {"keep",
+     0,
      false,
      [](Text, Options& o) { return set(o.keep); },
      {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
       Verb::request, Verb::notify, Verb::status}},
-    {0,
-     "json",
+    {"json",
+     0,
      false,
      [](Text, Options& o) { return set(o.json); },
      {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
       Verb::request, Verb::status}},
-    {0,
-     "names",
+    {"names",
+     0,
      false,
      [](Text, Options& o) { return set(o.names); },
      {Verb::tools, Verb::resources, Verb::prompts}},
-    {0,
-     "save",
+    {"save",
+     0,
      true,
      [](Text v, Options& o) { return store_text(v, o.save); },
      {Verb::call, Verb::read, Verb::prompt}},
-    {0,
-     "for",
+    {"for",
+     0,
      true,
      [](Text v, Options& o) { return store_duration(v, o.listen_for.emplace()); },
      {Verb::listen}},
-    {0, "count", true, [](Text v, Options& o) { return store_number(v, o.count); }, {Verb::listen}},
-    {0, "since", true, [](Text v, Options& o) { return store_number(v, o.since); }, {Verb::listen}},
-    {0, "seq", false, [](Text, Options& o) { return set(o.sequence); }, {Verb::listen}},
-    {0, "ready", false, [](Text, Options& o) { return set(o.ready); }, {Verb::status}},
-    {0, "metrics", false, [](Text, Options& o) { return set(o.metrics); }, {Verb::status}},
-    {0, "watch", false, [](Text, Options& o) { return set(o.watch); }, {Verb::status}},
-    {'h',
-     "help",
+    {"count", 0, true, [](Text v, Options& o) { return store_number(v, o.count); }, {Verb::listen}},
+    {"since", 0, true, [](Text v, Options& o) { return store_number(v, o.since); }, {Verb::listen}},
+    {"seq", 0, false, [](Text, Options& o) { return set(o.sequence); }, {Verb::listen}},
+    {"ready", 0, false, [](Text, Options& o) { return set(o.ready); }, {Verb::status}},
+    {"metrics", 0, false, [](Text, Options& o) { return set(o.metrics); }, {Verb::status}},
+    {"watch", 0, false, [](Text, Options& o) { return set(o.watch); }, {Verb::status}},
+    {"help",
+     'h',
      false,
      [](Text, Options& o) {
        o.verb = Verb::help;
        return Refusal();
      },
      {}},
-    {'V',
-     "version",
+    {"version",
+     'V',
      false,
      [](Text, Options& o) {
        o.verb = Verb::version;

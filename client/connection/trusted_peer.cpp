@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <vector>
 
@@ -27,17 +29,27 @@ std::string read_small_file(const char* path) {
   return {bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
+/// Takes the next number off a text of numbers and white space. None: there is no other.
+std::optional<std::uint64_t> next_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+  std::uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return number;
+}
+
 /// user_namespaces(7): the number of unmapped users, unless every number is mapped.
 std::optional<uid_t> nameless_user() {
-  unsigned long inside = 0, outside = 0, count = 0;
   const std::string map = read_small_file("/proc/self/uid_map");
-  if (std::sscanf(map.c_str(), "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 &&
-      count == no_user) {
-    return std::nullopt;
-  }
+  std::string_view numbers = map;
+  const auto inside = next_number(numbers), outside = next_number(numbers);
+  const auto count = next_number(numbers);
+  if (inside == 0U && outside && count == no_user) return std::nullopt;
   constexpr uid_t usual = 65534;
-  const std::string number = read_small_file("/proc/sys/kernel/overflowuid");
-  const unsigned long found = std::strtoul(number.c_str(), nullptr, 10);
+  const std::string overflow = read_small_file("/proc/sys/kernel/overflowuid");
+  numbers = overflow;
+  const auto found = next_number(numbers).value_or(0);
   return found > 0 ? static_cast<uid_t>(found) : usual;
 }
 

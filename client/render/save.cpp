@@ -119,7 +119,7 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
       ::unlinkat(directory.get(), candidate.c_str(), 0);  // half a file is none
       return full_disk;
     }
-    return folder + (folder.back() == '/' ? "" : "/") + candidate;
+    return fmt::format("{}{}{}", folder, folder.back() == '/' ? "" : "/", candidate);
   }
   return failure("no free name");
 }

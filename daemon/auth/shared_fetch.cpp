@@ -43,7 +43,7 @@ void SharedFetch::start() {
   begin_();
 }
 
-void SharedFetch::finish(TokenAnswer answer) {
+void SharedFetch::finish(const TokenAnswer& answer) {
   running_ = false;
   if (answer.failure) {
     pace_.failed(loop_.now());
@@ -51,7 +51,7 @@ void SharedFetch::finish(TokenAnswer answer) {
   } else {
     pace_.succeeded();
   }
-  waiters_.answer(std::move(answer));
+  waiters_.answer(answer);
 }
 
 }  // namespace bridge

@@ -28,7 +28,7 @@ class SharedFetch {
 
   /// The next fetch is because the upstream has refused a token.
   void token_refused() { because_refused_ = true; }
-  void finish(TokenAnswer answer);
+  void finish(const TokenAnswer& answer);
   /// What has failed is forgotten: somebody has changed the settings.
   void forgive() { pace_.succeeded(); }
 

@@ -7,7 +7,7 @@ namespace bridge {
 TokenWaiters::TokenWaiters(EventLoop& loop)
     : tell_(loop, [this] { tell(); }), alive_(std::make_shared<int>()) {}
 
-void TokenWaiters::answer(TokenAnswer answer) {
+void TokenWaiters::answer(const TokenAnswer& answer) {
   for (TokenSource::Done& done : std::exchange(waiting_, {}))
     answered_.push_back({std::move(done), answer});
   if (!answered_.empty()) tell_.schedule();

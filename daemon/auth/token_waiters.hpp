@@ -22,7 +22,7 @@ class TokenWaiters {
   bool empty() const { return waiting_.empty(); }
 
   /// Answers all who wait now.
-  void answer(TokenAnswer answer);
+  void answer(const TokenAnswer& answer);
 
  private:
   struct Answered {

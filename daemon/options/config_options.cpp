@@ -61,7 +61,7 @@ UpstreamKind kind_of(const ServerEntry& entry, const std::string& source) {
 std::string described(const ServerEntry& entry) {
   std::string text = entry.type + '\n' + entry.url + '\n' + entry.folder + '\n' + entry.command;
   for (const std::string& argument : entry.arguments) text += '\n' + argument;
-  for (const auto& [name, value] : entry.environment) text += '\n' + name + '=' + value;
+  for (const auto& [name, value] : entry.environment) text += fmt::format("\n{}={}", name, value);
   return text;
 }
 

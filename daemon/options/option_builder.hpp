@@ -102,9 +102,8 @@ class OptionBuilder {
   }
 
   void parsed(const std::string& name, const std::string& type, const std::string& shown,
-              const std::string& help, std::function<void(const std::string&)> take) {
-    finish(name, app_.add_option_function<std::string>(name, std::move(take), help), type, shown,
-           nullptr);
+              const std::string& help, const std::function<void(const std::string&)>& take) {
+    finish(name, app_.add_option_function<std::string>(name, take, help), type, shown, nullptr);
   }
 
   /// `--name` and `--no-name`.

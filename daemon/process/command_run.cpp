@@ -10,6 +10,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "process/spawn_shell.hpp"
@@ -19,9 +20,13 @@ namespace {
 
 /// The loop takes the exit status of a process that has been killed, when it is there.
 void reap_later(EventLoop& loop, pid_t pid, int pidfd) {
-  auto watched = std::make_shared<asio::posix::stream_descriptor>(loop.context(), pidfd);
-  watched->async_wait(asio::posix::descriptor_base::wait_read,
-                      [watched, pid](const std::error_code&) { waitpid(pid, nullptr, WNOHANG); });
+  try {
+    auto watched = std::make_shared<asio::posix::stream_descriptor>(loop.context(), pidfd);
+    watched->async_wait(asio::posix::descriptor_base::wait_read,
+                        [watched, pid](const std::error_code&) { waitpid(pid, nullptr, WNOHANG); });
+  } catch (const std::exception&) {
+    waitpid(pid, nullptr, 0);  // nothing left to watch it with: it ends at once
+  }
 }
 
 }  // namespace

@@ -7,17 +7,12 @@
 #include <cstring>
 #include <string_view>
 
+#include "process/pointers_to.hpp"
+
 namespace bridge {
 namespace {
 
 constexpr char redaction = '*';
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 using Parts = std::vector<std::pair<std::size_t, std::size_t>>;
 

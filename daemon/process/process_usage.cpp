@@ -4,7 +4,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
+#include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 namespace bridge {
@@ -18,8 +21,11 @@ double seconds_of(const timeval& time) {
 std::size_t resident_bytes() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
                                                              &std::fclose);
+  std::array<char, 128> line;
+  if (!file || std::fgets(line.data(), line.size(), file.get()) == nullptr) return 0;
+  const char* const second = std::strchr(line.data(), ' ');
   unsigned long pages = 0;
-  if (!file || std::fscanf(file.get(), "%*u %lu", &pages) != 1) return 0;
+  if (second != nullptr) std::from_chars(second + 1, second + std::strlen(second), pages);
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "process/child_environment.hpp"
+#include "process/pointers_to.hpp"
 
 namespace bridge {
 namespace {
@@ -68,9 +69,7 @@ class ShellSetup {
   /// Returns errno.
   int start(const std::string& command, pid_t& pid) {
     std::vector<std::string> variables = child_environment(environ);
-    std::vector<char*> environment;
-    for (std::string& variable : variables) environment.push_back(variable.data());
-    environment.push_back(nullptr);
+    std::vector<char*> environment = pointers_to(variables);
     std::string shell = "sh", option = "-c", script = command;
     char* const arguments[] = {shell.data(), option.data(), script.data(), nullptr};
     return posix_spawn(&pid, "/bin/sh", &files_, &attributes_, arguments, environment.data());

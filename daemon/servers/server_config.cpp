@@ -104,7 +104,7 @@ class Reader {
     ServerEntry entry;
     entry.name = std::move(name);
     for (const auto& [member, value] : members(object, what)) {
-      const std::string part = what + ": " + member;
+      const std::string part = fmt::format("{}: {}", what, member);
       if (value == "null") continue;
       if (member == "type") {
         entry.type = text(value, part);
@@ -216,14 +216,14 @@ std::map<std::string, std::string> read_text_map(std::string_view text, const st
 const ServerEntry& choose_server(const ServerConfig& config, const std::string& name,
                                  const std::string& source) {
   if (name.empty() && config.servers.size() == 1) return config.servers.front();
-  constexpr std::size_t most_named = 100;
+  constexpr std::size_t most_listed = 100;
   std::string names;
   std::size_t count = 0;
   for (const ServerEntry& entry : config.servers) {
     if (!name.empty() && entry.name == name) return entry;
-    if (++count <= most_named) names += (names.empty() ? "" : ", ") + printable(entry.name, 80);
+    if (++count <= most_listed) names += (names.empty() ? "" : ", ") + printable(entry.name, 80);
   }
-  if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+  if (count > most_listed) names += fmt::format(" and {} more", count - most_listed);
   throw StartError(
       exit_code::usage,
       name.empty()

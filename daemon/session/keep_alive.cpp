@@ -6,7 +6,7 @@ namespace bridge {
 namespace {
 
 /// A ping without an answer for so long says that the connections may be dead.
-constexpr std::chrono::seconds timeout{15};
+constexpr std::chrono::seconds ping_timeout{15};
 
 }  // namespace
 
@@ -41,18 +41,18 @@ void KeepAlive::ping() {
 // One ping at a time: its end sets the timer for the next one.
 void KeepAlive::expired() {
   const auto now = loop_.now();
-  if (is_pinging() && now < sent_ + timeout) {
-    timer_.set(sent_ + timeout);
+  if (is_pinging() && now < sent_ + ping_timeout) {
+    timer_.set(sent_ + ping_timeout);
   } else if (is_pinging()) {
     log_.peer(LogLevel::warning, "ping unanswered",
               "the upstream has not answered a ping for {} s: connections are made anew",
-              timeout.count());
+              ping_timeout.count());
     upstream_.abandon(std::exchange(ping_, UpstreamId{}));
     upstream_.refresh_connections();
     timer_.set(now + interval_);
   } else if (now - sender_.last_sent() >= interval_) {
     ping();
-    timer_.set(sent_ + timeout);
+    timer_.set(sent_ + ping_timeout);
   } else {
     watch();
   }

@@ -157,7 +157,7 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
   } else if (doubts_.is_question(id)) {
     question_ended(std::move(ending));
   } else if (keep_alive_.is_ping(id)) {
-    ping_ended(std::move(ending));
+    ping_ended(ending);
   } else if (opening_.awaits(id)) {
     step_ended(id, std::move(ending));
   } else {
@@ -183,7 +183,7 @@ void Session::question_ended(Ending ending) {
   note_ping_failure(ending);
 }
 
-void Session::ping_ended(Ending ending) {
+void Session::ping_ended(const Ending& ending) {
   keep_alive_.ping_ended();
   note_ping_failure(ending);
   if (is_open()) keep_alive_.watch();

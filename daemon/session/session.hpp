@@ -143,7 +143,7 @@ class Session final : public UpstreamEvents, private Opening::Events {
   void own_message(UpstreamId answered, std::optional<UpstreamId> origin, Frame frame);
   bool own_ended(UpstreamId id, Ending& ending);
   void step_ended(UpstreamId id, Ending ending);
-  void ping_ended(Ending ending);
+  void ping_ended(const Ending& ending);
   void question_ended(Ending ending);
   void note_answer();
   void note_ping_failure(const Ending& ending);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/start_error.hpp"
@@ -241,7 +243,8 @@ std::optional<ListeningSocket> ListeningSocket::inherited() {
   const char* pid = std::getenv("LISTEN_PID");
   const char* count = std::getenv("LISTEN_FDS");
   if (pid == nullptr || count == nullptr || std::to_string(getpid()) != pid) return std::nullopt;
-  const int sockets = std::atoi(count);
+  int sockets = 0;
+  std::from_chars(count, count + std::strlen(count), sockets);  // no number: none
   for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) unsetenv(name);
   if (sockets < 1) return std::nullopt;
   sockaddr_un address{};

@@ -15,7 +15,7 @@ namespace bridge {
 class DeadConnections final : private CurlTransfer {
  public:
   explicit DeadConnections(CurlLoop& loop) : loop_(loop) {}
-  ~DeadConnections() { stop(); }
+  ~DeadConnections() override { stop(); }
   DeadConnections(const DeadConnections&) = delete;
   DeadConnections& operator=(const DeadConnections&) = delete;
 

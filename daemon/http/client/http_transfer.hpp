@@ -36,7 +36,7 @@ class TransferReceiver {
 class HttpTransfer final : private CurlTransfer {
  public:
   HttpTransfer(CurlLoop& curl, TransferReceiver& receiver) : curl_(curl), receiver_(receiver) {}
-  ~HttpTransfer() { close(); }
+  ~HttpTransfer() override { close(); }
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "process/child_environment.hpp"
+#include "process/pointers_to.hpp"
 
 namespace bridge {
 namespace {
@@ -20,7 +21,8 @@ std::vector<std::string> environment_of(const ChildOptions& options, const char*
   std::erase_if(all, [&](const std::string& variable) {
     return options.environment.contains(variable.substr(0, variable.find('=')));
   });
-  for (const auto& [name, value] : options.environment) all.push_back(name + "=" + value);
+  for (const auto& [name, value] : options.environment)
+    all.push_back(fmt::format("{}={}", name, value));
   return all;
 }
 
@@ -35,17 +37,10 @@ std::vector<std::string> candidates_of(const std::string& program,
   for (;;) {
     const auto end = path.find(':');
     const std::string_view folder = path.substr(0, end);
-    found.push_back(std::string(folder.empty() ? "." : folder) + "/" + program);
+    found.push_back(fmt::format("{}/{}", folder.empty() ? "." : folder, program));
     if (end == path.npos) return found;
     path.remove_prefix(end + 1);
   }
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 }  // namespace

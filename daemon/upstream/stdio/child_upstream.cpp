@@ -205,14 +205,11 @@ void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t
   Ending ending{.failure = why};
   const bool unread = !request.written || request.begin >= first_unread;
   if (unread) ending.failure->delivered = Delivered::no;
-  if (request.message.opens_session) {
+  const bool opens = request.message.opens_session;
+  const bool lost_unread = unread && !opens && kind != OutgoingKind::response;
+  if (lost_unread) ending.session = SessionVerdict::lost;
+  if (opens || lost_unread || request.message.may_repeat)
     ending.unanswered = std::move(request.message);
-  } else if (unread && kind != OutgoingKind::response) {
-    ending.session = SessionVerdict::lost;
-    ending.unanswered = std::move(request.message);
-  } else if (request.message.may_repeat) {
-    ending.unanswered = std::move(request.message);
-  }
   events_->upstream_ended(id, std::move(ending));
 }
 
