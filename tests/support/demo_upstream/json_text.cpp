@@ -18,13 +18,12 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
 
 /// One past the string that begins at `at`; npos if it does not end.
 std::size_t string_end(std::string_view text, std::size_t at) {
-  for (++at; at < text.size(); ++at) {
-    at = text.find_first_of("\"\\", at);
-    if (at == std::string_view::npos) return at;
+  ++at;
+  while ((at = text.find_first_of("\"\\", at)) != text.npos) {
     if (text[at] == '"') return at + 1;
-    ++at;
+    at += 2;
   }
-  return std::string_view::npos;
+  return text.npos;
 }
 
 /// One past the value that begins at `at`; npos if there is none.

@@ -198,7 +198,8 @@ TEST_CASE("a wrong value is refused with one line that names option and value") 
   };
   for (const auto& [option, values] : table) {
     for (const char* value : values) {
-      CAPTURE(option);
+      const auto& tried = option;  // clang 14 captures no structured binding
+      CAPTURE(tried);
       CAPTURE(value);
       const Refused refusal = refused({std::string(option) + "=" + value});
       CHECK(refusal.code == 64);

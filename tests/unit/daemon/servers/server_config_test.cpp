@@ -106,7 +106,8 @@ TEST_CASE("a file that is wrong is refused in one line, with the place and witho
       {"{\"a\":\"\xFF\"}", "UTF-8"},
   };
   for (const auto& [text, expected] : wrong) {
-    CAPTURE(text);
+    const auto& tried = text;  // clang 14 captures no structured binding
+    CAPTURE(tried);
     const Fault fault = fault_of_config(text);
     CHECK(fault.code == 78);
     CAPTURE(fault.line);

@@ -19,7 +19,7 @@ TEST_CASE("nothing else may, wherever it stands") {
   for (int c = 0; c < 256; ++c) {
     if (c >= 0x20 && c < 0x7F) continue;
     CAPTURE(c);
-    for (const std::size_t at : {0, 1, 2}) {
+    for (const std::size_t at : {0U, 1U, 2U}) {
       std::string text = "ab";
       text.insert(at, 1, static_cast<char>(c));
       CHECK_FALSE(fits_header(text, 100));

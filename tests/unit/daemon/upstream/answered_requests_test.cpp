@@ -23,7 +23,7 @@ TEST_CASE("a message that answers nothing has no answered requests") {
 
 TEST_CASE("a batch's answered requests are kept in its order, without what answers nothing") {
   AnsweredRequests answered;
-  for (const std::uint64_t id : {0, 7, 0, 3, 9, 0}) answered.add(static_cast<UpstreamId>(id));
+  for (const std::uint64_t id : {0U, 7U, 0U, 3U, 9U, 0U}) answered.add(static_cast<UpstreamId>(id));
   CHECK(ids_of(answered) == std::vector<std::uint64_t>{7, 3, 9});
 }
 
