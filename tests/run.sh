@@ -50,9 +50,12 @@ TOOLS
   done
 }
 
-# What only looks at the sources, of the one version that says how they look.
+# What only looks at the sources, of the one version that says how they look and what is found in them.
 source_tools() {
-  command -v clang-format-14 >/dev/null || ! apt-cache show clang-format-14 >/dev/null 2>&1 || echo clang-format-14
+  local tool
+  for tool in clang-format-14 clang-tidy-14; do
+    command -v $tool >/dev/null || ! apt-cache show $tool >/dev/null 2>&1 || echo $tool
+  done
 }
 
 install_missing() {
