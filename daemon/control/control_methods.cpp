@@ -86,7 +86,7 @@ std::string ControlMethods::status() const {
 
 std::string ControlMethods::upstream_status() const {
   const ServerDescription* server = session_.server();
-  const auto opened = session_.opened_at();
+  const auto opened = session_.record().opened_at;
   return fmt::format(
       R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
@@ -94,7 +94,8 @@ std::string ControlMethods::upstream_status() const {
       server != nullptr ? quote(server->protocol_version()) : "null",
       server != nullptr ? server->server_info() : "null",
       opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
-      session_.counts().reopened, session_.counts().reconnects, name_of(session_.server_stream()));
+      session_.counts().reopened, session_.counts().reconnects,
+      name_of(session_.record().server_stream));
 }
 
 std::string ControlMethods::ring_status() const {

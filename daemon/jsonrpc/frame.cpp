@@ -39,17 +39,23 @@ struct Found {
 
 class Walk {
  public:
-  explicit Walk(std::string_view text) : text_(text), scanner_(text) {}
+  /// `depth`: how many containers are open around `text`.
+  explicit Walk(std::string_view text, std::size_t depth = 0)
+      : text_(text), scanner_(text, depth) {}
 
+  /// The message that the text begins with.
   bool message() {
-    const bool walked = scanner_.object([this](Slice key) { return top_member(key.of(text_)); });
-    if (!walked) return false;
+    return scanner_.object([this](Slice key) { return top_member(key.of(text_)); });
+  }
+  /// Whether nothing but white space is behind it.
+  bool ends() {
     scanner_.skip_space();
     return scanner_.at_end();
   }
 
   const Found& found() const { return found_; }
-  bool too_deep() const { return scanner_.fault() == JsonFault::too_deep; }
+  JsonFault fault() const { return scanner_.fault(); }
+  std::size_t position() const { return scanner_.position(); }
 
   bool starts_with_object() {
     scanner_.skip_space();
@@ -196,10 +202,26 @@ const char* take_tokens(Frame& frame, const Found& found) {
   return nullptr;
 }
 
+ParsedFrame make_frame(std::string bytes, const Found& found) {
+  Frame frame;
+  frame.bytes = std::move(bytes);
+  if (const char* reason = classify(frame, found)) return invalid(reason);
+  if (const char* reason = take_tokens(frame, found)) return invalid(reason);
+  return frame;
+}
+
+constexpr FrameFault not_utf8{json_rpc::parse_error, "Parse error: not UTF-8"};
+constexpr FrameFault not_an_object{json_rpc::invalid_request, "Invalid Request: not an object"};
+
+FrameFault fault_of(JsonFault fault) {
+  if (fault == JsonFault::too_deep) return invalid("Invalid Request: nested beyond 1024 levels");
+  return {json_rpc::parse_error, "Parse error: not JSON"};
+}
+
 }  // namespace
 
-std::variant<Frame, FrameFault> parse_frame(std::string bytes) {
-  if (!is_utf8(bytes)) return FrameFault{json_rpc::parse_error, "Parse error: not UTF-8"};
+ParsedFrame parse_frame(std::string bytes) {
+  if (!is_utf8(bytes)) return not_utf8;
   Walk walk(bytes);
   if (!walk.starts_with_object()) {
     JsonScanner whole(bytes);
@@ -207,21 +229,11 @@ std::variant<Frame, FrameFault> parse_frame(std::string bytes) {
     whole.skip_space();
     const bool json = whole.value(value);
     whole.skip_space();
-    if (json ? whole.at_end() : whole.fault() == JsonFault::too_deep) {
-      return invalid("Invalid Request: not an object");
-    }
-    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
+    if (json ? whole.at_end() : whole.fault() == JsonFault::too_deep) return not_an_object;
+    return fault_of(JsonFault::syntax);
   }
-  if (!walk.message()) {
-    if (walk.too_deep()) return invalid("Invalid Request: nested beyond 1024 levels");
-    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
-  }
-  Frame frame;
-  frame.bytes = std::move(bytes);
-  const Found& found = walk.found();
-  if (const char* reason = classify(frame, found)) return invalid(reason);
-  if (const char* reason = take_tokens(frame, found)) return invalid(reason);
-  return frame;
+  if (!walk.message() || !walk.ends()) return fault_of(walk.fault());
+  return make_frame(std::move(bytes), walk.found());
 }
 
 bool is_batch(std::string_view bytes) {
@@ -229,26 +241,35 @@ bool is_batch(std::string_view bytes) {
   return first != bytes.npos && bytes[first] == '[';
 }
 
-std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_view bytes) {
-  if (!is_utf8(bytes)) return FrameFault{json_rpc::parse_error, "Parse error: not UTF-8"};
-  std::vector<std::string_view> elements;
+std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view bytes) {
+  if (!is_utf8(bytes)) return not_utf8;
+  std::vector<ParsedFrame> elements;
+  std::optional<FrameFault> fault;
   JsonScanner scanner(bytes);
   scanner.skip_space();
   const bool walked = scanner.array([&] {
-    Slice element;
-    if (!scanner.value(element) || elements.size() == max_batch) return false;
-    elements.push_back(element.of(bytes));
+    Slice value;
+    if (elements.size() == max_batch) {
+      fault = invalid("Invalid Request: a batch of more than 10000 messages");
+      return false;
+    }
+    if (scanner.peek() != '{') {
+      elements.emplace_back(not_an_object);
+      return scanner.value(value);
+    }
+    const std::string_view rest = bytes.substr(scanner.position());
+    Walk walk(rest, 1);
+    if (!walk.message()) {
+      fault = fault_of(walk.fault());
+      return false;
+    }
+    scanner.skip(walk.position());
+    elements.push_back(make_frame(std::string(rest.substr(0, walk.position())), walk.found()));
     return true;
   });
   scanner.skip_space();
-  if (!walked || !scanner.at_end()) {
-    if (scanner.fault() == JsonFault::too_deep) {
-      return invalid("Invalid Request: nested beyond 1024 levels");
-    }
-    if (elements.size() == max_batch)
-      return invalid("Invalid Request: a batch of more than 10000 messages");
-    return FrameFault{json_rpc::parse_error, "Parse error: not JSON"};
-  }
+  if (fault) return *fault;
+  if (!walked || !scanner.at_end()) return fault_of(scanner.fault());
   if (elements.empty()) return invalid("Invalid Request: empty batch");
   return elements;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -65,12 +67,15 @@ struct FrameFault {
   std::string_view reason;
 };
 
+/// A message, or why it is none.
+using ParsedFrame = std::variant<Frame, FrameFault>;
+
 /// Reads one message. Never throws; any bytes may be given.
 ///
 /// A member that the bridge acts on and that stands twice in its object makes the frame invalid:
 /// another parser could take the other one. So does a name in `_meta` that MCP reserves for
 /// requests (jsonrpc/meta_keys.hpp). Names are compared unescaped.
-std::variant<Frame, FrameFault> parse_frame(std::string bytes);
+ParsedFrame parse_frame(std::string bytes);
 
 /// Whether the first byte that is no white space opens an array: a batch.
 bool is_batch(std::string_view bytes);
@@ -78,10 +83,23 @@ bool is_batch(std::string_view bytes);
 /// The most messages in a batch: all of them are looked at in one turn of the loop.
 constexpr std::size_t max_batch = 10'000;
 
-/// The elements of a batch, each the bytes of one value. The whole text is checked first; an empty
-/// batch and one of more than max_batch are faults. An element that is itself an array is left for
-/// parse_frame to refuse.
-std::variant<std::vector<std::string_view>, FrameFault> split_batch(std::string_view bytes);
+/// Reads a batch in one pass: for each element what parse_frame() would say of its bytes. A text
+/// that is no JSON, an empty batch and one of more than max_batch are faults of the whole.
+std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view bytes);
+
+/// Reads one message or a batch, and gives each message, or what is wrong with it, to `take`, as a
+/// ParsedFrame&&. Returns what is wrong with a batch as a whole; then nothing of it was given.
+template <class Take>
+std::optional<FrameFault> each_frame(std::string bytes, Take&& take) {
+  if (!is_batch(bytes)) {
+    take(parse_frame(std::move(bytes)));
+    return std::nullopt;
+  }
+  auto batch = parse_batch(bytes);
+  if (const auto* fault = std::get_if<FrameFault>(&batch)) return *fault;
+  for (ParsedFrame& parsed : std::get<0>(batch)) take(std::move(parsed));
+  return std::nullopt;
+}
 
 /// One replacement in a frame's bytes.
 struct Splice {

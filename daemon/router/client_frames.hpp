@@ -20,7 +20,9 @@ namespace bridge {
 /// order of each client's, within the bounds on requests in flight, and only with a session, which
 /// they wait for as long as --connect-wait says (BEHAVIOUR, "Routing").
 ///
-/// Memory: --client-buffer for each client, but for its first frame.
+/// Owned by the router; the loop's thread only. Memory: --client-buffer for each client, but for
+/// its first frame; it counts against --max-buffered. A `Client&` is used only while the call
+/// lasts.
 class ClientFrames {
  public:
   ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,

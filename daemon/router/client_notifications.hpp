@@ -17,6 +17,8 @@ namespace bridge {
 /// order of a client's messages"). What clients that have left had still to say follows in the same
 /// way ("Cancellation and leaving: a client leaves"); it was bounded by --client-buffer, and counts
 /// against --max-buffered.
+///
+/// Owned by the router; the loop's thread only.
 class ClientNotifications {
  public:
   /// `handed_over` is called for each connected client whose next frame may go.

@@ -16,6 +16,9 @@ namespace bridge {
 ///
 /// A client ends when its transport says so, or at the end of the turn in which it is done. So a
 /// `Client&` is good for as long as a call from outside lasts, whatever is called from there.
+///
+/// Owned by the router; the loop's thread only. Bounded by the transports (--max-clients,
+/// --http-max-sessions).
 class Clients {
  public:
   /// `done` is called for each client that is done; it takes that one out.

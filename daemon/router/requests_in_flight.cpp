@@ -98,12 +98,7 @@ void RequestsInFlight::fail(UpstreamId id, const PendingRequest& ended, const Fa
 std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> origin,
                                                    Frame response) {
   const SteadyTime arrived = context_.loop.now();
-  UpstreamId id{};
-  if (response.id_is_null) {
-    id = origin.value_or(UpstreamId{});  // on a request's own stream it is that request's
-  } else if (const auto number = to_unsigned(response.text(response.id))) {
-    id = static_cast<UpstreamId>(*number);
-  }
+  const UpstreamId id = request_answered_by(response, origin);
   const auto ended = take(id);
   if (!ended) {
     ++context_.statistics.unknown_answers;

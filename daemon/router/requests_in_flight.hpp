@@ -11,7 +11,8 @@
 
 namespace bridge {
 
-/// What the requests in flight tell when one of them ends. Implemented by the router.
+/// What the requests in flight tell when one of them ends. Implemented by the router; both may
+/// start and end other requests.
 class RequestEvents {
  public:
   /// It is in flight no more. Its client is told after this.
@@ -29,6 +30,10 @@ class RequestEvents {
 ///
 /// The table is the only place that knows to whom a request belongs; a request whose client has
 /// left stays in it without one (--orphans finish), and so would one that never had any.
+///
+/// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, and one
+/// `initialize`; they hold their ids and tokens, their bodies are the session's. The transport ends
+/// each of them in time.
 class RequestsInFlight {
  public:
   RequestsInFlight(const RouterContext& context, RestorableState& restorable, RequestEvents& events)

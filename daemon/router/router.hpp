@@ -86,7 +86,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   std::size_t queued() const { return frames_.waiting(); }
 
  private:
-  void client_text(Client& client, std::string bytes);
+  void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame frame);
   bool is_control(const Frame& frame) const;
   void note_kind(Client& client, const Frame& frame);

@@ -64,17 +64,10 @@ std::size_t Router::waiting_bytes(ClientId id) const {
 void Router::client_line(ClientId id, std::string line) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
-  if (!is_batch(line)) {
-    client_text(*client, std::move(line));
-    return;
-  }
-  const auto batch = split_batch(line);
-  if (const auto* fault = std::get_if<FrameFault>(&batch)) {
-    reply_invalid(*client, fault->code, fault->reason);
-    return;
-  }
-  for (const std::string_view element : std::get<0>(batch))
-    client_text(*client, std::string(element));
+  context_.log.body("from a client", {.client = id}, line);
+  const auto fault = each_frame(
+      std::move(line), [&](ParsedFrame&& parsed) { take_parsed(*client, std::move(parsed)); });
+  if (fault) reply_invalid(*client, fault->code, fault->reason);
 }
 
 void Router::client_message(ClientId id, Frame message) {
@@ -102,9 +95,7 @@ void Router::reply_invalid(Client& client, int code, std::string_view reason) {
   client.channel.send(error_reply("null", code, reason));
 }
 
-void Router::client_text(Client& client, std::string bytes) {
-  context_.log.body("from a client", {.client = client.id()}, bytes);
-  auto parsed = parse_frame(std::move(bytes));
+void Router::take_parsed(Client& client, ParsedFrame&& parsed) {
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
     reply_invalid(client, fault->code, fault->reason);
     return;

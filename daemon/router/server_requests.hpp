@@ -17,6 +17,9 @@ namespace bridge {
 /// The upstream's requests (sampling, elicitation, roots, any other): which client is asked, to
 /// whom one is passed on, and how long one is parked when nobody can be asked (BEHAVIOUR, "Server
 /// requests").
+///
+/// Owned by the router; the loop's thread only. Bounds: those of ServerRequestTable; a request over
+/// them is answered with an error. One that is parked is answered so after --park-requests.
 class ServerRequests {
  public:
   ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight);

@@ -12,6 +12,9 @@ namespace bridge {
 /// Refusals that may mean a lost session, each with its message, and the one ping that asks for all
 /// of them whether the session is there (BEHAVIOUR, "Session: doubt"). The session decides what
 /// becomes of them when the ping has ended, and takes them out.
+///
+/// Owned by the session; the loop's thread only. Bounded by the requests in flight, which is where
+/// the messages come from. None waits longer than for the ping: ask()'s timeout, 1 s at least.
 class Doubts {
  public:
   /// `unanswered`: the ping was not answered in time; it is given up.
@@ -27,8 +30,8 @@ class Doubts {
   /// Asks, unless that is under way.
   void ask(std::chrono::milliseconds timeout);
   bool is_question(UpstreamId id) const { return is_asking() && id == question_; }
-  /// The ping has ended with this; sends it again if that may tell more, and says so: a broken
-  /// connection has told nothing of the session, and a ping only reads.
+  /// The ping has ended so. If its connection broke, that says nothing of the session: it is sent
+  /// again, as a ping only reads, and true is returned.
   bool ask_again(Ending& ending);
 
   /// Ends the asking, and gives all of them away.

@@ -11,6 +11,9 @@ namespace bridge {
 /// The session's pings: one when nothing was sent for a while, so that an idle session is kept and
 /// a lost one is noticed, and one whenever the session asks for it (BEHAVIOUR, "Session:
 /// keep-alive"). At most one at a time. What its answer or its end means is the session's affair.
+///
+/// Owned by the session; the loop's thread only. One without an answer after 15 s is given up, and
+/// the connections are made anew.
 class KeepAlive {
  public:
   /// `interval` 0: off.

@@ -31,7 +31,7 @@ Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log
       // Nothing says that the session is lost: the refusals stand. Nobody waits longer for the
       // ping than for the session itself.
       doubts_(loop, sender_, upstream, [this] { resolve_doubts(false); }),
-      timer_(loop, [this] { timer_fired(); }) {}
+      retries_(loop, *this) {}
 
 Session::State Session::state() const {
   switch (phase_) {
@@ -51,37 +51,33 @@ const Failure* Session::given_up() const {
 }
 
 void Session::abandon(UpstreamId id) {
-  if (!held_.remove(id) && !doubts_.remove(id)) upstream_.abandon(id);
+  if (!forget_unsent(id)) upstream_.abandon(id);
 }
+
+/// Forgets a message that came back and may be sent again; false if it is none.
+bool Session::forget_unsent(UpstreamId id) { return retries_.remove(id) || doubts_.remove(id); }
 
 /// The session serves: the next loss of it is the first one.
 void Session::note_answer() {
-  next_try_.forget_failures();
-  if (last_failure_ && is_open()) last_failure_.reset();
+  retries_.forget_failures();
+  if (is_open()) record_.last_failure.reset();
 }
 
 AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
   AnsweredRequests answered;
   if (has_ended()) return answered;
+  const auto fault = each_frame(std::move(bytes), [&](ParsedFrame&& parsed) {
+    answered.add(one_message(origin, std::move(parsed)).value_or(UpstreamId{}));
+  });
+  if (fault) note_malformed(origin, fault->reason);
+  // Not before: what was answered is not to be sent again.
   upstream_reachable();
-  if (!is_batch(bytes)) {
-    answered.add(one_message(origin, std::move(bytes)).value_or(UpstreamId{}));
-    return answered;
-  }
-  const auto batch = split_batch(bytes);
-  if (const auto* fault = std::get_if<FrameFault>(&batch)) {
-    note_malformed(origin, fault->reason);
-    return answered;
-  }
-  for (const std::string_view element : std::get<0>(batch))
-    answered.add(one_message(origin, std::string(element)).value_or(UpstreamId{}));
   return answered;
 }
 
 /// Returns the request that it answers.
 std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
-                                               std::string bytes) {
-  auto parsed = parse_frame(std::move(bytes));
+                                               ParsedFrame&& parsed) {
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
     note_malformed(origin, fault->reason);
     return std::nullopt;
@@ -91,13 +87,16 @@ std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
     initialize_echoed();
     return std::nullopt;
   }
-  const UpstreamId own = own_request_answered_by(origin, frame);
-  if (own != UpstreamId{}) {
-    own_message(own, origin, std::move(frame));
-    return own;
+  const UpstreamId id = request_answered_by(frame, origin);
+  if (const OwnRequest own = which_own(id); own != OwnRequest::none) {
+    own_answered(own, id, origin, std::move(frame));
+    return id;
   }
   const auto answered = events_->session_message(origin, std::move(frame));
-  if (answered) note_answer();
+  if (answered) {
+    forget_unsent(*answered);
+    note_answer();
+  }
   return answered;
 }
 
@@ -106,33 +105,34 @@ void Session::note_malformed(std::optional<UpstreamId> origin, std::string_view 
   events_->session_malformed(origin, reason);
 }
 
-/// Which of the session's own requests it answers; 0: none.
-UpstreamId Session::own_request_answered_by(std::optional<UpstreamId> origin,
-                                            const Frame& frame) const {
+UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> origin) {
   if (!frame.is_response()) return {};
-  UpstreamId id{};
-  if (frame.id_is_null) {
-    // An error without an id, on a request's own stream, is that request's.
-    id = origin.value_or(UpstreamId{});
-  } else if (const auto number = to_unsigned(frame.text(frame.id))) {
-    id = static_cast<UpstreamId>(*number);
-  }
-  const bool is_own = opening_.awaits(id) || keep_alive_.is_ping(id) || doubts_.is_question(id);
-  return is_own ? id : UpstreamId{};
+  if (frame.id_is_null) return origin.value_or(UpstreamId{});
+  return static_cast<UpstreamId>(to_unsigned(frame.text(frame.id)).value_or(0));
 }
 
-void Session::own_message(UpstreamId answered, std::optional<UpstreamId> origin, Frame frame) {
-  if (opening_.is_initialize(answered)) {
-    opening_.ended(answered);
-    initialize_answered(origin, std::move(frame));
-  } else if (keep_alive_.is_ping(answered)) {
-    keep_alive_.ping_ended();
-    note_answer();
-    if (is_open()) keep_alive_.watch();
-  } else if (doubts_.is_question(answered)) {
-    resolve_doubts(false);
-  } else {
-    opening_.ended(answered);
+Session::OwnRequest Session::which_own(UpstreamId id) const {
+  if (opening_.is_initialize(id)) return OwnRequest::initialize;
+  if (opening_.awaits(id)) return OwnRequest::opening_step;
+  if (keep_alive_.is_ping(id)) return OwnRequest::ping;
+  return doubts_.is_question(id) ? OwnRequest::doubts_ping : OwnRequest::none;
+}
+
+void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin,
+                           Frame frame) {
+  switch (own) {
+    case OwnRequest::none: break;
+    case OwnRequest::initialize:
+      opening_.ended(id);
+      initialize_answered(origin, std::move(frame));
+      break;
+    case OwnRequest::opening_step: opening_.ended(id); break;
+    case OwnRequest::ping:
+      keep_alive_.ping_ended();
+      note_answer();
+      if (is_open()) keep_alive_.watch();
+      break;
+    case OwnRequest::doubts_ping: resolve_doubts(false); break;
   }
 }
 
@@ -150,18 +150,25 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
   if (verdict == SessionVerdict::doubtful) confirm();
 }
 
+/// False if it is no request of the session's own.
 bool Session::own_ended(UpstreamId id, Ending& ending) {
-  if (opening_.is_initialize(id)) {
-    opening_.ended(id);
-    initialize_ended(std::move(ending));
-  } else if (doubts_.is_question(id)) {
-    question_ended(std::move(ending));
-  } else if (keep_alive_.is_ping(id)) {
-    ping_ended(ending);
-  } else if (opening_.awaits(id)) {
-    step_ended(id, std::move(ending));
-  } else {
-    return false;
+  switch (which_own(id)) {
+    case OwnRequest::none: return false;
+    case OwnRequest::initialize:
+      opening_.ended(id);
+      initialize_ended(std::move(ending));
+      break;
+    case OwnRequest::opening_step: step_ended(id, std::move(ending)); break;
+    case OwnRequest::ping:
+      keep_alive_.ping_ended();
+      note_ping_failure(ending);
+      if (is_open()) keep_alive_.watch();
+      break;
+    case OwnRequest::doubts_ping:
+      if (is_open() && doubts_.ask_again(ending)) break;
+      resolve_doubts(ending.session != SessionVerdict::kept);
+      note_ping_failure(ending);
+      break;
   }
   return true;
 }
@@ -177,23 +184,11 @@ void Session::step_ended(UpstreamId id, Ending ending) {
   }
 }
 
-void Session::question_ended(Ending ending) {
-  if (is_open() && doubts_.ask_again(ending)) return;
-  resolve_doubts(ending.session != SessionVerdict::kept);
-  note_ping_failure(ending);
-}
-
-void Session::ping_ended(const Ending& ending) {
-  keep_alive_.ping_ended();
-  note_ping_failure(ending);
-  if (is_open()) keep_alive_.watch();
-}
-
 /// What the end of a ping says of the session.
 void Session::note_ping_failure(const Ending& ending) {
   const auto& failure = ending.failure;
   if (failure && failure->kind == ErrorKind::auth && is_open()) {
-    last_failure_ = failure;
+    record_.last_failure = failure;
     events_->session_failed(*failure);
   }
   if (ending.session != SessionVerdict::kept) {
@@ -204,7 +199,7 @@ void Session::note_ping_failure(const Ending& ending) {
 }
 
 void Session::server_stream_changed(ServerStream state) {
-  server_stream_ = state;
+  record_.server_stream = state;
   // Open or refused: the opening need not wait longer for it. A refused one is tried again beside.
   if (state != ServerStream::waiting) opening_.server_stream_answered();
 }
@@ -246,7 +241,7 @@ void Session::reconfigure(const SessionOptions& options) {
 
 void Session::end(std::function<void()> done) {
   life_ = Ended{};
-  timer_.clear();
+  retries_.stop();
   opening_.forget();
   keep_alive_.stop();
   doubts_.take_all();

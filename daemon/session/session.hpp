@@ -9,14 +9,12 @@
 #include <variant>
 
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
 #include "session/doubts.hpp"
-#include "session/held_messages.hpp"
 #include "session/keep_alive.hpp"
 #include "session/kept_session.hpp"
-#include "session/next_try.hpp"
 #include "session/opening.hpp"
+#include "session/retries.hpp"
 #include "session/session_events.hpp"
 #include "session/session_options.hpp"
 #include "session/session_sender.hpp"
@@ -32,6 +30,14 @@ struct SessionCounts {
   std::uint64_t reconnects = 0;    ///< the upstream was away and came back, with its session
 };
 
+/// What the status and the metrics show of the session.
+struct SessionRecord {
+  SessionCounts counts;
+  ServerStream server_stream = ServerStream::off;
+  std::optional<SteadyTime> opened_at;  ///< the last one; none: there was none
+  std::optional<Failure> last_failure;  ///< of the last try, unless it has succeeded
+};
+
 /// The one session with the upstream: opened, kept and opened again (MCP 2025-11-25, "Lifecycle";
 /// BEHAVIOUR, "Session").
 ///
@@ -40,9 +46,9 @@ struct SessionCounts {
 /// answers it; messages that may be sent again (decide_retry) are held here until then.
 ///
 /// Its parts: Opening (one try, step by step), KeepAlive and Doubts (is it there), decide_retry()
-/// (what becomes of a message that failed), HeldMessages and NextTry (what waits, and until when),
-/// KeptSession (what goes on in the next session).
-class Session final : public UpstreamEvents, private Opening::Events {
+/// (what becomes of a message that failed), Retries (what is held until when, and when the next try
+/// comes), KeptSession (what goes on in the next session).
+class Session final : public UpstreamEvents, private Opening::Events, private Retries::Events {
  public:
   /// For the status.
   enum class State {
@@ -62,7 +68,7 @@ class Session final : public UpstreamEvents, private Opening::Events {
   bool is_open() const { return phase_ == Phase::open; }
   /// It is open, or nothing says that it could not be: no try was made yet, or the last one did not
   /// fail. Stays false through the tries that follow a failed one, until one succeeds.
-  bool is_ready() const { return !last_failure_; }
+  bool is_ready() const { return !record_.last_failure; }
   /// The first session is being opened, or will be by the initialize that waits for the next try.
   bool is_coming() const;
   /// Whether a client's `initialize` can be the one that opens it.
@@ -76,7 +82,7 @@ class Session final : public UpstreamEvents, private Opening::Events {
   /// Whether a try is under way, as opposed to waiting for the next one.
   bool is_trying() const { return opening_.is_under_way(); }
   /// Why the last try failed; for those that have waited for long enough.
-  const std::optional<Failure>& last_failure() const { return last_failure_; }
+  const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 
   /// REQUIRES: is_open(), but for answers.
   void send(Outgoing message) { sender_.send(std::move(message)); }
@@ -101,9 +107,8 @@ class Session final : public UpstreamEvents, private Opening::Events {
   /// Ends the session in an orderly way. No event comes after this.
   void end(std::function<void()> done);
 
-  ServerStream server_stream() const { return server_stream_; }
-  const SessionCounts& counts() const { return counts_; }
-  std::optional<SteadyTime> opened_at() const { return opened_at_; }
+  const SessionRecord& record() const { return record_; }
+  const SessionCounts& counts() const { return record_.counts; }
 
   AnsweredRequests upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
   void upstream_ended(UpstreamId id, Ending ending) override;
@@ -135,16 +140,17 @@ class Session final : public UpstreamEvents, private Opening::Events {
     Failure failure;
   };
   struct Ended {};
+  /// Which request of the session's own an upstream id is.
+  enum class OwnRequest : std::uint8_t { none, initialize, opening_step, ping, doubts_ping };
 
   // What comes from the upstream: session.cpp.
-  std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, std::string bytes);
+  std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, ParsedFrame&& parsed);
   void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
-  UpstreamId own_request_answered_by(std::optional<UpstreamId> origin, const Frame& frame) const;
-  void own_message(UpstreamId answered, std::optional<UpstreamId> origin, Frame frame);
+  OwnRequest which_own(UpstreamId id) const;
+  void own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin, Frame frame);
   bool own_ended(UpstreamId id, Ending& ending);
   void step_ended(UpstreamId id, Ending ending);
-  void ping_ended(const Ending& ending);
-  void question_ended(Ending ending);
+  bool forget_unsent(UpstreamId id);
   void note_answer();
   void note_ping_failure(const Ending& ending);
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
@@ -180,14 +186,12 @@ class Session final : public UpstreamEvents, private Opening::Events {
   void fail_held(const Failure& failure);
   void note_turned_away(const Failure& failure);
   void came_back();
-  void probe();
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
-  void release_held();
-  void fail_expired();
-  void end_message(UpstreamId id, Failure failure);
+  bool can_send_held() const override { return is_open(); }
+  void send_held(Outgoing message) override { send(std::move(message)); }
+  void end_message(UpstreamId id, Failure failure) override;
+  void try_again() override;
   void give_up_initialize();
-  void timer_fired();
-  void schedule();
 
   EventLoop& loop_;
   Upstream& upstream_;
@@ -200,17 +204,12 @@ class Session final : public UpstreamEvents, private Opening::Events {
   Opening opening_;
   KeepAlive keep_alive_;
   Doubts doubts_;
-  HeldMessages held_;
-  NextTry next_try_;
-  DeadlineTimer timer_;  ///< of what is held, and of the next try
+  Retries retries_;
 
   Phase phase_ = Phase::idle;
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
-  std::optional<Failure> last_failure_;
-  ServerStream server_stream_ = ServerStream::off;
-  std::optional<SteadyTime> opened_at_;
-  SessionCounts counts_;
+  SessionRecord record_;
 };
 
 std::string_view name_of(Session::State state);

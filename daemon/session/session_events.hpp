@@ -12,7 +12,13 @@
 
 namespace bridge {
 
-/// What the session tells the router, inside a Turn.
+/// Which request of ours this message of the upstream answers, by its id; an error without an id is
+/// the answer to the request on whose stream it came. 0: none.
+UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> origin);
+
+/// What the session tells the router, and asks it. Implemented by the router, which outlives the
+/// session's use of it; called on the loop's thread and inside a Turn. Any of them may call the
+/// session again.
 class SessionEvents {
  public:
   /// Waiting frames can go now.

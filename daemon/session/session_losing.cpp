@@ -1,7 +1,5 @@
 // A session that was lost, an upstream that is away, and the messages that wait meanwhile.
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "session/retry_decision.hpp"
 #include "session/session.hpp"
@@ -42,17 +40,14 @@ void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
     end_message(message.id, *shutdown);
     return;
   }
-  const auto now = loop_.now();
-  if (!message.notes.hold_until) message.notes.hold_until = now + options_.connect_wait;
-  const SteadyTime deadline = *message.notes.hold_until;
-  held_.hold({std::move(message), std::move(failure), now + delay, deadline});
-  schedule();
+  if (!message.notes.hold_until) message.notes.hold_until = loop_.now() + options_.connect_wait;
+  retries_.hold(std::move(message), std::move(failure), delay);
 }
 
 void Session::lose(std::string_view why) {
   if (!is_there() || !std::holds_alternative<Running>(life_)) return;
   if (is_open()) events_->session_away();
-  if (phase_ == Phase::away) next_try_.forget_failures();  // it can be reached again
+  if (phase_ == Phase::away) retries_.forget_failures();  // it can be reached again
   phase_ = Phase::waiting;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
@@ -61,12 +56,10 @@ void Session::lose(std::string_view why) {
   upstream_.session_over();
   doubts_.cancel();
   resolve_doubts(true);
-  if (next_try_.may_be_at_once()) {
+  if (retries_.may_be_at_once()) {
     start_try();
   } else {
-    const auto now = loop_.now();
-    next_try_.set(now + next_try_.failed(now, somebody_waits()));
-    schedule();
+    retries_.try_failed(somebody_waits());
   }
 }
 
@@ -99,7 +92,7 @@ void Session::resolve_doubts(bool lost) {
 
 // The session may well be there, but its upstream cannot be reached.
 void Session::go_away(const Failure& failure) {
-  last_failure_ = failure;
+  record_.last_failure = failure;
   events_->session_failed(failure);
   if (!is_there()) return;  // a try to open is under way or due: it will tell
   if (failure.definitive) {
@@ -115,19 +108,15 @@ void Session::go_away(const Failure& failure) {
               log_text(failure));
     keep_alive_.stop();
   }
-  const auto now = loop_.now();
-  next_try_.set_at_latest(now + next_try_.failed(now, somebody_waits()));
-  schedule();
+  retries_.try_failed(somebody_waits());
 }
 
 /// Waiting would change nothing: who waits is told so, and the next who asks tries anew.
 void Session::fail_held(const Failure& failure) {
-  next_try_.clear();
-  const std::vector<HeldMessage> held = held_.take_all();
-  schedule();
+  retries_.clear_try();
   Failure told = failure;
   told.delivered = Delivered::no;
-  for (const HeldMessage& one : held) end_message(one.message.id, told);
+  retries_.end_all(told);
   if (phase_ == Phase::away) events_->session_refused(failure);
 }
 
@@ -135,49 +124,44 @@ void Session::fail_held(const Failure& failure) {
 /// answers something.
 void Session::note_turned_away(const Failure& failure) {
   if (failure.kind != ErrorKind::auth || !is_open()) return;
-  const bool is_news = !last_failure_;
-  last_failure_ = failure;
+  const bool is_news = is_ready();
+  record_.last_failure = failure;
   events_->session_failed(failure);
   // It may concern that one request alone.
   if (is_news && failure.status == 403) keep_alive_.ping();
 }
 
 bool Session::somebody_waits() const {
-  return events_->frames_wait() || !held_.empty() || initialize_.clients;
+  return events_->frames_wait() || retries_.holds_messages() || initialize_.clients;
 }
 
 void Session::came_back() {
   phase_ = Phase::open;
-  ++counts_.reconnects;
-  next_try_.clear();
-  next_try_.forget_failures();
-  last_failure_.reset();
+  ++record_.counts.reconnects;
+  retries_.clear_try();
+  retries_.forget_failures();
+  record_.last_failure.reset();
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
   keep_alive_.watch();
   if (!doubts_.empty()) confirm();
-  release_held();
-  schedule();
+  retries_.send_ready();
   events_->session_open();
 }
 
-/// Is the upstream back? What is held asks as well as a ping.
-void Session::probe() {
-  next_try_.begin(loop_.now());
-  if (held_.empty()) {
-    keep_alive_.ping();
-  } else {
-    release_held();
+void Session::try_again() {
+  if (!is_wanted()) return;
+  if (!is_there()) {
+    start_try();
+    return;
   }
-}
-
-void Session::release_held() {
-  for (HeldMessage& held : held_.take_ready(loop_.now())) send(std::move(held.message));
-}
-
-void Session::fail_expired() {
-  for (HeldMessage& held : held_.take_expired(loop_.now()))
-    end_message(held.message.id, std::move(held.failure));
+  // Is the upstream back? What is held asks as well as a ping.
+  retries_.begin_try();
+  if (retries_.holds_messages()) {
+    retries_.send_ready();
+  } else {
+    keep_alive_.ping();
+  }
 }
 
 void Session::end_message(UpstreamId id, Failure failure) {
@@ -188,10 +172,8 @@ void Session::end_message(UpstreamId id, Failure failure) {
 
 void Session::give_up_held(const Failure& failure) {
   life_ = GivingUp{failure};
-  const std::vector<HeldMessage> held = held_.take_all();
-  schedule();
   upstream_.give_up_unsent(failure);
-  for (const HeldMessage& one : held) end_message(one.message.id, failure);
+  retries_.end_all(failure);
   if (!is_trying()) give_up_initialize();
 }
 
@@ -201,29 +183,6 @@ void Session::give_up_initialize() {
   const UpstreamId id = initialize_.clients->id;
   withdraw_initialize(id);
   end_message(id, *given_up());
-}
-
-void Session::timer_fired() {
-  fail_expired();
-  if (next_try_.take_due(loop_.now()) && is_wanted()) {
-    if (is_there()) {
-      probe();
-    } else {
-      start_try();
-    }
-  }
-  if (is_open()) release_held();
-  schedule();
-}
-
-void Session::schedule() {
-  const auto held = held_.next_time(is_open());
-  const auto next_try = next_try_.due();
-  if (!held && !next_try) {
-    timer_.clear();
-  } else {
-    timer_.set(std::min(held.value_or(SteadyTime::max()), next_try.value_or(SteadyTime::max())));
-  }
 }
 
 }  // namespace bridge

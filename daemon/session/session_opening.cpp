@@ -10,7 +10,8 @@ namespace bridge {
 
 bool Session::is_coming() const {
   const bool is_asked_for = initialize_.clients || options_.client_capabilities;
-  return phase_ == Phase::opening || (phase_ == Phase::waiting && next_try_.due() && is_asked_for);
+  return phase_ == Phase::opening ||
+         (phase_ == Phase::waiting && retries_.has_next_try() && is_asked_for);
 }
 
 bool Session::wants_initialize() const {
@@ -21,9 +22,8 @@ bool Session::wants_initialize() const {
 
 void Session::require() {
   if (has_ended() || is_open() || is_trying()) return;
-  if (phase_ == Phase::away || (phase_ == Phase::waiting && next_try_.due())) {
-    next_try_.retry_soon(loop_.now());
-    schedule();
+  if (phase_ == Phase::away || (phase_ == Phase::waiting && retries_.has_next_try())) {
+    retries_.try_soon();
     return;
   }
   if (!initialize_.clients) initialize_.params = own_params();
@@ -52,8 +52,8 @@ std::string Session::own_params() const {
 
 void Session::start_try() {
   if (initialize_.params.empty()) initialize_.params = own_params();
-  next_try_.begin(loop_.now());
   phase_ = Phase::opening;
+  retries_.begin_try();
   Outgoing message;
   message.id = initialize_.clients ? initialize_.clients->id : sender_.ids().next();
   message.may_repeat = true;
@@ -89,7 +89,7 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
   }
   kept_.initialize_params = initialize_.params;
   kept_.server = std::move(server);
-  server_stream_ = ServerStream::waiting;
+  record_.server_stream = ServerStream::waiting;
   if (std::exchange(initialize_.clients, std::nullopt))
     events_->session_message(origin, std::move(frame));
   opening_.handshake_done(kept_.server->protocol_version());
@@ -130,7 +130,7 @@ bool Session::is_clients_alone(const Failure& failure) const {
 void Session::refuse_client(const Failure& failure) {
   opening_.stop();
   phase_ = Phase::refused;
-  last_failure_ = failure_of_opening(failure);
+  record_.last_failure = failure_of_opening(failure);
   initialize_ = {};
   log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
 }
@@ -138,21 +138,19 @@ void Session::refuse_client(const Failure& failure) {
 // Everything is settled before anybody is told: who is told may ask for a session at once.
 void Session::refuse(const Failure& refusal) {
   Failure failure = failure_of_opening(refusal);
-  ++counts_.failed_tries;
+  ++record_.counts.failed_tries;
   opening_.stop();
   phase_ = Phase::refused;
-  last_failure_ = failure;
-  next_try_.clear();
-  next_try_.forget_failures();
+  record_.last_failure = failure;
+  retries_.clear_try();
+  retries_.forget_failures();
   const auto clients = std::exchange(initialize_, {}).clients;
-  const std::vector<HeldMessage> held = held_.take_all();
-  schedule();
   log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
             log_text(failure));
   events_->session_failed(failure);
   events_->session_refused(failure);
   failure.delivered = Delivered::no;
-  for (const HeldMessage& one : held) end_message(one.message.id, failure);
+  retries_.end_all(failure);
   if (clients) end_message(clients->id, failure);
 }
 
@@ -165,21 +163,17 @@ void Session::try_failed(Failure failure) {
     return;
   }
   failure.delivered = Delivered::no;
-  ++counts_.failed_tries;
-  if (!last_failure_ || last_failure_->message != failure.message || !next_try_.has_failed()) {
+  ++record_.counts.failed_tries;
+  const auto& before = record_.last_failure;
+  if (!before || before->message != failure.message || !retries_.has_failed()) {
     log_.peer(LogLevel::warning, "cannot open a session",
               "cannot open a session with {}: {}; trying again", upstream_.target(),
               log_text(failure));
   }
-  const auto delay = next_try_.failed(loop_.now(), somebody_waits(), failure.retry_after);
+  retries_.try_failed(somebody_waits(), failure.retry_after);
   events_->session_failed(failure);
-  last_failure_ = std::move(failure);
-  if (is_wanted()) {
-    next_try_.set(loop_.now() + delay);
-  } else {
-    next_try_.clear();
-  }
-  schedule();
+  record_.last_failure = std::move(failure);
+  if (!is_wanted()) retries_.clear_try();
 }
 
 SessionSettings Session::settings_to_restore() const {
@@ -189,14 +183,14 @@ SessionSettings Session::settings_to_restore() const {
 void Session::opening_done() {
   const bool was_lost = is_lost();
   ++kept_.number;
-  ++counts_.opened;
+  ++record_.counts.opened;
   phase_ = Phase::open;
   initialize_ = {};
-  last_failure_.reset();
-  opened_at_ = loop_.now();
+  record_.last_failure.reset();
+  record_.opened_at = loop_.now();
   keep_alive_.watch();
   if (was_lost) {
-    ++counts_.reopened;
+    ++record_.counts.reopened;
     log_.peer(LogLevel::info, "session reopened", "session with {} opened again",
               upstream_.target());
     events_->session_replaced(kept_.server->declared_list_changes());
@@ -204,8 +198,7 @@ void Session::opening_done() {
     log_.peer(LogLevel::info, "session opened", "session with {} open, protocol version {}",
               upstream_.target(), printable(kept_.server->protocol_version(), 40));
   }
-  release_held();
-  schedule();
+  retries_.send_ready();
   events_->session_open();
 }
 

@@ -48,6 +48,9 @@ class JsonScanner {
   /// Takes `c` or faults.
   bool expect(char c) { return take(c) || fail(JsonFault::syntax); }
 
+  /// Takes one value, of this length, that another scanner has taken from here.
+  void skip(std::size_t length) { position_ += length; }
+
   /// Takes one string; `raw` is what stands between the quotes.
   bool string(Slice& raw);
 

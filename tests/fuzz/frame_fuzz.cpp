@@ -63,14 +63,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     MUST(code == -32700 || code == -32600);
   }
   if (bridge::is_batch(text)) {
-    const auto split = bridge::split_batch(text);
-    if (const auto* elements = std::get_if<std::vector<std::string_view>>(&split)) {
+    const auto batch = bridge::parse_batch(text);
+    if (const auto* elements = std::get_if<std::vector<bridge::ParsedFrame>>(&batch)) {
       MUST(!elements->empty());
-      // The grammar of each was checked with the whole.
-      for (const std::string_view element : *elements) {
-        const auto one = parse_frame(std::string(element));
-        const auto* fault = std::get_if<FrameFault>(&one);
-        MUST(fault == nullptr || fault->code == -32600);
+      for (const bridge::ParsedFrame& element : *elements) {
+        if (const auto* fault = std::get_if<FrameFault>(&element)) {
+          MUST(fault->code == -32600);  // the grammar of each was checked with the whole
+          continue;
+        }
+        const Frame& frame = std::get<Frame>(element);
+        check_accepted(frame, frame.bytes);
+        // Alone it is the same message.
+        const auto parsed = parse_frame(frame.bytes);
+        const Frame* const alone = std::get_if<Frame>(&parsed);
+        MUST(alone != nullptr && alone->kind == frame.kind && alone->method == frame.method);
+        MUST(alone->text(alone->id) == frame.text(frame.id));
+        MUST(alone->text(alone->params) == frame.text(frame.params));
+        MUST(alone->text(token_of(*alone)) == frame.text(token_of(frame)));
       }
     }
   }

@@ -1,5 +1,6 @@
 #include "downstream/http/posted_messages.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "jsonrpc/error_codes.hpp"
@@ -13,8 +14,7 @@ namespace {
 constexpr FrameFault null_id{json_rpc::invalid_request, "Invalid Request: id is null"};
 
 /// Adds one message; its fault if it is none.
-std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std::string bytes) {
-  auto parsed = parse_frame(std::move(bytes));
+std::optional<FrameFault> add_message(PostedMessages& posted, ParsedFrame&& parsed) {
   if (const auto* fault = std::get_if<FrameFault>(&parsed)) return *fault;
   Frame& frame = std::get<Frame>(parsed);
   if (frame.id_is_null) return null_id;
@@ -34,7 +34,7 @@ std::variant<std::monostate, FrameFault> add_message(PostedMessages& posted, std
     return FrameFault{json_rpc::invalid_request, reason};  // it has no id to be answered under
   }
   posted.messages.push_back(std::move(frame));
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -43,21 +43,19 @@ std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
   PostedMessages posted;
   make_single_line(body);
   if (!is_batch(body)) {
-    const auto outcome = add_message(posted, std::move(body));
-    if (const auto* fault = std::get_if<FrameFault>(&outcome)) return *fault;
+    if (const auto fault = add_message(posted, parse_frame(std::move(body)))) return *fault;
     return posted;
   }
   posted.is_batch = true;
-  const auto elements = split_batch(body);
-  if (const auto* fault = std::get_if<FrameFault>(&elements)) return *fault;
-  const auto& all = std::get<0>(elements);
+  auto batch = parse_batch(body);
+  if (const auto* fault = std::get_if<FrameFault>(&batch)) return *fault;
+  auto& all = std::get<0>(batch);
   if (all.size() > PostedMessages::max_messages) {
     return FrameFault{json_rpc::invalid_request,
                       "Invalid Request: more than 1000 messages in an array"};
   }
-  for (const std::string_view element : all) {
-    const auto outcome = add_message(posted, std::string(element));
-    if (const auto* fault = std::get_if<FrameFault>(&outcome))
+  for (ParsedFrame& parsed : all) {
+    if (const auto fault = add_message(posted, std::move(parsed)))
       posted.faults.push_back(error_reply("null", fault->code, fault->reason));
   }
   return posted;

@@ -55,7 +55,7 @@ bool is_garbage(const std::string& line) {
   const auto first = line.find_first_not_of(" \t");
   if (first == line.npos || (line[first] != '{' && line[first] != '[')) return true;
   if (line.size() > short_line && names_protocol(line)) return false;
-  if (is_batch(line)) return std::holds_alternative<FrameFault>(split_batch(line));
+  if (is_batch(line)) return std::holds_alternative<FrameFault>(parse_batch(line));
   return std::holds_alternative<FrameFault>(parse_frame(line));
 }
 

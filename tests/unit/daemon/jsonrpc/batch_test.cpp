@@ -2,29 +2,47 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "frames.hpp"
+#include "jsonrpc/frame.hpp"
 
-using bridge::fault_of;
-using bridge::FrameFault;
-using bridge::is_batch;
-using bridge::split_batch;
+using namespace bridge;
 
 namespace {
 
-std::vector<std::string> elements(std::string_view text) {
-  const auto split = split_batch(text);
-  const auto* parts = std::get_if<std::vector<std::string_view>>(&split);
-  REQUIRE(parts != nullptr);
-  return {parts->begin(), parts->end()};
+std::vector<ParsedFrame> elements(std::string_view text) {
+  auto batch = parse_batch(text);
+  auto* all = std::get_if<std::vector<ParsedFrame>>(&batch);
+  REQUIRE(all != nullptr);
+  return std::move(*all);
+}
+
+/// 0: it is a message.
+int fault_of(const ParsedFrame& parsed) {
+  const auto* fault = std::get_if<FrameFault>(&parsed);
+  return fault == nullptr ? 0 : fault->code;
 }
 
 int batch_fault(std::string_view text) {
-  const auto split = split_batch(text);
-  const auto* fault = std::get_if<FrameFault>(&split);
+  const auto batch = parse_batch(text);
+  const auto* fault = std::get_if<FrameFault>(&batch);
   return fault == nullptr ? 0 : fault->code;
+}
+
+/// All that a parsed message says, as text.
+std::string described(const ParsedFrame& parsed) {
+  if (const auto* fault = std::get_if<FrameFault>(&parsed)) return std::string(fault->reason);
+  const Frame& frame = std::get<Frame>(parsed);
+  std::string all = frame.bytes + "|" + frame.method + "|" + (frame.id_is_null ? "null" : "");
+  for (const Slice part :
+       {frame.id, frame.params, frame.result, frame.error, frame.progress_token, frame.request_id,
+        frame.meta, frame.protocol_version, frame.subscription_id, frame.result_type}) {
+    all += "|";
+    all += frame.text(part);
+  }
+  return all;
 }
 
 }  // namespace
@@ -38,10 +56,32 @@ TEST_CASE("a text that begins with an array is a batch") {
   CHECK_FALSE(is_batch("  "));
 }
 
-TEST_CASE("a batch falls into its elements, each with its own bytes") {
-  CHECK(elements(R"( [ {"id":1,"method":"a"} ,{"method":"b","params":{"x":[1, 2]}}, 7,"x"] )") ==
-        std::vector<std::string>{R"({"id":1,"method":"a"})",
-                                 R"({"method":"b","params":{"x":[1, 2]}})", "7", "\"x\""});
+TEST_CASE("each element of a batch is what it is alone, wherever it stands") {
+  const std::vector<std::string> alone = {
+      R"({"id":1,"method":"a"})",
+      R"({ "method" : "b" , "params" : {"x":[1, 2]} })",
+      R"({"id":"q","method":"c","params":{"_meta":{"progressToken":"t\u0041"},"y":"]"}})",
+      R"({"method":"notifications/progress","params":{"progressToken":7,"progress":1}})",
+      R"({"method":"notifications/cancelled","params":{"requestId":"q"}})",
+      R"({"id":3,"result":{"a":[{}]}})",
+      R"({"id":4,"result":{"resultType":"complete"}})",
+      R"({"id":5,"method":"d","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"v"}}})",
+      R"({"method":"e","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}})",
+      R"({"id":null,"error":{"code":-1,"message":"m"}})",
+      R"({"id":1,"id":2,"method":"a"})",
+      R"({"id":1,"method":"a","result":1})",
+      R"({})",
+      R"([{"id":1,"method":"a"}])",
+      "7",
+      R"("x")",
+      "null",
+  };
+  std::string text = " [ ";
+  for (const std::string& element : alone) text += (text.size() > 3 ? " ,\n" : "") + element;
+  const auto parsed = elements(text + " ] ");
+  REQUIRE(parsed.size() == alone.size());
+  for (std::size_t at = 0; at < alone.size(); ++at)
+    CHECK(described(parsed[at]) == described(parse_frame(alone[at])));
 }
 
 TEST_CASE("an empty batch is invalid") {
@@ -68,8 +108,9 @@ TEST_CASE("in a mixed batch each element stands for itself") {
 }
 
 TEST_CASE("the whole batch is checked before any of it counts") {
-  for (const char* text : {"[", "[1", "[1,2}", "[1,]", "[1 2]", "[1] 2", "[1][2]",
-                           R"([{"id":1,"method":"a"},{"id"}])", R"([{"id":1,"method":"a"})"}) {
+  for (const char* text :
+       {"[", "[1", "[1,2}", "[1,]", "[1 2]", "[1] 2", "[1][2]", "[{}", "[{}}", "[{} {}]",
+        R"([{"id":1,"method":"a"},{"id"}])", R"([{"id":1,"method":"a"})"}) {
     CAPTURE(text);
     CHECK(batch_fault(text) == -32700);
   }

@@ -34,28 +34,22 @@ TEST_CASE("requests are started in the order they came and do not wait for one a
 }
 
 TEST_CASE("a notification is handed over before the next frame of its client starts") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  FakeClient& other = t.connect();
-  t.notify(client, "notifications/roots/list_changed");
-  t.call(client, "1", "after");
-  t.call(other, "1", "other");
+  TwoClients t;
+  t.notify(t.client, roots_changed);
+  t.call(t.client, "1", "after");
+  t.call(t.other, "1", "other");
   CHECK(t.calls() == Lines{"other"});  // another client does not wait for it
-  t.upstream.finish(t.upstream.id_of("notifications/roots/list_changed"));
+  t.hand_over(roots_changed);
   CHECK(t.calls() == Lines{"other", "after"});
 }
 
 TEST_CASE("a notification that is not handed over holds its client up for 30 s") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  FakeClient& later = t.connect();
-  t.notify(client, "notifications/roots/list_changed");
-  t.call(client, "1", "a");
+  TwoClients t;
+  t.notify(t.client, roots_changed);
+  t.call(t.client, "1", "a");
   t.advance(10s);
-  t.notify(later, "notifications/roots/list_changed");
-  t.call(later, "1", "b");
+  t.notify(t.other, roots_changed);
+  t.call(t.other, "1", "b");
   t.advance(19999ms);
   CHECK(t.calls().empty());
   t.advance(1ms);
@@ -68,24 +62,18 @@ TEST_CASE("a notification that is not handed over holds its client up for 30 s")
 }
 
 TEST_CASE("no timer runs on when nothing is being handed over") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.notify(client, "notifications/roots/list_changed");
+  OneClient t;
+  t.notify(t.client, roots_changed);
   CHECK(t.loop.next_due());
-  t.upstream.finish(t.upstream.id_of("notifications/roots/list_changed"));
+  t.hand_over(roots_changed);
   CHECK_FALSE(t.loop.next_due());
 }
 
 TEST_CASE("with --max-inflight 1 requests go strictly one at a time, each client in turn") {
-  RouterFixture t(with(1));
-  t.open();
-  FakeClient& first = t.connect();
-  FakeClient& second = t.connect();
-  FakeClient& third = t.connect();
-  for (const char* name : {"a1", "a2", "a3"}) t.call(first, "1", name);
-  for (const char* name : {"b1", "b2"}) t.call(second, "1", name);
-  t.call(third, "1", "c1");
+  ThreeClients t(with(1));
+  for (const char* name : {"a1", "a2", "a3"}) t.call(t.client, "1", name);
+  for (const char* name : {"b1", "b2"}) t.call(t.other, "1", name);
+  t.call(t.third, "1", "c1");
   Lines started;
   for (std::size_t n = 1; n <= 6; ++n) {
     REQUIRE(t.calls().size() == n);
@@ -97,26 +85,19 @@ TEST_CASE("with --max-inflight 1 requests go strictly one at a time, each client
 }
 
 TEST_CASE("a free place is no newcomer's while somebody waits, nor one's who has left") {
-  RouterFixture t(with(1));
-  t.open();
-  FakeClient& first = t.connect();
-  FakeClient& leaver = t.connect();
-  FakeClient& third = t.connect();
-  t.call(first, "1", "a");
-  t.call(leaver, "1", "never");
-  t.call(third, "1", "c");
-  t.leave(leaver);
+  ThreeClients t(with(1));
+  t.call(t.client, "1", "a");
+  t.call(t.other, "1", "never");
+  t.call(t.third, "1", "c");
+  t.leave(t.other);
   t.answer_call("a");
   CHECK(t.calls() == Lines{"a", "c"});
 }
 
 TEST_CASE("--client-inflight bounds one client and not the other") {
-  RouterFixture t(with(256, 2));
-  t.open();
-  FakeClient& client = t.connect();
-  FakeClient& other = t.connect();
-  for (const char* name : {"a1", "a2", "a3"}) t.call(client, "1", name);
-  t.call(other, "1", "b");
+  TwoClients t(with(256, 2));
+  for (const char* name : {"a1", "a2", "a3"}) t.call(t.client, "1", name);
+  t.call(t.other, "1", "b");
   CHECK(t.calls() == Lines{"a1", "a2", "b"});
   CHECK(t.router.queued() == 1);
   t.answer_call("a2");
@@ -125,33 +106,29 @@ TEST_CASE("--client-inflight bounds one client and not the other") {
 
 TEST_CASE("notifications take no place, and keep theirs in the order") {
   for (const RouterOptions& options : {with(1), with(256, 1)}) {
-    RouterFixture t(options);
-    t.open();
-    FakeClient& client = t.connect();
-    t.call(client, "1", "a");
-    t.notify(client, "notifications/roots/list_changed");
-    CHECK(t.upstream.count("notifications/roots/list_changed") == 1);
-    t.upstream.finish(t.upstream.id_of("notifications/roots/list_changed"));
-    t.call(client, "2", "b");
-    t.notify(client, "notifications/roots/list_changed");
-    CHECK(t.upstream.count("notifications/roots/list_changed") == 1);
+    OneClient t(options);
+    t.call(t.client, "1", "a");
+    t.notify(t.client, roots_changed);
+    CHECK(t.upstream.count(roots_changed) == 1);
+    t.hand_over(roots_changed);
+    t.call(t.client, "2", "b");
+    t.notify(t.client, roots_changed);
+    CHECK(t.upstream.count(roots_changed) == 1);
     // A cancellation overtakes what waits, and makes room.
-    t.cancel(client, "1");
+    t.cancel(t.client, "1");
     CHECK(t.calls() == Lines{"a", "b"});
-    CHECK(t.upstream.count("notifications/roots/list_changed") == 2);
+    CHECK(t.upstream.count(roots_changed) == 2);
   }
 }
 
 TEST_CASE("a cancelled request that waits is simply removed") {
-  RouterFixture t(with(256, 1));
-  t.open();
-  FakeClient& client = t.connect();
-  for (const char* id : {"1", "2", "3"}) t.call(client, id, id);
-  t.cancel(client, "2");
-  CHECK(client.not_answered == Lines{"2"});
+  OneClient t(with(256, 1));
+  for (const char* id : {"1", "2", "3"}) t.call(t.client, id, id);
+  t.cancel(t.client, "2");
+  CHECK(t.client.not_answered == Lines{"2"});
   t.answer_call("1");
   t.answer_call("3");
-  CHECK(client.answered == Lines{"1", "3"});
+  CHECK(t.client.answered == Lines{"1", "3"});
   CHECK(t.upstream.count("notifications/cancelled") == 0);
   CHECK(t.calls() == Lines{"1", "3"});
 }
@@ -173,22 +150,20 @@ TEST_CASE("also while the session is being opened, but an initialize is not") {
 TEST_CASE("beyond --client-buffer a request is answered overloaded, a notification dropped") {
   RouterOptions options = with(256, 1);
   options.client_buffer = 4096;
-  RouterFixture t(options);
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneClient t(options);
+  t.call(t.client, "1", "a");
   const std::string long_name(3000, 'x');
-  t.call(client, "2", long_name);
-  t.call(client, "3", long_name);
-  t.notify(client, "notifications/" + long_name);
-  const std::string refused = client.take_line();
+  t.call(t.client, "2", long_name);
+  t.call(t.client, "3", long_name);
+  t.notify(t.client, "notifications/" + long_name);
+  const std::string refused = t.client.take_line();
   CHECK(contains(refused, R"("id":3)"));
   CHECK(contains(refused, R"("kind":"overloaded","delivered":"no")"));
   CHECK(t.router.statistics().dropped_notifications == 1);
   t.answer_call("a");
   CHECK(t.calls().size() == 2);
   // A single frame is admitted whatever its size.
-  t.call(client, "4", std::string(9000, 'y'));
+  t.call(t.client, "4", std::string(9000, 'y'));
   CHECK(t.router.queued() == 1);
 }
 
@@ -196,7 +171,7 @@ TEST_CASE("who waits for a session is answered after --connect-wait, with the la
   RouterFixture t;
   FakeClient& client = t.connect();
   t.call(client, "1", "a");
-  t.notify(client, "notifications/roots/list_changed");
+  t.notify(client, roots_changed);
   t.upstream.fail(t.upstream.id_of("initialize"),
                   failure_of(ErrorKind::connect, Delivered::no, "refused"));
   t.advance(6s);
@@ -233,7 +208,7 @@ TEST_CASE("an initialize that opens the session is answered after --connect-wait
 TEST_CASE("a notification alone opens no session, and waits for one no longer than a request") {
   RouterFixture t;
   FakeClient& client = t.connect();
-  t.notify(client, "notifications/roots/list_changed");
+  t.notify(client, roots_changed);
   CHECK(t.upstream.sent.empty());
   t.advance(10s);
   CHECK(t.router.queued() == 0);
@@ -255,45 +230,39 @@ TEST_CASE("with --handshake client anything before an initialize is refused") {
 }
 
 TEST_CASE("a further initialize is answered from what is kept, in the asker's version") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
+  OneClient t;
   t.send(
-      client,
+      t.client,
       R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})");
   CHECK(t.upstream.sent.empty());
-  const std::string answer = client.take_line();
+  const std::string answer = t.client.take_line();
   CHECK(contains(answer, R"("id":"i")"));
   CHECK(contains(answer, R"("protocolVersion":"2025-03-26")"));
 }
 
 TEST_CASE("what a client that leaves had not sent is dropped, its notifications still go in turn") {
-  RouterFixture t(with(256, 1));
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
-  t.call(client, "2", "never");
-  t.notify(client, "notifications/one");
-  t.notify(client, "notifications/two");
-  t.leave(client);
+  OneClient t(with(256, 1));
+  t.call(t.client, "1", "a");
+  t.call(t.client, "2", "never");
+  t.notify(t.client, "notifications/one");
+  t.notify(t.client, "notifications/two");
+  t.leave(t.client);
   CHECK(t.upstream.count("notifications/one") == 1);
   CHECK(t.upstream.count("notifications/two") == 0);
-  t.upstream.finish(t.upstream.id_of("notifications/one"));
+  t.hand_over("notifications/one");
   CHECK(t.upstream.count("notifications/two") == 1);
-  t.upstream.finish(t.upstream.id_of("notifications/two"));
+  t.hand_over("notifications/two");
   CHECK(t.calls() == Lines{"a"});
   CHECK(t.budget.used() == 0);
 }
 
 TEST_CASE("one that is being handed over when its client leaves goes before the next") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.notify(client, "notifications/one");
-  t.notify(client, "notifications/two");
-  t.leave(client);
+  OneClient t;
+  t.notify(t.client, "notifications/one");
+  t.notify(t.client, "notifications/two");
+  t.leave(t.client);
   CHECK(t.upstream.count("notifications/two") == 0);
-  t.upstream.finish(t.upstream.id_of("notifications/one"));
+  t.hand_over("notifications/one");
   CHECK(t.upstream.count("notifications/two") == 1);
 }
 
@@ -315,59 +284,50 @@ TEST_CASE("without a session they wait for one, for --connect-wait, within --max
 }
 
 TEST_CASE("with --max-clients 1 clients are served one after the other") {
-  RouterFixture t(sequential());
-  t.open();
-  FakeClient& first = t.connect();
-  FakeClient& second = t.connect();
-  FakeClient& third = t.connect();
-  CHECK(second.feed == RingFeed::none);
-  t.call(first, "1", "a");
-  t.call(second, "1", "b");
-  t.call(third, "1", "c");
+  ThreeClients t(sequential());
+  CHECK(t.other.feed == RingFeed::none);
+  t.call(t.client, "1", "a");
+  t.call(t.other, "1", "b");
+  t.call(t.third, "1", "c");
   CHECK(t.calls() == Lines{"a"});
   // What is the bridge's own is answered at once.
-  t.send(third, R"({"jsonrpc":"2.0","id":"s","method":"bridge/status"})");
-  CHECK(third.answered == Lines{R"("s")"});
-  t.leave(first);
+  t.send(t.third, R"({"jsonrpc":"2.0","id":"s","method":"bridge/status"})");
+  CHECK(t.third.answered == Lines{R"("s")"});
+  t.leave(t.client);
   CHECK(t.calls() == Lines{"a", "b"});
-  CHECK(second.feed == RingFeed::takes);
-  t.half_close(second);
+  CHECK(t.other.feed == RingFeed::takes);
+  t.half_close(t.other);
   CHECK(t.calls() == Lines{"a", "b"});
   t.answer_call("b");
-  CHECK(second.finished);
+  CHECK(t.other.finished);
   CHECK(t.calls() == Lines{"a", "b", "c"});
 }
 
 TEST_CASE("one that only looks on is not the one that is served") {
-  RouterFixture t(sequential());
-  t.open();
-  FakeClient& looks_on = t.connect();
-  FakeClient& second = t.connect();
-  t.call(second, "1", "b");
+  TwoClients t(sequential());
+  t.call(t.other, "1", "b");
   CHECK(t.calls().empty());
-  t.send(looks_on, R"({"jsonrpc":"2.0","id":1,"method":"bridge/status"})");
+  t.send(t.client, R"({"jsonrpc":"2.0","id":1,"method":"bridge/status"})");
   CHECK(t.calls() == Lines{"b"});
-  t.call(looks_on, "2", "a");
+  t.call(t.client, "2", "a");
   CHECK(t.calls() == Lines{"b"});
-  t.leave(second);
+  t.leave(t.other);
   CHECK(t.calls() == Lines{"b", "a"});
 }
 
 TEST_CASE("a client that half-closes has all its answers, then it is done at the turn's end") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
-  t.notify(client, "notifications/roots/list_changed");
-  t.half_close(client);
+  OneClient t;
+  t.call(t.client, "1", "a");
+  t.notify(t.client, roots_changed);
+  t.half_close(t.client);
   t.answer_call("a");
-  CHECK_FALSE(client.finished);
+  CHECK_FALSE(t.client.finished);
   t.in_turn([&] {
-    t.upstream.finish(t.upstream.id_of("notifications/roots/list_changed"));
-    CHECK_FALSE(client.finished);
+    t.hand_over(roots_changed);
+    CHECK_FALSE(t.client.finished);
   });
-  CHECK(client.finished);
-  CHECK_FALSE(t.knows(client));
+  CHECK(t.client.finished);
+  CHECK_FALSE(t.knows(t.client));
   FakeClient& silent = t.connect();
   t.half_close(silent);
   CHECK(silent.finished);

@@ -25,54 +25,44 @@ constexpr std::string_view logged =
 }  // namespace
 
 TEST_CASE("equal ids of two clients go upstream under increasing numbers and come back") {
-  RouterFixture t;
-  t.open();
-  FakeClient& first = t.connect();
-  FakeClient& second = t.connect();
-  t.call(first, "1", "a");
-  t.call(second, "1", "b");
+  TwoClients t;
+  t.call(t.client, "1", "a");
+  t.call(t.other, "1", "b");
   CHECK(t.id_of_call("a") < t.id_of_call("b"));
   t.answer_call("b", R"("for b")");
-  CHECK(first.lines.empty());
-  CHECK(second.take_line() == R"({"jsonrpc":"2.0","id":1,"result":"for b"})");
+  CHECK(t.client.lines.empty());
+  CHECK(t.other.take_line() == R"({"jsonrpc":"2.0","id":1,"result":"for b"})");
   t.answer_call("a", R"("for a")");
-  CHECK(first.take_line() == R"({"jsonrpc":"2.0","id":1,"result":"for a"})");
-  CHECK(second.lines.empty());
+  CHECK(t.client.take_line() == R"({"jsonrpc":"2.0","id":1,"result":"for a"})");
+  CHECK(t.other.lines.empty());
 }
 
 TEST_CASE("an answer with another type of id is not the answer") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneClient t;
+  t.call(t.client, "1", "a");
   const UpstreamId id = t.id_of_call("a");
   t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":"{}","result":{{}}}})", value_of(id)), id);
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
   CHECK(t.router.statistics().unknown_answers == 1);
   t.answer_call("a");
-  CHECK(client.answered == Lines{"1"});
+  CHECK(t.client.answered == Lines{"1"});
 }
 
 TEST_CASE("an error without an id on a request's own stream is that request's") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, R"("x")", "a");
+  OneClient t;
+  t.call(t.client, R"("x")", "a");
   t.upstream.say(R"({"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m"}})",
                  t.id_of_call("a"));
-  CHECK(client.take_line() == R"({"jsonrpc":"2.0","id":"x","error":{"code":-1,"message":"m"}})");
+  CHECK(t.client.take_line() == R"({"jsonrpc":"2.0","id":"x","error":{"code":-1,"message":"m"}})");
 }
 
 TEST_CASE("a progress token comes back byte for byte, to its owner alone") {
-  RouterFixture t;
-  t.open();
-  FakeClient& owner = t.connect();
-  FakeClient& other = t.connect();
+  TwoClients t;
   for (const std::string token : {R"("t")", "0", R"("")", "1.5", R"("a\"b")", R"("\u0041")"}) {
     CAPTURE(token);
     t.upstream.sent.clear();
     t.send(
-        owner,
+        t.client,
         fmt::format(
             R"({{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"_meta":{{"progressToken":{}}},"name":"a"}}}})",
             token));
@@ -82,89 +72,79 @@ TEST_CASE("a progress token comes back byte for byte, to its owner alone") {
     // Wherever it comes from.
     t.upstream.say(progress(id), id);
     t.upstream.say(progress(id));
-    for (const std::string& line : owner.take_lines())
+    for (const std::string& line : t.client.take_lines())
       CHECK(contains(line, fmt::format(R"("progressToken":{},)", token)));
-    CHECK(owner.about.size() == 2);
-    owner.about.clear();
+    CHECK(t.client.about.size() == 2);
+    t.client.about.clear();
     t.answer_call("a");
     // A stale token makes real clients hang up.
     t.upstream.say(progress(id));
-    CHECK(owner.take_lines().size() == 1);
+    CHECK(t.client.take_lines().size() == 1);
   }
-  CHECK(other.lines.empty());
+  CHECK(t.other.lines.empty());
   CHECK(t.feed.ring().size() == 0);
 }
 
 TEST_CASE("equal tokens of two clients do not meet, and one may be used again") {
-  RouterFixture t;
-  t.open();
-  FakeClient& first = t.connect();
-  FakeClient& second = t.connect();
+  TwoClients t;
   const auto call = [&](FakeClient& client) {
     t.send(
         client,
         R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"},"name":"a"}})");
     return t.id_of_call("a");
   };
-  const UpstreamId one = call(first);
-  const UpstreamId two = call(second);
+  const UpstreamId one = call(t.client);
+  const UpstreamId two = call(t.other);
   CHECK(one != two);
   t.upstream.say(progress(two), two);
-  CHECK(first.lines.empty());
-  CHECK(contains(second.take_line(), R"("progressToken":"t")"));
+  CHECK(t.client.lines.empty());
+  CHECK(contains(t.other.take_line(), R"("progressToken":"t")"));
   t.upstream.answer(two);
-  second.take_lines();
-  const UpstreamId again = call(second);
+  t.other.take_lines();
+  const UpstreamId again = call(t.other);
   t.upstream.say(progress(two), two);
-  CHECK(second.lines.empty());
+  CHECK(t.other.lines.empty());
   t.upstream.say(progress(again), again);
-  CHECK(contains(second.take_line(), R"("progressToken":"t")"));
+  CHECK(contains(t.other.take_line(), R"("progressToken":"t")"));
 }
 
 TEST_CASE("progress of a request without a token, or with an unknown one, is dropped") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneClient t;
+  t.call(t.client, "1", "a");
   t.upstream.say(progress(t.id_of_call("a")));
   t.upstream.say(progress(UpstreamId{999}));
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
   CHECK(t.router.statistics().dropped_notifications == 2);
 }
 
 TEST_CASE("a cancellation goes upstream with the bridge's id, and no answer comes") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, R"("A")", "a");
+  OneClient t;
+  t.call(t.client, R"("A")", "a");
   const UpstreamId id = t.id_of_call("a");
   // The same id in another spelling; what else is in it stays as it is.
   const std::string line =
       R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"reason":"0.10 \u0041","requestId":{},"x":1e400}}}})";
-  t.send(client, fmt::format(fmt::runtime(line), R"("\u0041")"));
+  t.send(t.client, fmt::format(fmt::runtime(line), R"("\u0041")"));
   CHECK(t.upstream.last("notifications/cancelled").body ==
         fmt::format(fmt::runtime(line), value_of(id)));
   CHECK(t.upstream.abandoned == std::vector<UpstreamId>{id});
-  CHECK(client.not_answered == Lines{R"("A")"});
+  CHECK(t.client.not_answered == Lines{R"("A")"});
   CHECK(t.router.in_flight() == 0);
   // An answer that comes all the same.
   t.answer_call("a");
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
   CHECK(t.router.statistics().unknown_answers == 1);
 }
 
 TEST_CASE("a cancellation of an id that the client does not have in flight is dropped") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  FakeClient& other = t.connect();
-  t.call(other, "7", "a");
-  for (const char* id : {"7", "1", R"("7")", "null", R"("never")", "0"}) t.cancel(client, id);
-  t.cancel(other, R"("7")");
-  t.notify(other, "notifications/cancelled");
+  TwoClients t;
+  t.call(t.other, "7", "a");
+  for (const char* id : {"7", "1", R"("7")", "null", R"("never")", "0"}) t.cancel(t.client, id);
+  t.cancel(t.other, R"("7")");
+  t.notify(t.other, "notifications/cancelled");
   CHECK(t.upstream.count("notifications/cancelled") == 0);
   t.answer_call("a");
-  CHECK(other.answered == Lines{"7"});
+  CHECK(t.other.answered == Lines{"7"});
 }
 
 TEST_CASE("an initialize is never cancelled, and goes on without its sender") {
@@ -204,13 +184,10 @@ TEST_CASE("when a client leaves, --orphans says what becomes of its requests") {
   for (const Orphans orphans : {Orphans::finish, Orphans::cancel}) {
     const bool finishes = orphans == Orphans::finish;
     CAPTURE(finishes);
-    RouterFixture t(with_orphans(orphans));
-    t.open();
-    FakeClient& stays = t.connect();
-    FakeClient& leaves = t.connect();
-    t.call(leaves, "1", "a");
-    t.call(leaves, "2", "b");
-    t.leave(leaves);
+    TwoClients t(with_orphans(orphans));
+    t.call(t.other, "1", "a");
+    t.call(t.other, "2", "b");
+    t.leave(t.other);
     const UpstreamId a = t.id_of_call("a");
     const UpstreamId b = t.id_of_call("b");
     CHECK(t.upstream.count("notifications/cancelled") == (finishes ? 0 : 2));
@@ -224,42 +201,37 @@ TEST_CASE("when a client leaves, --orphans says what becomes of its requests") {
     t.answer_call("a");
     t.answer_call("b");
     CHECK(t.feed.ring().size() == (finishes ? 1 : 0));  // the session's
-    CHECK(leaves.lines.empty());
-    CHECK(stays.lines.empty());
+    CHECK(t.other.lines.empty());
+    CHECK(t.client.lines.empty());
     CHECK(successor.lines.empty());
     CHECK(t.router.in_flight() == 0);
   }
 }
 
 TEST_CASE("a notification on a request's stream is its client's, also after the answer") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  FakeClient& other = t.connect();
-  t.call(client, "1", "a");
+  TwoClients t;
+  t.call(t.client, "1", "a");
   const UpstreamId id = t.id_of_call("a");
   t.upstream.say(std::string(logged), id);
-  CHECK(client.about == Lines{"1"});
+  CHECK(t.client.about == Lines{"1"});
   t.answer_call("a");
   t.upstream.say(std::string(logged), id);
-  CHECK(client.about == Lines{"1"});
-  CHECK(client.lines.size() == 3);
-  CHECK(other.lines.empty());
+  CHECK(t.client.about == Lines{"1"});
+  CHECK(t.client.lines.size() == 3);
+  CHECK(t.other.lines.empty());
   CHECK(t.feed.ring().size() == 0);
 }
 
 TEST_CASE("what belongs to the session is everybody's, wherever it comes from") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneClient t;
+  t.call(t.client, "1", "a");
   for (const char* method : {"notifications/tools/list_changed", "notifications/resources/updated",
                              "notifications/elicitation/complete", "notifications/tasks/status"}) {
     t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method), t.id_of_call("a"));
   }
   t.upstream.say(std::string(logged));
   CHECK(t.feed.ring().size() == 5);
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
 }
 
 TEST_CASE("a stream that ends without the answer says what came instead") {
@@ -271,48 +243,42 @@ TEST_CASE("a stream that ends without the answer says what came instead") {
        {Case{"", R"("kind":"closed")"}, Case{"oops", "is no message"},
         Case{R"({"jsonrpc":"2.0","method":"x/y"})", "ended without the answer"}}) {
     CAPTURE(one.kind);
-    RouterFixture t;
-    t.open();
-    FakeClient& client = t.connect();
-    t.call(client, "1", "a");
+    OneClient t;
+    t.call(t.client, "1", "a");
     const UpstreamId id = t.id_of_call("a");
     const std::string came = one.came;
     if (!came.empty()) t.upstream.say(came, id);
-    client.take_lines();
+    t.client.take_lines();
     t.upstream.finish(id, !came.empty());
-    CHECK(contains(client.take_line(), one.kind));
+    CHECK(contains(t.client.take_line(), one.kind));
   }
 }
 
 TEST_CASE("a request that was given too much time is cancelled upstream, one not sent is not") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneClient t;
+  t.call(t.client, "1", "a");
   t.upstream.break_off(t.id_of_call("a"),
                        failure_of(ErrorKind::timeout, Delivered::unknown, "too long"));
-  CHECK(contains(client.take_line(), R"("kind":"timeout")"));
+  CHECK(contains(t.client.take_line(), R"("kind":"timeout")"));
   CHECK(t.upstream.count("notifications/cancelled") == 1);
 }
 
 TEST_CASE("a client whose queue is full has its answer streams paused, later ones too") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
-  client.is_congested = true;
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, true); });
-  t.call(client, "2", "b");
+  OneClient t;
+  t.call(t.client, "1", "a");
+  t.client.is_congested = true;
+  t.in_turn([&] { t.router.client_congestion(t.client.identity().id, true); });
+  t.call(t.client, "2", "b");
   const UpstreamId a = t.id_of_call("a");
   const UpstreamId b = t.id_of_call("b");
   CHECK(t.upstream.paused[a]);
   CHECK(t.upstream.paused[b]);
-  client.is_congested = false;
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, false); });
+  t.client.is_congested = false;
+  t.in_turn([&] { t.router.client_congestion(t.client.identity().id, false); });
   CHECK_FALSE(t.upstream.paused[a]);
   CHECK_FALSE(t.upstream.paused[b]);
   // What nobody reads any more is paused for nobody.
-  t.in_turn([&] { t.router.client_congestion(client.identity().id, true); });
-  t.leave(client);
+  t.in_turn([&] { t.router.client_congestion(t.client.identity().id, true); });
+  t.leave(t.client);
   CHECK_FALSE(t.upstream.paused[a]);
 }

@@ -25,6 +25,8 @@ namespace bridge {
 
 using Lines = std::vector<std::string>;
 
+constexpr std::string_view roots_changed = "notifications/roots/list_changed";
+
 /// A router and its session between fake clients and a fake upstream, in time that the test
 /// advances.
 struct RouterFixture {
@@ -136,8 +138,11 @@ struct RouterFixture {
   void answer_call(std::string_view name, std::string_view result = "{}") {
     upstream.answer(id_of_call(name), result);
   }
+  /// The last notification of this method has reached it.
+  void hand_over(std::string_view method) { upstream.finish(upstream.id_of(method)); }
   /// The upstream asks, on the server stream or on that request's.
-  void ask(std::string_view raw_id, std::string_view method, std::optional<UpstreamId> about = {}) {
+  void ask(std::string_view raw_id, std::optional<UpstreamId> about = {},
+           std::string_view method = "sampling/createMessage") {
     upstream.say(
         fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{}}}})", raw_id, method),
         about);
@@ -151,6 +156,12 @@ struct RouterFixture {
     std::erase_if(upstream.sent,
                   [](const Outgoing& one) { return one.kind == OutgoingKind::response; });
     return bodies;
+  }
+
+  /// What it asked last was answered at once: nobody answers that.
+  bool is_refused() {
+    const Lines told = responses();
+    return told.size() == 1 && told.front().find(R"("code":-32601)") != std::string::npos;
   }
 
   // Time.
@@ -198,6 +209,25 @@ struct RouterFixture {
     const auto params = find_member(message.body, "params");
     return find_string(params.value_or("{}"), "name").value_or("");
   }
+};
+
+/// The same, with its session open.
+struct OpenRouter : RouterFixture {
+  explicit OpenRouter(const RouterOptions& options = {}) : RouterFixture(options) { open(); }
+};
+
+/// And with one client, or several.
+struct OneClient : OpenRouter {
+  using OpenRouter::OpenRouter;
+  FakeClient& client = connect();
+};
+struct TwoClients : OneClient {
+  using OneClient::OneClient;
+  FakeClient& other = connect();
+};
+struct ThreeClients : TwoClients {
+  using TwoClients::TwoClients;
+  FakeClient& third = connect();
 };
 
 inline bool contains(const std::string& text, std::string_view part) {

@@ -22,19 +22,17 @@ void subscribe(RouterFixture& t, const FakeClient& client, std::string_view uri,
 }  // namespace
 
 TEST_CASE("a control method that is answered later holds nothing up, and its client stays") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.send(client, control("1", "bridge/later"));
-  t.send(client, control("2", "bridge/status"));
-  t.call(client, "3", "a");
+  OneClient t;
+  t.send(t.client, control("1", "bridge/later"));
+  t.send(t.client, control("2", "bridge/status"));
+  t.call(t.client, "3", "a");
   t.answer_call("a");
-  t.half_close(client);
-  CHECK(client.answered == Lines{"2", "3"});
-  CHECK_FALSE(client.finished);
+  t.half_close(t.client);
+  CHECK(t.client.answered == Lines{"2", "3"});
+  CHECK_FALSE(t.client.finished);
   t.in_turn(t.control.later.at(0));
-  CHECK(client.answered == Lines{"2", "3", "1"});
-  CHECK(client.finished);
+  CHECK(t.client.answered == Lines{"2", "3", "1"});
+  CHECK(t.client.finished);
 }
 
 TEST_CASE("a control method that is answered when its client has left reaches nobody") {
@@ -86,103 +84,88 @@ TEST_CASE("bridge/* overtakes what waits, but for bridge/notifications") {
 }
 
 TEST_CASE("what a client sends says how it stands to the ring") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})");
-  CHECK(contains(client.take_line(), "-32601"));
-  CHECK(client.feed == RingFeed::reads);
-  t.call(client, "2", "a");
-  CHECK(client.feed == RingFeed::takes);
-  t.notify(client, "bridge/peek");
-  CHECK(client.feed == RingFeed::none);
-  t.call(client, "3", "b");
-  CHECK(client.feed == RingFeed::none);
+  OneClient t;
+  t.send(t.client, R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})");
+  CHECK(contains(t.client.take_line(), "-32601"));
+  CHECK(t.client.feed == RingFeed::reads);
+  t.call(t.client, "2", "a");
+  CHECK(t.client.feed == RingFeed::takes);
+  t.notify(t.client, "bridge/peek");
+  CHECK(t.client.feed == RingFeed::none);
+  t.call(t.client, "3", "b");
+  CHECK(t.client.feed == RingFeed::none);
 }
 
 TEST_CASE("a batch is taken apart, each of its messages for itself") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
+  OneClient t;
   t.send(
-      client,
+      t.client,
       R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}},[],{"id":2,"jsonrpc":"2.0","method":"bridge/status"}])");
   CHECK(t.calls() == Lines{"a"});
-  CHECK(client.lines.size() == 2);
-  t.send(client, "[]");
-  CHECK(contains(client.lines.back(), "-32600"));
+  CHECK(t.client.lines.size() == 2);
+  t.send(t.client, "[]");
+  CHECK(contains(t.client.lines.back(), "-32600"));
 }
 
 TEST_CASE("at the end what waits is answered, what is in flight has the grace") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  FakeClient& left = t.connect();
-  FakeClient& waiting = t.connect();
-  t.call(client, "1", "a");
-  t.call(left, "1", "b");
-  t.leave(left);
-  t.notify(waiting, "notifications/one");
-  t.call(waiting, "2", "never");
+  ThreeClients t;
+  t.call(t.client, "1", "a");
+  t.call(t.other, "1", "b");
+  t.leave(t.other);
+  t.notify(t.third, "notifications/one");
+  t.call(t.third, "2", "never");
   bool idle = false;
   t.router.on_idle([&] { idle = true; });
   t.in_turn([&] { t.router.begin_shutdown(); });
-  CHECK(contains(waiting.take_line(), R"("kind":"shutdown","delivered":"no")"));
-  CHECK(client.lines.empty());
+  CHECK(contains(t.third.take_line(), R"("kind":"shutdown","delivered":"no")"));
+  CHECK(t.client.lines.empty());
   CHECK_FALSE(t.router.wants_session());
   CHECK_FALSE(t.router.frames_wait());
-  t.call(waiting, "3", "too late");
-  CHECK(contains(waiting.take_line(), R"("kind":"shutdown")"));
+  t.call(t.third, "3", "too late");
+  CHECK(contains(t.third.take_line(), R"("kind":"shutdown")"));
   t.answer_call("b");
   CHECK_FALSE(idle);
   t.answer_call("a");
-  CHECK(client.answered == Lines{"1"});
+  CHECK(t.client.answered == Lines{"1"});
   CHECK(idle);
 }
 
 TEST_CASE("when the grace is over, what is in flight is cancelled and answered") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  FakeClient& done = t.connect();
-  t.call(client, "1", "a");
-  t.call(done, "2", "b");
-  t.half_close(done);
+  TwoClients t;
+  t.call(t.client, "1", "a");
+  t.call(t.other, "2", "b");
+  t.half_close(t.other);
   const UpstreamId a = t.id_of_call("a");
   t.in_turn([&] { t.router.begin_shutdown(); });
   t.in_turn([&] { t.router.end_shutdown(); });
-  CHECK(contains(client.take_line(), R"("kind":"shutdown","delivered":"unknown")"));
+  CHECK(contains(t.client.take_line(), R"("kind":"shutdown","delivered":"unknown")"));
   CHECK(t.upstream.count("notifications/cancelled") == 2);
   CHECK(std::find(t.upstream.abandoned.begin(), t.upstream.abandoned.end(), a) !=
         t.upstream.abandoned.end());
   CHECK_FALSE(t.router.has_requests_in_flight());
-  CHECK(done.answered == Lines{"2"});
+  CHECK(t.other.answered == Lines{"2"});
 }
 
 TEST_CASE("requests that wait to be sent again are answered at once at the end") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneClient t;
+  t.call(t.client, "1", "a");
   t.upstream.fail(t.id_of_call("a"), failure_of(ErrorKind::connect, Delivered::no, "refused"));
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
   t.in_turn([&] { t.router.begin_shutdown(); });
-  CHECK(contains(client.take_line(), R"("kind":"shutdown")"));
+  CHECK(contains(t.client.take_line(), R"("kind":"shutdown")"));
 }
 
 TEST_CASE(
     "a new session gets the log level and the subscriptions; clients are told what may differ") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.send(client,
+  OneClient t;
+  t.send(t.client,
          R"({"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}})");
   t.upstream.answer(t.upstream.id_of("logging/setLevel"));
-  subscribe(t, client, "demo://a");
+  subscribe(t, t.client, "demo://a");
   t.upstream.answer(t.upstream.id_of("resources/subscribe"));
-  subscribe(t, client, "demo://refused");
+  subscribe(t, t.client, "demo://refused");
   t.upstream.answer_error(t.upstream.id_of("resources/subscribe"), R"({"code":-1,"message":"m"})");
-  t.leave(client);  // a subscription outlives its client
+  t.leave(t.client);  // a subscription outlives its client
   const SessionSettings set = t.router.settings();
   CHECK(set.log_level_params == R"({"level":"debug"})");
   CHECK(set.subscriptions == Lines{"demo://a"});
@@ -202,19 +185,16 @@ TEST_CASE(
 }
 
 TEST_CASE("an unsubscribe goes upstream when no other client wants the resource any more") {
-  RouterFixture t;
-  t.open();
-  FakeClient& first = t.connect();
-  FakeClient& second = t.connect();
-  for (FakeClient* client : {&first, &second}) {
+  TwoClients t;
+  for (FakeClient* client : {&t.client, &t.other}) {
     subscribe(t, *client, "demo://a");
     t.upstream.answer(t.upstream.id_of("resources/subscribe"));
     client->take_lines();
   }
-  subscribe(t, first, "demo://a", "unsubscribe");
-  CHECK(first.take_line() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  subscribe(t, t.client, "demo://a", "unsubscribe");
+  CHECK(t.client.take_line() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
   CHECK(t.upstream.count("resources/unsubscribe") == 0);
-  subscribe(t, second, "demo://a", "unsubscribe");
+  subscribe(t, t.other, "demo://a", "unsubscribe");
   CHECK(t.upstream.count("resources/unsubscribe") == 1);
   t.upstream.answer(t.upstream.id_of("resources/unsubscribe"));
   CHECK(t.router.settings().subscriptions.empty());
@@ -223,22 +203,20 @@ TEST_CASE("an unsubscribe goes upstream when no other client wants the resource 
 TEST_CASE("every request ends in exactly one class of the statistics") {
   RouterOptions options;
   options.client_inflight = 1;
-  RouterFixture t(options);
-  t.open();
-  FakeClient& client = t.connect();
-  t.call(client, "1", "a");
+  OneClient t(options);
+  t.call(t.client, "1", "a");
   t.answer_call("a");
-  t.call(client, "2", "b");
+  t.call(t.client, "2", "b");
   t.upstream.answer_error(t.id_of_call("b"), R"({"code":-1,"message":"m"})");
-  t.call(client, "3", "c");
+  t.call(t.client, "3", "c");
   t.upstream.finish(t.id_of_call("c"));
-  t.call(client, "4", "d");
-  t.call(client, "5", "e");
-  t.cancel(client, "5");
-  t.cancel(client, "4");
-  t.call(client, "6", "f");
-  t.call(client, "7", "g");
-  t.leave(client);
+  t.call(t.client, "4", "d");
+  t.call(t.client, "5", "e");
+  t.cancel(t.client, "5");
+  t.cancel(t.client, "4");
+  t.call(t.client, "6", "f");
+  t.call(t.client, "7", "g");
+  t.leave(t.client);
   t.answer_call("f");
   const auto& ended = t.router.statistics().ended[static_cast<std::size_t>(MethodClass::call)];
   const auto of = [&](Outcome outcome) { return ended[static_cast<std::size_t>(outcome)]; };

@@ -18,13 +18,11 @@ std::uint64_t asked(FakeClient& client) {
 }  // namespace
 
 TEST_CASE("a request goes to who declared it, under an id of the bridge's, and its answer back") {
-  RouterFixture t;
-  t.open();
-  FakeClient& silent = t.connect();
-  t.call_and_answer(silent);
+  OneClient t;
+  t.call_and_answer(t.client);
   FakeClient& client = t.connect_answering(sampling);
   FakeClient& younger = t.connect_answering(sampling);
-  t.ask(R"("srv")", "sampling/createMessage");
+  t.ask(R"("srv")");
   const std::uint64_t id = asked(client);
   CHECK(id != 0);
   // Only from the one that was asked, and only once.
@@ -34,96 +32,88 @@ TEST_CASE("a request goes to who declared it, under an id of the bridge's, and i
   t.respond(client, id, R"("again")");
   CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":"srv","result":"mine"})"});
   CHECK(t.router.statistics().unknown_answers == 3);
-  CHECK(silent.lines.empty());
+  CHECK(t.client.lines.empty());
   CHECK(younger.lines.empty());
 }
 
 TEST_CASE("the upstream's ping is answered by the bridge") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.ask("7", "ping");
+  OneClient t;
+  t.ask("7", {}, "ping");
   CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":7,"result":{}})"});
-  CHECK(client.lines.empty());
+  CHECK(t.client.lines.empty());
 }
 
 TEST_CASE("by its initialize a client counts from its notifications/initialized on") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.initialize(client, "0", R"({"sampling":{}})");
-  client.take_lines();
-  t.ask("1", "sampling/createMessage");
-  CHECK(contains(t.responses().at(0), "-32601"));
-  t.notify(client, "notifications/initialized");
-  t.ask("2", "sampling/createMessage");
-  CHECK(asked(client) != 0);
+  OneClient t;
+  t.initialize(t.client, "0", R"({"sampling":{}})");
+  t.client.take_lines();
+  t.ask("1");
+  CHECK(t.is_refused());
+  t.notify(t.client, "notifications/initialized");
+  t.ask("2");
+  CHECK(asked(t.client) != 0);
 }
 
 TEST_CASE("it goes to the only client with requests in flight, else to the one connected longest") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& oldest = t.connect_answering(sampling);
   FakeClient& busy = t.connect_answering(sampling);
-  t.ask("1", "sampling/createMessage");
+  t.ask("1");
   CHECK(asked(oldest) != 0);
   t.call(busy, "1", "a");
-  t.ask("2", "sampling/createMessage");
+  t.ask("2");
   CHECK(asked(busy) != 0);
   t.call(oldest, "1", "b");
-  t.ask("3", "sampling/createMessage");
+  t.ask("3");
   CHECK(asked(oldest) != 0);
 }
 
 TEST_CASE("one about a request goes to its client first, and to its user's alone") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& stranger = t.connect_answering(sampling, "unix", 2000);
   FakeClient& remote = t.connect_answering(sampling, "http");
   FakeClient& same = t.connect_answering(sampling);
   FakeClient& client = t.connect_answering(sampling);
   t.call(client, "5", "a");
   const UpstreamId about = t.id_of_call("a");
-  t.ask("1", "sampling/createMessage", about);
+  t.ask("1", about);
   CHECK(client.about == Lines{"5"});
   t.decline(client, asked(client));
   const std::uint64_t id = asked(same);
   CHECK(id != 0);
   t.decline(same, id);
-  CHECK(contains(t.responses().at(0), "-32601"));
+  CHECK(t.is_refused());
   CHECK(stranger.lines.empty());
   CHECK(remote.lines.empty());
   // On the server stream it is for every client.
   t.leave(same);
   t.leave(client);
-  t.ask("2", "sampling/createMessage");
+  t.ask("2");
   CHECK(asked(stranger) != 0);
 }
 
 TEST_CASE("its user still counts when the client has left and the request goes on") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& stranger = t.connect_answering(sampling, "unix", 2000);
   FakeClient& same = t.connect_answering(sampling);
   FakeClient& client = t.connect();
   t.call(client, "5", "a");
   t.leave(client);
-  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  t.ask("1", t.id_of_call("a"));
   CHECK(asked(same) != 0);
   CHECK(stranger.lines.empty());
 }
 
 TEST_CASE("a refusal passes it on, the last one's is the answer; any other error is an answer") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& first = t.connect_answering(sampling);
   FakeClient& second = t.connect_answering(sampling);
-  t.ask("1", "sampling/createMessage");
+  t.ask("1");
   t.decline(first, asked(first));
   t.decline(second, asked(second));
   CHECK(t.responses() ==
         Lines{R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})"});
-  t.ask("2", "sampling/createMessage");
+  t.ask("2");
   const std::uint64_t id = asked(first);
   t.send(first,
          fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":-1,"message":"m"}}}})", id));
@@ -132,18 +122,17 @@ TEST_CASE("a refusal passes it on, the last one's is the answer; any other error
 }
 
 TEST_CASE("one that has left a question open for 30 s is asked no further one") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& silent = t.connect_answering(sampling);
   FakeClient& other = t.connect_answering(sampling);
-  t.ask("1", "sampling/createMessage");
+  t.ask("1");
   const std::uint64_t id = asked(silent);
   CHECK(id != 0);
   t.advance(29999ms);
-  t.ask("2", "sampling/createMessage");
+  t.ask("2");
   CHECK(asked(silent) != 0);
   t.advance(1ms);
-  t.ask("3", "sampling/createMessage");
+  t.ask("3");
   CHECK(asked(other) != 0);
   CHECK(silent.lines.empty());
   // The open one stays with who has it.
@@ -152,11 +141,9 @@ TEST_CASE("one that has left a question open for 30 s is asked no further one") 
 }
 
 TEST_CASE("with clients connected of whom none can be asked it is refused at once") {
-  RouterFixture t;
-  t.open();
-  FakeClient& client = t.connect();
-  t.call_and_answer(client);
-  t.ask("1", "sampling/createMessage");
+  OneClient t;
+  t.call_and_answer(t.client);
+  t.ask("1");
   CHECK(contains(t.responses().at(0), R"("code":-32601)"));
   CHECK(t.router.parked() == 0);
 }
@@ -164,12 +151,11 @@ TEST_CASE("with clients connected of whom none can be asked it is refused at onc
 TEST_CASE("with nobody connected, or only onlookers, it is parked for --park-requests") {
   for (const bool looks_on : {false, true}) {
     CAPTURE(looks_on);
-    RouterFixture t;
-    t.open();
+    OpenRouter t;
     if (looks_on) t.send(t.connect(), R"({"jsonrpc":"2.0","id":1,"method":"bridge/status"})");
-    t.ask(R"("srv")", "sampling/createMessage");
+    t.ask(R"("srv")");
     t.advance(10s);
-    t.ask(R"("later")", "sampling/createMessage");
+    t.ask(R"("later")");
     CHECK(t.router.parked() == 2);
     t.advance(19999ms);
     CHECK(t.responses().empty());
@@ -185,9 +171,8 @@ TEST_CASE("with nobody connected, or only onlookers, it is parked for --park-req
 }
 
 TEST_CASE("a parked one goes to the first client that can be asked") {
-  RouterFixture t;
-  t.open();
-  t.ask(R"("srv")", "sampling/createMessage");
+  OpenRouter t;
+  t.ask(R"("srv")");
   FakeClient& unfit = t.connect_answering(R"("roots/list")");
   FakeClient& unreachable = t.connect();
   unreachable.reachable = false;
@@ -203,19 +188,17 @@ TEST_CASE("a parked one goes to the first client that can be asked") {
 }
 
 TEST_CASE("at most 64 are parked; the next is told that it is too much") {
-  RouterFixture t;
-  t.open();
-  for (int n = 0; n < 64; ++n) t.ask(std::to_string(n), "sampling/createMessage");
+  OpenRouter t;
+  for (int n = 0; n < 64; ++n) t.ask(std::to_string(n));
   CHECK(t.responses().empty());
-  t.ask("64", "sampling/createMessage");
+  t.ask("64");
   CHECK(contains(t.responses().at(0), "overloaded"));
 }
 
 TEST_CASE("when the one that was asked leaves, the session's question waits for another") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& first = t.connect_answering(sampling);
-  t.ask("1", "sampling/createMessage");
+  t.ask("1");
   CHECK(asked(first) != 0);
   t.advance(20s);
   t.leave(first);
@@ -228,53 +211,49 @@ TEST_CASE("when the one that was asked leaves, the session's question waits for 
 }
 
 TEST_CASE("one that half-closes while it is asked passes the question on") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& other = t.connect_answering(sampling);
   FakeClient& client = t.connect_answering(sampling);
   t.call(client, "5", "a");
-  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  t.ask("1", t.id_of_call("a"));
   CHECK(asked(client) != 0);
   t.half_close(client);
   CHECK(asked(other) != 0);
   t.half_close(other);
-  CHECK(contains(t.responses().at(0), "-32601"));
+  CHECK(t.is_refused());
 }
 
 TEST_CASE("one that has half-closed is not asked, but another is") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& client = t.connect_answering(sampling);
   t.call(client, "5", "a");
   t.half_close(client);
-  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
-  CHECK(contains(t.responses().at(0), "-32601"));
+  t.ask("1", t.id_of_call("a"));
+  CHECK(t.is_refused());
   FakeClient& other = t.connect_answering(sampling);
-  t.ask("2", "sampling/createMessage", t.id_of_call("a"));
+  t.ask("2", t.id_of_call("a"));
   CHECK(asked(other) != 0);
   CHECK(client.lines.empty());
 }
 
 TEST_CASE("a question about a request of a client that leaves is refused, not passed on") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& other = t.connect_answering(sampling);
   FakeClient& client = t.connect_answering(sampling);
   t.call(client, "5", "a");
-  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  t.ask("1", t.id_of_call("a"));
   CHECK(asked(client) != 0);
   t.leave(client);
-  CHECK(contains(t.responses().at(0), "-32601"));
+  CHECK(t.is_refused());
   CHECK(other.lines.empty());
 }
 
 TEST_CASE("when a request ends, another who is asked about it is told, before the answer") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& other = t.connect_answering(sampling);
   FakeClient& client = t.connect();
   t.call(client, "5", "a");
-  t.ask("1", "sampling/createMessage", t.id_of_call("a"));
+  t.ask("1", t.id_of_call("a"));
   const std::uint64_t id = asked(other);
   t.answer_call("a");
   const std::string told = other.take_line();
@@ -285,14 +264,13 @@ TEST_CASE("when a request ends, another who is asked about it is told, before th
 }
 
 TEST_CASE("the upstream's cancellation goes to who is asked with its id, or removes a parked one") {
-  RouterFixture t;
-  t.open();
-  t.ask(R"("p")", "sampling/createMessage");
+  OpenRouter t;
+  t.ask(R"("p")");
   t.upstream.say(
       R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"p"}})");
   CHECK(t.router.parked() == 0);
   FakeClient& client = t.connect_answering(sampling);
-  t.ask(R"("q")", "sampling/createMessage");
+  t.ask(R"("q")");
   const std::uint64_t id = asked(client);
   t.upstream.say(
       R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"1.0","requestId":"q"}})");
@@ -306,10 +284,9 @@ TEST_CASE("the upstream's cancellation goes to who is asked with its id, or remo
 }
 
 TEST_CASE("with the session its questions are lost: who was asked is told") {
-  RouterFixture t;
-  t.open();
+  OpenRouter t;
   FakeClient& client = t.connect_answering(sampling);
-  t.ask("1", "sampling/createMessage");
+  t.ask("1");
   const std::uint64_t id = asked(client);
   t.upstream.lose_session();
   t.let_it_open();
@@ -331,7 +308,7 @@ TEST_CASE("what onlookers see is parked in every case and may be answered unaske
   t.open();
   FakeClient& client = t.connect();
   t.call_and_answer(client);
-  t.ask(R"("srv")", "sampling/createMessage");
+  t.ask(R"("srv")");
   REQUIRE(onlookers.shown.size() == 1);
   const std::uint64_t id =
       to_unsigned(find_member(onlookers.shown[0], "id").value_or("0")).value_or(0);

@@ -57,6 +57,31 @@ TEST_CASE(
   CHECK(t.events.count("open") == 1);
 }
 
+TEST_CASE("what is answered on the server stream while it is held is not sent again") {
+  Open t;
+  const UpstreamId answered = t.go_away();
+  t.advance(100ms);
+  const UpstreamId other = t.send();
+  t.upstream.fail(other, t.unreachable());
+  t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{}}}})", value_of(answered)));
+  CHECK(t.session.is_open());
+  CHECK_FALSE(t.upstream.is_under_way(answered));
+  CHECK(t.upstream.is_under_way(other));
+  t.advance(60s);
+  CHECK(t.upstream.count("tools/call") == 3);
+  CHECK(t.events.end_of(answered) == nullptr);
+}
+
+TEST_CASE("nor is what was told to come again, when its answer comes before") {
+  Open t;
+  const UpstreamId call = t.send();
+  t.upstream.fail(call, t.come_again(503, 5s));
+  t.upstream.answer(call);
+  t.advance(60s);
+  CHECK(t.upstream.count("tools/call") == 1);
+  CHECK(t.events.end_of(call) == nullptr);
+}
+
 TEST_CASE("all that is held goes in the same moment in which the upstream is back") {
   Open t;
   t.go_away();

@@ -101,6 +101,16 @@ TEST_CASE("who gives its request up is not answered when the doubt ends") {
   CHECK(t.events.end_of(call) == nullptr);
 }
 
+TEST_CASE("nor is one that is answered while it is in doubt") {
+  Doubted t;
+  const UpstreamId call = t.doubt();
+  t.upstream.answer(call);
+  t.upstream.fail(t.upstream.id_of("ping"), t.about_session(), SessionVerdict::lost);
+  t.let_it_open();
+  CHECK(t.events.end_of(call) == nullptr);
+  CHECK(t.upstream.count("tools/call") == 1);
+}
+
 TEST_CASE("a doubt while the upstream is away is cleared up when it is back") {
   Doubted t;
   const UpstreamId call = t.send();
