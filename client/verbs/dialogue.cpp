@@ -1,13 +1,10 @@
 #include "verbs/dialogue.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
+#include <utility>
 
 #include "connection/hints.hpp"
-#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "terminal/progress_bar.hpp"
 #include "verbs/describe_error.hpp"
@@ -17,13 +14,8 @@
 namespace client {
 namespace {
 
-/// Id of a request whose answer says that the daemon has read bridge/peek: what it had written
-/// from its ring before that is behind us then.
-constexpr std::string_view peeked_id = "\"peeked\"";
 /// Id of the request that looks into what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
-
-bool is_for_the_bridge(std::string_view method) { return method.substr(0, 7) == "bridge/"; }
 
 }  // namespace
 
@@ -36,15 +28,13 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
       limit_(options.timeout),
       farewell_(options.names ? Milliseconds(0) : farewell),
       deadline_(deadline),
-      announce_keep_(keep),
-      announce_answers_(can_ask()),
-      skipping_ring_(keep) {}
+      announcements_(conversation_, keep, can_ask()),
+      questions_(console, conversation_) {}
 
 Answer Dialogue::ask(std::string_view method, std::string_view params) {
   const std::string id = next_id();
   ++last_id_;
-  announce_keep(method);
-  announce_answers(method);
+  announcements_.before(method, true);
   conversation_.queue(json::make_request(id, method, params));
   if (console_.error_is_terminal() && !is_for_the_bridge(method)) {
     look_at_ = Deadline::after(waiting_timeout);
@@ -58,25 +48,8 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
 }
 
 void Dialogue::tell(std::string_view method, std::string_view params) {
-  announce_keep(method);
+  announcements_.before(method, false);
   conversation_.queue(json::make_notification(method, params));
-}
-
-/// Until the daemon has read bridge/peek it gives us its ring, as to anybody who connects. All of
-/// that stays in the ring, so showing it would only be noise.
-void Dialogue::announce_keep(std::string_view next_method) {
-  if (!std::exchange(announce_keep_, false)) return;
-  conversation_.queue(json::make_notification("bridge/peek", ""));
-  if (is_for_the_bridge(next_method)) return;  // nothing else can come before its answer
-  conversation_.queue(json::make_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
-}
-
-/// Only who says so is asked what the server wants to know. A request to the bridge alone needs
-/// nobody, and whoever makes it only looks on.
-void Dialogue::announce_answers(std::string_view next_method) {
-  if (is_for_the_bridge(next_method) || !std::exchange(announce_answers_, false)) return;
-  conversation_.queue(
-      json::make_notification("bridge/answers", R"({"methods":["elicitation/create"]})"));
 }
 
 void Dialogue::look_into_the_wait() {
@@ -110,7 +83,7 @@ std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id, int
         break;
       case Event::input:
         if (questions_.empty()) return Answer{Outcome::woken, ""};
-        take_typed();
+        questions_.take_typed();
         break;
       case Event::output_closed:  // not watched here
       case Event::closed: return Answer{Outcome::hung_up, ""};
@@ -128,10 +101,7 @@ std::optional<Answer> Dialogue::take_line(std::string_view id) {
   const json::Message message = json::parse_message(conversation_.line());
   switch (message.kind) {
     case json::Message::Kind::response: {
-      if (message.id == peeked_id) {
-        skipping_ring_ = false;
-        return std::nullopt;
-      }
+      if (announcements_.take(message)) return std::nullopt;
       if (message.id == look_id) {
         if (!id.empty()) show_wait(message);
         return std::nullopt;
@@ -165,20 +135,8 @@ void Dialogue::take_notification(const json::Message& message) {
       return;
     }
   }
-  if (message.method == "notifications/cancelled" && !questions_.empty()) {
-    const auto which = json::member(message.params, "requestId");
-    const auto found = std::find_if(questions_.begin(), questions_.end(),
-                                    [&](const Question& q) { return which && q.id == *which; });
-    if (found != questions_.end()) {
-      const bool was_shown = found == questions_.begin();
-      questions_.erase(found);
-      console_.prompt("\n");
-      console_.note("the server has withdrawn its question");
-      if (was_shown) show_question();
-      return;
-    }
-  }
-  if (!skipping_ring_) console_.pass_on(conversation_.line());
+  if (message.method == "notifications/cancelled" && questions_.withdraw(message)) return;
+  if (!announcements_.is_skipping_ring()) console_.pass_on(conversation_.line());
 }
 
 void Dialogue::take_request(const json::Message& message) {
@@ -186,49 +144,11 @@ void Dialogue::take_request(const json::Message& message) {
     conversation_.queue(json::make_result(message.id, "{}"));
     return;
   }
-  if (message.method == "elicitation/create" && can_ask()) {
-    if (auto form = ElicitationForm::from_params(message.params)) {
-      questions_.push_back({std::string(message.id), std::move(*form)});
-      if (questions_.size() == 1) show_question();
-      return;
-    }
-  }
+  if (message.method == "elicitation/create" && can_ask() && questions_.take(message)) return;
   const std::string_view why = message.method == "elicitation/create"
                                    ? "there is no terminal to ask at"
                                    : "not supported by mcp-nc";
   conversation_.queue(json::make_error(message.id, method_not_found, why));
-}
-
-void Dialogue::show_question() {
-  if (!questions_.empty()) console_.prompt(questions_.front().form.begin());
-}
-
-/// What was typed at the terminal, which gives whole lines.
-void Dialogue::take_typed() {
-  std::array<char, 4096> bytes;
-  const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-  if (count < 0 && errno == EINTR) return;
-  if (count <= 0) {
-    console_.prompt("\n");
-    questions_.front().form.end_of_input();
-    return after_typing();
-  }
-  typed_.append(bytes.data(), static_cast<std::size_t>(count));
-  std::size_t end = typed_.find('\n');
-  for (; end != std::string::npos && !questions_.empty(); end = typed_.find('\n')) {
-    const std::string line = typed_.substr(0, end);
-    typed_.erase(0, end + 1);
-    console_.prompt(questions_.front().form.take(line));
-    after_typing();
-  }
-}
-
-void Dialogue::after_typing() {
-  Question& question = questions_.front();
-  if (!question.form.done()) return;
-  conversation_.queue(json::make_result(question.id, question.form.result()));
-  questions_.pop_front();
-  show_question();
 }
 
 void Dialogue::give_up(std::string_view id, std::string_view method, std::string_view reason) {

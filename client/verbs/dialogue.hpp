@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,10 +8,11 @@
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
 #include "connection/interrupt.hpp"
-#include "elicitation/form.hpp"
 #include "json/message.hpp"
 #include "terminal/console.hpp"
+#include "verbs/announcements.hpp"
 #include "verbs/exit_code.hpp"
+#include "verbs/terminal_questions.hpp"
 
 namespace client {
 
@@ -71,20 +71,10 @@ class Dialogue {
   ExitCode report(const Answer& answer);
 
  private:
-  struct Question {
-    std::string id;
-    ElicitationForm form;
-  };
-
   std::optional<Answer> wait(Deadline deadline, std::string_view id, int also = -1);
   std::optional<Answer> take_line(std::string_view id);
   void take_notification(const json::Message& message);
   void take_request(const json::Message& message);
-  void take_typed();
-  void show_question();
-  void after_typing();
-  void announce_keep(std::string_view next_method);
-  void announce_answers(std::string_view next_method);
   bool can_ask() const { return console_.input_is_terminal() && console_.error_is_terminal(); }
   void look_into_the_wait();
   void show_wait(const json::Message& status);
@@ -97,15 +87,12 @@ class Dialogue {
   std::optional<Milliseconds> limit_;
   Milliseconds farewell_;  // none for a shell, which waits no longer than it said
   Deadline deadline_;
-  bool announce_keep_;
-  bool announce_answers_;
-  bool skipping_ring_;  // what comes is left in the daemon's ring
+  Announcements announcements_;
+  TerminalQuestions questions_;
   bool giving_up_ = false;
   std::optional<Deadline> look_at_;  // when to look into a request that is not answered yet
   unsigned long last_id_ = 0;
-  std::deque<Question> questions_;  // the first is being asked
-  std::string typed_;               // a line that is not complete yet
-  std::string refused_;             // the last error without an id
+  std::string refused_;  // the last error without an id
 };
 
 }  // namespace client

@@ -178,7 +178,7 @@ class Reached(Facing):
         server, face = self.asking()
         session = face.session({"roots": {}})
         server.ask(QUESTION)
-        self.default_daemon.status_when(lambda status: status["requests"]["parked"] == 1, "a parked question")
+        self.parked(face, 1)
         posted = face.post_stream(call("slow", {"steps": 1, "delayMs": 1000}, 8), session)
         question = posted.message()
         self.assertEqual(question["method"], "roots/list")

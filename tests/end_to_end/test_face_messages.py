@@ -264,7 +264,7 @@ class Questions(Facing):
         server, face = self.face("--handshake", "eager")
         session = face.session(self.everything)
         server.ask(request("roots/list", id="srv"))
-        self.default_daemon.status_when(lambda status: status["requests"]["parked"] == 1, "a parked request")
+        self.parked(face, 1)
         stream = face.stream(session)
         question = stream.message()
         self.assertEqual(question["method"], "roots/list")

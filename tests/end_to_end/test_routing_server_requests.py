@@ -183,6 +183,7 @@ class Parked(Questions):
         """A session opened with all capabilities, and nobody connected."""
         server, daemon = self.bridge("--handshake", "eager", "--client-capabilities", json.dumps(ALL), *options)
         server.streams(1)
+        self.look_on()
         return server, daemon
 
     def test_one_that_leaves_without_an_answer_leaves_it_to_the_next(self):

@@ -43,21 +43,22 @@ class Daemon(Process):
     def client(self, **how):
         return Client(self.socket_path, **how)
 
-    def control(self, method, params=None):
-        """Over a connection that takes no notifications, since it asks nothing else."""
-        client = self.client()
+    def control(self, method, params=None, client=None):
+        """Over `client`, or a connection that takes no notifications, since it asks nothing else."""
+        asker = client or self.client()
         try:
-            client.send(request(method, params, "control"))
+            asker.send(request(method, params, "control"))
             while True:
-                message = client.line()
+                message = asker.line()
                 if message.get("id") == "control":
                     assert "result" in message, message
                     return message["result"]
         finally:
-            client.close()
+            if not client:
+                asker.close()
 
-    def status(self):
-        return self.control("bridge/status")
+    def status(self, client=None):
+        return self.control("bridge/status", client=client)
 
     def metrics(self):
         return Metrics(self.control("bridge/metrics")["text"])
@@ -72,13 +73,13 @@ class Daemon(Process):
 
         return eventually(there, lambda: f"{what}: {last[0].text}")
 
-    def status_when(self, condition, what):
-        """The first status for which the condition holds."""
+    def status_when(self, condition, what, client=None):
+        """The first status for which the condition holds; asked over `client`, or a connection of its own each time."""
         last = {}
 
         def there():
             last.clear()
-            last.update(self.status())
+            last.update(self.status(client))
             return last if condition(last) else None
 
         return dict(eventually(there, lambda: f"{what}: {json.dumps(last)}"))

@@ -2,6 +2,7 @@
 
 from .case import Case
 from .face import Face
+from .waiting import eventually
 
 
 class Facing(Case):
@@ -24,6 +25,11 @@ class Facing(Case):
         for face in self.faces:
             face.close()
         super().tearDown()
+
+    def parked(self, face, count):
+        """Asked over HTTP: a connection to the socket that has not spoken yet is a client that could be asked, and with it
+        there a question is refused, not parked."""
+        eventually(lambda: face.get("/status").json()["requests"]["parked"] == count, f"{count} parked")
 
     def clients_of_kind(self, kind, count):
         return self.default_daemon.status_when(
