@@ -82,13 +82,12 @@ void HttpFace::drop_kept_events() {
 }
 
 void HttpFace::flush() {
-  if (context_.budget.over() && !budget_is_used_up_) {
-    budget_used_up_at_ = context_.loop.now();
+  if (context_.budget.over() && !budget_used_up_since_) {
+    budget_used_up_since_ = context_.loop.now();
     drop_kept_events();
-    if (context_.budget.over())
-      sweep_timer_.set_at_latest(budget_used_up_at_ + context_.options.stall);
+    sweep_timer_.set_at_latest(*budget_used_up_since_ + context_.options.stall);
   }
-  budget_is_used_up_ = context_.budget.over();
+  if (!context_.budget.over()) budget_used_up_since_.reset();
   server_->flush();
 }
 
@@ -178,8 +177,8 @@ void HttpFace::sweep() {
 /// what lies there for it, or an array whose answers are collected. Returns when to look again.
 std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
-  if (now < budget_used_up_at_ + context_.options.stall)
-    return budget_used_up_at_ + context_.options.stall;
+  const SteadyTime due = budget_used_up_since_.value_or(now) + context_.options.stall;
+  if (now < due) return due;
   std::size_t most = 0;
   DownstreamSession* session = nullptr;
   PendingPost* collecting = nullptr;

@@ -111,8 +111,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   AccessCheck access_;
   std::string url_;
   DeadlineTimer sweep_timer_;
-  bool budget_is_used_up_ = false;
-  SteadyTime budget_used_up_at_{};
+  std::optional<SteadyTime> budget_used_up_since_;  ///< none: it is not
   std::unique_ptr<HttpServer> server_;  ///< its connections go after those who answer on them
   std::map<std::string, std::unique_ptr<DownstreamSession>, std::less<>> sessions_;
   std::map<ClientId, std::unique_ptr<SessionlessClient>> sessionless_clients_;

@@ -37,9 +37,9 @@ HttpConnection::HttpConnection(HttpConnectionContext& context, int descriptor,
       reader_(context.max_body),
       timer_(context.loop, [this] { expired(); }),
       share_(context.budget),
+      writer_(context.loop, context.date),
       since_(context_.loop.now()),
-      last_progress_(since_),
-      last_written_(since_) {}
+      last_progress_(since_) {}
 
 void HttpConnection::start() {
   watch_time();
@@ -51,15 +51,15 @@ void HttpConnection::on_ready(DescriptorWatch::Event event) {
   switch (event) {
     case DescriptorWatch::Event::readable:
       read_ready();
-      if (phase_ != Phase::over && !unsent_.empty())
+      if (phase_ != Phase::over && !writer_.is_empty())
         mark();  // TLS may have waited for this to write
       break;
     case DescriptorWatch::Event::hung_up:
-      reset_ = true;
+      peer_ = Peer::has_reset;
       lose(false);
       break;
     case DescriptorWatch::Event::writable:
-      blocked_ = false;
+      writer_.unblock();
       mark();
       read_ready();  // TLS may have waited for this in order to read
       break;
@@ -72,15 +72,15 @@ void HttpConnection::wait() {
 }
 
 bool HttpConnection::may_read() const {
-  if (phase_ == Phase::over || input_ended_) return false;
+  if (phase_ == Phase::over || peer_ != Peer::sends) return false;
   if (phase_ == Phase::answering) return early_.size() < max_early;
-  return phase_ != Phase::reading || unsent_.bytes() <= max_unsent();
+  return phase_ != Phase::reading || writer_.unsent() <= max_unsent();
 }
 
 std::size_t HttpConnection::max_unsent() const { return trusted_ ? max_unsent_of_trusted : 0; }
 
 std::optional<SteadyTime> HttpConnection::spare_since() const {
-  const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && unsent_.empty();
+  const bool is_idle = phase_ == Phase::reading && reader_.is_idle() && writer_.is_empty();
   const bool is_leaving = phase_ == Phase::draining;
   const bool is_nobodys = !trusted_ && (phase_ == Phase::reading || phase_ == Phase::closing);
   return is_idle || is_leaving || is_nobodys ? std::optional(since_) : std::nullopt;
@@ -113,7 +113,7 @@ void HttpConnection::read_ready() {
     } else if (result.state == ByteStream::State::ended) {
       end_of_input();
     } else if (result.state == ByteStream::State::broken) {
-      reset_ = true;
+      peer_ = Peer::has_reset;
       lose(false);
     } else {
       if (result.state == ByteStream::State::wants_write)
@@ -141,12 +141,12 @@ void HttpConnection::take_input(std::string_view bytes) {
       break;
     case Phase::over: break;
   }
-  share_.set(reader_.pending_bytes() + early_.size() + unsent_.bytes());
+  share_.set(reader_.pending_bytes() + early_.size() + writer_.unsent());
 }
 
 void HttpConnection::process(std::string_view bytes) {
   while (phase_ == Phase::reading) {
-    if (unsent_.bytes() > max_unsent()) {
+    if (writer_.unsent() > max_unsent()) {
       early_.append(bytes);
       break;
     }
@@ -175,7 +175,8 @@ void HttpConnection::process(std::string_view bytes) {
         }
       } else if (reader_.expects_body() && !reader_.head().is_http_1_0 &&
                  reader_.head().header_has("expect", "100-continue")) {
-        queue("HTTP/1.1 100 Continue\r\n\r\n");
+        writer_.push("HTTP/1.1 100 Continue\r\n\r\n");
+        mark();
       }
     } else {
       RequestHead head = reader_.take_head();
@@ -191,25 +192,25 @@ void HttpConnection::process(std::string_view bytes) {
 
 void HttpConnection::begin_answer(const RequestHead& head) {
   phase_ = Phase::answering;
-  form_ = {head.keeps_connection(), head.method != "HEAD", head.is_http_1_0, false};
+  writer_.begin(head);
 }
 
 /// An answer before the request has come whole: nothing can follow it.
 void HttpConnection::refuse(HttpResponse response) {
   begin_answer(reader_.head());
   reader_.next();
-  form_.keeps_connection = false;
+  writer_.close_after();
   respond(std::move(response));
 }
 
 void HttpConnection::end_of_input() {
-  input_ended_ = true;
-  form_.keeps_connection = false;
+  peer_ = Peer::sends_no_more;
+  writer_.close_after();
   const bool answer_comes =
       phase_ == Phase::closing ||
       (phase_ == Phase::answering && (responder_ == nullptr || !responder_->ends_with_input()));
   if (answer_comes) return;
-  if (phase_ == Phase::reading && !unsent_.empty()) {
+  if (phase_ == Phase::reading && !writer_.is_empty()) {
     phase_ = Phase::closing;  // it has asked for this, and only said that it asks no more
     return;
   }
@@ -240,7 +241,7 @@ void HttpConnection::mark() {
 
 /// When something must have happened.
 std::optional<SteadyTime> HttpConnection::due() const {
-  if (!unsent_.empty()) return last_written_ + context_.stall;
+  if (!writer_.is_empty()) return last_written() + context_.stall;
   switch (phase_) {
     case Phase::reading:
       // One that never says a word is like one that stops in a head.
@@ -262,7 +263,7 @@ void HttpConnection::expired() {
   if (phase_ == Phase::over || !time) return;
   if (*time > context_.loop.now()) {
     timer_.set(*time);
-  } else if (phase_ == Phase::reading && unsent_.empty() && !reader_.is_idle()) {
+  } else if (phase_ == Phase::reading && writer_.is_empty() && !reader_.is_idle()) {
     refuse(context_.requests.refusal(408, "the request did not come in time"));
   } else {
     lose(false);

@@ -16,7 +16,7 @@
 #include "http/request_reader.hpp"
 #include "http/response.hpp"
 #include "http/server/byte_stream.hpp"
-#include "http/server/send_queue.hpp"
+#include "http/server/response_writer.hpp"
 
 namespace bridge {
 
@@ -103,20 +103,20 @@ class HttpConnection {
   void end_stream();
   /// Resets it, without another word to the responder.
   void drop();
-  std::size_t unsent() const { return unsent_.bytes(); }
+  std::size_t unsent() const { return writer_.unsent(); }
   /// The kernel takes no more for now.
-  bool is_blocked() const { return blocked_; }
+  bool is_blocked() const { return writer_.is_blocked(); }
   /// And took nothing for so long.
   bool is_blocked_for(std::chrono::milliseconds time) const {
-    return blocked_ && last_written_ + time <= context_.loop.now();
+    return is_blocked() && last_written() + time <= context_.loop.now();
   }
   /// When the last byte went to the kernel, or the first of those that wait was written.
-  SteadyTime last_written() const { return last_written_; }
+  SteadyTime last_written() const { return writer_.last_written(); }
   /// Whether all that was written has reached the peer's kernel.
   bool peer_has_all();
   /// Bytes written since its beginning, and how many of them the peer's kernel has acknowledged (of
   /// TLS: at least so many).
-  std::uint64_t position() const { return unsent_.consumed() + unsent_.bytes(); }
+  std::uint64_t position() const { return writer_.sent() + writer_.unsent(); }
   std::uint64_t acknowledged() const;
 
   /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
@@ -136,12 +136,10 @@ class HttpConnection {
     over,
   };
 
-  /// How the request under way is answered.
-  struct AnswerForm {
-    bool keeps_connection = true;  ///< another request may follow
-    bool has_body = true;          ///< false: to HEAD
-    bool is_http_1_0 = false;
-    bool is_chunked = false;  ///< a stream in chunks
+  enum class Peer {
+    sends,
+    sends_no_more,
+    has_reset,
   };
 
   void on_ready(DescriptorWatch::Event event);
@@ -157,8 +155,6 @@ class HttpConnection {
   bool may_read() const;
   std::size_t max_unsent() const;
   void begin_answer(const RequestHead& head);
-  const std::string& date();
-  void queue(std::string bytes);
   bool write_some();
   std::optional<SteadyTime> due() const;
   void watch_time();
@@ -172,16 +168,12 @@ class HttpConnection {
   DeadlineTimer timer_;
   ByteBudget::Share share_;
   std::string early_;  ///< came before the request under way was answered
-  SendQueue unsent_;
+  ResponseWriter writer_;
   std::size_t drained_bytes_ = 0;
   SteadyTime since_;          ///< the phase, or the request's first byte
   SteadyTime last_progress_;  ///< the last byte, in or out
-  SteadyTime last_written_;   ///< the last byte out, or the first that waits
   Phase phase_ = Phase::reading;
-  AnswerForm form_;
-  bool input_ended_ = false;
-  bool blocked_ = false;  ///< the socket takes no more for now
-  bool reset_ = false;
+  Peer peer_ = Peer::sends;
   bool marked_ = false;
   bool served_ = false;   ///< it has had an answer
   bool trusted_ = false;  ///< a request of it was
