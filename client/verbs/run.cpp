@@ -78,6 +78,14 @@ void say_if_possible(Console& console, std::string_view line) {
   if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
 }
 
+/// The daemon feeds a client that has said nothing as one of the older revisions, which is not to
+/// be decided before the first line is there; who only listens is connected soon.
+void await_first_line() {
+  constexpr int longest_ms = 1000;
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  ::poll(&input, 1, longest_ms);
+}
+
 ExitCode run_relay(Connected connected, const Options& options, const TrustedPeer& trusted) {
   Console console;
   std::optional<WaitingWatch> watch;
@@ -129,6 +137,7 @@ ExitCode run(const Options& options) {
   const auto trusted = choose_trusted_peer(options.peer, std::getenv("MCP_NC_PEER"));
   if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error);
 
+  if (options.verb == Verb::relay) await_first_line();
   const Deadline deadline = Deadline::after(options.timeout);
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
                                      std::get<TrustedPeer>(trusted), options.wait, deadline);

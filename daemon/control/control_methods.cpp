@@ -90,7 +90,7 @@ std::string ControlMethods::upstream_status() const {
   return fmt::format(
       R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
-      session_.is_ready(), server != nullptr ? quote(server->era()) : "null",
+      session_.is_ready(), server != nullptr ? quote(bridge::name_of(server->era())) : "null",
       server != nullptr ? quote(server->protocol_version()) : "null",
       server != nullptr ? server->server_info() : "null",
       opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
@@ -115,11 +115,12 @@ std::string ControlMethods::clients_status() const {
     if (all.size() > 1) all += ',';
     fmt::format_to(
         std::back_inserter(all),
-        R"({{"id":{},"kind":"{}","pid":{},"uid":{},"command":{},"connectedMs":{},"inFlight":{},"queuedBytes":{},"idle":{}}})",
+        R"({{"id":{},"kind":"{}","pid":{},"uid":{},"command":{},"connectedMs":{},"inFlight":{},"queuedBytes":{},"idle":{},"era":{}}})",
         value_of(id), identity.kind, identity.pid, identity.uid, quote(client->channel.command()),
         milliseconds(loop_.now() - identity.connected), client->in_flight.size(),
         client->channel.queued_bytes() + router_.waiting_bytes(id),
-        client->channel.idle() && client->in_flight.empty() && client->waiting.empty());
+        client->channel.idle() && client->in_flight.empty() && client->waiting.empty(),
+        client->seen_ordinary_frame ? quote(bridge::name_of(client->era)) : "null");
   }
   return all + ']';
 }
@@ -171,7 +172,7 @@ std::string ControlMethods::notifications(std::string_view params) const {
         }
         fmt::format_to(std::back_inserter(list),
                        R"({}{{"seq":{},"time":{},"taken":{},"message":{}}})", count > 0 ? "," : "",
-                       value_of(entry.sequence), unix_milliseconds(entry.time), entry.taken,
+                       value_of(entry.sequence), unix_milliseconds(entry.time), entry.taken(),
                        message);
         ++count;
         return true;

@@ -168,7 +168,7 @@ const char* classify(Frame& frame, const Found& found) {
   }
   frame.kind = FrameKind::response;
   if (found.result_type.twice) return "Invalid Request: resultType stands twice";
-  if (is_string(frame.text(found.result_type.value))) frame.result_type = found.result_type.value;
+  frame.result_type = found.result_type.value;
   if (id_names) return nullptr;
   frame.id_is_null = id == "null" && frame.error.present();
   return frame.id_is_null ? nullptr : "Invalid Request: id is no string and no number";

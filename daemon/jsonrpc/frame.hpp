@@ -46,7 +46,8 @@ struct Frame {
   /// The string or number at `params._meta["io.modelcontextprotocol/subscriptionId"]` of a
   /// notification (MCP 2026-07-28, "Subscriptions: Receiving Notifications").
   Slice subscription_id;
-  /// The string at `result.resultType` (MCP 2026-07-28, schema, Result), with its quotes.
+  /// The value at `result.resultType` (MCP 2026-07-28, schema, Result): a string, unless the peer
+  /// errs.
   Slice result_type;
 
   /// A response whose `id` is null: only an upstream may send one, with an error.

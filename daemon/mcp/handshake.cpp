@@ -33,9 +33,8 @@ std::string params_to_keep(const Frame& initialize) {
 }
 
 std::string own_initialize_params(std::string_view capabilities) {
-  return fmt::format(
-      R"({{"protocolVersion":"{}","capabilities":{},"clientInfo":{{"name":"mcp-session-bridge","version":"{}"}}}})",
-      newest_legacy_version, capabilities, MCP_BRIDGE_VERSION);
+  return fmt::format(R"({{"protocolVersion":"{}","capabilities":{},"clientInfo":{}}})",
+                     newest_legacy_version, capabilities, own_client_info);
 }
 
 std::string own_request(UpstreamId id, std::string_view method, std::string_view params) {

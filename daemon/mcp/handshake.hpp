@@ -21,6 +21,10 @@ constexpr std::string_view newest_version = "2026-07-28";
 /// can be answered at a terminal, or wait for somebody (MCP 2025-11-25, "Elicitation").
 constexpr std::string_view own_capabilities = R"({"elicitation":{"form":{},"url":{}}})";
 
+/// What the bridge says of itself (Implementation).
+constexpr std::string_view own_client_info =
+    R"({"name":"mcp-session-bridge","version":")" MCP_BRIDGE_VERSION R"("})";
+
 bool is_known_legacy_version(std::string_view version);
 
 /// What of a client's `initialize` a session is opened with again: its `params` as they are, but

@@ -21,8 +21,12 @@ constexpr int internal_error = -32603;
 
 std::string with_result_members(const Frame& response, std::string_view method) {
   std::string members;
-  if (!response.result_type.present()) members = R"("resultType":"complete")";
   Edits edits;
+  if (!response.result_type.present()) {
+    members = R"("resultType":"complete")";
+  } else if (!is_string(response.text(response.result_type))) {
+    edits.replace(response.result_type, R"("complete")");
+  }
   if (is_cacheable(method)) {
     bool has_ttl = false;
     bool has_scope = false;
@@ -37,8 +41,7 @@ std::string with_result_members(const Frame& response, std::string_view method) 
     if (!has_ttl) add(R"("ttlMs":0)");
     if (!has_scope) add(R"("cacheScope":"private")");
   }
-  if (members.empty()) return response.bytes;
-  add_members(edits, response.bytes, response.result, members);
+  if (!members.empty()) add_members(edits, response.bytes, response.result, members);
   return edits.made_in(response.bytes);
 }
 
@@ -81,8 +84,9 @@ std::string for_url_elicitation(const Frame& response, std::string_view method, 
         R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for a visit to a web page; this needs a client that declares the capability elicitation.url","data":{{"requiredCapabilities":{{"elicitation":{{"url":{{}}}}}}}}}}}})",
         id, mcp_error::missing_client_capability);
   }
-  const std::string questions =
-      may_require_input(method) ? url_questions(response.text(response.error)) : std::string();
+  const std::string questions = may_require_input(method) && !response.id_is_null
+                                    ? url_questions(response.text(response.error))
+                                    : std::string();
   if (questions.empty()) return with_error_code(response, code, internal_error);
   return result_reply(
       id, fmt::format(R"({{"resultType":"input_required","inputRequests":{{{}}}}})", questions));
@@ -112,9 +116,9 @@ bool is_task(const Frame& response) {
 std::string for_modern_client(const Frame& response, std::string_view method,
                               bool client_answers_urls) {
   if (is_object(response.text(response.result))) {
-    return is_cacheable(method) || !response.result_type.present()
-               ? with_result_members(response, method)
-               : response.bytes;
+    const bool says_type = is_string(response.text(response.result_type));
+    return says_type && !is_cacheable(method) ? response.bytes
+                                              : with_result_members(response, method);
   }
   if (!response.error.present()) return response.bytes;
   Slice code;

@@ -24,12 +24,13 @@ bool is_input_required(const Frame& response);
 bool is_task(const Frame& response);
 
 /// The bytes of `response`, to a request of `method`, for a modern client. One pass at most over
-/// the result. A result without resultType is `complete`; a cacheable one without ttlMs or
-/// cacheScope says 0 and "private", so that nobody keeps it. Of the errors that the revision
-/// forbids (basic, "Error Codes"), -32002 becomes -32602. -32042 becomes an `input_required` result
-/// with one `elicitation/create` of mode url for each of its data.elicitations (at most 64); for a
-/// client that does not answer those it becomes -32021, and -32603 where it cannot be made of the
-/// error or for the method. Anything else stays byte for byte, also a result that is no object.
+/// the result. A result without resultType, or with one that is no string, is `complete`; a
+/// cacheable one without ttlMs or cacheScope says 0 and "private", so that nobody keeps it. Of the
+/// errors that the revision forbids (basic, "Error Codes"), -32002 becomes -32602. -32042 becomes
+/// an `input_required` result with one `elicitation/create` of mode url for each of its
+/// data.elicitations (at most 64); for a client that does not answer those it becomes -32021, and
+/// -32603 where it cannot be made of the error or for the method. Anything else stays byte for
+/// byte, also a result that is no object.
 std::string for_modern_client(const Frame& response, std::string_view method,
                               bool client_answers_urls);
 

@@ -7,6 +7,9 @@
 namespace bridge {
 namespace {
 
+/// Who has taken an entry without being a reader.
+constexpr std::uint64_t no_reader = ~std::uint64_t{0};
+
 Sequence after(Sequence sequence) { return static_cast<Sequence>(value_of(sequence) + 1); }
 
 }  // namespace
@@ -26,7 +29,7 @@ bool Ring::about_to_drop(std::size_t message_bytes, WallTime now) const {
   for (const RingEntry& entry : entries_) {
     const bool aged = limits_.ttl && entry.time + *limits_.ttl <= now;
     if (!aged && entries < limits_.entries && bytes <= limits_.bytes) return false;
-    if (!entry.taken) return true;
+    if (!entry.taken()) return true;
     --entries;
     bytes -= entry.line.size();
   }
@@ -72,7 +75,7 @@ void Ring::coalesce(const std::string& key) {
   if (known == newest_of_key_.end()) return;
   const std::size_t at = lower_bound(value_of(known->second));
   newest_of_key_.erase(known);
-  if (at == entries_.size() || entries_[at].coalesce_key != key || entries_[at].taken) return;
+  if (at == entries_.size() || entries_[at].coalesce_key != key || entries_[at].taken()) return;
   bytes_ -= entries_[at].line.size();
   --untaken_;
   ++coalesced_;
@@ -81,7 +84,7 @@ void Ring::coalesce(const std::string& key) {
 
 void Ring::pop_front() {
   RingEntry& oldest = entries_.front();
-  if (!oldest.taken) {
+  if (!oldest.taken()) {
     --untaken_;
     ++dropped_;
   }
@@ -108,6 +111,7 @@ void Ring::tell_dropped() {
 RingReader Ring::join(WallTime now) {
   expire(now);
   RingReader reader;
+  reader.number = ++readers_;
   reader.joined = after(newest());
   reader.next = reader.acknowledged = reader.first = oldest();
   return reader;
@@ -124,7 +128,7 @@ const RingEntry* Ring::next_for(RingReader& reader, Sequence until, std::uint64_
     const RingEntry& entry = entries_[at];
     if (entry.sequence > until) break;
     reader.next = entry.sequence;
-    if (!entry.taken || entry.sequence >= reader.joined) return &entry;
+    if (!entry.taken() || entry.sequence >= reader.joined) return &entry;
   }
   reader.next = std::max(reader.next, after(until));
   return nullptr;
@@ -134,17 +138,34 @@ void Ring::advance(RingReader& reader, const RingEntry& entry) {
   reader.next = after(entry.sequence);
 }
 
-/// Whether it was not before.
-bool Ring::mark_taken(RingEntry& entry) {
-  if (std::exchange(entry.taken, true)) return false;
+void Ring::mark_taken(RingEntry& entry, std::uint64_t reader) {
+  if (entry.taken()) return;
+  entry.taken_by = reader;
   --untaken_;
-  return true;
+  ++taken_;
 }
 
 void Ring::take(const RingReader& reader) {
   for (std::size_t at = lower_bound(value_of(reader.first)); at != entries_.size(); ++at) {
     if (entries_[at].sequence >= reader.acknowledged) return;
-    if (mark_taken(entries_[at])) ++taken_;
+    mark_taken(entries_[at], reader.number);
+  }
+}
+
+void Ring::take(Sequence sequence) {
+  const std::size_t at = lower_bound(value_of(sequence));
+  if (at != entries_.size() && entries_[at].sequence == sequence)
+    mark_taken(entries_[at], no_reader);
+}
+
+void Ring::give_back(const RingReader& reader) {
+  for (std::size_t at = lower_bound(value_of(reader.first)); at != entries_.size(); ++at) {
+    RingEntry& entry = entries_[at];
+    if (entry.sequence >= reader.acknowledged) return;
+    if (entry.taken_by != reader.number) continue;
+    entry.taken_by = 0;
+    ++untaken_;
+    --taken_;
   }
 }
 

@@ -31,16 +31,19 @@ struct RingEntry {
   WallTime time;
   std::string line;  ///< as it goes to a client, with the `\n`
   std::string coalesce_key;
-  bool taken = false;
+  std::uint64_t taken_by = 0;  ///< RingReader::number; 0: nobody has taken it
+
+  bool taken() const { return taken_by != 0; }
 };
 
 /// Where a client stands in the ring. Owned by the client's connection; the ring does not know its
 /// readers.
 struct RingReader {
-  Sequence joined{};        ///< older entries are for it only while nobody has taken them
-  Sequence next{};          ///< the next one to write
-  Sequence acknowledged{};  ///< all before this were seen to be read by the client
-  Sequence first{};         ///< where its reading began
+  std::uint64_t number = 0;  ///< of this ring's readers, from 1
+  Sequence joined{};         ///< older entries are for it only while nobody has taken them
+  Sequence next{};           ///< the next one to write
+  Sequence acknowledged{};   ///< all before this were seen to be read by the client
+  Sequence first{};          ///< where its reading began
 };
 
 /// The one store of session notifications (BEHAVIOUR, "Ring"). Pure: no sockets, no clocks of its
@@ -78,6 +81,10 @@ class Ring {
 
   /// Marks what the reader was given, and has read, as taken.
   void take(const RingReader& reader);
+  /// The reader did not want what it was given: nobody has taken it.
+  void give_back(const RingReader& reader);
+  /// Marks one entry, which a client has read that is no reader of the ring.
+  void take(Sequence sequence);
 
   /// The entries from `since` on (exclusive), oldest first, for reading without taking.
   /// `visit(entry)` returns false to stop.
@@ -109,7 +116,7 @@ class Ring {
   void pop_front();
   void tell_dropped();
   void coalesce(const std::string& key);
-  bool mark_taken(RingEntry& entry);
+  void mark_taken(RingEntry& entry, std::uint64_t reader);
 
   RingLimits limits_;
   std::deque<RingEntry> entries_;
@@ -118,6 +125,7 @@ class Ring {
   std::size_t bytes_ = 0;
   std::size_t untaken_ = 0;
   std::uint64_t last_ = 0;
+  std::uint64_t readers_ = 0;  ///< so many have joined
   std::uint64_t dropped_ = 0;
   std::uint64_t told_ = 0;
   std::function<void(std::uint64_t)> on_dropped_;

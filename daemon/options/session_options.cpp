@@ -24,6 +24,13 @@ void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw
       "--handshake", options.router.handshake,
       {{"lazy", Handshake::lazy}, {"client", Handshake::client}, {"eager", Handshake::eager}},
       "Who initializes: the first client or else the bridge; only a client; the bridge, at start");
+  build.choice(
+      "--era", options.session.era,
+      {{"auto", EraOption::automatic},
+       {"legacy", EraOption::legacy},
+       {"modern", EraOption::modern}},
+      "The upstream's protocol: with initialize (up to 2025-11-25), without (2026-07-28), or "
+      "whichever it has");
   build.text("--client-capabilities", raw.client_capabilities, "JSON",
              "Capabilities the bridge opens the session with (elicitation, if none are given); if "
              "given, it always opens it itself");
@@ -39,6 +46,7 @@ void resolve_session_options(Options& options, const RawOptions& raw) {
     check_capabilities(raw.client_capabilities);
     options.session.client_capabilities = raw.client_capabilities;
     options.router.own_initialize = true;
+    options.router.client_capabilities = raw.client_capabilities;
   }
   options.router.connect_wait = options.session.connect_wait;
 }

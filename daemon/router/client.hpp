@@ -5,6 +5,7 @@
 
 #include "base/byte_budget.hpp"
 #include "event/deadline_timer.hpp"
+#include "mcp/era.hpp"
 #include "router/client_channel.hpp"
 #include "router/declared_answers.hpp"
 #include "router/waiting_frames.hpp"
@@ -21,7 +22,7 @@ struct Client {
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
   /// It will send nothing more, and everything that it has sent has come to its end.
   bool is_done() const {
-    return half_closed && waiting.empty() && in_flight.empty() && !notification &&
+    return half_closed && waiting.empty() && in_flight.empty() && listens == 0 && !notification &&
            control.empty() && control_unanswered == 0;
   }
 
@@ -30,6 +31,9 @@ struct Client {
 
   // Router.
   DeclaredAnswers declared;  ///< which requests of the upstream it answers
+  std::string capabilities;  ///< of its `initialize`, as JSON; empty: it has sent none
+  std::string info;          ///< clientInfo of it
+  Era era = Era::legacy;     ///< of the last request that says it
   bool half_closed = false;
   bool peeks = false;  ///< it has sent `bridge/peek`
   bool seen_frame = false;
@@ -45,6 +49,9 @@ struct Client {
     SteadyTime since;
   };
   std::optional<NotificationUnderWay> notification;  ///< the next frame waits for its end
+
+  // Listens.
+  std::size_t listens = 0;  ///< its `subscriptions/listen` requests; at most --client-inflight
 
   // RequestsInFlight.
   std::vector<UpstreamId> in_flight;  ///< its requests, at most --client-inflight

@@ -77,6 +77,12 @@ class ClientChannel {
     static_cast<void>(request_id);
     send(std::move(frame));
   }
+  /// A notification of the ring that its request `subscriptions/listen` is told of: counts as
+  /// taken once the client has read it.
+  virtual void send_entry(std::string_view request_id, std::string frame, Sequence entry) {
+    static_cast<void>(entry);
+    send_about(request_id, std::move(frame));
+  }
   /// Its request was cancelled by itself: no answer comes.
   virtual void no_answer(std::string_view request_id) { static_cast<void>(request_id); }
   /// Whether a question of the upstream would reach it now; `request_id` is empty if the question
@@ -96,6 +102,8 @@ class ClientChannel {
   virtual void release_input() {}
 
   virtual void set_feed(RingFeed feed) = 0;
+  /// It is not fed any more, and what it was fed counts as not taken.
+  virtual void give_back_feed() { set_feed(RingFeed::none); }
   /// No more answers will come: closes as soon as all that is queued was written. The channel must
   /// not be used after this.
   virtual void finish() = 0;

@@ -15,10 +15,13 @@
 namespace bridge {
 
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
-                           RestorableState& restorable, RequestsInFlight& in_flight)
+                           RestorableState& restorable, const EraTranslator& translator,
+                           RequestsInFlight& in_flight, Listens& listens)
     : context_(context),
       restorable_(restorable),
+      translator_(translator),
       in_flight_(in_flight),
+      listens_(listens),
       served_(context.clients, context.options.sequential),
       slots_(context.options.max_inflight),
       notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
@@ -109,9 +112,19 @@ bool ClientFrames::start_front(Client& client) {
   if (frame.is_request() && frame.method == "initialize") return start_initialize(client);
   if (!context_.session.is_open()) return start_without_session(client);
   if (!frame.is_request()) {
-    notifications_.start(client, client.waiting.take_front().frame.bytes);
+    Frame notification = client.waiting.take_front().frame;
+    if (!translator_.swallows(notification))
+      notifications_.start(client, std::move(notification.bytes));
     return true;
   }
+  if (frame.method == "server/discover") {
+    const Frame asked = client.waiting.take_front().frame;
+    answer_here(client, asked, MethodClass::session,
+                context_.session.server()->discover_result(context_.session.target()));
+    return true;
+  }
+  if (frame.method == "subscriptions/listen") return start_listen(client);
+  if (answer_for_upstream(client)) return true;
   if (client.in_flight.size() >= context_.options.client_inflight ||
       !slots_.admits(client, in_flight_.slots_used()))
     return false;
@@ -152,11 +165,38 @@ bool ClientFrames::start_without_session(Client& client) {
   return true;
 }
 
+/// It takes no place of the requests in flight.
+bool ClientFrames::start_listen(Client& client) {
+  const Frame frame = client.waiting.take_front().frame;
+  if (client.listens < context_.options.client_inflight) {
+    listens_.add(client, frame);
+  } else {
+    refuse(client, frame,
+           failure_of(ErrorKind::overloaded, Delivered::no,
+                      "too many subscriptions/listen of one client (--client-inflight)"));
+  }
+  return true;
+}
+
+/// A modern upstream has no such method: what it is for is done here. False if it is asked.
+bool ClientFrames::answer_for_upstream(Client& client) {
+  const auto result = translator_.own_answer(client.waiting.front().frame);
+  if (!result) return false;
+  const Frame frame = client.waiting.take_front().frame;
+  restorable_.accepted(frame, client.id());
+  listens_.update();
+  answer_here(client, frame, class_of(frame.method), *result);
+  return true;
+}
+
 void ClientFrames::start_request(Client& client) {
   const Frame& frame = client.waiting.front().frame;
-  if (frame.method == "resources/unsubscribe" &&
-      restorable_.subscriptions().still_wanted_without(RestorableState::subject_of(frame),
-                                                       client.id())) {
+  const std::string uri = RestorableState::subject_of(frame);
+  if (frame.method == "resources/unsubscribe" && listens_.holds(uri)) {
+    restorable_.accepted(frame, client.id());
+    answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
+  } else if (frame.method == "resources/unsubscribe" &&
+             restorable_.subscriptions().still_wanted_without(uri, client.id())) {
     answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
   } else {
     in_flight_.start(client, client.waiting.take_front());

@@ -8,6 +8,7 @@
 #include "jsonrpc/frame.hpp"
 #include "mcp/methods.hpp"
 #include "router/client_notifications.hpp"
+#include "router/listens.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -26,7 +27,7 @@ namespace bridge {
 class ClientFrames {
  public:
   ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,
-               RequestsInFlight& in_flight);
+               const EraTranslator& translator, RequestsInFlight& in_flight, Listens& listens);
 
   void client_connected(Client& client) { served_.connected(client); }
   /// Its requests are dropped, its notifications still go. REQUIRES: it was taken out of Clients.
@@ -59,7 +60,9 @@ class ClientFrames {
   bool start_front(Client& client);
   bool start_initialize(Client& client);
   bool start_without_session(Client& client);
+  bool start_listen(Client& client);
   void start_request(Client& client);
+  bool answer_for_upstream(Client& client);
   void answer_here(Client& client, const Frame& request, MethodClass of, std::string_view result);
   void pass_slots_on();
   void refuse(Client& client, const Frame& refused, const Failure& failure);
@@ -67,7 +70,9 @@ class ClientFrames {
 
   const RouterContext context_;
   RestorableState& restorable_;
+  const EraTranslator& translator_;
   RequestsInFlight& in_flight_;
+  Listens& listens_;
   ServedClient served_;
   SlotQueue slots_;
   ClientNotifications notifications_;

@@ -10,6 +10,8 @@
 
 #include "base/ids.hpp"
 #include "event/deadline_timer.hpp"
+#include "mcp/era.hpp"
+#include "router/modern_request.hpp"
 #include "router/user.hpp"
 
 namespace bridge {
@@ -23,7 +25,11 @@ struct PendingRequest {
   std::string method;
   std::string subject;  ///< RestorableState::subject_of
   bool takes_slot = true;
-  std::string_view malformed{};  ///< what is wrong with what came instead of its answer
+  bool is_own = false;                    ///< the router's, with no client from the start
+  std::string_view malformed{};           ///< what is wrong with what came instead of its answer
+  Era era = Era::legacy;                  ///< of its client, as this request says
+  std::unique_ptr<ModernRequest> modern;  ///< of a modern one
+  std::unique_ptr<InputRound> rounds;     ///< of one that may be sent again with answers
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;

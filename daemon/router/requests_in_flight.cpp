@@ -30,8 +30,8 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
 
 }  // namespace
 
-RequestsInFlight::Rewritten RequestsInFlight::take_in(Client& client, WaitingFrame waiting,
-                                                      bool takes_slot) {
+RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame waiting,
+                                                  bool takes_slot) {
   Frame& frame = waiting.frame;
   const UpstreamId id = context_.ids.next();
   PendingRequest request;
@@ -42,31 +42,65 @@ RequestsInFlight::Rewritten RequestsInFlight::take_in(Client& client, WaitingFra
   request.subject = RestorableState::subject_of(frame);
   request.takes_slot = takes_slot;
   request.received = waiting.since;
-  request.method = std::move(frame.method);
+  request.method = frame.method;
+  translator_.note(frame, request);
   context_.request_log.started(id, request, frame);
   client.in_flight.push_back(id);
-  std::string body = std::move(frame.bytes);
-  const std::string number = std::to_string(value_of(id));
-  splice(body, {frame.id, number}, {frame.progress_token, number});
-  return {id, table_.add(id, std::move(request)), std::move(body)};
+  return {id, table_.add(id, std::move(request)), std::move(frame)};
 }
 
 void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
-  Rewritten rewritten = take_in(client, std::move(waiting), true);
+  Taken taken = take_in(client, std::move(waiting), true);
   Outgoing message;
-  message.id = rewritten.id;
-  message.may_repeat = only_reads(rewritten.request.method);
-  message.body = std::move(rewritten.body);
+  message.id = taken.id;
+  message.may_repeat = only_reads(taken.request.method);
+  message.body =
+      translator_.toward_upstream(std::move(taken.frame), taken.id, &client, message.headers);
   context_.session.send(std::move(message));
-  rewritten.request.sent = context_.loop.now();
-  if (client.channel.congested()) context_.session.pause(rewritten.id, true);
+  taken.request.sent = context_.loop.now();
+  if (client.channel.congested()) context_.session.pause(taken.id, true);
 }
 
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   std::string params = params_to_keep(initialize.frame);
-  Rewritten rewritten = take_in(client, std::move(initialize), false);
-  rewritten.request.sent = context_.loop.now();
-  context_.session.open_with(rewritten.id, std::move(rewritten.body), std::move(params));
+  Taken taken = take_in(client, std::move(initialize), false);
+  taken.request.sent = context_.loop.now();
+  std::string body = std::move(taken.frame.bytes);
+  const std::string number = std::to_string(value_of(taken.id));
+  splice(body, {taken.frame.id, number}, {taken.frame.progress_token, number});
+  context_.session.open_with(taken.id, std::move(body), std::move(params));
+}
+
+void RequestsInFlight::start_own(std::string_view method, std::string_view params) {
+  const UpstreamId id = context_.ids.next();
+  PendingRequest request;
+  request.method = std::string(method);
+  request.is_own = true;
+  request.takes_slot = false;
+  request.received = request.sent = context_.loop.now();
+  table_.add(id, std::move(request));
+  auto frame = parse_frame(own_request(id, method, params));
+  Outgoing message;
+  message.id = id;
+  message.may_repeat = true;
+  message.body =
+      translator_.toward_upstream(std::move(std::get<Frame>(frame)), id, nullptr, message.headers);
+  context_.session.send(std::move(message));
+}
+
+void RequestsInFlight::renumber(Outgoing& message) {
+  auto request = table_.take(message.id);
+  auto parsed = parse_frame(std::move(message.body));
+  Frame& frame = std::get<Frame>(parsed);
+  const UpstreamId id = context_.ids.next();
+  const std::string number = std::to_string(value_of(id));
+  splice(frame.bytes, {frame.id, number}, {frame.progress_token, number});
+  message.body = std::move(frame.bytes);
+  if (!request) return;
+  if (Client* client = context_.clients.find(request->client))
+    std::replace(client->in_flight.begin(), client->in_flight.end(), message.id, id);
+  message.id = id;
+  table_.add(id, std::move(*request));
 }
 
 std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
@@ -107,7 +141,12 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
                       "the upstream answered what nobody waits for; dropped");
     return std::nullopt;
   }
+  if (ended->is_own) {
+    translator_.toward_client(std::move(response), *ended);  // a list of tools tells something
+    return id;
+  }
   if (response.result.present()) restorable_.accepted(*ended);
+  response = translator_.toward_client(std::move(response), *ended);
   Client* const client = context_.clients.find(ended->client);
   context_.request_log.ended(id, *ended,
                              client == nullptr          ? Outcome::left
@@ -145,6 +184,7 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   Client* const client = context_.clients.find(table_.owner(origin));
   if (client == nullptr) return false;
   if (const PendingRequest* pending = table_.find(origin)) {
+    if (!translator_.is_for_client(notification, *pending)) return true;
     client->channel.send_about(pending->client_request_id, std::move(notification.bytes));
   } else {
     client->channel.send(std::move(notification.bytes));  // after the answer
@@ -159,6 +199,7 @@ void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason
 bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   const auto ended = take(id);
   if (!ended) return false;
+  if (ended->is_own) return true;
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->method != "initialize") {
@@ -197,7 +238,7 @@ void RequestsInFlight::client_left(Client& client) {
     PendingRequest& request = *table_.find(id);
     if (request.method == "initialize") {
       context_.session.withdraw_initialize(id);  // it goes on, for the session
-    } else if (context_.options.orphans == Orphans::finish) {
+    } else if (context_.options.orphans == Orphans::finish && request.era == Era::legacy) {
       request.client.reset();
       context_.session.pause(id, false);
       continue;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "jsonrpc/frame.hpp"
+#include "router/era_translator.hpp"
 #include "router/pending_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -36,14 +37,21 @@ class RequestEvents {
 /// each of them in time.
 class RequestsInFlight {
  public:
-  RequestsInFlight(const RouterContext& context, RestorableState& restorable, RequestEvents& events)
-      : context_(context), restorable_(restorable), events_(events) {}
+  RequestsInFlight(const RouterContext& context, RestorableState& restorable,
+                   EraTranslator& translator, RequestEvents& events)
+      : context_(context), restorable_(restorable), translator_(translator), events_(events) {}
 
   // To the upstream.
   /// REQUIRES: the session is open.
   void start(Client& client, WaitingFrame request);
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
+
+  /// A request of the router's own, whose answer is nobody's but this table's: no client waits for
+  /// it, and it takes no place.
+  void start_own(std::string_view method, std::string_view params);
+  /// It goes under another id from now on.
+  void renumber(Outgoing& message);
 
   // From the upstream.
   /// Returns the request that it answers, if that was in flight.
@@ -78,18 +86,19 @@ class RequestsInFlight {
   std::size_t slots_used() const { return table_.slots_used(); }
 
  private:
-  struct Rewritten {
+  struct Taken {
     UpstreamId id;
     PendingRequest& request;
-    std::string body;  ///< with that id and token
+    Frame frame;  ///< as the client wrote it
   };
-  Rewritten take_in(Client& client, WaitingFrame waiting, bool takes_slot);
+  Taken take_in(Client& client, WaitingFrame waiting, bool takes_slot);
   std::optional<PendingRequest> take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const PendingRequest& ended, const Failure& failure);
 
   const RouterContext context_;
   RestorableState& restorable_;
+  EraTranslator& translator_;
   RequestEvents& events_;
   PendingRequests table_;
 };

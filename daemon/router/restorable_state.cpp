@@ -11,13 +11,14 @@ std::string RestorableState::subject_of(const Frame& request) {
   return {};
 }
 
-void RestorableState::accepted(const PendingRequest& request) {
-  if (request.method == "resources/subscribe") {
-    subscriptions_.accepted(request.subject, request.client);
-  } else if (request.method == "resources/unsubscribe") {
-    subscriptions_.removed(request.subject);
-  } else if (request.method == "logging/setLevel") {
-    log_level_params_ = request.subject;
+void RestorableState::accepted(std::string_view method, const std::string& subject,
+                               std::optional<ClientId> client) {
+  if (method == "resources/subscribe") {
+    subscriptions_.accepted(subject, client);
+  } else if (method == "resources/unsubscribe") {
+    subscriptions_.removed(subject);
+  } else if (method == "logging/setLevel") {
+    log_level_params_ = subject;
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "jsonrpc/frame.hpp"
 #include "router/pending_requests.hpp"
@@ -17,10 +19,19 @@ class RestorableState {
   static std::string subject_of(const Frame& request);
 
   /// The request was answered with a result.
-  void accepted(const PendingRequest& request);
+  void accepted(const PendingRequest& request) {
+    accepted(request.method, request.subject, request.client);
+  }
+  /// The same of one that the bridge itself has answered.
+  void accepted(const Frame& request, ClientId client) {
+    accepted(request.method, subject_of(request), client);
+  }
 
   const Subscriptions& subscriptions() const { return subscriptions_; }
   Subscriptions& subscriptions() { return subscriptions_; }
+
+  /// Of the last accepted logging/setLevel; empty: none.
+  const std::string& log_level_params() const { return log_level_params_; }
 
   /// What a new session has to be told again.
   SessionSettings settings() const;
@@ -28,6 +39,9 @@ class RestorableState {
   void take(const SessionSettings& settings);
 
  private:
+  void accepted(std::string_view method, const std::string& subject,
+                std::optional<ClientId> client);
+
   Subscriptions subscriptions_;
   std::string log_level_params_;  ///< of the last accepted logging/setLevel
 };

@@ -34,9 +34,11 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
                }),
       upstream_(ids, session),
       context_{loop, ids, session, upstream_, log, options_, clients_, statistics_, request_log_},
-      in_flight_(context_, restorable_, *this),
+      translator_(context_, restorable_),
+      in_flight_(context_, restorable_, translator_, *this),
+      listens_(context_, feed, restorable_, in_flight_),
       server_requests_(context_, in_flight_),
-      frames_(context_, budget, restorable_, in_flight_),
+      frames_(context_, budget, restorable_, translator_, in_flight_, listens_),
       control_(context_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
     context_.log.peer(LogLevel::warning, "notification dropped",
@@ -46,6 +48,7 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
 }
 
 void Router::start() {
+  listens_.update();
   if (options_.handshake == Handshake::eager) context_.session.require();
 }
 
@@ -60,6 +63,7 @@ void Router::begin_shutdown() {
   const Failure failure = shutdown_failure(Delivered::no);
   frames_.shut_down(failure);
   context_.session.give_up_held(failure);
+  listens_.end_all();
   clients_.finish_done();
 }
 
@@ -86,7 +90,13 @@ std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> orig
   switch (frame.kind) {
     case FrameKind::response: return in_flight_.answer(origin, std::move(frame));
     case FrameKind::notification: upstream_notification(origin, std::move(frame)); break;
-    case FrameKind::request: server_requests_.add(origin, std::move(frame)); break;
+    case FrameKind::request:
+      if (context_.session.is_modern()) {
+        session_malformed(origin, "a server of MCP 2026-07-28 sends no requests");
+      } else {
+        server_requests_.add(origin, std::move(frame));
+      }
+      break;
   }
   return std::nullopt;
 }
@@ -108,6 +118,7 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
       return;
     }
   }
+  if (frame.method == "notifications/tools/list_changed") translator_.tools().forget();
   std::string key = coalesce_key(frame);
   feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
 }
@@ -153,15 +164,33 @@ bool Router::wants_session() const {
 
 bool Router::frames_wait() const { return frames_.has_request_for_session(); }
 
-SessionSettings Router::settings() const { return restorable_.settings(); }
+SessionSettings Router::settings() const {
+  SessionSettings settings = restorable_.settings();
+  for (const std::string& uri : listens_.uris()) {
+    if (!restorable_.subscriptions().contains(uri)) settings.subscriptions.push_back(uri);
+  }
+  return settings;
+}
 
 void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
 
 void Router::session_replaced(const std::vector<std::string>& list_changes) {
   server_requests_.session_replaced();
-  for (const std::string& method : list_changes)
-    feed_.publish(own_notification(method), method, method);
-  for (const std::string& uri : restorable_.subscriptions().uris()) {
+  translator_.tools().forget();
+  publish_changes(list_changes, settings().subscriptions);
+}
+
+void Router::listen_resumed(const SubscriptionFilter& filter) {
+  translator_.tools().forget();
+  publish_changes(context_.session.server()->declared_list_changes(),
+                  {filter.resources.begin(), filter.resources.end()});
+}
+
+/// What may have changed while nobody could tell.
+void Router::publish_changes(const std::vector<std::string>& lists,
+                             const std::vector<std::string>& uris) {
+  for (const std::string& method : lists) feed_.publish(own_notification(method), method, method);
+  for (const std::string& uri : uris) {
     const std::string_view method = "notifications/resources/updated";
     feed_.publish(own_notification(method, fmt::format(R"({{"uri":{}}})", quote(uri))), method,
                   fmt::format("{} {}", method, uri));

@@ -14,6 +14,8 @@
 #include "router/client_frames.hpp"
 #include "router/clients.hpp"
 #include "router/control_requests.hpp"
+#include "router/era_translator.hpp"
+#include "router/listens.hpp"
 #include "router/request_log.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
@@ -76,6 +78,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   bool wants_session() const override;
   SessionSettings settings() const override;
   void take_settings(const SessionSettings& settings) override;
+  void listen_resumed(const SubscriptionFilter& filter) override;
+  void renumber(Outgoing& message) override { in_flight_.renumber(message); }
   void session_replaced(const std::vector<std::string>& list_changes) override;
 
   // For the control methods.
@@ -84,12 +88,15 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   std::size_t in_flight() const { return in_flight_.size(); }
   std::size_t parked() const { return server_requests_.parked(); }
   std::size_t queued() const { return frames_.waiting(); }
+  std::size_t listens() const { return listens_.size(); }
 
  private:
   void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame frame);
   bool is_control(const Frame& frame) const;
   void note_kind(Client& client, const Frame& frame);
+  void note_initialize(Client& client, const Frame& initialize);
+  bool refuse_modern(Client& client, const Frame& request);
   void client_request(Client& client, Frame frame);
   void client_notification(Client& client, Frame frame);
   void control_notification(Client& client, const Frame& frame);
@@ -97,6 +104,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void refuse_kind(Client& client, const Frame& frame, std::string_view reason);
   void drop(Client& client);
 
+  void publish_changes(const std::vector<std::string>& lists, const std::vector<std::string>& uris);
   void upstream_notification(std::optional<UpstreamId> origin, Frame frame);
   void request_ending(UpstreamId id) override;
   void request_ended(const PendingRequest& request) override;
@@ -111,7 +119,9 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   const RouterContext context_;
 
   RestorableState restorable_;
+  EraTranslator translator_;
   RequestsInFlight in_flight_;
+  Listens listens_;
   ServerRequests server_requests_;
   ClientFrames frames_;
   ControlRequests control_;

@@ -41,6 +41,7 @@ void Router::client_left(ClientId id) {
 void Router::drop(Client& client) {
   const std::unique_ptr<Client> until_the_end = clients_.take(client);
   restorable_.subscriptions().client_left(client.id());
+  listens_.client_left(client);
   frames_.client_left(client);
   in_flight_.client_left(client);
   server_requests_.client_left(client);
@@ -51,6 +52,7 @@ void Router::client_congestion(ClientId id, bool congested) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
   in_flight_.pause(*client, congested);
+  if (!congested) listens_.go_on(*client);
   if (!congested) control_.answer_waiting(*client);
 }
 
@@ -142,9 +144,20 @@ void Router::note_kind(Client& client, const Frame& frame) {
   const bool ordinary = !is_control(frame) && frame.method != "server/discover";
   const bool first_ordinary = ordinary && !client.seen_ordinary_frame;
   const bool first = !client.seen_frame;
+  if (frame.is_modern()) {
+    // It is told what it asks for: of the ring, by subscriptions/listen.
+    if (client.era == Era::legacy) client.channel.give_back_feed();
+    client.era = Era::modern;
+    client.seen_frame = true;
+    client.seen_ordinary_frame = client.seen_ordinary_frame || ordinary;
+    if (first || first_ordinary) frames_.choose_served();
+    return;
+  }
   client.seen_frame = true;
   client.seen_ordinary_frame = client.seen_ordinary_frame || ordinary;
-  if (!first && !first_ordinary) return;
+  const bool turns = client.era == Era::modern && frame.is_request() && ordinary;
+  if (turns) client.era = Era::legacy;
+  if (!first && !first_ordinary && !turns) return;
   frames_.choose_served();  // not one that only looks on, but perhaps one that has begun to speak
   if (!client.peeks && frames_.is_served(client))
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
@@ -156,17 +169,27 @@ void Router::client_request(Client& client, Frame frame) {
     return;
   }
   ++statistics_.requests;
-  if (frame.method == "server/discover") {
-    // A legacy server may not survive the question.
-    statistics_.end(MethodClass::session, Outcome::error);
-    const std::string_view id = frame.text(frame.id);
-    client.channel.answer(id, error_reply(id, json_rpc::method_not_found, "Method not found"),
-                          AnswerOrder::in_order);
-    return;
-  }
-  if (frame.method == "initialize")
-    client.declared.initialize(find_member(frame.text(frame.params), "capabilities").value_or(""));
+  if (frame.is_modern() && refuse_modern(client, frame)) return;
+  if (frame.method == "initialize") note_initialize(client, frame);
   frames_.add(client, std::move(frame));
+}
+
+/// Answers what no server of its revision could (EraTranslator::refusal_of).
+bool Router::refuse_modern(Client& client, const Frame& request) {
+  const std::string error = EraTranslator::refusal_of(request);
+  if (error.empty()) return false;
+  statistics_.end(class_of(request.method), Outcome::error);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, error),
+                        AnswerOrder::in_order);
+  return true;
+}
+
+void Router::note_initialize(Client& client, const Frame& initialize) {
+  const std::string_view params = initialize.text(initialize.params);
+  client.capabilities = std::string(find_member(params, "capabilities").value_or(""));
+  client.info = std::string(find_member(params, "clientInfo").value_or(""));
+  client.declared.initialize(client.capabilities);
 }
 
 void Router::client_notification(Client& client, Frame frame) {
@@ -177,7 +200,7 @@ void Router::client_notification(Client& client, Frame frame) {
     server_requests_.offer_parked();
   } else if (frame.method == "notifications/cancelled") {
     const std::string_view wanted = frame.text(frame.request_id);
-    if (!wanted.empty() && !frames_.cancel(client, wanted))
+    if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted))
       in_flight_.cancel(client, std::move(frame));
   } else {
     frames_.add(client, std::move(frame));

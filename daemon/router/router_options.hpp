@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
 
 namespace bridge {
 
@@ -20,6 +21,8 @@ struct RouterOptions {
   bool sequential = false;      ///< --max-clients 1: one client after the other
   bool control = true;          ///< answer `bridge/*`
   bool own_initialize = false;  ///< --client-capabilities: the bridge opens the session itself
+  /// Its value: what a request at a modern upstream declares whose client has declared nothing.
+  std::string client_capabilities;
 };
 
 }  // namespace bridge

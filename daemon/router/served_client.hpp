@@ -29,7 +29,7 @@ class ServedClient {
     for (const auto& [id, client] : clients_) {
       if (client->is_observer()) continue;
       served_ = id;
-      if (!client->peeks) client->channel.set_feed(RingFeed::takes);
+      if (!client->peeks && client->era == Era::legacy) client->channel.set_feed(RingFeed::takes);
       return client.get();
     }
     return nullptr;

@@ -27,6 +27,8 @@ class Subscriptions {
   }
   void removed(const std::string& uri) { entries_.erase(uri); }
 
+  bool contains(const std::string& uri) const { return entries_.contains(uri); }
+
   /// Whether a client connected now, other than `asker`, has subscribed it. If so, `asker` is
   /// forgotten as a subscriber.
   bool still_wanted_without(const std::string& uri, ClientId asker) {

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "jsonrpc/frame.hpp"
 #include "mcp/handshake.hpp"
+#include "mcp/mirrored_headers.hpp"
 #include "session/session.hpp"
 
 namespace bridge {
@@ -18,11 +20,13 @@ class UpstreamMessages {
   UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}
 
   UpstreamId notify(std::string body) { return send(OutgoingKind::notification, std::move(body)); }
-  /// The response to a request of the upstream.
-  void respond(std::string body) { send(OutgoingKind::response, std::move(body)); }
+  /// The response to a request of the upstream. A modern one asks nothing, and gets none.
+  void respond(std::string body) {
+    if (!session_.is_modern()) send(OutgoingKind::response, std::move(body));
+  }
   /// Tells the upstream that nobody waits for the answer to that request any more.
   void cancel(UpstreamId request, std::string_view reason) {
-    if (!session_.is_open()) return;
+    if (!session_.is_open() || session_.cancels_by_closing()) return;
     notify(own_notification(
         "notifications/cancelled",
         fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(request), reason)));
@@ -34,6 +38,11 @@ class UpstreamMessages {
     message.id = ids_.next();
     message.kind = kind;
     message.body = std::move(body);
+    if (session_.mirrors_headers()) {
+      auto frame = parse_frame(std::move(message.body));
+      message.headers = mirrored_headers(std::get<Frame>(frame), {}).lines;
+      message.body = std::move(std::get<Frame>(frame).bytes);
+    }
     const UpstreamId id = message.id;
     session_.send(std::move(message));
     return id;

@@ -29,7 +29,7 @@ bool Doubts::remove(UpstreamId id) {
 
 void Doubts::ask(std::chrono::milliseconds timeout) {
   if (is_asking()) return;
-  question_ = sender_.request("ping");
+  question_ = sender_.ask_whether_there();
   timer_.set_after(std::max(timeout, shortest_timeout));
 }
 

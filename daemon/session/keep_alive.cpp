@@ -34,7 +34,7 @@ void KeepAlive::cancel() {
 
 void KeepAlive::ping() {
   if (is_pinging()) return;
-  ping_ = sender_.request("ping");
+  ping_ = sender_.ask_whether_there();
   sent_ = loop_.now();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "mcp/era.hpp"
 #include "mcp/server_description.hpp"
 
 namespace bridge {
@@ -21,6 +22,7 @@ struct SessionSettings {
 struct KeptSession {
   std::uint32_t number = 0;                 ///< of the last session, from 1; 0: there was none
   std::string initialize_params;            ///< what it was opened with
+  std::optional<Era> era;                   ///< of the upstream; none: not known
   std::optional<ServerDescription> server;  ///< none before the first handshake
   SessionSettings settings;
   UpstreamIdSource ids;  ///< goes on where it was, so that no id is used twice with a server

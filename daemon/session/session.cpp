@@ -26,7 +26,9 @@ Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log
       log_(log),
       options_(std::move(options)),
       sender_(loop, ids, upstream, kept_),
+      probe_(loop, sender_, upstream, *this),
       opening_(loop, sender_, upstream, log, *this),
+      listen_(loop, sender_, upstream, log, *this),
       keep_alive_(loop, sender_, upstream, log, options_.keepalive),
       // Nothing says that the session is lost: the refusals stand. Nobody waits longer for the
       // ping than for the session itself.
@@ -87,6 +89,17 @@ std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
     initialize_echoed();
     return std::nullopt;
   }
+  if (probe_.is_echo(frame)) {
+    probe_.stop();
+    probe_found_legacy(true);
+    return std::nullopt;
+  }
+  if (is_modern() && frame.is_notification()) {
+    if (const UpstreamId stream = listen_.stream_of(origin, frame); stream != UpstreamId{}) {
+      take_notification(stream, std::move(frame));
+      return std::nullopt;
+    }
+  }
   const UpstreamId id = request_answered_by(frame, origin);
   if (const OwnRequest own = which_own(id); own != OwnRequest::none) {
     own_answered(own, id, origin, std::move(frame));
@@ -112,6 +125,8 @@ UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> ori
 }
 
 Session::OwnRequest Session::which_own(UpstreamId id) const {
+  if (probe_.awaits(id)) return OwnRequest::probe;
+  if (listen_.awaits(id)) return OwnRequest::listen;
   if (opening_.is_initialize(id)) return OwnRequest::initialize;
   if (opening_.awaits(id)) return OwnRequest::opening_step;
   if (keep_alive_.is_ping(id)) return OwnRequest::ping;
@@ -122,6 +137,8 @@ void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<Upstream
                            Frame frame) {
   switch (own) {
     case OwnRequest::none: break;
+    case OwnRequest::probe: probe_.answered(frame); break;
+    case OwnRequest::listen: listen_.answered(id, frame); break;
     case OwnRequest::initialize:
       opening_.ended(id);
       initialize_answered(origin, std::move(frame));
@@ -132,12 +149,20 @@ void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<Upstream
       note_answer();
       if (is_open()) keep_alive_.watch();
       break;
-    case OwnRequest::doubts_ping: resolve_doubts(false); break;
+    case OwnRequest::doubts_ping: {
+      // A modern server answers `server/discover` with a result.
+      const bool has_changed = is_modern() && frame.error.present();
+      if (has_changed) kept_.era.reset();
+      resolve_doubts(has_changed);
+      if (has_changed) lose("it is of another era now");
+      break;
+    }
   }
 }
 
 void Session::upstream_ended(UpstreamId id, Ending ending) {
   if (has_ended() || own_ended(id, ending)) return;
+  if (ending.failure) note_other_era(ending);
   if (ending.failure && ending.unanswered) {
     message_failed(std::move(ending));
     return;
@@ -154,6 +179,11 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
 bool Session::own_ended(UpstreamId id, Ending& ending) {
   switch (which_own(id)) {
     case OwnRequest::none: return false;
+    case OwnRequest::probe: probe_.ended(std::move(ending)); break;
+    case OwnRequest::listen:
+      listen_.ended(id, ending);
+      if (ending.failure && is_unreachable(*ending.failure)) go_away(*ending.failure);
+      break;
     case OwnRequest::initialize:
       opening_.ended(id);
       initialize_ended(std::move(ending));
@@ -166,6 +196,7 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
       break;
     case OwnRequest::doubts_ping:
       if (is_open() && doubts_.ask_again(ending)) break;
+      if (ending.failure) note_other_era(ending);
       resolve_doubts(ending.session != SessionVerdict::kept);
       note_ping_failure(ending);
       break;
@@ -199,6 +230,7 @@ void Session::note_ping_failure(const Ending& ending) {
 }
 
 void Session::server_stream_changed(ServerStream state) {
+  if (is_modern()) return;  // it is listened to
   record_.server_stream = state;
   // Open or refused: the opening need not wait longer for it. A refused one is tried again beside.
   if (state != ServerStream::waiting) opening_.server_stream_answered();
@@ -236,13 +268,15 @@ void Session::reconfigure(const SessionOptions& options) {
   options_.connect_wait = options.connect_wait;
   options_.keepalive = options.keepalive;
   keep_alive_.set_interval(options.keepalive);
-  if (is_open()) keep_alive_.watch();
+  if (is_open() && !is_modern()) keep_alive_.watch();
 }
 
 void Session::end(std::function<void()> done) {
   life_ = Ended{};
   retries_.stop();
+  probe_.forget();
   opening_.forget();
+  listen_.close();
   keep_alive_.stop();
   doubts_.take_all();
   upstream_.end(std::move(done));

@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "jsonrpc/frame.hpp"
 #include "session/doubts.hpp"
+#include "session/era_probe.hpp"
 #include "session/keep_alive.hpp"
 #include "session/kept_session.hpp"
 #include "session/opening.hpp"
@@ -18,6 +19,7 @@
 #include "session/session_events.hpp"
 #include "session/session_options.hpp"
 #include "session/session_sender.hpp"
+#include "session/upstream_listen.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -45,10 +47,16 @@ struct SessionRecord {
 /// loop's thread only. A message given to send() ends with session_ended, or with a message that
 /// answers it; messages that may be sent again (decide_retry) are held here until then.
 ///
-/// Its parts: Opening (one try, step by step), KeepAlive and Doubts (is it there), decide_retry()
+/// Its parts: EraProbe (of which era is the upstream), Opening (one try at a legacy one, step by
+/// step), UpstreamListen (what a modern one says by itself), KeepAlive and Doubts (is it there),
+/// decide_retry()
 /// (what becomes of a message that failed), Retries (what is held until when, and when the next try
 /// comes), KeptSession (what goes on in the next session).
-class Session final : public UpstreamEvents, private Opening::Events, private Retries::Events {
+class Session final : public UpstreamEvents,
+                      private EraProbe::Events,
+                      private Opening::Events,
+                      private Retries::Events,
+                      private UpstreamListen::Events {
  public:
   /// For the status.
   enum class State {
@@ -80,7 +88,7 @@ class Session final : public UpstreamEvents, private Opening::Events, private Re
   /// Nobody waits any more for the answer to that request.
   void withdraw_initialize(UpstreamId id);
   /// Whether a try is under way, as opposed to waiting for the next one.
-  bool is_trying() const { return opening_.is_under_way(); }
+  bool is_trying() const { return opening_.is_under_way() || probe_.is_under_way(); }
   /// Why the last try failed; for those that have waited for long enough.
   const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 
@@ -92,6 +100,17 @@ class Session final : public UpstreamEvents, private Opening::Events, private Re
   /// What the server has said of itself; null before the first handshake. Stays while the session
   /// is lost, until the next handshake.
   const ServerDescription* server() const { return kept_.server ? &*kept_.server : nullptr; }
+
+  /// Whether the server that was described last is modern: each request says its revision and its
+  /// client, and there is no session but the bridge's own.
+  bool is_modern() const { return sender_.is_modern(); }
+  /// Whether giving up an answer's stream tells the server so (a modern one over HTTP).
+  bool cancels_by_closing() const { return is_modern() && upstream_.has_answer_streams(); }
+  /// Whether messages need the headers that mirror them.
+  bool mirrors_headers() const { return cancels_by_closing(); }
+  std::string_view target() const { return upstream_.target(); }
+  /// What of a modern server is listened for from now on.
+  void listen_for(SubscriptionFilter filter) { listen_.want(std::move(filter)); }
 
   /// What a later session goes on with.
   KeptSession kept() const;
@@ -141,7 +160,15 @@ class Session final : public UpstreamEvents, private Opening::Events, private Re
   };
   struct Ended {};
   /// Which request of the session's own an upstream id is.
-  enum class OwnRequest : std::uint8_t { none, initialize, opening_step, ping, doubts_ping };
+  enum class OwnRequest : std::uint8_t {
+    none,
+    probe,
+    initialize,
+    opening_step,
+    ping,
+    doubts_ping,
+    listen
+  };
 
   // What comes from the upstream: session.cpp.
   std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, ParsedFrame&& parsed);
@@ -156,8 +183,23 @@ class Session final : public UpstreamEvents, private Opening::Events, private Re
   bool has_ended() const { return std::holds_alternative<Ended>(life_); }
   const Failure* given_up() const;
 
+  // Of which era the upstream is, and what a modern one says: session_era.cpp.
+  bool has_to_probe() const;
+  bool ask_for_era_again(const Failure& refusal);
+  void note_other_era(Ending& ending);
+  void take_notification(UpstreamId stream, Frame notification);
+  void answer_initialize();
+  void probe_found_modern(std::string discover_result) override;
+  void probe_found_legacy(bool for_good) override;
+  void probe_is_slow() override;
+  void probe_failed(Failure failure) override;
+  void listen_changed(ServerStream state) override;
+  void listen_resumed(const SubscriptionFilter& filter) override;
+
   // What comes of an opening: session_opening.cpp.
   void start_try();
+  void send_initialize();
+  void stop_try();
   std::string own_params() const;
   void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
   void initialize_ended(Ending ending);
@@ -201,7 +243,9 @@ class Session final : public UpstreamEvents, private Opening::Events, private Re
 
   KeptSession kept_;
   SessionSender sender_;
+  EraProbe probe_;
   Opening opening_;
+  UpstreamListen listen_;
   KeepAlive keep_alive_;
   Doubts doubts_;
   Retries retries_;
@@ -209,6 +253,7 @@ class Session final : public UpstreamEvents, private Opening::Events, private Re
   Phase phase_ = Phase::idle;
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
+  bool has_probed_ = false;  ///< in this try
   SessionRecord record_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/ids.hpp"
 #include "jsonrpc/frame.hpp"
+#include "mcp/subscription_filter.hpp"
 #include "session/kept_session.hpp"
 #include "upstream/upstream.hpp"
 
@@ -47,6 +48,12 @@ class SessionEvents {
   virtual SessionSettings settings() const = 0;
   /// What an earlier daemon's clients have set.
   virtual void take_settings(const SessionSettings& settings) = 0;
+  /// The stream on which a modern server was listened to was broken for a time, in which changes of
+  /// what it was for went unseen.
+  virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
+  /// It is sent again, under another id if its answer had begun: a modern server may not get one
+  /// twice. It is the router's to name what it knows by that id.
+  virtual void renumber(Outgoing& message) = 0;
   /// A new session took the place of a lost one; changes in between went unseen.
   virtual void session_replaced(const std::vector<std::string>& list_changes) = 0;
 

@@ -14,8 +14,10 @@ void Session::message_failed(Ending ending) {
   const std::string_view why_lost = "a request was refused";
   const Failure why = decision.failure;
   Outgoing& message = *ending.unanswered;
+  const bool repeats = decision.repeats > message.notes.repeats;
   message.notes.rejections = decision.rejections;
   message.notes.repeats = decision.repeats;
+  if (repeats && is_modern()) events_->renumber(message);
   switch (decision.action) {
     case RetryDecision::Action::send_now: send(std::move(message)); break;
     case RetryDecision::Action::ask: doubt(std::move(ending)); break;
@@ -52,6 +54,7 @@ void Session::lose(std::string_view why) {
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
   keep_alive_.cancel();
+  listen_.close();
   initialize_ = {std::nullopt, kept_.initialize_params};
   upstream_.session_over();
   doubts_.cancel();
@@ -97,7 +100,7 @@ void Session::go_away(const Failure& failure) {
   if (!is_there()) return;  // a try to open is under way or due: it will tell
   if (failure.definitive) {
     fail_held(failure);
-    if (is_open()) keep_alive_.watch();
+    if (is_open() && !is_modern()) keep_alive_.watch();
     return;
   }
   if (phase_ != Phase::away) {
@@ -107,6 +110,7 @@ void Session::go_away(const Failure& failure) {
               "the upstream {} cannot be reached: {}; trying again", upstream_.target(),
               log_text(failure));
     keep_alive_.stop();
+    listen_.close();
   }
   retries_.try_failed(somebody_waits());
 }
@@ -143,7 +147,11 @@ void Session::came_back() {
   record_.last_failure.reset();
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
-  keep_alive_.watch();
+  if (is_modern()) {
+    listen_.open();
+  } else {
+    keep_alive_.watch();
+  }
   if (!doubts_.empty()) confirm();
   retries_.send_ready();
   events_->session_open();

@@ -54,6 +54,21 @@ void Session::start_try() {
   if (initialize_.params.empty()) initialize_.params = own_params();
   phase_ = Phase::opening;
   retries_.begin_try();
+  has_probed_ = has_to_probe();
+  if (has_probed_) {
+    probe_.begin(options_.connect_wait);
+  } else {
+    send_initialize();
+  }
+}
+
+/// The try comes to nothing: what it has sent is not waited for.
+void Session::stop_try() {
+  probe_.stop();
+  opening_.stop();
+}
+
+void Session::send_initialize() {
   Outgoing message;
   message.id = initialize_.clients ? initialize_.clients->id : sender_.ids().next();
   message.may_repeat = true;
@@ -66,6 +81,7 @@ void Session::start_try() {
 void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
   if (!frame.result.present()) {
     const Failure failure = failure_of_initialize_error(frame.text(frame.error));
+    if (ask_for_era_again(failure)) return;
     if (is_clients_alone(failure)) {
       refuse_client(failure);
       events_->session_message(origin, std::move(frame));
@@ -88,6 +104,7 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
               printable(before, 40));
   }
   kept_.initialize_params = initialize_.params;
+  probe_.stop();
   kept_.server = std::move(server);
   record_.server_stream = ServerStream::waiting;
   if (std::exchange(initialize_.clients, std::nullopt))
@@ -103,6 +120,7 @@ void Session::initialize_echoed() {
 
 void Session::initialize_ended(Ending ending) {
   const Failure failure = failure_of_initialize_ending(std::move(ending), opening_.malformed());
+  if (ask_for_era_again(failure)) return;
   if (!is_definitive(failure)) {
     try_failed(failure);
   } else if (is_clients_alone(failure)) {
@@ -128,7 +146,7 @@ bool Session::is_clients_alone(const Failure& failure) const {
 }
 
 void Session::refuse_client(const Failure& failure) {
-  opening_.stop();
+  stop_try();
   phase_ = Phase::refused;
   record_.last_failure = failure_of_opening(failure);
   initialize_ = {};
@@ -139,7 +157,7 @@ void Session::refuse_client(const Failure& failure) {
 void Session::refuse(const Failure& refusal) {
   Failure failure = failure_of_opening(refusal);
   ++record_.counts.failed_tries;
-  opening_.stop();
+  stop_try();
   phase_ = Phase::refused;
   record_.last_failure = failure;
   retries_.clear_try();
@@ -156,7 +174,7 @@ void Session::refuse(const Failure& refusal) {
 
 void Session::try_failed(Failure failure) {
   failure = failure_of_opening(std::move(failure));
-  opening_.stop();
+  stop_try();
   phase_ = Phase::waiting;
   if (given_up() != nullptr) {
     give_up_initialize();
@@ -188,7 +206,11 @@ void Session::opening_done() {
   initialize_ = {};
   record_.last_failure.reset();
   record_.opened_at = loop_.now();
-  keep_alive_.watch();
+  if (is_modern()) {
+    listen_.open();
+  } else {
+    keep_alive_.watch();
+  }
   if (was_lost) {
     ++record_.counts.reopened;
     log_.peer(LogLevel::info, "session reopened", "session with {} opened again",

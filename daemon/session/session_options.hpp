@@ -1,12 +1,17 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace bridge {
 
+/// What is said of the upstream's era (MCP 2026-07-28, "Versioning: Terminology").
+enum class EraOption : std::uint8_t { automatic, legacy, modern };
+
 struct SessionOptions {
+  EraOption era = EraOption::automatic;            ///< automatic: the upstream is asked
   std::optional<std::string> client_capabilities;  ///< given: the bridge opens the session itself
   std::chrono::milliseconds connect_wait{10000};
   std::chrono::milliseconds keepalive{60000};  ///< 0: off

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "event/event_loop.hpp"
-#include "mcp/handshake.hpp"
+#include "mcp/subscription_filter.hpp"
 #include "session/kept_session.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
 
 /// Sends in the session: notes in which one each message goes, and when the last one went. The
-/// session's own messages are made here.
+/// session's own messages are made here, as the server's era wants them.
 ///
 /// Owned by the session, whose parts share it; the loop's thread only.
 class SessionSender {
@@ -24,24 +25,24 @@ class SessionSender {
     message.notes.session = kept_.number;
     upstream_.send(std::move(message));
   }
-  UpstreamId request(std::string_view method, std::string_view params = {}) {
-    const UpstreamId id = ids_.next();
-    return send_own(id, OutgoingKind::request, own_request(id, method, params));
-  }
-  UpstreamId notify(std::string_view method) {
-    return send_own(ids_.next(), OutgoingKind::notification, own_notification(method));
-  }
+  UpstreamId request(std::string_view method, std::string_view params = {});
+  UpstreamId notify(std::string_view method, std::string_view params = {});
+  /// Is the server there, and does it know the session? A modern one knows no `ping`.
+  UpstreamId ask_whether_there() { return request(is_modern() ? "server/discover" : "ping"); }
+  /// `server/discover`, before the server's era is known.
+  UpstreamId probe();
+  /// `subscriptions/listen`. REQUIRES: a modern server.
+  UpstreamId listen(const SubscriptionFilter& filter);
 
+  /// Whether the server that was described last has no `initialize`.
+  bool is_modern() const { return kept_.server && kept_.server->era() == Era::modern; }
   SteadyTime last_sent() const { return last_sent_; }
   UpstreamIdSource& ids() const { return ids_; }
 
  private:
-  UpstreamId send_own(UpstreamId id, OutgoingKind kind, std::string body) {
-    Outgoing message;
-    message.id = id;
-    message.kind = kind;
-    message.may_repeat = true;
-    message.body = std::move(body);
+  Outgoing own(OutgoingKind kind, std::string_view method, std::string_view params, bool modern);
+  UpstreamId send_own(Outgoing message) {
+    const UpstreamId id = message.id;
     send(std::move(message));
     return id;
   }

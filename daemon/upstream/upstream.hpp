@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/failure.hpp"
 #include "base/ids.hpp"
@@ -23,8 +24,16 @@ struct Outgoing {
   OutgoingKind kind = OutgoingKind::request;
   bool may_repeat = false;     ///< sending it twice does no harm: it only reads
   bool opens_session = false;  ///< `initialize`
-  std::string body;            ///< one line, without `\n`
-  RetryNotes notes{};          ///< kept by transport and session, and given back with it
+  bool probes = false;   ///< `server/discover`, sent before it is known of which era the server is
+  bool endless = false;  ///< its answer is a stream that stays open: it has no deadline
+  std::string body;      ///< one line, without `\n`
+  /// Header lines for a transport that has headers (MCP 2026-07-28, "Request Metadata"). Whoever
+  /// makes them has checked that they can stand in a head.
+  std::vector<std::string> headers{};
+  RetryNotes notes{};  ///< kept by transport and session, and given back with it
+
+  /// A local server is started for it.
+  bool begins_run() const { return opens_session || probes; }
 };
 
 /// What an end says about the session.
@@ -52,6 +61,13 @@ struct UpstreamCounts {
   std::uint64_t token_refreshes = 0;  ///< another bearer token came into use
   std::uint64_t token_failures = 0;   ///< none could be had
   std::uint64_t child_restarts = 0;
+};
+
+/// In which form the messages of a session go.
+struct SessionForm {
+  std::string protocol_version;
+  /// It has an id, a stream of the server's own, and an end (revisions before 2026-07-28).
+  bool stateful = true;
 };
 
 /// The stream on which the upstream speaks by itself.
@@ -111,9 +127,8 @@ class Upstream {
   /// Stops or continues reading that answer stream.
   virtual void pause(UpstreamId id, bool paused) = 0;
 
-  /// `initialize` was answered, with this version of the protocol. What comes of the server's
-  /// stream is told by server_stream_changed.
-  virtual void session_opened(const std::string& protocol_version) = 0;
+  /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
+  virtual void session_opened(const SessionForm& form) = 0;
   /// That session is over, or another one is going to be opened in its place: nothing of it is
   /// kept that could be sent or resumed.
   virtual void session_over() = 0;
@@ -126,6 +141,12 @@ class Upstream {
   /// Ends the session in an orderly way and everything under way; `done` is called at most once, as
   /// soon as that is over, within about 2 s.
   virtual void end(std::function<void()> done) = 0;
+
+  /// Whether its server may be of a revision without `initialize`.
+  virtual bool may_be_modern() const { return true; }
+  /// Whether each answer has a stream of its own: then abandon() tells the server that nobody waits
+  /// for it any more.
+  virtual bool has_answer_streams() const = 0;
 
   virtual std::string_view kind() const = 0;    ///< for the status: "http", "stdio"
   virtual std::string_view target() const = 0;  ///< where, without anything secret

@@ -16,6 +16,9 @@ constexpr int reads_per_turn = 4;
 /// Of 64 KiB, from one that is gone: more than a socket holds.
 constexpr int max_last_reads = 64;
 constexpr std::size_t pieces_per_write = 64;
+/// For so long what a new client is fed waits for its first frame, which may say that it is not to
+/// be fed (BEHAVIOUR, "Eras: a modern client").
+constexpr std::chrono::milliseconds first_frame_time{50};
 /// With all buffers full, a client that holds no more than this is still read: its control requests
 /// and its small calls are not what fills them.
 constexpr std::size_t always_read = 64u << 10;
@@ -34,6 +37,8 @@ Connection::Connection(ConnectionContext& context, ClientEvents& events, int des
       stall_(context.loop, [this] {
         if (phase_ == Phase::lingering) {
           look_whether_read();
+        } else if (!feed_begun_) {
+          begin_feed();
         } else {
           give_up();
         }
@@ -60,10 +65,18 @@ bool Connection::may_read() const {
 }
 
 void Connection::start() {
-  outbox_.join(context_.loop.wall_time());
   events_.client_connected(*this);
-  mark();
+  stall_.set_after(first_frame_time);
   read_ready();
+}
+
+/// Its first frame is there, or does not come: until then it was not known whether it is to be fed.
+void Connection::begin_feed() {
+  if (std::exchange(feed_begun_, true)) return;
+  if (!congested_) stall_.clear();
+  if (feed_ == RingFeed::none || phase_ == Phase::over) return;
+  outbox_.join(context_.loop.wall_time());
+  mark();
 }
 
 void Connection::on_ready(DescriptorWatch::Event event) {
@@ -116,7 +129,9 @@ void Connection::read_ready() {
 }
 
 void Connection::on_line(std::string line) {
-  if (phase_ == Phase::open) events_.client_line(identity_.id, std::move(line));
+  if (phase_ != Phase::open) return;
+  events_.client_line(identity_.id, std::move(line));
+  begin_feed();
 }
 
 void Connection::on_oversized_line() {
@@ -129,6 +144,7 @@ void Connection::end_of_input() {
     return;
   }
   splitter_.finish(*this);
+  begin_feed();
   phase_ = Phase::half_closed;
   update_load();
   events_.client_half_closed(identity_.id);
@@ -194,9 +210,15 @@ void Connection::abandon() {
   leave(peer_hung_up() && peer_has_read_all());
 }
 
-void Connection::send(std::string frame) {
+void Connection::send(std::string frame) { queue(std::move(frame), Sequence{}); }
+
+void Connection::send_entry(std::string_view, std::string frame, Sequence entry) {
+  queue(std::move(frame), entry);
+}
+
+void Connection::queue(std::string frame, Sequence entry) {
   if (outbox_.bytes() == 0) last_progress_ = context_.loop.now();
-  outbox_.push(std::move(frame));
+  outbox_.push(std::move(frame), entry);
   update_load();
   mark();
 }
@@ -221,11 +243,16 @@ void Connection::set_feed(RingFeed feed) {
   feed_ = feed;
   if (feed == RingFeed::none) {
     outbox_.stop_reading();
-  } else {
+  } else if (feed_begun_) {
     outbox_.join(context_.loop.wall_time());
     if (feed == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
     mark();
   }
+}
+
+void Connection::give_back_feed() {
+  outbox_.give_back();
+  feed_ = RingFeed::none;
 }
 
 void Connection::finish() {
@@ -285,7 +312,7 @@ void Connection::flush() {
 // however it is, so it is looked at after 1 ms, 2 ms, 4 ms and so on.
 void Connection::linger() {
   acknowledge_read();
-  if (!outbox_.has_unacknowledged() || feed_ != RingFeed::takes) {
+  if (!outbox_.has_unacknowledged() || feed_ == RingFeed::reads) {
     leave(true);
     return;
   }

@@ -51,7 +51,8 @@ class Connection final : public ClientChannel {
   Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
              ClientIdentity identity);
 
-  /// Announces the client, joins the ring and reads what is already there.
+  /// Announces the client and reads what is already there. It is fed from its first frame on, or
+  /// soon if it sends none.
   void start();
   /// Writes what is ready, as far as the socket takes it.
   void flush();
@@ -72,10 +73,12 @@ class Connection final : public ClientChannel {
   bool is_over() const { return phase_ == Phase::over; }
 
   void send(std::string frame) override;
+  void send_entry(std::string_view request_id, std::string frame, Sequence entry) override;
   void send_ahead(std::string frame) override;
   bool hold_input() override;
   void release_input() override;
   void set_feed(RingFeed feed) override;
+  void give_back_feed() override;
   void finish() override;
   std::size_t queued_bytes() const override { return outbox_.bytes(); }
   bool congested() const override { return congested_; }
@@ -95,6 +98,8 @@ class Connection final : public ClientChannel {
     over,
   };
 
+  void queue(std::string frame, Sequence entry);
+  void begin_feed();
   void on_ready(DescriptorWatch::Event event);
   void read_ready();
   void end_of_input();
@@ -121,6 +126,7 @@ class Connection final : public ClientChannel {
   SteadyTime last_progress_{};  ///< the last time bytes left, or began to wait
   Phase phase_ = Phase::open;
   RingFeed feed_ = RingFeed::takes;
+  bool feed_begun_ = false;  ///< what it is fed does not wait for its first frame any more
   bool congested_ = false;
   bool input_held_ = false;  ///< by the router
   bool marked_ = false;

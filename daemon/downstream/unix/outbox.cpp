@@ -5,10 +5,10 @@
 
 namespace bridge {
 
-void Outbox::push(std::string frame) {
+void Outbox::push(std::string frame, Sequence entry) {
   frame.push_back('\n');
   bytes_ += frame.size();
-  queued_.push_back({std::move(frame), ring_.newest()});
+  queued_.push_back({std::move(frame), ring_.newest(), entry});
 }
 
 void Outbox::push_ahead(std::string frame) {
@@ -89,6 +89,7 @@ void Outbox::pop(Source source) {
     case Source::partial:
       if (!partial_entry_) bytes_ -= partial_.size();
       partial_entry_.reset();
+      note_written(std::exchange(partial_tells_of_, {}));
       std::string().swap(partial_);
       partial_written_ = 0;
       break;
@@ -98,6 +99,7 @@ void Outbox::pop(Source source) {
       break;
     case Source::queued:
       bytes_ -= queued_.front().line.size();
+      note_written(queued_.front().entry);
       queued_.pop_front();
       break;
     case Source::ring: break;
@@ -113,6 +115,7 @@ void Outbox::keep_rest(const Piece& piece, std::size_t written) {
       break;
     case Source::queued:
       partial_ = std::move(queued_.front().line);
+      partial_tells_of_ = queued_.front().entry;
       queued_.pop_front();
       break;
     case Source::ring: {
@@ -129,7 +132,19 @@ void Outbox::keep_rest(const Piece& piece, std::size_t written) {
   partial_written_ = written;
 }
 
-void Outbox::acknowledge() { reader_.acknowledged = partial_entry_.value_or(reader_.next); }
+void Outbox::note_written(Sequence entry) {
+  if (entry != Sequence{}) written_entries_.push_back(entry);
+}
+
+void Outbox::acknowledge() {
+  reader_.acknowledged = partial_entry_.value_or(reader_.next);
+  for (const Sequence entry : std::exchange(written_entries_, {})) ring_.take(entry);
+}
+
+void Outbox::give_back() {
+  ring_.give_back(reader_);
+  reading_ = false;
+}
 
 std::uint64_t Outbox::take_lost() { return std::exchange(lost_, 0); }
 

@@ -22,8 +22,9 @@ class Outbox {
  public:
   explicit Outbox(Ring& ring) : ring_(ring) {}
 
-  /// Queues a frame behind all that is in the ring now.
-  void push(std::string frame);
+  /// Queues a frame behind all that is in the ring now. `entry`: the ring's entry that it tells of;
+  /// once the client has read the frame, that counts as taken.
+  void push(std::string frame, Sequence entry = {});
   /// Queues a frame ahead of all that has not begun to be written.
   void push_ahead(std::string frame);
 
@@ -42,7 +43,11 @@ class Outbox {
   /// The client was seen to have read all that was written: what of the ring was written whole is
   /// acknowledged.
   void acknowledge();
-  bool has_unacknowledged() const { return reader_.acknowledged < reader_.next; }
+  bool has_unacknowledged() const {
+    return (reading_ && reader_.acknowledged < reader_.next) || !written_entries_.empty();
+  }
+  /// The client did not want what it was given of the ring: nobody has taken that.
+  void give_back();
 
   std::size_t bytes() const { return bytes_; }
   std::size_t frames() const { return queued_.size() + ahead_.size() + (partial_.empty() ? 0 : 1); }
@@ -55,6 +60,7 @@ class Outbox {
   struct Queued {
     std::string line;
     Sequence behind;  ///< goes after the ring's entries up to this one
+    Sequence entry;   ///< of the ring, of which it tells; 0: none
   };
   enum class Source : std::uint8_t { partial, ahead, queued, ring };
   struct Piece {
@@ -67,6 +73,7 @@ class Outbox {
   void add_piece(iovec* pieces, Source source, const char* data, std::size_t size);
   void keep_rest(const Piece& piece, std::size_t written);
   void pop(Source source);
+  void note_written(Sequence entry);
 
   Ring& ring_;
   RingReader reader_;
@@ -77,6 +84,8 @@ class Outbox {
   std::string partial_;  ///< a frame of which a part was written
   std::size_t partial_written_ = 0;
   std::optional<Sequence> partial_entry_;  ///< if that is from the ring
+  Sequence partial_tells_of_{};            ///< Queued::entry of it
+  std::vector<Sequence> written_entries_;  ///< told of by frames that were written whole
   std::size_t bytes_ = 0;
   std::uint64_t lost_ = 0;
   std::vector<Piece> gathered_;

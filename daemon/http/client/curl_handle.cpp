@@ -14,6 +14,23 @@ constexpr long tcp_keep_alive_seconds = 30;
 
 void CurlCleanup::operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 
+HeaderList with_lines(const std::vector<std::string>& lines, const HeaderList& list) {
+  if (lines.empty()) return list;
+  struct Chain {
+    std::vector<curl_slist> items;
+    HeaderList rest;
+  };
+  auto chain = std::make_shared<Chain>();
+  chain->rest = list;
+  chain->items.resize(lines.size());
+  curl_slist* next = list.get();
+  for (std::size_t i = lines.size(); i-- > 0;) {
+    chain->items[i].data = const_cast<char*>(lines[i].c_str());  // curl only reads it
+    chain->items[i].next = std::exchange(next, &chain->items[i]);
+  }
+  return {chain, next};
+}
+
 void append_header(HeaderList& list, const std::string& line) {
   curl_slist* const head = curl_slist_append(list.get(), line.c_str());
   if (!list) list = HeaderList(head, &curl_slist_free_all);
@@ -67,6 +84,10 @@ void set_get(CURL* handle) {
 void set_stream(CURL* handle) {
   set_get(handle);
   curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, 4L);
+  set_tcp_keep_alive(handle);
+}
+
+void set_tcp_keep_alive(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/client/curl_loop.hpp"
 #include "http/client/http_options.hpp"
@@ -32,10 +33,16 @@ std::uint64_t connections_opened(CURL* handle);
 
 /// Makes the handle a GET.
 void set_get(CURL* handle);
-/// The same for a stream that stays: TCP keep-alive on, and no connection that was idle for long.
-/// Such a handle is not given back, since these settings would stay with it.
+// For a stream that stays. Such a handle is not given back, since these settings would stay with
+// it.
+void set_tcp_keep_alive(CURL* handle);
+/// A GET of such a stream: no connection that was idle for long.
 void set_stream(CURL* handle);
 void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self);
+
+/// These lines before those of a list, which is shared and not copied. The lines are not copied
+/// either: they outlive the result.
+HeaderList with_lines(const std::vector<std::string>& lines, const HeaderList& list);
 
 /// Appends to a list that may be empty.
 void append_header(HeaderList& list, const std::string& line);

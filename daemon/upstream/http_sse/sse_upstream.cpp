@@ -100,12 +100,12 @@ void SseUpstream::session_over() {
   close_stream();
 }
 
-void SseUpstream::session_opened(const std::string& protocol_version) {
+void SseUpstream::session_opened(const SessionForm& form) {
   if (!speaks_sse()) {
-    http_.session_opened(protocol_version);
+    http_.session_opened(form);
     return;
   }
-  http_.context().set_protocol_version(protocol_version);
+  http_.context().set_form(form);
   session_opened_ = true;
   soon_.schedule();
 }

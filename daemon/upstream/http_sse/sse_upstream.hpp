@@ -30,11 +30,13 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
-  void session_opened(const std::string& protocol_version) override;
+  void session_opened(const SessionForm& form) override;
   void session_over() override;
   void refresh_connections() override { http_.refresh_connections(); }
   void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }
   void end(std::function<void()> done) override;
+  bool may_be_modern() const override { return !speaks_sse(); }
+  bool has_answer_streams() const override { return !speaks_sse(); }
   std::string_view kind() const override { return mode_ == Mode::sse ? "sse" : "http"; }
   std::string_view target() const override { return http_.target(); }
   UpstreamCounts counts() const override { return http_.counts(); }

@@ -77,6 +77,7 @@ class ChildRequests {
   static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
                              const Timeouts& timeouts) {
     SteadyTime due = SteadyTime::max();
+    if (request.message.endless) return due;
     if (timeouts.silence.count() > 0) due = std::max(request.started, heard) + timeouts.silence;
     if (timeouts.in_all.count() > 0) due = std::min(due, request.started + timeouts.in_all);
     if (request.message.kind != OutgoingKind::request)

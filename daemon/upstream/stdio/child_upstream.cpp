@@ -45,7 +45,7 @@ void ChildUpstream::restart() {
 }
 
 void ChildUpstream::send(Outgoing message) {
-  if (message.opens_session && runs_.process() == nullptr) {
+  if (message.begins_run() && runs_.process() == nullptr) {
     if (!pace_.may_begin()) {
       pace_.asked();
       openings_.push_back(std::move(message));
@@ -56,7 +56,7 @@ void ChildUpstream::send(Outgoing message) {
   flush_.schedule();
   ChildProcess* const process = runs_.process();
   if (process == nullptr) {
-    const bool cannot_run = message.opens_session;
+    const bool cannot_run = message.begins_run();
     refuse(std::move(message),
            failure_of(cannot_run ? ErrorKind::connect : ErrorKind::closed, Delivered::no,
                       fmt::format("{} does not run", runs_.name())),
@@ -104,7 +104,7 @@ void ChildUpstream::give_up_unsent(const Failure& failure) {
 }
 
 // What the server says by itself comes on its stdout like everything else.
-void ChildUpstream::session_opened(const std::string&) {
+void ChildUpstream::session_opened(const SessionForm&) {
   stream_opened_ = true;
   flush_.schedule();
 }
@@ -205,7 +205,7 @@ void ChildUpstream::tell_end_of(UpstreamId id, const Failure& why, std::uint64_t
   Ending ending{.failure = why};
   const bool unread = !request.written || request.begin >= first_unread;
   if (unread) ending.failure->delivered = Delivered::no;
-  const bool opens = request.message.opens_session;
+  const bool opens = request.message.begins_run();
   const bool lost_unread = unread && !opens && kind != OutgoingKind::response;
   if (lost_unread) ending.session = SessionVerdict::lost;
   if (opens || lost_unread || request.message.may_repeat)

@@ -39,12 +39,13 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   void abandon(UpstreamId id) override;
   /// Its stdout is everybody's: nothing is paused.
   void pause(UpstreamId, bool) override {}
-  void session_opened(const std::string& protocol_version) override;
+  void session_opened(const SessionForm& form) override;
   /// A session ends with its run, of which nothing is kept.
   void session_over() override {}
   void refresh_connections() override {}
   void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;
+  bool has_answer_streams() const override { return false; }
   std::string_view kind() const override { return "stdio"; }
   std::string_view target() const override { return runs_.name(); }
   UpstreamCounts counts() const override { return runs_.counts(); }

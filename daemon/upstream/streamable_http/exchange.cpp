@@ -28,7 +28,10 @@ Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message)
       share_(context.budget()),
       transfer_(context.curl(), *this) {}
 
-void Exchange::close_transfer() { context_.handles().give_back(transfer_.close()); }
+void Exchange::close_transfer() {
+  CurlHandle handle = transfer_.close();
+  if (!message_.endless) context_.handles().give_back(std::move(handle));
+}
 
 void Exchange::close() {
   phase_ = Phase::over;
@@ -56,7 +59,8 @@ void Exchange::begin_post() {
   session_is_over_ = false;
   session_named_by_ = context_.session_named_by();
   token_generation_ = context_.token().generation();
-  CURL* const h = transfer_.prepare(context_.handles().take(), context_.post_headers());
+  CURL* const h = transfer_.prepare(context_.handles().take(),
+                                    with_lines(message_.headers, context_.post_headers()));
   curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());
@@ -65,6 +69,7 @@ void Exchange::begin_post() {
       message_.may_repeat ? max_idle_to_read : static_cast<long>(context_.max_idle().count()));
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
+  if (message_.endless) set_tcp_keep_alive(h);
   context_.counts().sent_bytes += message_.body.size();
   transfer_.start();
 }
@@ -120,7 +125,7 @@ void Exchange::head_line_received(bool) { clock_.heard(context_.curl().entered()
 /// Whether the session would have an id that cannot be sent.
 bool Exchange::is_unusable_session() const {
   const bool is_adopted = message_.opens_session || context_.session_id().empty();
-  return is_adopted && !head().session_id.empty() &&
+  return is_adopted && !head().session_id.empty() && may_name_session() &&
          !fits_header(head().session_id, header_limit::session_id);
 }
 
@@ -164,7 +169,7 @@ bool Exchange::body_received(std::string_view bytes) {
 /// because its answer is awaited on another stream.
 void Exchange::forget_body() {
   if (message_.body.empty() || phase_ == Phase::posting) return;
-  if (message_.may_repeat && context_.answers_elsewhere()) return;
+  if (message_.may_repeat && (context_.answers_elsewhere() || !context_.is_stateful())) return;
   if (phase_ != Phase::continuing) {
     curl_off_t uploaded = 0;
     curl_easy_getinfo(transfer_.handle(), CURLINFO_SIZE_UPLOAD_T, &uploaded);

@@ -87,7 +87,10 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool opens_session() const { return message_.opens_session; }
   /// Of the token it was sent with (AccessToken::generation).
   int token_generation() const { return token_generation_; }
-  bool is_of_this_session() const { return !session_is_over_; }
+  /// Whether a session id in its answer is that of the session.
+  bool may_name_session() const {
+    return head().is_success() && !session_is_over_ && !message_.probes && context_.is_stateful();
+  }
 
  private:
   enum class Phase : std::uint8_t {

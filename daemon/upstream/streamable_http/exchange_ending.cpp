@@ -107,7 +107,8 @@ void Exchange::answer_complete() {
   const bool blank = transfer_.body().find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank && (status == 200 || status == 202 || status == 204)) {
     // There is no other stream yet for the answer to an initialize.
-    const bool is_nothing = (status == 200 && head().is_json()) || message_.opens_session;
+    const bool is_nothing =
+        (status == 200 && head().is_json()) || message_.begins_run() || !context_.is_stateful();
     if (is_nothing) {
       end(std::nullopt);
     } else {
@@ -140,7 +141,7 @@ void Exchange::accepted() {
 /// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
 bool Exchange::try_to_continue() {
   if (!is_request() || !parser_ || parser_->last_event_id().empty() || session_is_over_ ||
-      has_unusable_event_id())
+      !context_.is_stateful() || has_unusable_event_id())
     return false;
   due_ = context_.now() + continuation_.next_delay();
   phase_ = Phase::waiting_to_continue;
@@ -174,9 +175,11 @@ bool Exchange::follow_redirection() {
 }
 
 /// A request that was accepted (202) may be sent again only if it merely reads: its answer may be
-/// on its way.
+/// on its way. So may one whose answer has begun, where that cannot be continued.
 bool Exchange::can_be_sent_again() const {
-  return phase_ == Phase::posting || (phase_ == Phase::awaiting_elsewhere && message_.may_repeat);
+  if (phase_ == Phase::posting) return true;
+  const bool is_lost = phase_ == Phase::answering && !context_.is_stateful();
+  return message_.may_repeat && (is_lost || phase_ == Phase::awaiting_elsewhere);
 }
 
 void Exchange::end(std::optional<Failure> failure, bool give_back) {
@@ -194,6 +197,7 @@ void Exchange::fail(Failure failure) {
 ExchangeTimeouts Exchange::timeouts() const {
   const HttpOptions& options = context_.options();
   ExchangeTimeouts timeouts{options.request_timeout, options.request_max, options.pause_timeout};
+  if (message_.endless) timeouts.silence = timeouts.in_all = {};
   if (!is_request()) timeouts.delivery = notification_time;
   return timeouts;
 }

@@ -24,7 +24,7 @@ HeaderList HttpContext::common_headers() const {
   append_header(list, "User-Agent: mcp-bridged/" MCP_BRIDGE_VERSION);
   if (fits_header(token_.text(), header_limit::token))
     append_header(list, "Authorization: Bearer " + token_.text());
-  append_said(list, "MCP-Protocol-Version", protocol_version_, header_limit::protocol_version);
+  append_said(list, "MCP-Protocol-Version", form_.protocol_version, header_limit::protocol_version);
   append_said(list, "Mcp-Session-Id", session_id_, header_limit::session_id);
   for (const std::string& header : options_.headers) append_header(list, header);
   return list;
@@ -58,8 +58,9 @@ void HttpContext::set_session_id(std::string id) {
   post_headers_.reset();
 }
 
-void HttpContext::set_protocol_version(std::string version) {
-  protocol_version_ = std::move(version);
+void HttpContext::set_form(SessionForm form) {
+  form_ = std::move(form);
+  if (!form_.stateful) session_id_.clear();
   post_headers_.reset();
 }
 
@@ -82,7 +83,7 @@ void HttpContext::reconfigure(const HttpOptions& options) {
 
 void HttpContext::forget_session() {
   session_id_.clear();
-  protocol_version_.clear();
+  form_ = {};
   post_headers_.reset();
 }
 

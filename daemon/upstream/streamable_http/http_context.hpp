@@ -36,7 +36,9 @@ class HttpContext {
   HeaderList stream_headers(const std::string& last_event_id) const;
 
   void set_session_id(std::string id);
-  void set_protocol_version(std::string version);
+  void set_form(SessionForm form);
+  /// Whether there is a session with an id, or may be one.
+  bool is_stateful() const { return form_.stateful; }
   AccessToken& token() { return token_; }
   /// What SIGHUP may change: headers, timeouts, what the files of certificates hold.
   void reconfigure(const HttpOptions& options);
@@ -87,7 +89,7 @@ class HttpContext {
   HeaderList post_headers_;
   int headers_token_ = 0;  ///< the token's generation in them
   std::string session_id_;
-  std::string protocol_version_;
+  SessionForm form_;
   std::string endpoint_;
   bool has_server_stream_ = false;
   std::chrono::steady_clock::time_point heard_{};

@@ -113,9 +113,9 @@ void HttpUpstream::session_over() {
   set_stream_state(ServerStream::off);
 }
 
-void HttpUpstream::session_opened(const std::string& protocol_version) {
-  context_.set_protocol_version(protocol_version);
-  stream_.open();
+void HttpUpstream::session_opened(const SessionForm& form) {
+  context_.set_form(form);
+  if (form.stateful) stream_.open();
   set_stream_state(ServerStream::waiting);
   // Not to be told from within this call.
   if (stream_.state() != ServerStream::waiting) soon_.schedule();
@@ -130,7 +130,7 @@ void HttpUpstream::refresh_connections() {
 void HttpUpstream::learn_from(const Exchange& exchange) {
   const ResponseHead& head = exchange.head();
   // A late answer may name a session that is over.
-  if (!head.session_id.empty() && head.is_success() && exchange.is_of_this_session() &&
+  if (!head.session_id.empty() && exchange.may_name_session() &&
       (exchange.opens_session() || context_.session_id().empty())) {
     if (fits_header(head.session_id, header_limit::session_id)) {
       context_.set_session_id(head.session_id);

@@ -29,11 +29,12 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override;
-  void session_opened(const std::string& protocol_version) override;
+  void session_opened(const SessionForm& form) override;
   void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;
   void end(std::function<void()> done) override;
+  bool has_answer_streams() const override { return true; }
   std::string_view kind() const override { return "http"; }
   std::string_view target() const override { return context_.options().target; }
   UpstreamCounts counts() const override;

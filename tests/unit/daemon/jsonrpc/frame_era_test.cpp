@@ -102,15 +102,18 @@ TEST_CASE("a notification of a subscription names it in its _meta") {
           .subscription_id.present());
 }
 
-TEST_CASE("a result says what it is of, as a string and at its top") {
+TEST_CASE("a result says what it is of at its top") {
+  for (const char* type : {"1", "null", "{}"}) {
+    const Frame odd = frame_of(R"({"id":1,"result":{"resultType":)" + std::string(type) + "}}");
+    CHECK(odd.text(odd.result_type) == type);
+  }
   const Frame frame =
       frame_of(R"({"result":{"a":[{"resultType":"x"}], "resultType" : "input_required"},"id":1})");
   CHECK(frame.text(frame.result_type) == "\"input_required\"");
   CHECK(frame.text(frame.result) ==
         R"({"a":[{"resultType":"x"}], "resultType" : "input_required"})");
-  for (const char* result :
-       {"{}", "null", "[]", "1", "\"resultType\"", R"([{"resultType":"x"}])", R"({"resultType":1})",
-        R"({"resultType":null})", R"({"a":{"resultType":"x"}})", R"({"resultTypes":"x"})"}) {
+  for (const char* result : {"{}", "null", "[]", "1", "\"resultType\"", R"([{"resultType":"x"}])",
+                             R"({"a":{"resultType":"x"}})", R"({"resultTypes":"x"})"}) {
     CAPTURE(result);
     const Frame other = frame_of(R"({"id":1,"result":)" + std::string(result) + "}");
     CHECK(other.text(other.result) == result);

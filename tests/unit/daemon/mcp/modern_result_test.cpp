@@ -38,6 +38,8 @@ TEST_CASE("a result says that it is complete, and a list that it is not to be ke
       {"tools/list",
        R"({"id":1,"result":{"resultType":"complete","ttlMs":1,"cacheScope":"public"}})",
        R"({"id":1,"result":{"resultType":"complete","ttlMs":1,"cacheScope":"public"}})"},
+      {"tools/call", R"({"id":1,"result":{"resultType":null,"a":1}})",
+       R"({"id":1,"result":{"resultType":"complete","a":1}})"},
       {"tools/call", R"({"id":1,"result":null})", R"({"id":1,"result":null})"},
       {"tools/call", R"({"id":1,"result":[{}]})", R"({"id":1,"result":[{}]})"},
   };
@@ -88,6 +90,10 @@ TEST_CASE("a demand to visit pages becomes questions inside a result") {
         R"({"id":1,"error":{"code":-32042,"data":{"elicitations":)" + elicitations + "}}}";
     CHECK(modern(text, "tools/call").starts_with(R"({"id":1,"error":{"code":-32603,)"));
   }
+  // An error about no request in particular cannot become a result.
+  std::string about_none = demand;
+  about_none.replace(about_none.find("\"i\""), 3, "null");
+  CHECK(modern(about_none, "tools/call").find("-32603") != std::string::npos);
   CHECK(modern(R"({"id":1,"error":{"code":-32042}})", "tools/call") ==
         R"({"id":1,"error":{"code":-32603}})");
 }

@@ -24,10 +24,10 @@ std::string result_with(const std::string& version) {
 
 TEST_CASE("what the server said is kept as it came, and its parts are read from it") {
   const ServerDescription described(result_with("2025-06-18"));
-  CHECK(described.initialize_result() == result_with("2025-06-18"));
+  CHECK(described.result() == result_with("2025-06-18"));
   CHECK(described.protocol_version() == "2025-06-18");
   CHECK(described.server_info() == R"({"name":"x","protocolVersion":"1"})");
-  CHECK(described.era() == "legacy");
+  CHECK(described.era() == Era::legacy);
   CHECK(ServerDescription("{}").protocol_version().empty());
   CHECK(ServerDescription("{}").server_info() == "null");
 }

@@ -163,7 +163,7 @@ TEST_CASE("reading after a sequence shows all that is newer, taken or not, until
   CHECK(held(ring, 3).empty());
   int visited = 0;
   ring.each_after(Sequence{}, [&](const RingEntry& entry) {
-    CHECK(entry.taken);
+    CHECK(entry.taken());
     return ++visited < 2;
   });
   CHECK(visited == 2);

@@ -24,7 +24,7 @@ TEST_CASE("what a session was opened with and what was set in it is one value") 
   KeptSession kept = t.session.kept();
   CHECK(kept.number == 1);
   CHECK(kept.initialize_params == R"({"capabilities":{"roots":{}}})");
-  CHECK(kept.server->initialize_result() == t.result);
+  CHECK(kept.server->result() == t.result);
   CHECK(kept.settings.log_level_params == R"({"level":"info"})");
   CHECK(kept.settings.subscriptions == std::vector<std::string>{"demo://1"});
   CHECK(kept.ids.next() == UpstreamId{3});
@@ -40,7 +40,7 @@ TEST_CASE("a session that goes on with it is opened as one that was lost is") {
 
   SessionFixture t;
   t.session.continue_from(kept);
-  CHECK(t.session.server()->initialize_result() == t.result);
+  CHECK(t.session.server()->result() == t.result);
   CHECK_FALSE(t.session.wants_initialize());
   CHECK(t.session.state() == Session::State::idle);
   t.require();

@@ -29,7 +29,7 @@ TEST_CASE("a session is opened step by step, each of which waits for the one bef
   t.upstream.finish(t.upstream.id_of("notifications/initialized"));
   CHECK(t.session.is_open());
   CHECK(t.events.told == Methods{"open"});
-  CHECK(t.session.server()->initialize_result() == t.result);
+  CHECK(t.session.server()->result() == t.result);
   CHECK(t.session.server()->protocol_version() == "2025-11-25");
   CHECK(t.session.counts().opened == 1);
 }

@@ -28,6 +28,7 @@ class FakeSessionEvents final : public SessionEvents {
   SessionSettings set;
 
   // What it has told.
+  std::vector<UpstreamId> renumbered;
   std::vector<std::string> told;  ///< by name: "open", "closed", "away", "replaced", …
   std::vector<std::string> messages;
   std::vector<std::string> malformed;
@@ -49,6 +50,10 @@ class FakeSessionEvents final : public SessionEvents {
   void session_open() override { told.emplace_back("open"); }
   void session_closed() override { told.emplace_back("closed"); }
   void session_away() override { told.emplace_back("away"); }
+  void listen_resumed(const SubscriptionFilter& filter) override {
+    told.push_back("listen resumed " + filter.json());
+  }
+  void renumber(Outgoing& message) override { renumbered.push_back(message.id); }
   void session_failed(const Failure& failure) override {
     told.emplace_back("failed");
     failures.push_back(failure);

@@ -31,12 +31,17 @@ class FakeUpstream final : public Upstream {
   std::vector<UpstreamId> answered;
   std::map<UpstreamId, bool> paused;
   std::string version;  ///< of the protocol; empty while there is no session
+  bool is_stateful = true;
   std::size_t sessions_over = 0;
   std::size_t sessions_opened = 0;
   std::size_t refreshes = 0;
   std::optional<Failure> given_up;
   std::function<void()> ended;  ///< set once end() was called
   UpstreamCounts counted;
+
+  // What it is.
+  bool modern_possible = false;  ///< then it is asked for its era
+  bool answer_streams = true;
 
   /// The method of each message sent, a response as "response".
   std::vector<std::string> methods() const {
@@ -125,8 +130,9 @@ class FakeUpstream final : public Upstream {
     if (under_way_.erase(id) != 0) abandoned.push_back(id);
   }
   void pause(UpstreamId id, bool stops) override { paused[id] = stops; }
-  void session_opened(const std::string& protocol_version) override {
-    version = protocol_version;
+  void session_opened(const SessionForm& form) override {
+    version = form.protocol_version;
+    is_stateful = form.stateful;
     ++sessions_opened;
   }
   void session_over() override {
@@ -136,6 +142,8 @@ class FakeUpstream final : public Upstream {
   void refresh_connections() override { ++refreshes; }
   void give_up_unsent(const Failure& failure) override { given_up = failure; }
   void end(std::function<void()> done) override { ended = std::move(done); }
+  bool may_be_modern() const override { return modern_possible; }
+  bool has_answer_streams() const override { return answer_streams; }
   std::string_view kind() const override { return "fake"; }
   std::string_view target() const override { return "http://fake.example/mcp"; }
   UpstreamCounts counts() const override { return counted; }

@@ -1,0 +1,148 @@
+#include "router/era_translator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/log_level.hpp"
+#include "mcp/mirrored_headers.hpp"
+#include "mcp/modern_result.hpp"
+#include "mcp/request_digest.hpp"
+#include "mcp/request_meta.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// Methods that 2026-07-28 has removed.
+constexpr std::array<std::string_view, 5> removed_methods = {
+    "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"};
+
+/// Of what a client writes into its `initialize`, so much goes with each of its requests.
+constexpr std::size_t longest_capabilities = 16u << 10;
+
+std::string error_object(int code, std::string_view message, std::string_view data = {}) {
+  return data.empty()
+             ? fmt::format(R"({{"code":{},"message":{}}})", code, quote(message))
+             : fmt::format(R"({{"code":{},"message":{},"data":{}}})", code, quote(message), data);
+}
+
+/// Bytes of the bridge's own, or edited by it.
+Frame frame_of(std::string bytes) { return std::get<Frame>(parse_frame(std::move(bytes))); }
+
+}  // namespace
+
+std::string EraTranslator::refusal_of(const Frame& request) {
+  const std::string version =
+      find_string(request.text(request.meta), meta_key::protocol_version).value_or(std::string());
+  if (version != newest_version) {
+    return error_object(mcp_error::unsupported_version, "Unsupported protocol version",
+                        fmt::format(R"({{"supported":["{}","{}"],"requested":{}}})", newest_version,
+                                    newest_legacy_version, request.text(request.protocol_version)));
+  }
+  if (const char* missing = missing_request_meta(request))
+    return error_object(json_rpc::invalid_params, missing);
+  if (std::find(removed_methods.begin(), removed_methods.end(), request.method) !=
+      removed_methods.end()) {
+    return error_object(json_rpc::method_not_found, "Method not found");
+  }
+  return {};
+}
+
+std::optional<std::string> EraTranslator::own_answer(const Frame& request) const {
+  if (!context_.session.is_modern() || request.is_modern()) return std::nullopt;
+  const bool is_own = request.method != "initialize" &&
+                      std::find(removed_methods.begin(), removed_methods.end(), request.method) !=
+                          removed_methods.end();
+  return is_own ? std::optional<std::string>("{}") : std::nullopt;
+}
+
+bool EraTranslator::swallows(const Frame& notification) const {
+  return context_.session.is_modern() && notification.method == "notifications/roots/list_changed";
+}
+
+void EraTranslator::note(const Frame& request, PendingRequest& pending) const {
+  if (request.is_modern()) {
+    pending.era = Era::modern;
+    const std::string_view meta = request.text(request.meta);
+    pending.modern = std::make_unique<ModernRequest>();
+    pending.modern->declared.initialize(
+        find_member(meta, meta_key::client_capabilities).value_or("{}"));
+    pending.modern->declared.initialized();
+    pending.modern->log_level = find_string(meta, meta_key::log_level).value_or(std::string());
+    if (!context_.session.is_modern() && may_require_input(request.method))
+      pending.modern->digest = request_digest(request);
+  } else if (context_.session.is_modern() && may_require_input(request.method)) {
+    pending.rounds = std::make_unique<InputRound>();
+    pending.rounds->original = request.bytes;
+  }
+}
+
+std::string EraTranslator::capabilities_of(const Client* client) const {
+  if (client != nullptr && !client->capabilities.empty() &&
+      client->capabilities.size() <= longest_capabilities)
+    return client->capabilities;
+  std::string own = context_.options.client_capabilities;
+  if (own.empty()) own = "{}";
+  const bool answers = client != nullptr && client->declared.covers("elicitation/create", {});
+  return answers ? merge_capabilities(own, own_capabilities) : own;
+}
+
+std::string EraTranslator::toward_upstream(Frame request, UpstreamId id, const Client* client,
+                                           std::vector<std::string>& headers) const {
+  const Session& session = context_.session;
+  if (session.is_modern() && !request.is_modern()) {
+    const std::string capabilities = capabilities_of(client);
+    const std::string level(find_member(restorable_.log_level_params(), "level").value_or(""));
+    RequestIdentity identity;
+    identity.client_capabilities = capabilities;
+    identity.client_info = client != nullptr && !client->info.empty()
+                               ? std::string_view(client->info)
+                               : std::string_view(own_client_info);
+    identity.log_level = level;
+    request = frame_of(with_request_meta(request, identity));
+  } else if (!session.is_modern() && request.is_modern()) {
+    request = frame_of(without_request_meta(request));
+  }
+  if (session.mirrors_headers()) headers = mirrored_headers(request, tools_.annotations()).lines;
+  std::string body = std::move(request.bytes);
+  const std::string number = std::to_string(value_of(id));
+  splice(body, {request.id, number}, {request.progress_token, number});
+  return body;
+}
+
+Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending) {
+  const bool modern_upstream = context_.session.is_modern();
+  if (modern_upstream && pending.method == "tools/list" && response.result.present() &&
+      context_.session.mirrors_headers()) {
+    response = tools_.learn(std::move(response));
+  }
+  if (!modern_upstream && pending.era == Era::modern) {
+    const bool answers_urls =
+        pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
+    return frame_of(for_modern_client(response, pending.method, answers_urls));
+  }
+  if (modern_upstream && pending.era == Era::legacy && is_task(response)) {
+    const Failure failure = failure_of(
+        ErrorKind::malformed, Delivered::unknown,
+        "the upstream answers with a task of MCP 2026-07-28, which is not translated for clients of older revisions");
+    return frame_of(error_reply(response.text(response.id), failure));
+  }
+  return response;
+}
+
+bool EraTranslator::is_for_client(const Frame& notification, const PendingRequest& pending) const {
+  if (pending.era == Era::legacy || context_.session.is_modern() ||
+      notification.method != "notifications/message")
+    return true;
+  return reaches_level(find_string(notification.text(notification.params), "level").value_or(""),
+                       pending.modern->log_level);
+}
+
+}  // namespace bridge

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jsonrpc/frame.hpp"
+#include "router/client.hpp"
+#include "router/known_tools.hpp"
+#include "router/pending_requests.hpp"
+#include "router/restorable_state.hpp"
+#include "router/router_context.hpp"
+
+namespace bridge {
+
+/// Between clients and an upstream of different eras: each message in the form that its receiver
+/// knows (BEHAVIOUR, "Eras"). Where both are legacy, or both modern, the bytes stay as they came.
+/// What is made of them is decided in mcp/; here is which of it is due.
+///
+/// Owned by the router; the loop's thread only. Memory: that of KnownTools.
+class EraTranslator {
+ public:
+  EraTranslator(const RouterContext& context, const RestorableState& restorable)
+      : context_(context), restorable_(restorable), tools_(context.log) {}
+
+  /// Why the bridge itself refuses a modern client's request, as a JSON-RPC error object; empty: it
+  /// does not.
+  static std::string refusal_of(const Frame& request);
+  /// What the bridge answers by itself, since a modern upstream has no such method: the result;
+  /// nothing if the upstream is asked. REQUIRES: of a legacy client.
+  std::optional<std::string> own_answer(const Frame& request) const;
+  /// Whether the upstream has no such notification.
+  bool swallows(const Frame& notification) const;
+
+  /// What of the request has to be kept for what comes of it. REQUIRES: before toward_upstream().
+  void note(const Frame& request, PendingRequest& pending) const;
+  /// The request as the upstream is to get it, under this id; adds the headers that mirror it.
+  std::string toward_upstream(Frame request, UpstreamId id, const Client* client,
+                              std::vector<std::string>& headers) const;
+  /// The response as the client is to get it, but for its id, which is where it was or in
+  /// `response.id` of a frame made anew.
+  Frame toward_client(Frame response, const PendingRequest& pending);
+  /// Whether the client is to see this notification about its request.
+  bool is_for_client(const Frame& notification, const PendingRequest& pending) const;
+
+  KnownTools& tools() { return tools_; }
+
+ private:
+  std::string capabilities_of(const Client* client) const;
+
+  const RouterContext context_;
+  const RestorableState& restorable_;
+  KnownTools tools_;
+};
+
+}  // namespace bridge

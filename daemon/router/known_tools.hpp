@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "base/log.hpp"
+#include "jsonrpc/frame.hpp"
+#include "mcp/tool_headers.hpp"
+
+namespace bridge {
+
+/// What is known of a modern server's tools from the lists that have passed: which parameters of
+/// theirs are mirrored into headers (MCP 2026-07-28, Streamable HTTP, "Custom Headers from Tool
+/// Parameters").
+///
+/// Owned by the router; the loop's thread only. Memory: tool_header_limit.
+class KnownTools {
+ public:
+  explicit KnownTools(Log& log) : log_(log) {}
+
+  const HeadersOfTools& annotations() const { return headers_; }
+  /// A page of the list has come. Returns it without the tools whose annotations are invalid, which
+  /// no client may be shown.
+  Frame learn(Frame response);
+  /// The list has changed, or is another server's.
+  void forget() { headers_.clear(); }
+
+ private:
+  Log& log_;
+  HeadersOfTools headers_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,182 @@
+#include "router/listens.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+
+Listens::Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
+                 RequestsInFlight& in_flight)
+    : context_(context),
+      feed_(feed),
+      restorable_(restorable),
+      in_flight_(in_flight),
+      expiry_(context.loop, [this] { expire(); }) {
+  feed.add_readers(*this);
+}
+
+/// What of it the server declares that it tells of.
+SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
+  const ServerDescription& server = *context_.session.server();
+  asked.tools_list_changed = asked.tools_list_changed && server.declares("tools", "listChanged");
+  asked.prompts_list_changed =
+      asked.prompts_list_changed && server.declares("prompts", "listChanged");
+  asked.resources_list_changed =
+      asked.resources_list_changed && server.declares("resources", "listChanged");
+  if (!server.declares("resources", "subscribe")) asked.resources.clear();
+  if (!context_.session.is_modern()) {
+    asked.task_ids.clear();
+    asked.extensions.clear();
+  }
+  return asked;
+}
+
+void Listens::add(Client& client, const Frame& request) {
+  const std::string_view id = request.text(request.id);
+  auto asked = read_filter(request);
+  if (const auto* invalid = std::get_if<std::string_view>(&asked)) {
+    context_.statistics.end(MethodClass::subscribe, Outcome::error);
+    client.channel.answer(id, error_reply(id, json_rpc::invalid_params, *invalid),
+                          AnswerOrder::in_order);
+    return;
+  }
+  context_.statistics.end(MethodClass::subscribe, Outcome::ok);
+  auto listen = std::make_unique<Listen>();
+  listen->client = client.id();
+  listen->raw_id = std::string(id);
+  listen->filter = honoured(std::move(std::get<SubscriptionFilter>(asked)));
+  listen->reader = feed_.ring().join(context_.loop.wall_time());
+  client.channel.send_about(id, acknowledgement(id, listen->filter));
+  ++client.listens;
+  hold(listen->filter);
+  feed(client, *listens_.emplace_back(std::move(listen)));
+  update();
+}
+
+/// Gives it what is in the ring for it, as far as its client reads.
+void Listens::feed(Client& client, Listen& listen) {
+  Ring& ring = feed_.ring();
+  std::uint64_t lost = 0;
+  while (!client.channel.congested()) {
+    const RingEntry* const entry = ring.next_for(listen.reader, ring.newest(), lost);
+    if (entry == nullptr) return;
+    Ring::advance(listen.reader, *entry);
+    auto parsed = parse_frame(entry->line.substr(0, entry->line.size() - 1));
+    auto* const frame = std::get_if<Frame>(&parsed);
+    if (frame == nullptr || !listen.filter.matches(*frame)) continue;
+    client.channel.send_entry(listen.raw_id, with_subscription_id(*frame, listen.raw_id),
+                              entry->sequence);
+  }
+}
+
+void Listens::ring_grew() {
+  for (const auto& listen : listens_) {
+    if (Client* client = context_.clients.find(listen->client)) feed(*client, *listen);
+  }
+}
+
+void Listens::go_on(Client& client) {
+  if (client.listens == 0) return;
+  for (const auto& listen : listens_) {
+    if (listen->client == client.id()) feed(client, *listen);
+  }
+}
+
+bool Listens::cancel(Client& client, std::string_view raw_id) {
+  const auto found = std::find_if(listens_.begin(), listens_.end(), [&](const auto& listen) {
+    return listen->client == client.id() && same_id(listen->raw_id, raw_id);
+  });
+  if (found == listens_.end()) return false;
+  const std::unique_ptr<Listen> listen = std::move(*found);
+  listens_.erase(found);
+  --client.listens;
+  let_go(listen->filter, false);
+  client.channel.no_answer(listen->raw_id);
+  context_.clients.finish_if_done(client);
+  update();
+  return true;
+}
+
+void Listens::client_left(const Client& client) {
+  if (client.listens == 0) return;
+  std::erase_if(listens_, [&](const auto& listen) {
+    if (listen->client != client.id()) return false;
+    let_go(listen->filter, true);
+    return true;
+  });
+  update();
+}
+
+void Listens::end_all() {
+  for (const auto& listen : std::exchange(listens_, {})) {
+    Client* const client = context_.clients.find(listen->client);
+    if (client == nullptr) continue;
+    --client->listens;
+    client->channel.answer(listen->raw_id, listen_result(listen->raw_id), AnswerOrder::in_order);
+    context_.clients.finish_if_done(*client);
+  }
+}
+
+void Listens::hold(const SubscriptionFilter& filter) {
+  for (const std::string& uri : filter.resources) {
+    const bool is_new = !held_.contains(uri);
+    ++held_[uri].listens;
+    if (is_new && !restorable_.subscriptions().contains(uri))
+      tell_upstream("resources/subscribe", uri);
+  }
+}
+
+void Listens::let_go(const SubscriptionFilter& filter, bool was_cut_off) {
+  const SteadyTime until = context_.loop.now() +
+                           (was_cut_off ? SteadyTime::duration(hold_time) : SteadyTime::duration{});
+  for (const std::string& uri : filter.resources) {
+    const auto found = held_.find(uri);
+    if (found == held_.end()) continue;
+    --found->second.listens;
+    found->second.until = std::max(found->second.until, until);
+  }
+  expire();
+}
+
+void Listens::expire() {
+  const SteadyTime now = context_.loop.now();
+  std::erase_if(held_, [&](const auto& entry) {
+    const auto& [uri, held] = entry;
+    if (held.listens > 0) return false;
+    if (held.until > now) {
+      expiry_.set_at_latest(held.until);
+      return false;
+    }
+    if (!restorable_.subscriptions().contains(uri)) tell_upstream("resources/unsubscribe", uri);
+    return true;
+  });
+  update();
+}
+
+void Listens::tell_upstream(std::string_view method, const std::string& uri) {
+  if (context_.session.is_modern() || !context_.session.is_open()) return;
+  in_flight_.start_own(method, fmt::format(R"({{"uri":{}}})", quote(uri)));
+}
+
+void Listens::update() {
+  SubscriptionFilter wanted;
+  wanted.tools_list_changed = wanted.prompts_list_changed = wanted.resources_list_changed = true;
+  for (const auto& listen : listens_) wanted.add(listen->filter);
+  for (const std::string& uri : restorable_.subscriptions().uris()) wanted.resources.insert(uri);
+  for (const auto& [uri, held] : held_) wanted.resources.insert(uri);
+  context_.session.listen_for(std::move(wanted));
+}
+
+std::vector<std::string> Listens::uris() const {
+  std::vector<std::string> all;
+  for (const auto& [uri, held] : held_) all.push_back(uri);
+  return all;
+}
+
+}  // namespace bridge

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "event/deadline_timer.hpp"
+#include "jsonrpc/frame.hpp"
+#include "mcp/subscription_filter.hpp"
+#include "notifications/notification_feed.hpp"
+#include "router/requests_in_flight.hpp"
+#include "router/restorable_state.hpp"
+#include "router/router_context.hpp"
+
+namespace bridge {
+
+/// The `subscriptions/listen` requests of modern clients: each is acknowledged, then told of the
+/// ring's entries that match its filter (MCP 2026-07-28, "Subscriptions"; BEHAVIOUR, "Eras: a
+/// modern client"). And what the upstream is to tell of for all clients: at a modern one the filter
+/// of the bridge's own stream, at a legacy one the subscriptions to resources, each until its last
+/// holder is gone.
+///
+/// A listen takes no place of requests in flight. Memory: at most --client-inflight of a client;
+/// what its client does not read stays in the ring.
+///
+/// Owned by the router; the loop's thread only.
+class Listens final : public NotificationReaders {
+ public:
+  /// A listen that was cut off holds its resources so much longer.
+  static constexpr std::chrono::minutes hold_time{5};
+
+  Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
+          RequestsInFlight& in_flight);
+
+  /// A client's request. REQUIRES: the session is open.
+  void add(Client& client, const Frame& request);
+  /// Ends the listen of this id; false if the client has none.
+  bool cancel(Client& client, std::string_view raw_id);
+  /// REQUIRES: it was taken out of Clients.
+  void client_left(const Client& client);
+  /// The client reads again.
+  void go_on(Client& client);
+  /// The daemon is ending: each is answered.
+  void end_all();
+
+  /// What legacy clients have subscribed, or the session, is another: the upstream is told.
+  void update();
+  /// Whether a listen holds this resource.
+  bool holds(const std::string& uri) const { return held_.contains(uri); }
+  /// The resources that listens hold.
+  std::vector<std::string> uris() const;
+  std::size_t size() const { return listens_.size(); }
+
+  void ring_grew() override;
+  void acknowledge_read() override {}
+
+ private:
+  struct Listen {
+    ClientId client;
+    std::string raw_id;
+    SubscriptionFilter filter;
+    RingReader reader;
+  };
+  /// Who holds a resource at the upstream.
+  struct Held {
+    std::size_t listens = 0;
+    SteadyTime until{};  ///< with none: goes then
+  };
+
+  SubscriptionFilter honoured(SubscriptionFilter asked) const;
+  void feed(Client& client, Listen& listen);
+  void hold(const SubscriptionFilter& filter);
+  void let_go(const SubscriptionFilter& filter, bool was_cut_off);
+  void expire();
+  void tell_upstream(std::string_view method, const std::string& uri);
+
+  const RouterContext context_;
+  NotificationFeed& feed_;
+  RestorableState& restorable_;
+  RequestsInFlight& in_flight_;
+  std::vector<std::unique_ptr<Listen>> listens_;
+  std::map<std::string, Held> held_;
+  DeadlineTimer expiry_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "router/declared_answers.hpp"
+
+namespace bridge {
+
+/// What a modern client's request says beside its method (MCP 2026-07-28, basic, "`_meta`").
+struct ModernRequest {
+  DeclaredAnswers declared;  ///< which questions its client answers
+  std::string log_level;     ///< empty: no log messages
+  std::uint64_t digest = 0;  ///< request_digest(), of one that may be asked something
+};
+
+/// What is kept of a legacy client's request at a modern upstream that may ask something in its
+/// result (MCP 2026-07-28, "Multi Round-Trip Requests").
+struct InputRound {
+  std::string original;  ///< the request as its client wrote it
+  unsigned rounds = 0;   ///< so many times it was answered with a question
+};
+
+}  // namespace bridge

@@ -1,0 +1,51 @@
+#include "session/session_sender.hpp"
+
+#include <fmt/format.h>
+
+#include "jsonrpc/frame.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/request_meta.hpp"
+
+namespace bridge {
+
+Outgoing SessionSender::own(OutgoingKind kind, std::string_view method, std::string_view params,
+                            bool modern) {
+  Outgoing message;
+  message.id = ids_.next();
+  message.kind = kind;
+  message.may_repeat = true;
+  message.body = kind == OutgoingKind::request ? own_request(message.id, method, params)
+                                               : own_notification(method, params);
+  if (!modern) return message;
+  if (kind == OutgoingKind::request) {
+    const auto frame = parse_frame(std::move(message.body));
+    message.body = with_request_meta(std::get<Frame>(frame), {"{}", own_client_info, {}});
+  }
+  message.headers.push_back(fmt::format("Mcp-Method: {}", method));
+  return message;
+}
+
+UpstreamId SessionSender::request(std::string_view method, std::string_view params) {
+  return send_own(own(OutgoingKind::request, method, params, is_modern()));
+}
+
+UpstreamId SessionSender::notify(std::string_view method, std::string_view params) {
+  return send_own(own(OutgoingKind::notification, method, params, is_modern()));
+}
+
+UpstreamId SessionSender::probe() {
+  Outgoing message = own(OutgoingKind::request, "server/discover", {}, true);
+  message.probes = true;
+  message.headers.push_back(fmt::format("MCP-Protocol-Version: {}", newest_version));
+  return send_own(std::move(message));
+}
+
+UpstreamId SessionSender::listen(const SubscriptionFilter& filter) {
+  Outgoing message = own(OutgoingKind::request, "subscriptions/listen",
+                         fmt::format(R"({{"notifications":{}}})", filter.json()), true);
+  message.may_repeat = false;
+  message.endless = true;
+  return send_own(std::move(message));
+}
+
+}  // namespace bridge

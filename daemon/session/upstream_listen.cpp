@@ -1,0 +1,173 @@
+#include "session/upstream_listen.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// Never more than two openings a second, also as the server sees them arrive.
+constexpr std::chrono::milliseconds between_openings{525};
+/// For how long a stream that was replaced is still read: what the server sent on it alone is here
+/// by then.
+constexpr std::chrono::milliseconds overlap_time{250};
+/// Of the notifications that come while two streams are open.
+constexpr std::size_t max_seen = 1000;
+
+}  // namespace
+
+UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
+                               Events& events)
+    : loop_(loop),
+      sender_(sender),
+      upstream_(upstream),
+      log_(log),
+      events_(events),
+      retry_(loop, [this] { start(); }),
+      overlap_(loop, [this] {
+        give_up(old_);
+        seen_.clear();
+      }) {}
+
+void UpstreamListen::open() {
+  is_open_ = true;
+  backoff_.reset();
+  start();
+}
+
+void UpstreamListen::close() {
+  is_open_ = false;
+  had_stream_ = false;
+  retry_.clear();
+  overlap_.clear();
+  seen_.clear();
+  for (UpstreamId* const stream : {&old_, &now_, &next_}) give_up(*stream);
+  state_ = ServerStream::off;
+}
+
+void UpstreamListen::want(SubscriptionFilter filter) {
+  wanted_ = std::move(filter);
+  const bool is_asked = now_ != UpstreamId{} || next_ != UpstreamId{};
+  if (!is_open_ || (is_asked && asked_ == wanted_)) return;
+  // A refused stream is asked for again with another filter; a broken one when its time has come.
+  if (!retry_.is_set()) retry_.set_at_latest(std::max(loop_.now(), started_ + between_openings));
+}
+
+void UpstreamListen::start() {
+  retry_.clear();
+  if (!is_open_) return;
+  give_up(next_);
+  asked_ = wanted_;
+  if (asked_.empty()) {
+    give_up(now_);
+    set_state(ServerStream::off);
+    return;
+  }
+  started_ = loop_.now();
+  next_ = sender_.listen(asked_);
+  if (now_ == UpstreamId{}) set_state(ServerStream::waiting);
+}
+
+void UpstreamListen::give_up(UpstreamId& stream) {
+  const UpstreamId given_up = std::exchange(stream, UpstreamId{});
+  if (given_up == UpstreamId{}) return;
+  if (!upstream_.has_answer_streams())
+    sender_.notify("notifications/cancelled",
+                   fmt::format(R"({{"requestId":{}}})", value_of(given_up)));
+  upstream_.abandon(given_up);
+}
+
+UpstreamId UpstreamListen::stream_of(std::optional<UpstreamId> origin, const Frame& frame) const {
+  UpstreamId stream = origin.value_or(UpstreamId{});
+  if (const auto named = to_unsigned(frame.text(frame.subscription_id)))
+    stream = static_cast<UpstreamId>(*named);
+  if (frame.method == "notifications/cancelled") {
+    if (const auto named = to_unsigned(frame.text(frame.request_id)))
+      stream = static_cast<UpstreamId>(*named);
+  }
+  return awaits(stream) ? stream : UpstreamId{};
+}
+
+std::optional<std::string> UpstreamListen::take(UpstreamId stream, Frame notification) {
+  if (notification.method == "notifications/subscriptions/acknowledged") {
+    acknowledged(stream);
+    return std::nullopt;
+  }
+  if (notification.method == "notifications/cancelled") {
+    upstream_.abandon(stream);
+    over(stream, false);
+    return std::nullopt;
+  }
+  std::string line = without_subscription_id(notification);
+  if (old_ == UpstreamId{}) return line;
+  // Both streams are open: it is news on the one on which it has come more often.
+  if (seen_.size() >= max_seen) seen_.clear();
+  auto& [on_old, on_new] = seen_[line];
+  const bool is_news = stream == old_ ? ++on_old > on_new : ++on_new > on_old;
+  return is_news ? std::optional(std::move(line)) : std::nullopt;
+}
+
+void UpstreamListen::acknowledged(UpstreamId stream) {
+  if (stream != next_) return;
+  const bool is_resumed = had_stream_ && now_ == UpstreamId{};
+  had_stream_ = true;
+  backoff_.reset();
+  give_up(old_);
+  if (now_ != UpstreamId{} && upstream_.has_answer_streams()) {
+    old_ = now_;
+    overlap_.set_after(overlap_time);
+  } else {
+    give_up(now_);
+  }
+  now_ = std::exchange(next_, UpstreamId{});
+  set_state(ServerStream::open);
+  if (is_resumed) events_.listen_resumed(asked_);
+}
+
+void UpstreamListen::answered(UpstreamId stream, const Frame& response) {
+  const bool refused = response.error.present();
+  if (refused) {
+    log_.peer(LogLevel::warning, "listen refused",
+              "the upstream refuses to be listened to: its notifications do not come");
+  }
+  over(stream, refused);
+}
+
+void UpstreamListen::ended(UpstreamId stream, const Ending& ending) {
+  const auto& failure = ending.failure;
+  const bool refused = failure && failure->status >= 400 && failure->status < 500 &&
+                       failure->kind != ErrorKind::auth && failure->status != 429;
+  if (failure && refused) {
+    log_.peer(LogLevel::warning, "listen refused",
+              "the upstream refuses to be listened to ({}): its notifications do not come",
+              log_text(*failure));
+  }
+  over(stream, refused);
+}
+
+void UpstreamListen::over(UpstreamId stream, bool refused) {
+  for (UpstreamId* const one : {&old_, &now_, &next_}) {
+    if (*one == stream) *one = UpstreamId{};
+  }
+  if (now_ != UpstreamId{} || next_ != UpstreamId{}) return;
+  if (refused) {
+    set_state(ServerStream::none);
+    return;
+  }
+  set_state(ServerStream::waiting);
+  const auto soonest = started_ + between_openings;
+  const auto after =
+      backoff_.tries() == 0 && had_stream_ ? loop_.now() : loop_.now() + backoff_.next();
+  if (backoff_.tries() == 0) backoff_.next();
+  retry_.set_at_latest(std::max(soonest, after));
+}
+
+void UpstreamListen::set_state(ServerStream state) {
+  if (std::exchange(state_, state) != state) events_.listen_changed(state);
+}
+
+}  // namespace bridge

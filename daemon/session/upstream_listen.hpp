@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/backoff.hpp"
+#include "base/log.hpp"
+#include "event/deadline_timer.hpp"
+#include "jsonrpc/frame.hpp"
+#include "mcp/subscription_filter.hpp"
+#include "session/session_sender.hpp"
+
+namespace bridge {
+
+/// The bridge's own `subscriptions/listen` at a modern upstream: one stream with the union of all
+/// that is wanted, whose notifications are the session's (MCP 2026-07-28, "Subscriptions";
+/// BEHAVIOUR, "Eras: the listen stream").
+///
+/// With another filter the new stream is opened before the old one is closed; while both are open
+/// what comes on both is passed on once. A stream that has ended is opened again, never more often
+/// than twice a second; what may have been missed meanwhile is told by listen_resumed().
+///
+/// Owned by the session; the loop's thread only. Memory: the filter, and one short text for each
+/// notification that came while two streams were open.
+class UpstreamListen {
+ public:
+  class Events {
+   public:
+    virtual void listen_changed(ServerStream state) = 0;
+    /// It is open again after a gap, in which changes of what it names went unseen.
+    virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
+
+   protected:
+    ~Events() = default;
+  };
+
+  UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
+                 Events& events);
+
+  /// The session is open: listens for what is wanted.
+  void open();
+  /// It is not: what is under way is given up.
+  void close();
+  /// What is wanted from now on. An empty filter: nothing is listened for.
+  void want(SubscriptionFilter filter);
+
+  bool awaits(UpstreamId id) const {
+    return id != UpstreamId{} && (id == now_ || id == next_ || id == old_);
+  }
+  /// Of which of its streams this message is, by the stream it came on or by the subscription it
+  /// names; 0: of none.
+  UpstreamId stream_of(std::optional<UpstreamId> origin, const Frame& frame) const;
+  /// A notification on that stream. Returns what is to be passed on; none: it was the stream's own
+  /// affair. REQUIRES: awaits(stream).
+  std::optional<std::string> take(UpstreamId stream, Frame notification);
+  /// The stream has ended. REQUIRES: awaits(stream).
+  void answered(UpstreamId stream, const Frame& response);
+  void ended(UpstreamId stream, const Ending& ending);
+
+  ServerStream state() const { return state_; }
+
+ private:
+  void start();
+  void over(UpstreamId stream, bool refused);
+  void give_up(UpstreamId& stream);
+  void acknowledged(UpstreamId stream);
+  void set_state(ServerStream state);
+
+  EventLoop& loop_;
+  SessionSender& sender_;
+  Upstream& upstream_;
+  Log& log_;
+  Events& events_;
+  SubscriptionFilter wanted_;
+  SubscriptionFilter asked_;  ///< of the newest stream
+  bool is_open_ = false;      ///< the session is
+  bool had_stream_ = false;   ///< in this session: one that was acknowledged
+  UpstreamId now_{};          ///< acknowledged
+  UpstreamId next_{};         ///< not yet
+  UpstreamId old_{};          ///< replaced, and still open for a moment
+  /// How often each notification came on the old and on the new stream, while both are open.
+  std::map<std::string, std::pair<int, int>> seen_;
+  ServerStream state_ = ServerStream::off;
+  SteadyTime started_{};
+  Backoff backoff_;
+  DeadlineTimer retry_;
+  DeadlineTimer overlap_;
+};
+
+}  // namespace bridge
