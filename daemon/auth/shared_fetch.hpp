@@ -11,7 +11,7 @@ namespace bridge {
 /// One fetch of a token for all who wait, and not too many of them: while a failing one may not be
 /// repeated yet, who asks gets the last failure at once; a token that is refused as soon as it is
 /// there is fetched anew once a second at most.
-/// BEHAVIOUR, "Token sources".
+/// BEHAVIOUR, "Authorization: token sources".
 ///
 /// The loop's thread only; a part of a TokenSource. Memory: who waits, and the last failure.
 class SharedFetch {

@@ -15,7 +15,8 @@ class Log;
 
 /// --token-command: what it prints is the token, until that is refused or --token-ttl has passed.
 /// Its stderr goes to the log when it has ended, since only then the token to redact is known.
-/// BEHAVIOUR, "Token sources". The loop's thread only. Bounds of time and of output: CommandLimits.
+/// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Bounds of time and of output:
+/// CommandLimits.
 class TokenCommand final : public TokenSource {
  public:
   /// A `ttl` of 0 is none.

@@ -12,7 +12,7 @@ namespace bridge {
 
 /// --token-file: looked at once a second at most, read again when it is another one. A file that
 /// has become unreadable is a failure, not a reason to go on with what it held.
-/// BEHAVIOUR, "Token sources". The loop's thread only. Memory: the token.
+/// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Memory: the token.
 class TokenFile final : public TokenSource {
  public:
   TokenFile(EventLoop& loop, std::string path);

@@ -120,7 +120,9 @@ std::string ControlMethods::clients_status() const {
         milliseconds(loop_.now() - identity.connected), client->in_flight.size(),
         client->channel.queued_bytes() + router_.waiting_bytes(id),
         client->channel.idle() && client->in_flight.empty() && client->waiting.empty(),
-        client->seen_ordinary_frame ? quote(bridge::name_of(client->era)) : "null");
+        client->seen_ordinary_frame || client->era == Era::modern
+            ? quote(bridge::name_of(client->era))
+            : "null");
   }
   return all + ']';
 }

@@ -1,6 +1,7 @@
 #include "control/metrics.hpp"
 #include "base/clock.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "control/exposition.hpp"
@@ -105,6 +106,12 @@ void Metrics::add_session(Exposition& out) const {
                             State::waiting, State::refused}) {
     out.sample(session_.state() == state ? 1 : 0, {{"state", std::string(name_of(state))}});
   }
+  out.family(MetricKind::gauge, "mcp_bridge_upstream_era",
+             "1 for the era of the protocol that the upstream is of, if that is known.");
+  for (const Era era : {Era::legacy, Era::modern}) {
+    const bool is_it = session_.server() != nullptr && session_.server()->era() == era;
+    out.sample(is_it ? 1 : 0, {{"era", std::string(name_of(era))}});
+  }
   const auto opened = session_.record().opened_at;
   out.gauge("mcp_bridge_session_age_seconds",
             "Time since the session was opened; 0: there was none yet.",
@@ -129,6 +136,17 @@ void Metrics::add_clients_of_all(Exposition& out) const {
   out.family(MetricKind::gauge, "mcp_bridge_clients", "Clients connected now.");
   for (const auto& [kind, counts] : transports_)
     out.sample(static_cast<double>(connected[kind]), {{"kind", kind}});
+
+  out.family(MetricKind::gauge, "mcp_bridge_clients_of_era",
+             "Those of them that have shown which era of the protocol they speak.");
+  for (const Era era : {Era::legacy, Era::modern}) {
+    const auto count =
+        std::count_if(router_.clients().begin(), router_.clients().end(), [era](const auto& entry) {
+          const Client& client = *entry.second;
+          return client.era == era && (era == Era::modern || client.seen_ordinary_frame);
+        });
+    out.sample(static_cast<double>(count), {{"era", std::string(name_of(era))}});
+  }
 
   const auto each = [&](const char* name, const char* help, std::uint64_t ClientCounts::*count) {
     out.family(MetricKind::counter, name, help);

@@ -13,6 +13,10 @@ struct Frame;
 /// again or not").
 bool only_reads(std::string_view method);
 
+/// Whether the answer to a request is a stream that stays open (the events extension of MCP
+/// 2026-07-28).
+inline bool is_stream(std::string_view method) { return method == "events/stream"; }
+
 /// Whether a notification belongs to the session wherever it comes from (BEHAVIOUR, "Routing: whose
 /// notification it is").
 bool is_session_notification(std::string_view method);

@@ -51,6 +51,10 @@ bool ServerDescription::declares(std::string_view capability, std::string_view m
   return declared && find_member(*declared, member) == "true";
 }
 
+bool ServerDescription::has_extensions() const {
+  return find_member(find_member(result_, "capabilities").value_or(""), "extensions").has_value();
+}
+
 std::vector<std::string> ServerDescription::declared_list_changes() const {
   std::vector<std::string> methods;
   for (const std::string_view kind : {"tools", "resources", "prompts"}) {

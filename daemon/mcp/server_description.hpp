@@ -34,6 +34,8 @@ class ServerDescription {
   std::vector<std::string> declared_list_changes() const;
   /// Whether it declares this member of this capability as true, as `resources` `subscribe`.
   bool declares(std::string_view capability, std::string_view member) const;
+  /// Whether it declares extensions.
+  bool has_extensions() const;
 
  private:
   ServerDescription() = default;

@@ -17,9 +17,8 @@ constexpr std::string_view introduction =
 
 Holds one MCP session to one upstream server and lets many short-lived local
 processes use it through a Unix socket, one JSON-RPC message a line. The server
-is at a URL, or is the COMMAND, run by the daemon. It has to know a revision of
-MCP from 2024-11-05 to 2025-11-25: one that knows only 2026-07-28 cannot be
-used yet.
+is at a URL, or is the COMMAND, run by the daemon. Server and clients may speak
+any revision of MCP from 2024-11-05 to 2026-07-28, each another one.
 )";
 
 constexpr std::string_view conclusion = R"(

@@ -94,8 +94,8 @@ std::string EraTranslator::capabilities_of(const Client* client) const {
   return answers ? merge_capabilities(own, own_capabilities) : own;
 }
 
-std::string EraTranslator::toward_upstream(Frame request, UpstreamId id, const Client* client,
-                                           std::vector<std::string>& headers) const {
+std::string EraTranslator::make_for_upstream(Frame request, const Client* client,
+                                             Outgoing& message) const {
   const Session& session = context_.session;
   if (session.is_modern() && !request.is_modern()) {
     const std::string capabilities = capabilities_of(client);
@@ -110,11 +110,23 @@ std::string EraTranslator::toward_upstream(Frame request, UpstreamId id, const C
   } else if (!session.is_modern() && request.is_modern()) {
     request = frame_of(without_request_meta(request));
   }
-  if (session.mirrors_headers()) headers = mirrored_headers(request, tools_.annotations()).lines;
-  std::string body = std::move(request.bytes);
-  const std::string number = std::to_string(value_of(id));
-  splice(body, {request.id, number}, {request.progress_token, number});
-  return body;
+  std::string unsendable;
+  message.headers.clear();
+  if (session.mirrors_headers()) {
+    MirroredHeaders mirrored = mirrored_headers(request, tools_.annotations());
+    message.headers = std::move(mirrored.lines);
+    unsendable = std::move(mirrored.unsendable);
+  }
+  message.body = std::move(request.bytes);
+  const std::string number = std::to_string(value_of(message.id));
+  splice(message.body, {request.id, number}, {request.progress_token, number});
+  return unsendable;
+}
+
+void EraTranslator::mirror_again(Outgoing& message) const {
+  Frame frame = frame_of(std::move(message.body));
+  message.headers = mirrored_headers(frame, tools_.annotations()).lines;
+  message.body = std::move(frame.bytes);
 }
 
 Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending) {
@@ -138,11 +150,13 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
 }
 
 bool EraTranslator::is_for_client(const Frame& notification, const PendingRequest& pending) const {
-  if (pending.era == Era::legacy || context_.session.is_modern() ||
-      notification.method != "notifications/message")
-    return true;
-  return reaches_level(find_string(notification.text(notification.params), "level").value_or(""),
-                       pending.modern->log_level);
+  return pending.era == Era::legacy || context_.session.is_modern() ||
+         notification.method != "notifications/message" || reaches(notification, pending);
+}
+
+bool EraTranslator::reaches(const Frame& log_message, const PendingRequest& pending) const {
+  const std::string_view params = log_message.text(log_message.params);
+  return reaches_level(find_string(params, "level").value_or(""), pending.modern->log_level);
 }
 
 }  // namespace bridge

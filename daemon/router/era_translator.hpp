@@ -35,14 +35,19 @@ class EraTranslator {
 
   /// What of the request has to be kept for what comes of it. REQUIRES: before toward_upstream().
   void note(const Frame& request, PendingRequest& pending) const;
-  /// The request as the upstream is to get it, under this id; adds the headers that mirror it.
-  std::string toward_upstream(Frame request, UpstreamId id, const Client* client,
-                              std::vector<std::string>& headers) const;
+  /// The request as the upstream is to get it, under this id, with the headers that mirror it: what
+  /// the message says of both is set. Returns why it cannot be sent; empty: it can.
+  std::string make_for_upstream(Frame request, const Client* client, Outgoing& message) const;
+  /// Sets the headers anew, by what is known of the server's tools now.
+  void mirror_again(Outgoing& message) const;
   /// The response as the client is to get it, but for its id, which is where it was or in
   /// `response.id` of a frame made anew.
   Frame toward_client(Frame response, const PendingRequest& pending);
   /// Whether the client is to see this notification about its request.
   bool is_for_client(const Frame& notification, const PendingRequest& pending) const;
+
+  /// Whether a modern client's request has asked for log messages of this level.
+  bool reaches(const Frame& log_message, const PendingRequest& pending) const;
 
   KnownTools& tools() { return tools_; }
 

@@ -7,6 +7,7 @@
 
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
+#include "mcp/request_meta.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -30,7 +31,8 @@ SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
   asked.resources_list_changed =
       asked.resources_list_changed && server.declares("resources", "listChanged");
   if (!server.declares("resources", "subscribe")) asked.resources.clear();
-  if (!context_.session.is_modern()) {
+  // What MCP itself does not define is of an extension, if there is one.
+  if (!context_.session.is_modern() || !server.has_extensions()) {
     asked.task_ids.clear();
     asked.extensions.clear();
   }
@@ -51,6 +53,9 @@ void Listens::add(Client& client, const Frame& request) {
   listen->client = client.id();
   listen->raw_id = std::string(id);
   listen->filter = honoured(std::move(std::get<SubscriptionFilter>(asked)));
+  const std::string_view declared =
+      find_member(request.text(request.meta), meta_key::client_capabilities).value_or("");
+  listen->extensions = std::string(find_member(declared, "extensions").value_or(""));
   listen->reader = feed_.ring().join(context_.loop.wall_time());
   client.channel.send_about(id, acknowledgement(id, listen->filter));
   ++client.listens;
@@ -170,7 +175,14 @@ void Listens::update() {
   for (const auto& listen : listens_) wanted.add(listen->filter);
   for (const std::string& uri : restorable_.subscriptions().uris()) wanted.resources.insert(uri);
   for (const auto& [uri, held] : held_) wanted.resources.insert(uri);
-  context_.session.listen_for(std::move(wanted));
+  std::string extensions;
+  for (const auto& listen : listens_) {
+    if (!listen->extensions.empty())
+      extensions = merge_capabilities(extensions, listen->extensions);
+  }
+  context_.session.listen_for(
+      std::move(wanted),
+      extensions.empty() ? "{}" : fmt::format(R"({{"extensions":{}}})", extensions));
 }
 
 std::vector<std::string> Listens::uris() const {

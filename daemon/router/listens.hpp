@@ -62,6 +62,7 @@ class Listens final : public NotificationReaders {
     ClientId client;
     std::string raw_id;
     SubscriptionFilter filter;
+    std::string extensions;  ///< that its client declares, as JSON; empty: none
     RingReader reader;
   };
   /// Who holds a resource at the upstream.

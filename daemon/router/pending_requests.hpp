@@ -26,6 +26,7 @@ struct PendingRequest {
   std::string subject;  ///< RestorableState::subject_of
   bool takes_slot = true;
   bool is_own = false;                    ///< the router's, with no client from the start
+  bool mirrored_again = false;            ///< sent a second time, for want of headers
   std::string_view malformed{};           ///< what is wrong with what came instead of its answer
   Era era = Era::legacy;                  ///< of its client, as this request says
   std::unique_ptr<ModernRequest> modern;  ///< of a modern one

@@ -16,6 +16,8 @@ namespace {
 
 /// One that is being asked has a deadline of its own for the answer.
 constexpr std::chrono::milliseconds look_again{500};
+/// So many pages of a server's list of tools are read to know their headers.
+constexpr int max_tool_pages = 100;
 
 Failure failure_of_end(Ending& ending, std::string_view malformed) {
   if (ending.failure) return std::move(*ending.failure);
@@ -54,8 +56,13 @@ void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
   Outgoing message;
   message.id = taken.id;
   message.may_repeat = only_reads(taken.request.method);
-  message.body =
-      translator_.toward_upstream(std::move(taken.frame), taken.id, &client, message.headers);
+  message.endless = is_stream(taken.request.method);
+  const std::string unsendable =
+      translator_.make_for_upstream(std::move(taken.frame), &client, message);
+  if (!unsendable.empty()) {
+    refuse_unsendable(taken.id, unsendable);
+    return;
+  }
   context_.session.send(std::move(message));
   taken.request.sent = context_.loop.now();
   if (client.channel.congested()) context_.session.pause(taken.id, true);
@@ -83,24 +90,69 @@ void RequestsInFlight::start_own(std::string_view method, std::string_view param
   Outgoing message;
   message.id = id;
   message.may_repeat = true;
-  message.body =
-      translator_.toward_upstream(std::move(std::get<Frame>(frame)), id, nullptr, message.headers);
+  translator_.make_for_upstream(std::move(std::get<Frame>(frame)), nullptr, message);
   context_.session.send(std::move(message));
 }
 
-void RequestsInFlight::renumber(Outgoing& message) {
-  auto request = table_.take(message.id);
+/// A header cannot say what stands in the request.
+void RequestsInFlight::refuse_unsendable(UpstreamId id, std::string_view header) {
+  const auto ended = take(id);
+  fail(id, *ended,
+       failure_of(ErrorKind::too_large, Delivered::no,
+                  fmt::format("the request cannot be sent: its header {} would be too long, or "
+                              "stands for what the request has twice",
+                              printable(header, 140))));
+  events_.request_ended(*ended);
+}
+
+/// Whether a call was refused because its headers lack parameters of its tool (-32020): the tools
+/// are listed, and it is sent once more (MCP 2026-07-28, Streamable HTTP, "Client Behavior").
+bool RequestsInFlight::wants_tools_listed(UpstreamId id, Ending& ending) {
+  PendingRequest* const pending = table_.find(id);
+  if (pending == nullptr || !ending.failure || !ending.unanswered || pending->mirrored_again ||
+      pending->method != "tools/call" || !context_.session.mirrors_headers() ||
+      find_member(ending.failure->error_object, "code") != "-32020")
+    return false;
+  pending->mirrored_again = true;
+  awaiting_tools_.push_back(std::move(*ending.unanswered));
+  if (awaiting_tools_.size() > 1) return true;
+  listed_pages_ = 0;
+  start_own("tools/list", {});
+  return true;
+}
+
+void RequestsInFlight::tools_listed(const Frame& response) {
+  const auto cursor = find_member(response.text(response.result), "nextCursor");
+  if (cursor && is_string(*cursor) && ++listed_pages_ < max_tool_pages) {
+    start_own("tools/list", fmt::format(R"({{"cursor":{}}})", *cursor));
+  } else {
+    mirror_again();
+  }
+}
+
+void RequestsInFlight::mirror_again() {
+  for (Outgoing& message : std::exchange(awaiting_tools_, {})) {
+    if (table_.find(message.id) == nullptr) continue;  // cancelled meanwhile
+    translator_.mirror_again(message);
+    context_.session.send(std::move(message));
+  }
+}
+
+void RequestsInFlight::remake(Outgoing& message, bool under_new_id) {
+  PendingRequest* pending = table_.find(message.id);
+  if (pending == nullptr) return;
   auto parsed = parse_frame(std::move(message.body));
   Frame& frame = std::get<Frame>(parsed);
-  const UpstreamId id = context_.ids.next();
-  const std::string number = std::to_string(value_of(id));
-  splice(frame.bytes, {frame.id, number}, {frame.progress_token, number});
-  message.body = std::move(frame.bytes);
-  if (!request) return;
-  if (Client* client = context_.clients.find(request->client))
-    std::replace(client->in_flight.begin(), client->in_flight.end(), message.id, id);
-  message.id = id;
-  table_.add(id, std::move(*request));
+  if (under_new_id) {
+    PendingRequest moved = *table_.take(message.id);
+    const UpstreamId id = context_.ids.next();
+    if (Client* client = context_.clients.find(moved.client))
+      std::replace(client->in_flight.begin(), client->in_flight.end(), message.id, id);
+    message.id = id;
+    pending = &table_.add(id, std::move(moved));
+  }
+  if (pending->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *pending);
+  translator_.make_for_upstream(std::move(frame), context_.clients.find(pending->client), message);
 }
 
 std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
@@ -142,7 +194,8 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     return std::nullopt;
   }
   if (ended->is_own) {
-    translator_.toward_client(std::move(response), *ended);  // a list of tools tells something
+    const Frame answer = translator_.toward_client(std::move(response), *ended);
+    if (ended->method == "tools/list") tools_listed(answer);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
@@ -185,6 +238,8 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   if (client == nullptr) return false;
   if (const PendingRequest* pending = table_.find(origin)) {
     if (!translator_.is_for_client(notification, *pending)) return true;
+    // A stream of an extension names its request, too.
+    splice(notification.bytes, {notification.subscription_id, pending->client_request_id});
     client->channel.send_about(pending->client_request_id, std::move(notification.bytes));
   } else {
     client->channel.send(std::move(notification.bytes));  // after the answer
@@ -192,14 +247,36 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   return true;
 }
 
+std::optional<UpstreamId> RequestsInFlight::named_by(std::string_view raw_id) const {
+  const auto number = to_unsigned(raw_id);
+  const bool is_one = number && table_.find(static_cast<UpstreamId>(*number)) != nullptr;
+  return is_one ? std::optional(static_cast<UpstreamId>(*number)) : std::nullopt;
+}
+
+bool RequestsInFlight::pass_log_message_on(const Frame& message) {
+  bool somebody_sees_it = false;
+  for (const auto& [id, pending] : table_) {
+    if (pending.era == Era::legacy || !translator_.reaches(message, pending)) continue;
+    Client* const client = context_.clients.find(pending.client);
+    if (client == nullptr) continue;
+    client->channel.send_about(pending.client_request_id, message.bytes);
+    somebody_sees_it = true;
+  }
+  return somebody_sees_it;
+}
+
 void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {
   if (PendingRequest* const request = table_.find(origin)) request->malformed = reason;
 }
 
 bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
+  if (wants_tools_listed(id, ending)) return true;
   const auto ended = take(id);
   if (!ended) return false;
-  if (ended->is_own) return true;
+  if (ended->is_own) {
+    if (ended->method == "tools/list") mirror_again();
+    return true;
+  }
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->method != "initialize") {
@@ -219,7 +296,7 @@ void RequestsInFlight::cancel(Client& client, Frame notification) {
       [&](UpstreamId id) { return same_id(table_.find(id)->client_request_id, wanted); });
   if (found == client.in_flight.end() || table_.find(*found)->method == "initialize") return;
   const UpstreamId id = *found;
-  if (context_.session.is_open()) {
+  if (context_.session.is_open() && !context_.session.cancels_by_closing()) {
     std::string body = std::move(notification.bytes);
     const std::string number = std::to_string(value_of(id));
     splice(body, {notification.request_id, number});

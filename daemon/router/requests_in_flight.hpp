@@ -50,8 +50,8 @@ class RequestsInFlight {
   /// A request of the router's own, whose answer is nobody's but this table's: no client waits for
   /// it, and it takes no place.
   void start_own(std::string_view method, std::string_view params);
-  /// It goes under another id from now on.
-  void renumber(Outgoing& message);
+  /// It is sent again as the upstream's era wants it now, and perhaps under another id.
+  void remake(Outgoing& message, bool under_new_id);
 
   // From the upstream.
   /// Returns the request that it answers, if that was in flight.
@@ -59,6 +59,9 @@ class RequestsInFlight {
   void progress(Frame notification);
   /// Gives it to the client whose request's stream this is or was; false if there is none any more.
   bool pass_on(UpstreamId origin, Frame& notification);
+  /// A log message of a server whose messages all come one way: it is about any of the requests
+  /// that have asked for messages of its level. False if there is none.
+  bool pass_log_message_on(const Frame& message);
   /// What came on this request's stream is no message.
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// Nothing more comes for this message; false if it is no request.
@@ -80,6 +83,8 @@ class RequestsInFlight {
   const PendingRequest* find(std::optional<UpstreamId> id) const {
     return id ? table_.find(*id) : nullptr;
   }
+  /// The request in flight whose upstream id this is, as JSON.
+  std::optional<UpstreamId> named_by(std::string_view raw_id) const;
   /// Whose request's stream this is or was.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
@@ -92,6 +97,10 @@ class RequestsInFlight {
     Frame frame;  ///< as the client wrote it
   };
   Taken take_in(Client& client, WaitingFrame waiting, bool takes_slot);
+  void refuse_unsendable(UpstreamId id, std::string_view header);
+  bool wants_tools_listed(UpstreamId id, Ending& ending);
+  void tools_listed(const Frame& response);
+  void mirror_again();
   std::optional<PendingRequest> take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const PendingRequest& ended, const Failure& failure);
@@ -101,6 +110,8 @@ class RequestsInFlight {
   EraTranslator& translator_;
   RequestEvents& events_;
   PendingRequests table_;
+  std::vector<Outgoing> awaiting_tools_;  ///< calls to be sent again when the tools are listed
+  int listed_pages_ = 0;
 };
 
 }  // namespace bridge

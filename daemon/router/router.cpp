@@ -110,6 +110,11 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
     server_requests_.cancel(std::move(frame));
     return;
   }
+  if (!origin && frame.subscription_id.present())
+    origin = in_flight_.named_by(frame.text(frame.subscription_id));
+  if (!origin && frame.method == "notifications/message" && in_flight_.pass_log_message_on(frame) &&
+      context_.session.is_modern())
+    return;
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.pass_on(*origin, frame)) return;
     // Its client has left. With --orphans finish the request goes on for the session.

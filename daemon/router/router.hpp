@@ -79,7 +79,9 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   SessionSettings settings() const override;
   void take_settings(const SessionSettings& settings) override;
   void listen_resumed(const SubscriptionFilter& filter) override;
-  void renumber(Outgoing& message) override { in_flight_.renumber(message); }
+  void remake(Outgoing& message, bool under_new_id) override {
+    in_flight_.remake(message, under_new_id);
+  }
   void session_replaced(const std::vector<std::string>& list_changes) override;
 
   // For the control methods.

@@ -19,7 +19,7 @@ void tell_of_newer_revision(Failure& failure) {
   failure.delivered = Delivered::no;
   failure.definitive = true;
   failure.message = fmt::format(
-      "this server speaks only MCP {}, which this version of the bridge does not support yet",
+      "this server speaks only MCP {}, or nothing that the bridge could tell (see --era)",
       newest_version);
   failure.summary.clear();
   failure.upstream_error = std::exchange(failure.error_object, std::string());

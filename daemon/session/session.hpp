@@ -109,8 +109,10 @@ class Session final : public UpstreamEvents,
   /// Whether messages need the headers that mirror them.
   bool mirrors_headers() const { return cancels_by_closing(); }
   std::string_view target() const { return upstream_.target(); }
-  /// What of a modern server is listened for from now on.
-  void listen_for(SubscriptionFilter filter) { listen_.want(std::move(filter)); }
+  /// What of a modern server is listened for from now on, with these capabilities (JSON).
+  void listen_for(SubscriptionFilter filter, std::string capabilities) {
+    listen_.want(std::move(filter), std::move(capabilities));
+  }
 
   /// What a later session goes on with.
   KeptSession kept() const;
@@ -230,7 +232,7 @@ class Session final : public UpstreamEvents,
   void came_back();
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
   bool can_send_held() const override { return is_open(); }
-  void send_held(Outgoing message) override { send(std::move(message)); }
+  void send_held(Outgoing message) override;
   void end_message(UpstreamId id, Failure failure) override;
   void try_again() override;
   void give_up_initialize();

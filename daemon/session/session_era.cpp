@@ -114,6 +114,11 @@ void Session::take_notification(UpstreamId stream, Frame notification) {
     events_->session_message(std::nullopt, std::move(*frame));
 }
 
+void Session::send_held(Outgoing message) {
+  if (message.notes.stateful == is_modern()) events_->remake(message, false);
+  send(std::move(message));
+}
+
 void Session::listen_changed(ServerStream state) { record_.server_stream = state; }
 
 void Session::listen_resumed(const SubscriptionFilter& filter) { events_->listen_resumed(filter); }

@@ -51,9 +51,9 @@ class SessionEvents {
   /// The stream on which a modern server was listened to was broken for a time, in which changes of
   /// what it was for went unseen.
   virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
-  /// It is sent again, under another id if its answer had begun: a modern server may not get one
-  /// twice. It is the router's to name what it knows by that id.
-  virtual void renumber(Outgoing& message) = 0;
+  /// It is sent again, and has to be made anew: for a server of another era than it was made for,
+  /// or under another id, which is then the router's name for it.
+  virtual void remake(Outgoing& message, bool under_new_id) = 0;
   /// A new session took the place of a lost one; changes in between went unseen.
   virtual void session_replaced(const std::vector<std::string>& list_changes) = 0;
 

@@ -17,7 +17,8 @@ void Session::message_failed(Ending ending) {
   const bool repeats = decision.repeats > message.notes.repeats;
   message.notes.rejections = decision.rejections;
   message.notes.repeats = decision.repeats;
-  if (repeats && is_modern()) events_->renumber(message);
+  // A modern server may not get an id twice.
+  if (repeats && is_modern()) events_->remake(message, true);
   switch (decision.action) {
     case RetryDecision::Action::send_now: send(std::move(message)); break;
     case RetryDecision::Action::ask: doubt(std::move(ending)); break;

@@ -9,7 +9,7 @@
 namespace bridge {
 
 Outgoing SessionSender::own(OutgoingKind kind, std::string_view method, std::string_view params,
-                            bool modern) {
+                            bool modern, std::string_view capabilities) {
   Outgoing message;
   message.id = ids_.next();
   message.kind = kind;
@@ -19,7 +19,7 @@ Outgoing SessionSender::own(OutgoingKind kind, std::string_view method, std::str
   if (!modern) return message;
   if (kind == OutgoingKind::request) {
     const auto frame = parse_frame(std::move(message.body));
-    message.body = with_request_meta(std::get<Frame>(frame), {"{}", own_client_info, {}});
+    message.body = with_request_meta(std::get<Frame>(frame), {capabilities, own_client_info, {}});
   }
   message.headers.push_back(fmt::format("Mcp-Method: {}", method));
   return message;
@@ -40,9 +40,10 @@ UpstreamId SessionSender::probe() {
   return send_own(std::move(message));
 }
 
-UpstreamId SessionSender::listen(const SubscriptionFilter& filter) {
-  Outgoing message = own(OutgoingKind::request, "subscriptions/listen",
-                         fmt::format(R"({{"notifications":{}}})", filter.json()), true);
+UpstreamId SessionSender::listen(const SubscriptionFilter& filter, std::string_view capabilities) {
+  Outgoing message =
+      own(OutgoingKind::request, "subscriptions/listen",
+          fmt::format(R"({{"notifications":{}}})", filter.json()), true, capabilities);
   message.may_repeat = false;
   message.endless = true;
   return send_own(std::move(message));

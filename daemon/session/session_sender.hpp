@@ -23,6 +23,7 @@ class SessionSender {
   void send(Outgoing message) {
     last_sent_ = loop_.now();
     message.notes.session = kept_.number;
+    message.notes.stateful = !is_modern();
     upstream_.send(std::move(message));
   }
   UpstreamId request(std::string_view method, std::string_view params = {});
@@ -32,7 +33,7 @@ class SessionSender {
   /// `server/discover`, before the server's era is known.
   UpstreamId probe();
   /// `subscriptions/listen`. REQUIRES: a modern server.
-  UpstreamId listen(const SubscriptionFilter& filter);
+  UpstreamId listen(const SubscriptionFilter& filter, std::string_view capabilities);
 
   /// Whether the server that was described last has no `initialize`.
   bool is_modern() const { return kept_.server && kept_.server->era() == Era::modern; }
@@ -40,7 +41,8 @@ class SessionSender {
   UpstreamIdSource& ids() const { return ids_; }
 
  private:
-  Outgoing own(OutgoingKind kind, std::string_view method, std::string_view params, bool modern);
+  Outgoing own(OutgoingKind kind, std::string_view method, std::string_view params, bool modern,
+               std::string_view capabilities = "{}");
   UpstreamId send_own(Outgoing message) {
     const UpstreamId id = message.id;
     send(std::move(message));

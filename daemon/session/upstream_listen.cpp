@@ -49,8 +49,9 @@ void UpstreamListen::close() {
   state_ = ServerStream::off;
 }
 
-void UpstreamListen::want(SubscriptionFilter filter) {
+void UpstreamListen::want(SubscriptionFilter filter, std::string capabilities) {
   wanted_ = std::move(filter);
+  capabilities_ = std::move(capabilities);
   const bool is_asked = now_ != UpstreamId{} || next_ != UpstreamId{};
   if (!is_open_ || (is_asked && asked_ == wanted_)) return;
   // A refused stream is asked for again with another filter; a broken one when its time has come.
@@ -68,7 +69,7 @@ void UpstreamListen::start() {
     return;
   }
   started_ = loop_.now();
-  next_ = sender_.listen(asked_);
+  next_ = sender_.listen(asked_, capabilities_);
   if (now_ == UpstreamId{}) set_state(ServerStream::waiting);
 }
 

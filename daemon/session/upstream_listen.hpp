@@ -44,7 +44,8 @@ class UpstreamListen {
   /// It is not: what is under way is given up.
   void close();
   /// What is wanted from now on. An empty filter: nothing is listened for.
-  void want(SubscriptionFilter filter);
+  /// `capabilities`: a JSON object, what the clients that listen declare.
+  void want(SubscriptionFilter filter, std::string capabilities);
 
   bool awaits(UpstreamId id) const {
     return id != UpstreamId{} && (id == now_ || id == next_ || id == old_);
@@ -75,11 +76,12 @@ class UpstreamListen {
   Events& events_;
   SubscriptionFilter wanted_;
   SubscriptionFilter asked_;  ///< of the newest stream
-  bool is_open_ = false;      ///< the session is
-  bool had_stream_ = false;   ///< in this session: one that was acknowledged
-  UpstreamId now_{};          ///< acknowledged
-  UpstreamId next_{};         ///< not yet
-  UpstreamId old_{};          ///< replaced, and still open for a moment
+  std::string capabilities_ = "{}";
+  bool is_open_ = false;     ///< the session is
+  bool had_stream_ = false;  ///< in this session: one that was acknowledged
+  UpstreamId now_{};         ///< acknowledged
+  UpstreamId next_{};        ///< not yet
+  UpstreamId old_{};         ///< replaced, and still open for a moment
   /// How often each notification came on the old and on the new stream, while both are open.
   std::map<std::string, std::pair<int, int>> seen_;
   ServerStream state_ = ServerStream::off;

@@ -97,9 +97,9 @@ class Options(Case):
         self.assertIn(usage, self.help())
         self.assertIn("-- COMMAND [ARGUMENT...]", [form for form, *_ in options_of_help(self.help())["Local server"]])
 
-    def test_it_is_said_which_servers_cannot_be_used_yet(self):
+    def test_it_is_said_which_revisions_are_spoken(self):
         for text in (self.help(), text_of_page("README.md")):
-            self.assertRegex(" ".join(text.split()), r"one that knows only 2026-07-28 cannot be used yet")
+            self.assertRegex(" ".join(text.split()), r"from 2024-11-05 to 2026-07-28")
 
     def test_the_help_of_both_programs_fits_a_terminal(self):
         for program in ("MCP_BRIDGED", "MCP_NC"):
@@ -142,7 +142,7 @@ class ManPages(Case):
     def test_the_synopsis_names_the_command_behind_two_dashes(self):
         page = rendered(document("mcp-bridged.8"), 80)
         self.assertIn("mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]", page)
-        self.assertIn("one that knows only 2026-07-28 cannot be used yet", " ".join(page.split()))
+        self.assertIn("from 2024-11-05 to 2026-07-28", " ".join(page.split()))
 
 
 if __name__ == "__main__":

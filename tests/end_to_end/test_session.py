@@ -34,7 +34,7 @@ class Opening(Case):
         server, daemon = self.bridge()
         client = self.client()
         client.send(notification("notifications/roots/list_changed"), notification("notifications/initialized"))
-        client.send(request("server/discover", None, "d"), request("bridge/status", None, "s"))
+        client.send(request("bridge/status", None, "s"))
         client.answer("s")
         self.assertEqual(daemon.status()["upstream"]["state"], "idle")
         self.assertEqual(server.log(), [])
@@ -45,17 +45,20 @@ class Opening(Case):
         client.send(call("echo", {"message": "1"}, 1), call("echo", {"message": "2"}, 2))
         client.lines(2)
         order = [(entry["httpMethod"], entry["method"]) for entry in server.log()]
-        self.assertEqual(order[0], ("POST", "initialize"))
-        self.assertEqual(order[1:3], [("GET", None), ("POST", "notifications/initialized")])
-        self.assertEqual([method for _, method in order[3:]], ["tools/call"] * 2)
+        self.assertEqual(order[:2], [("POST", "server/discover"), ("POST", "initialize")])
+        self.assertEqual(order[2:4], [("GET", None), ("POST", "notifications/initialized")])
+        self.assertEqual([method for _, method in order[4:]], ["tools/call"] * 2)
         self.assertEqual(order.count(("POST", "notifications/initialized")), 1)
 
     def test_the_headers(self):
         server, _ = self.bridge()
         self.client().fence()
         server.log(http_method="GET", wait=1)
-        first, *others = server.log()
-        self.assertNotIn("mcp-session-id", first["headers"])
+        probe, first, *others = server.log()
+        self.assertEqual(probe["headers"]["mcp-protocol-version"], "2026-07-28")
+        for entry in (probe, first):
+            self.assertNotIn("mcp-session-id", entry["headers"])
+        self.assertNotIn("mcp-protocol-version", first["headers"])
         session = others[0]["headers"]["mcp-session-id"]
         for entry in others:
             self.assertEqual(entry["headers"]["mcp-session-id"], session)
@@ -176,15 +179,14 @@ class Shared(Case):
         first.send(initialize("again"))
         self.assertIn("result", first.answer("again"))
 
-    def test_discover_is_never_forwarded(self):
+    def test_a_clients_discover_is_answered_from_the_session(self):
         server, _ = self.bridge()
         client = self.client()
         client.send(request("server/discover", {"_meta": {}}, "probe"))
-        self.assert_error(client.line(), -32601, "probe")
+        self.assertEqual(client.answer("probe")["result"]["supportedVersions"], ["2026-07-28"])
         client.fence()
-        client.send(request("server/discover", None, 7))
-        self.assert_error(client.line(), -32601, 7)
-        self.assertEqual(server.log("server/discover"), [])
+        self.assertEqual(client.request("server/discover")["result"]["resultType"], "complete")
+        self.assertEqual(len(server.log("server/discover")), 1)
 
     def test_control_methods_are_never_forwarded_but_with_no_control(self):
         server, daemon = self.bridge()

@@ -63,7 +63,7 @@ class Openings(Told):
             self.serve(lambda asked, error=error, status=status: rpc_error(asked, error, status), socket=f"n{number}")
             told = self.error_of_a_call()
             self.assertEqual(told["data"]["kind"], "session", told)
-            self.assertIn("this server speaks only MCP 2026-07-28, which this version of the bridge does not support yet",
+            self.assertIn("this server speaks only MCP 2026-07-28, or nothing that the bridge could tell (see --era)",
                           told["message"])
             self.assertEqual(told["data"]["upstream"], error)
             client = self.client()

@@ -23,7 +23,7 @@ class WatcherEvents {
 };
 
 /// The daemon's side of the watcher process (watcher_process.hpp), which is forked here. BEHAVIOUR,
-/// "Its process".
+/// "Local server: its process".
 ///
 /// The loop's thread only; nothing blocks but wait_for_first_report(). The process shares the
 /// daemon's pages as they were, so the earlier it is forked the smaller it stays. It ends by itself

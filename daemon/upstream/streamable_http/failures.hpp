@@ -33,12 +33,12 @@ struct TransferProgress {
 /// began to send the request.
 TransferProgress::Reached reached_by(CURL* handle, bool connected, bool sent);
 
-/// A transfer that curl could not carry out (BEHAVIOUR, "Kinds").
+/// A transfer that curl could not carry out (BEHAVIOUR, "Errors: kinds").
 Failure failure_of_transfer(const HttpContext& context, int curl_result,
                             const TransferProgress& progress);
 
-/// An answer that is no success (BEHAVIOUR, "What errors say"); `body` as it came. Nothing secret
-/// in what comes of it.
+/// An answer that is no success (BEHAVIOUR, "Errors: what errors say"); `body` as it came. Nothing
+/// secret in what comes of it.
 Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
                           const std::string& body);
 

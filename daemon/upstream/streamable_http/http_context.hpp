@@ -15,8 +15,8 @@
 namespace bridge {
 
 /// What the transfers to one upstream share: options, the session's headers, handles. Owned by
-/// HttpUpstream; outlives its transfers. The loop's thread only. BEHAVIOUR, "Requests" and
-/// "Connections". Memory: texts of bounded length (header_limit) and the HandlePool.
+/// HttpUpstream; outlives its transfers. The loop's thread only. BEHAVIOUR, "Streamable HTTP:
+/// requests" and "Connections". Memory: texts of bounded length (header_limit) and the HandlePool.
 class HttpContext {
  public:
   HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token, ByteBudget& budget,

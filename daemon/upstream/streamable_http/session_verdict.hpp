@@ -14,8 +14,9 @@ enum class SessionNamedBy : std::uint8_t {
   endpoint,  ///< the URL that it was posted to (HTTP+SSE)
 };
 
-/// What a refusal says about the session (MCP 2025-11-25, "Session Management"; BEHAVIOUR, "A lost
-/// session" and "Doubt"). `error`: the JSON-RPC error object in its body; may be empty. Pure.
+/// What a refusal says about the session (MCP 2025-11-25, "Session Management"; BEHAVIOUR,
+/// "Session: a lost session" and "Session: doubt"). `error`: the JSON-RPC error object in its body;
+/// may be empty. Pure.
 SessionVerdict session_verdict(int status, std::string_view error, SessionNamedBy named_by);
 
 /// What a refusal of the server stream means.

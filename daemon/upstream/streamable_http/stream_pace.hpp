@@ -10,10 +10,10 @@
 
 namespace bridge {
 
-/// When the server stream is opened again (BEHAVIOUR, "Server stream"; the server's `retry`: HTML,
-/// "Server-sent events"): at once, also after the first failure, then with growing delays; never
-/// sooner than the server wants, and never more than two openings a second. Pure but for its
-/// back-off.
+/// When the server stream is opened again (BEHAVIOUR, "Streamable HTTP: server stream"; the
+/// server's `retry`: HTML, "Server-sent events"): at once, also after the first failure, then with
+/// growing delays; never sooner than the server wants, and never more than two openings a second.
+/// Pure but for its back-off.
 class StreamPace {
  public:
   /// A new session: nothing of an older one counts.

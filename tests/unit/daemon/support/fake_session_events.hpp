@@ -29,6 +29,7 @@ class FakeSessionEvents final : public SessionEvents {
 
   // What it has told.
   std::vector<UpstreamId> renumbered;
+  std::vector<UpstreamId> remade;
   std::vector<std::string> told;  ///< by name: "open", "closed", "away", "replaced", …
   std::vector<std::string> messages;
   std::vector<std::string> malformed;
@@ -53,7 +54,9 @@ class FakeSessionEvents final : public SessionEvents {
   void listen_resumed(const SubscriptionFilter& filter) override {
     told.push_back("listen resumed " + filter.json());
   }
-  void renumber(Outgoing& message) override { renumbered.push_back(message.id); }
+  void remake(Outgoing& message, bool under_new_id) override {
+    (under_new_id ? renumbered : remade).push_back(message.id);
+  }
   void session_failed(const Failure& failure) override {
     told.emplace_back("failed");
     failures.push_back(failure);
