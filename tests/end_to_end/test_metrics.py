@@ -59,7 +59,7 @@ class Requests(Case):
         for message in client.lines(3):
             self.assert_error(message, -32000, message["id"], "connect", "no")
         client.send(request("server/discover", None, 4))
-        client.answer(4)
+        self.assert_error(client.answer(4), -32000, 4, "connect", "no")
         # These two wait when they are cancelled, and left.
         client.send(call("echo", {}, 5), notification("notifications/cancelled", {"requestId": 5}))
         client.send(request("tools/list", None, 6))
@@ -68,7 +68,7 @@ class Requests(Case):
         metrics = daemon.metrics_when(lambda seen: seen.sum("mcp_bridge_requests_total", outcome="left") == 1,
                                       "a waiting request left behind")
         self.assertEqual(self.outcomes(metrics, "call"), {"ok": 0, "error": 0, "bridge_error": 1, "cancelled": 1, "left": 0})
-        self.assertEqual(self.outcomes(metrics, "session"), {"ok": 0, "error": 1, "bridge_error": 2, "cancelled": 0, "left": 0})
+        self.assertEqual(self.outcomes(metrics, "session"), {"ok": 0, "error": 0, "bridge_error": 3, "cancelled": 0, "left": 0})
         self.assertEqual(self.outcomes(metrics, "list")["left"], 1)
         self.assertGreaterEqual(metrics.sum("mcp_bridge_session_failed_tries_total"), 1)
         self.assertEqual(metrics.sum("mcp_bridge_upstream_ready"), 0)

@@ -106,7 +106,7 @@ class Examples(Real):
 class Stateless(Real):
     def test_a_server_of_the_second_sdk_has_neither_session_nor_stream(self):
         server = self.serve(HERE / "real" / "stateless_v2.mjs")
-        daemon = self.start_daemon(server)
+        daemon = self.start_daemon(server, "--era", "legacy")
         first, second = self.client(), self.client()
         for id in range(3):
             for client in (first, second):

@@ -60,7 +60,8 @@ class Openings(Told):
         for number, (error, status) in enumerate([(newer, 400), (newer, 200),
                                                   ({"code": -32601, "message": "Method not found"}, 404),
                                                   ({"code": -32601, "message": "Method not found"}, 200)]):
-            self.serve(lambda asked, error=error, status=status: rpc_error(asked, error, status), socket=f"n{number}")
+            self.serve(lambda asked, error=error, status=status: rpc_error(asked, error, status), "--era", "legacy",
+                       socket=f"n{number}")
             told = self.error_of_a_call()
             self.assertEqual(told["data"]["kind"], "session", told)
             self.assertIn("this server speaks only MCP 2026-07-28, or nothing that the bridge could tell (see --era)",

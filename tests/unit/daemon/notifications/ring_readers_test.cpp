@@ -176,3 +176,31 @@ TEST_CASE("each notification is counted once: taken, dropped or untaken") {
   CHECK(ring.dropped() == 1);
   CHECK(all_counted());
 }
+
+TEST_CASE("what a reader gives back nobody has taken, but for what others took") {
+  Ring ring({});
+  for (int i = 0; i < 3; ++i) ring.push("n", "m", {}, {});
+  RingReader first = ring.join({});
+  std::uint64_t lost = 0;
+  Ring::advance(first, *ring.next_for(first, ring.newest(), lost));
+  first.acknowledged = first.next;
+  ring.take(first);
+  RingReader second = ring.join({});
+  while (const RingEntry* entry = ring.next_for(second, ring.newest(), lost))
+    Ring::advance(second, *entry);
+  second.acknowledged = second.next;
+  ring.take(second);
+  CHECK(ring.untaken() == 0);
+  ring.give_back(second);
+  CHECK(ring.untaken() == 2);
+  CHECK(ring.taken() == 1);
+}
+
+TEST_CASE("one entry can be taken without a reader") {
+  Ring ring({});
+  ring.push("n", "m", {}, {});
+  ring.push("n", "m", {}, {});
+  ring.take(ring.newest());
+  ring.take(static_cast<Sequence>(7));  // there is none
+  CHECK(ring.untaken() == 1);
+}

@@ -26,6 +26,7 @@ class FakeClient final : public ClientChannel {
   std::vector<std::string> answered;      ///< the ids of its requests that were answered
   std::vector<std::string> not_answered;  ///< and of those that it has cancelled
   RingFeed feed = RingFeed::takes;
+  int gave_back = 0;  ///< what it was fed
   bool input_held = false;
   bool finished = false;
 
@@ -66,6 +67,10 @@ class FakeClient final : public ClientChannel {
   }
   void release_input() override { input_held = false; }
   void set_feed(RingFeed set) override { feed = set; }
+  void give_back_feed() override {
+    feed = RingFeed::none;
+    ++gave_back;
+  }
   void finish() override { finished = true; }
   std::size_t queued_bytes() const override { return 0; }
   bool congested() const override { return is_congested; }

@@ -1,0 +1,226 @@
+// Modern clients' subscriptions/listen.
+#include <doctest/doctest.h>
+
+#include "router_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::string_view meta =
+    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+constexpr std::string_view changed = "notifications/tools/list_changed";
+
+struct Open : RouterFixture {
+  Open() {
+    in_turn([this] { session.require(); });
+    upstream.answer(
+        upstream.id_of("initialize"),
+        R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}}})");
+    upstream.server_stream(ServerStream::open);
+    upstream.finish(upstream.id_of("notifications/initialized"));
+    REQUIRE(session.is_open());
+    upstream.sent.clear();
+  }
+  void listen(const FakeClient& client, std::string_view id, std::string_view filter) {
+    send(
+        client,
+        fmt::format(
+            R"({{"jsonrpc":"2.0","id":{},"method":"subscriptions/listen","params":{{{},"notifications":{}}}}})",
+            id, meta, filter));
+  }
+  void modern(const FakeClient& client, std::string_view method) {
+    send(client,
+         fmt::format(R"({{"jsonrpc":"2.0","id":9,"method":"{}","params":{{{}}}}})", method, meta));
+  }
+  void happens(std::string_view method, std::string_view params = "{}") {
+    upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params));
+  }
+  void updated(std::string_view uri) {
+    happens("notifications/resources/updated", fmt::format(R"({{"uri":"{}"}})", uri));
+  }
+};
+
+bool has(const std::string& line, std::string_view part) {
+  return line.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a listen is acknowledged first, then told what waits for it and what comes, by its id") {
+  Open t;
+  t.happens(changed);
+  t.happens("notifications/prompts/list_changed");
+  FakeClient& client = t.connect();
+  t.listen(client, R"("mine")", R"({"toolsListChanged":true,"promptsListChanged":true})");
+  Lines lines = client.take_lines();
+  REQUIRE(lines.size() == 2);
+  CHECK(has(lines[0], "notifications/subscriptions/acknowledged"));
+  CHECK(has(lines[0], R"("notifications":{"toolsListChanged":true})"));
+  CHECK(has(lines[1], changed));
+  t.happens(changed);
+  lines.push_back(client.take_line());
+  for (const std::string& line : lines)
+    CHECK(has(line, R"("io.modelcontextprotocol/subscriptionId":"mine")"));
+  CHECK(client.feed == RingFeed::none);
+  CHECK(t.upstream.sent.empty());
+}
+
+TEST_CASE("each of two listens is told by itself, and one that is cancelled no more") {
+  Open t;
+  FakeClient& client = t.connect();
+  t.listen(client, "1", R"({"toolsListChanged":true})");
+  t.listen(client, "2", R"({"toolsListChanged":true})");
+  client.take_lines();
+  t.happens(changed);
+  CHECK(client.take_lines().size() == 2);
+  t.cancel(client, "1");
+  CHECK(client.not_answered == Lines{"1"});
+  t.happens(changed);
+  CHECK(has(client.take_line(), R"(subscriptionId":2)"));
+}
+
+TEST_CASE("a resource is subscribed once for all who listen, and left when the last is gone") {
+  Open t;
+  FakeClient& one = t.connect();
+  FakeClient& two = t.connect();
+  t.listen(one, "1", R"({"resourceSubscriptions":["a"]})");
+  t.listen(two, "1", R"({"resourceSubscriptions":["a","b"]})");
+  CHECK(t.upstream.methods() == Lines{"resources/subscribe", "resources/subscribe"});
+  t.updated("a");
+  CHECK(one.lines.size() == 2);
+  CHECK(two.lines.size() == 2);
+  t.upstream.sent.clear();
+  t.cancel(two, "1");
+  CHECK(t.upstream.methods() == Lines{"resources/unsubscribe"});  // b
+  t.leave(one);
+  CHECK(t.upstream.sent.size() == 1);
+  t.advance(5min);
+  CHECK(t.upstream.methods() == Lines{"resources/unsubscribe", "resources/unsubscribe"});
+}
+
+TEST_CASE("what a legacy client has subscribed stays when nobody listens any more") {
+  Open t;
+  FakeClient& legacy = t.connect();
+  t.send(legacy, R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a"}})");
+  t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+  FakeClient& modern = t.connect();
+  t.listen(modern, "1", R"({"resourceSubscriptions":["a"]})");
+  CHECK(t.upstream.count("resources/subscribe") == 1);
+  t.cancel(modern, "1");
+  CHECK(t.upstream.count("resources/unsubscribe") == 0);
+}
+
+TEST_CASE("a legacy client that unsubscribes leaves a listen what it listens for") {
+  Open t;
+  FakeClient& legacy = t.connect();
+  t.send(legacy, R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a"}})");
+  t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+  FakeClient& modern = t.connect();
+  t.listen(modern, "1", R"({"resourceSubscriptions":["a"]})");
+  t.send(legacy,
+         R"({"jsonrpc":"2.0","id":2,"method":"resources/unsubscribe","params":{"uri":"a"}})");
+  CHECK(t.upstream.count("resources/unsubscribe") == 0);
+  t.cancel(modern, "1");
+  CHECK(t.upstream.count("resources/unsubscribe") == 1);
+}
+
+TEST_CASE("who does not read is told no more than what it can hold, and the rest later") {
+  Open t;
+  FakeClient& client = t.connect();
+  t.listen(client, "1", R"({"toolsListChanged":true})");
+  client.take_lines();
+  client.is_congested = true;
+  t.in_turn([&] { t.router.client_congestion(client.identity().id, true); });
+  for (int i = 0; i < 10; ++i) t.happens(changed);
+  CHECK(client.lines.empty());
+  client.is_congested = false;
+  t.in_turn([&] { t.router.client_congestion(client.identity().id, false); });
+  CHECK(client.lines.size() == 10);
+}
+
+TEST_CASE("at the daemon's end each listen is answered") {
+  Open t;
+  FakeClient& client = t.connect();
+  t.listen(client, "1", R"({"toolsListChanged":true})");
+  client.take_lines();
+  t.in_turn([&] { t.router.begin_shutdown(); });
+  CHECK(client.answered == Lines{"1"});
+  CHECK(has(client.take_line(), R"("resultType":"complete")"));
+}
+
+TEST_CASE("a filter that is none is refused") {
+  Open t;
+  FakeClient& client = t.connect();
+  for (const std::string_view filter : {"7", "[]", R"({"resourceSubscriptions":"a"})"}) {
+    CAPTURE(filter);
+    t.listen(client, "1", filter);
+    CHECK(has(client.take_line(), "-32602"));
+  }
+  CHECK(t.router.listens() == 0);
+}
+
+TEST_CASE("listens are bounded") {
+  Open t;
+  FakeClient& client = t.connect();
+  for (int i = 0; i < 65; ++i) t.listen(client, std::to_string(i), "{}");
+  CHECK(t.router.listens() == 64);
+  CHECK(has(client.lines.back(), "overloaded"));
+  t.leave(client);
+  CHECK(t.router.listens() == 0);
+}
+
+TEST_CASE("a modern client is answered what its revision asks for") {
+  Open t;
+  FakeClient& client = t.connect();
+  t.modern(client, "server/discover");
+  CHECK(has(client.take_line(), R"("supportedVersions":["2026-07-28"])"));
+  for (const std::string_view removed : {"ping", "initialize", "logging/setLevel"}) {
+    CAPTURE(removed);
+    t.modern(client, removed);
+    CHECK(has(client.take_line(), "-32601"));
+  }
+  t.send(
+      client,
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}})");
+  CHECK(has(client.take_line(), R"("code":-32022)"));
+  t.send(
+      client,
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})");
+  CHECK(has(client.take_line(), "-32602"));
+  t.modern(client, "tools/list");
+  CHECK_FALSE(has(t.upstream.last("tools/list").body, "_meta"));
+  t.upstream.answer(t.upstream.id_of("tools/list"), R"({"tools":[]})");
+  const std::string answer = client.take_line();
+  for (const std::string_view member : {R"("resultType":"complete")", R"("ttlMs":0)", "cacheScope"})
+    CHECK(has(answer, member));
+}
+
+TEST_CASE("the log level of a modern request is its own") {
+  Open t;
+  FakeClient& client = t.connect();
+  t.send(
+      client,
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"error"}}})");
+  const UpstreamId call = t.upstream.id_of("tools/call");
+  for (const std::string_view level : {"debug", "error", "emergency"}) {
+    t.upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{}","data":1}}}})",
+            level),
+        call);
+  }
+  CHECK(client.take_lines().size() == 2);
+}
+
+TEST_CASE("what a client was fed before it showed to be a modern one is given back") {
+  Open t;
+  FakeClient& client = t.connect();
+  CHECK(client.feed == RingFeed::takes);
+  t.modern(client, "tools/list");
+  CHECK(client.feed == RingFeed::none);
+  CHECK(client.gave_back == 1);
+  t.initialize(client, "2");
+  CHECK(client.feed == RingFeed::takes);
+}

@@ -1,0 +1,152 @@
+// The bridge's own subscriptions/listen at a modern upstream.
+#include <doctest/doctest.h>
+
+#include "session_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::string_view listening = "subscriptions/listen";
+
+SubscriptionFilter of(std::initializer_list<std::string> uris) {
+  SubscriptionFilter filter;
+  filter.tools_list_changed = true;
+  for (const std::string& uri : uris) filter.resources.insert(uri);
+  return filter;
+}
+
+struct Listening : SessionFixture {
+  Listening() {
+    upstream.modern_possible = true;
+    want({});
+    require();
+    upstream.answer(upstream.id_of("server/discover"),
+                    R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
+    REQUIRE(session.is_open());
+    REQUIRE(upstream.count(listening) == 1);
+  }
+  void want(std::initializer_list<std::string> uris) {
+    in_turn([&] { session.listen_for(of(uris), "{}"); });
+  }
+  UpstreamId stream() const { return upstream.id_of(listening); }
+  void tell(UpstreamId on, std::string_view method, std::string_view params = "") {
+    upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}}}})",
+            method, value_of(on), params),
+        on);
+  }
+  void acknowledge(UpstreamId on) {
+    tell(on, "notifications/subscriptions/acknowledged", R"(,"notifications":{})");
+  }
+  void changed(UpstreamId on) { tell(on, "notifications/tools/list_changed"); }
+  ServerStream state() const { return session.record().server_stream; }
+};
+
+}  // namespace
+
+TEST_CASE("it is opened with the session, has no deadline, and is open when it is acknowledged") {
+  Listening t;
+  CHECK(t.upstream.last(listening).endless);
+  CHECK_FALSE(t.upstream.last(listening).may_repeat);
+  CHECK(t.state() == ServerStream::waiting);
+  t.acknowledge(t.stream());
+  CHECK(t.state() == ServerStream::open);
+  CHECK(t.events.messages.empty());
+}
+
+TEST_CASE("what comes on it is the session's own, without its subscription") {
+  Listening t;
+  t.acknowledge(t.stream());
+  t.changed(t.stream());
+  REQUIRE(t.events.messages.size() == 1);
+  CHECK(t.events.messages.front().find("subscriptionId") == std::string::npos);
+}
+
+TEST_CASE(
+    "another filter opens a stream before the old one is closed, and what comes on both comes once") {
+  Listening t;
+  const UpstreamId old = t.stream();
+  t.acknowledge(old);
+  t.advance(1s);
+  t.want({"a"});
+  t.advance(1ms);
+  const UpstreamId next = t.stream();
+  REQUIRE(next != old);
+  CHECK(t.upstream.is_under_way(old));
+  t.changed(old);  // before the new one is acknowledged
+  CHECK(t.events.messages.size() == 1);
+  t.acknowledge(next);
+  CHECK(t.upstream.is_under_way(old));
+  t.changed(old);
+  t.changed(next);
+  CHECK(t.events.messages.size() == 2);
+  t.changed(next);
+  CHECK(t.events.messages.size() == 3);
+  t.advance(250ms);
+  CHECK_FALSE(t.upstream.is_under_way(old));
+  CHECK(t.upstream.is_under_way(next));
+}
+
+TEST_CASE("the same filter opens nothing") {
+  Listening t;
+  t.acknowledge(t.stream());
+  t.want({});
+  t.advance(10s);
+  CHECK(t.upstream.count(listening) == 1);
+}
+
+TEST_CASE("at most two openings a second, however often the filter changes") {
+  Listening t;
+  t.acknowledge(t.stream());
+  for (int i = 0; i < 100; ++i) {
+    t.want({std::to_string(i)});
+    t.advance(10ms);
+  }
+  CHECK(t.upstream.count(listening) <= 3);
+}
+
+TEST_CASE("however it ends it is opened again, and then what it was for counts as changed") {
+  for (const int how : {0, 1, 2}) {
+    CAPTURE(how);
+    Listening t;
+    const UpstreamId first = t.stream();
+    t.acknowledge(first);
+    t.advance(10s);
+    if (how == 0) t.upstream.answer(first, R"({"resultType":"complete"})");
+    if (how == 1) t.upstream.finish(first, true);
+    if (how == 2) {
+      t.upstream.say(fmt::format(
+          R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})",
+          value_of(first)));
+    }
+    t.advance(1s);
+    REQUIRE(t.upstream.count(listening) == 2);
+    t.events.told.clear();
+    t.acknowledge(t.stream());
+    CHECK(t.events.told == SessionFixture::Methods{R"(listen resumed {"toolsListChanged":true})"});
+    CHECK(t.state() == ServerStream::open);
+  }
+}
+
+TEST_CASE("a server that refuses to be listened to is not asked again with the same filter") {
+  Listening t;
+  t.upstream.answer_error(t.stream(), R"({"code":-32601,"message":"no"})");
+  t.advance(10min);
+  CHECK(t.upstream.count(listening) == 1);
+  CHECK(t.state() == ServerStream::none);
+  t.want({"a"});
+  t.advance(1s);
+  CHECK(t.upstream.count(listening) == 2);
+}
+
+TEST_CASE("one that fails again and again is opened ever more seldom") {
+  Listening t;
+  for (int i = 0; i < 100 && t.upstream.count(listening) < 100; ++i) {
+    if (t.upstream.is_under_way(t.stream())) t.upstream.finish(t.stream());
+    t.advance(1s);
+  }
+  CHECK(t.upstream.count(listening) < 15);
+}
