@@ -1,11 +1,13 @@
 #include "mcp/handshake.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
 #include "jsonrpc/frame.hpp"
+#include "mcp/era.hpp"
 #include "mcp/json_edit.hpp"
 #include "text/json_text.hpp"
 
@@ -20,6 +22,13 @@ constexpr std::array<std::string_view, 4> legacy_versions = {"2024-11-05", "2025
 bool is_known_legacy_version(std::string_view version) {
   return std::find(legacy_versions.begin(), legacy_versions.end(), version) !=
          legacy_versions.end();
+}
+
+std::string unsupported_version_error(std::string_view requested) {
+  return fmt::format(
+      R"({{"code":{},"message":"Unsupported protocol version","data":{{"supported":["{}","{}"],"requested":{}}}}})",
+      mcp_error::unsupported_version, newest_version, fmt::join(legacy_versions, "\",\""),
+      requested);
 }
 
 std::string params_to_keep(const Frame& initialize) {

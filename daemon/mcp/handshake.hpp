@@ -27,6 +27,11 @@ constexpr std::string_view own_client_info =
 
 bool is_known_legacy_version(std::string_view version);
 
+/// The error object of the -32022 that refuses a request of a revision that is not served (MCP
+/// 2026-07-28, schema, UnsupportedProtocolVersionError). It names all that are; `requested` is
+/// JSON.
+std::string unsupported_version_error(std::string_view requested);
+
 /// What of a client's `initialize` a session is opened with again: its `params` as they are, but
 /// for a progress token, which nobody waits for then.
 std::string params_to_keep(const Frame& initialize);

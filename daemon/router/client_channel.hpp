@@ -12,6 +12,7 @@
 #include "base/byte_counts.hpp"
 #include "base/ids.hpp"
 #include "jsonrpc/frame.hpp"
+#include "mcp/tool_headers.hpp"
 #include "router/user.hpp"
 
 namespace bridge {
@@ -143,6 +144,8 @@ class ClientEvents {
   virtual void client_can_be_asked(ClientId client) = 0;
   /// Bytes of its frames that wait to be started.
   virtual std::size_t waiting_bytes(ClientId client) const = 0;
+  /// Which parameters of the server's tools its clients mirror into headers, as far as is known.
+  virtual const HeadersOfTools& headers_of_tools() const = 0;
 
  protected:
   ~ClientEvents() = default;

@@ -42,9 +42,7 @@ std::string EraTranslator::refusal_of(const Frame& request) {
   const std::string version =
       find_string(request.text(request.meta), meta_key::protocol_version).value_or(std::string());
   if (version != newest_version) {
-    return error_object(mcp_error::unsupported_version, "Unsupported protocol version",
-                        fmt::format(R"({{"supported":["{}","{}"],"requested":{}}})", newest_version,
-                                    newest_legacy_version, request.text(request.protocol_version)));
+    return unsupported_version_error(request.text(request.protocol_version));
   }
   if (const char* missing = missing_request_meta(request))
     return error_object(json_rpc::invalid_params, missing);

@@ -50,6 +50,7 @@ class EraTranslator {
   bool reaches(const Frame& log_message, const PendingRequest& pending) const;
 
   KnownTools& tools() { return tools_; }
+  const KnownTools& tools() const { return tools_; }
 
  private:
   std::string capabilities_of(const Client* client) const;

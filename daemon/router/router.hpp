@@ -64,6 +64,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void client_congestion(ClientId client, bool congested) override;
   void client_can_be_asked(ClientId client) override;
   std::size_t waiting_bytes(ClientId client) const override;
+  const HeadersOfTools& headers_of_tools() const override;
 
   // Upstream's side.
   void session_open() override;

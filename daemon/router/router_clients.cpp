@@ -63,6 +63,8 @@ std::size_t Router::waiting_bytes(ClientId id) const {
   return client == nullptr ? 0 : client->waiting.held() + client->control.held();
 }
 
+const HeadersOfTools& Router::headers_of_tools() const { return translator_.tools().annotations(); }
+
 void Router::client_line(ClientId id, std::string line) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;

@@ -86,7 +86,8 @@ class Listens(Eras):
         two = client.listen(resourceSubscriptions=[TWO])
         server.wait_union(**ALL, resourceSubscriptions=[ONE, TWO])
         two.close()
-        server.wait_union(**ALL, resourceSubscriptions=[ONE])
+        # Over HTTP that is a connection that has ended, whose resources are held for a while.
+        server.wait_union(**ALL, resourceSubscriptions=[ONE] if self.carrier == "socket" else [ONE, TWO])
 
     @with_each("each", "legacy")
     def test_one_subscription_upstream_for_each_resource(self, server):
@@ -97,7 +98,11 @@ class Listens(Eras):
         client.ask("server/discover")
         self.assertEqual(len(server.received("resources/unsubscribe")), 0)
         again.close()
-        server.wait_for("resources/unsubscribe", 2)
+        if self.carrier == "socket":
+            server.wait_for("resources/unsubscribe", 2)
+        else:  # a connection that has ended, whose resources are held for a while
+            client.ask("server/discover")
+            self.assertEqual(server.received("resources/unsubscribe"), [])
         self.assertEqual(sorted(one.params["uri"] for one in server.received("resources/subscribe")), [ONE, TWO])
 
     def test_the_new_stream_is_open_before_the_old_one_is_closed(self):

@@ -38,7 +38,9 @@ class Statuses(Facing):
             (400, -32600, *kind, "-d", "5", "/mcp"),
             (400, -32600, *kind, "-d", "[]", "/mcp"),
             (400, -32600, *kind, "-d", '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo"}}', "/mcp"),
-            (400, -32000, *kind, "-H", "MCP-Protocol-Version: 1999-01-01", "-d", ping, "/mcp"),
+            (400, -32022, *kind, "-H", "MCP-Protocol-Version: 1999-01-01", "-d", ping, "/mcp"),
+            (400, -32000, "-H", "MCP-Protocol-Version: 1999-01-01", "/mcp"),
+            (405, -32000, "-H", "MCP-Protocol-Version: 2026-07-28", "/mcp"),
             (200, None, *kind, "-H", "MCP-Protocol-Version: 2024-11-05", "-d", ping, "/mcp"),
             (400, -32000, "/mcp"),
             (403, -32000, *kind, "-H", "Origin: https://evil.example", "-d", ping, "/mcp"),
@@ -169,11 +171,11 @@ class Sites(Facing):
         token = self.write("token", "secret\n")
         _, face = self.face("--http-token-file", token, "--http-allow-origin", "https://app.example")
         asks = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST",
-                "Access-Control-Request-Headers": "authorization, mcp-session-id"}
+                "Access-Control-Request-Headers": "authorization, mcp-session-id, Mcp-Param-Region"}
         answer = face.request("OPTIONS", "/mcp", headers=asks)
         self.assertEqual((answer.status, answer.headers["Access-Control-Allow-Origin"]), (204, "https://app.example"))
         self.assertIn("POST", answer.headers["Access-Control-Allow-Methods"])
-        for name in ("Authorization", "Mcp-Session-Id", "Last-Event-ID"):
+        for name in ("Authorization", "Mcp-Session-Id", "Last-Event-ID", "Mcp-Method", "Mcp-Name", "Mcp-Param-Region"):
             self.assertIn(name, answer.headers["Access-Control-Allow-Headers"])
         self.assertEqual(face.request("OPTIONS", "/mcp", headers={**asks, "Origin": "https://evil.example"}).status, 403)
         # A refusal can be read by the page as well.

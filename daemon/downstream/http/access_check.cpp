@@ -1,9 +1,12 @@
 #include "downstream/http/access_check.hpp"
 
+#include <algorithm>
+
 #include "downstream/http/error_response.hpp"
+#include "downstream/http/modern_rules.hpp"
 #include "http/accept.hpp"
 #include "jsonrpc/error_codes.hpp"
-#include "mcp/handshake.hpp"
+#include "text/ascii.hpp"
 
 namespace bridge {
 namespace {
@@ -32,6 +35,39 @@ std::optional<HttpResponse> body_fault(const RequestHead& head) {
   if (!coding.empty() && coding != "identity")
     return refuse(415, "Unsupported Media Type: the body must not be compressed");
   return std::nullopt;
+}
+
+constexpr std::string_view allowed_headers =
+    "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, "
+    "Prefer, Mcp-Method, Mcp-Name";
+
+/// Bytes of the names of headers that are said back to a page.
+constexpr std::size_t most_mirrored = 4096;
+
+bool is_mirrored_parameter(std::string_view name) {
+  constexpr std::string_view prefix = "mcp-param-";
+  const bool begins =
+      name.size() > prefix.size() && std::equal(prefix.begin(), prefix.end(), name.begin(),
+                                                [](char a, char b) { return a == ascii_lower(b); });
+  return begins && name.find(':') == name.npos && is_header_line(std::string(name) + ':');
+}
+
+/// Of the headers that a page asks for, those that mirror parameters of tools (MCP 2026-07-28,
+/// Streamable HTTP, "Custom Headers from Tool Parameters"): which there are, the tools say.
+std::string mirrored_parameters(const RequestHead& head) {
+  const std::string asked = head.header("access-control-request-headers");
+  std::string names;
+  std::string_view rest = asked;
+  while (!rest.empty()) {
+    const auto comma = rest.find(',');
+    std::string_view name = rest.substr(0, comma);
+    rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 1);
+    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+    if (is_mirrored_parameter(name) && names.size() + name.size() < most_mirrored)
+      names.append(", ").append(name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -73,13 +109,13 @@ std::optional<HttpResponse> AccessCheck::fault_of(const RequestHead& head) const
     response.headers.emplace_back("Allow", allowed_methods(*route));
     return response;
   }
-  const std::string version = head.header("mcp-protocol-version");
-  if (!version.empty() && !is_known_legacy_version(version)) {
+  if (operation->body == RequestBody::messages) return body_fault(head);
+  if (!names_known_version(head)) {
     return refuse(400,
                   "Bad Request: unsupported MCP-Protocol-Version (2024-11-05, 2025-03-26, "
-                  "2025-06-18 and 2025-11-25 are)");
+                  "2025-06-18, 2025-11-25 and 2026-07-28 are)");
   }
-  return operation->body == RequestBody::messages ? body_fault(head) : std::nullopt;
+  return std::nullopt;
 }
 
 AccessCheck::Headers AccessCheck::cors_headers(const RequestHead& head) const {
@@ -98,8 +134,7 @@ HttpResponse AccessCheck::preflight(const RequestHead& head) const {
   if (!sites_.is_listed(head.header("origin"))) return response;
   response.headers.emplace_back("Access-Control-Allow-Methods", methods);
   response.headers.emplace_back("Access-Control-Allow-Headers",
-                                "Authorization, Content-Type, Accept, Mcp-Session-Id, "
-                                "MCP-Protocol-Version, Last-Event-ID, Prefer");
+                                std::string(allowed_headers) + mirrored_parameters(head));
   response.headers.emplace_back("Access-Control-Max-Age", "600");
   return response;
 }

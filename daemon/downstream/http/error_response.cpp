@@ -22,6 +22,11 @@ HttpResponse session_not_found() {
   return error_response(404, json_rpc::http_error, "Session not found");
 }
 
+HttpResponse no_stream_wanted() {
+  return error_response(406, json_rpc::bridge_error,
+                        "Not Acceptable: Accept must allow text/event-stream");
+}
+
 HttpResponse full_response(std::string_view what) { return refuse_for_now(what, "5"); }
 
 HttpResponse overloaded_response() {

@@ -10,6 +10,8 @@ namespace bridge {
 HttpResponse error_response(int status, int code, std::string_view message);
 /// 404: ended, or never begun.
 HttpResponse session_not_found();
+/// 406: what answers this request is an event stream.
+HttpResponse no_stream_wanted();
 /// 503 for now: there are as many as there may be.
 HttpResponse full_response(std::string_view what);
 /// 503 for now: --max-buffered is used up.

@@ -18,6 +18,7 @@ namespace bridge {
 class DownstreamSession;
 class EventStream;
 class FanOut;
+class ModernPost;
 class SessionlessClient;
 
 /// What the parts of the face share. Outlives them.
@@ -38,6 +39,7 @@ struct FaceContext {
   // They are over: to be reaped.
   std::function<void(DownstreamSession&)> session_over{};
   std::function<void(SessionlessClient&)> client_over{};
+  std::function<void(ModernPost&)> modern_post_over{};
 };
 
 }  // namespace bridge

@@ -5,6 +5,7 @@
 #include "downstream/http/answer_array.hpp"
 #include "downstream/http/error_response.hpp"
 #include "downstream/http/http_face.hpp"
+#include "downstream/http/modern_rules.hpp"
 #include "http/accept.hpp"
 #include "jsonrpc/error_codes.hpp"
 
@@ -36,6 +37,8 @@ std::optional<HttpResponse> HttpFace::post_messages(FaceRequest& request) {
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
+  if (is_modern(request.head, posted)) return post_modern(request, std::move(posted));
+  if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty() && !posted.initializes) return post_alone(request, std::move(posted));
   DownstreamSession* session = name.empty()
@@ -110,6 +113,36 @@ std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMes
   return response;
 }
 
+/// Nothing of a session is looked at: neither its id nor where a stream was broken off, nor whether
+/// the answer may come elsewhere.
+std::optional<HttpResponse> HttpFace::post_modern(FaceRequest& request, PostedMessages posted) {
+  const RequestHead& head = request.head;
+  if (auto fault = modern_fault(head, posted, context_.events.headers_of_tools())) return fault;
+  if (posted.request_ids.empty()) return post_alone(request, std::move(posted));
+  ModernPost::Asked asked;
+  asked.raw_id = posted.request_ids.front();
+  asked.listens = posted.messages.front().method == "subscriptions/listen";
+  asked.takes_streams = accepts_stream(head.header("accept"));
+  asked.prefers_stream = answer_form(head.header("accept")) == AnswerForm::stream;
+  asked.headers = access_.cors_headers(head);
+  if (asked.listens && !asked.takes_streams) return no_stream_wanted();
+  if (asked.listens && streams() >= context_.options.max_streams)
+    return full_response("too many streams are open (--http-max-streams)");
+  // A client that has not been seen yet must find the others' reading acknowledged.
+  if (asked.listens) context_.feed.acknowledge_read();
+  auto post = std::make_unique<ModernPost>(context_, request.connection, std::move(asked),
+                                           printable(head.header("user-agent"), 80));
+  ModernPost& added = *post;
+  const ClientId id = added.identity().id;
+  modern_posts_.emplace(id, std::move(post));
+  ++context_.counts.connected;
+  context_.events.client_connected(added);
+  deliver(id, posted);
+  // It says nothing more: the router lets go of it with its answer.
+  context_.events.client_half_closed(id);
+  return std::nullopt;
+}
+
 std::optional<HttpResponse> HttpFace::post_old_sse(FaceRequest& request) {
   DownstreamSession* session =
       find_session(request.head.parameter("sessionId").value_or(std::string()),
@@ -119,6 +152,7 @@ std::optional<HttpResponse> HttpFace::post_old_sse(FaceRequest& request) {
   if (const auto* fault = std::get_if<FrameFault>(&read))
     return error_response(400, fault->code, fault->reason);
   PostedMessages& posted = std::get<PostedMessages>(read);
+  if (!names_known_version(request.head)) return unknown_version(request.head, posted);
   for (std::string& fault : posted.faults) session->take_unsent(std::move(fault));
   for (const std::string& id : posted.request_ids) session->expect_later(id);
   deliver(session->identity().id, posted);

@@ -43,10 +43,11 @@ const Routes& HttpFace::routes() {
       operation("GET", none, &HttpFace::open_stream, "openStream", "The session's event stream",
                 {"RequiredSessionId", "ProtocolVersion", "LastEventId"},
                 {{200, "Stream"}, {404, "Error"}, {406, "Error"}, {409, "Error"}, {503, "Error"}}),
-      operation("POST", messages, &HttpFace::post_messages, "postMessage",
-                "Send a message or an array of messages",
-                {"SessionId", "ProtocolVersion", "Prefer"},
-                {{200, "Answer"}, {202, "Accepted"}, {404, "Error"}, {504, "Error"}}),
+      operation(
+          "POST", messages, &HttpFace::post_messages, "postMessage",
+          "Send a message or an array of messages",
+          {"SessionId", "ProtocolVersion", "Method", "Name", "Prefer"},
+          {{200, "Answer"}, {202, "Accepted"}, {404, "Error"}, {406, "Error"}, {504, "Error"}}),
       operation("DELETE", none, &HttpFace::end_session, "endSession", "End the session",
                 {"RequiredSessionId"}, {{204, "Ended"}, {404, "Error"}})};
   static const Routes table = {

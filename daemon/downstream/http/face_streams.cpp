@@ -3,6 +3,7 @@
 
 #include "downstream/http/error_response.hpp"
 #include "downstream/http/http_face.hpp"
+#include "downstream/http/modern_rules.hpp"
 #include "downstream/http/session_name.hpp"
 #include "http/accept.hpp"
 #include "http/sse_event.hpp"
@@ -11,13 +12,16 @@
 namespace bridge {
 namespace {
 
-HttpResponse no_stream_wanted() {
-  return error_response(406, json_rpc::bridge_error,
-                        "Not Acceptable: Accept must allow text/event-stream");
+/// MCP 2026-07-28, Streamable HTTP, "Earlier Streamable HTTP Revisions".
+HttpResponse not_of_this_revision() {
+  HttpResponse response =
+      error_response(405, json_rpc::bridge_error,
+                     "Method Not Allowed: MCP 2026-07-28 has no sessions; POST alone is answered");
+  response.headers.emplace_back("Allow", "POST, OPTIONS");
+  return response;
 }
 
 }  // namespace
-
 DownstreamSession* HttpFace::find_session(const std::string& name,
                                           std::optional<DownstreamSession::Kind> kind) {
   const auto found = sessions_.find(name);
@@ -43,13 +47,17 @@ DownstreamSession* HttpFace::add_session(DownstreamSession::Kind kind, const Req
 }
 
 std::size_t HttpFace::streams() const {
-  return fan_out_.size() + static_cast<std::size_t>(std::count_if(
-                               sessions_.begin(), sessions_.end(),
-                               [](const auto& entry) { return entry.second->stream().is_open(); }));
+  const auto of_sessions = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
+    return entry.second->stream().is_open();
+  });
+  const auto listens = std::count_if(modern_posts_.begin(), modern_posts_.end(),
+                                     [](const auto& entry) { return entry.second->listens(); });
+  return fan_out_.size() + static_cast<std::size_t>(of_sessions + listens);
 }
 
 std::optional<HttpResponse> HttpFace::open_stream(FaceRequest& request) {
   const RequestHead& head = request.head;
+  if (names_modern_version(head)) return not_of_this_revision();
   if (!accepts_stream(head.header("accept"))) return no_stream_wanted();
   const std::string name = head.header("mcp-session-id");
   if (name.empty())
@@ -115,6 +123,7 @@ std::optional<HttpResponse> HttpFace::open_old_sse(FaceRequest& request) {
 }
 
 std::optional<HttpResponse> HttpFace::end_session(FaceRequest& request) {
+  if (names_modern_version(request.head)) return not_of_this_revision();
   const std::string name = request.head.header("mcp-session-id");
   if (name.empty())
     return error_response(400, json_rpc::bridge_error, "Bad Request: Mcp-Session-Id is needed");

@@ -37,6 +37,9 @@ HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, Notifi
   context_.client_over = [this](SessionlessClient& client) {
     reap_from(context_.loop, sessionless_clients_, client.identity().id);
   };
+  context_.modern_post_over = [this](ModernPost& post) {
+    reap_from(context_.loop, modern_posts_, post.identity().id);
+  };
   auto tls = face.certificate.empty()
                  ? nullptr
                  : std::make_unique<TlsServer>(face.certificate, face.private_key);
@@ -102,6 +105,13 @@ std::vector<PendingPost*> HttpFace::posts() const {
   return all;
 }
 
+std::vector<ModernPost*> HttpFace::modern_posts() const {
+  std::vector<ModernPost*> all;
+  all.reserve(modern_posts_.size());
+  for (const auto& [id, post] : modern_posts_) all.push_back(post.get());
+  return all;
+}
+
 void HttpFace::end_in_time(DownstreamSession& session, SessionEnd why) {
   if (why == SessionEnd::idle) {
     context_.log.event(LogLevel::debug, "http session idle",
@@ -145,6 +155,11 @@ void HttpFace::sweep() {
   const auto later = [&next](SteadyTime time) { next = next ? std::min(*next, time) : time; };
 
   for (PendingPost* post : posts()) {
+    post->sweep(now);
+    if (const auto time = post->due()) later(*time);
+  }
+
+  for (ModernPost* post : modern_posts()) {
     post->sweep(now);
     if (const auto time = post->due()) later(*time);
   }
@@ -216,12 +231,14 @@ void HttpFace::ring_grew() {
 
 void HttpFace::acknowledge_read() {
   for (auto& [name, session] : sessions_) session->stream().acknowledge_read();
+  for (auto& [id, post] : modern_posts_) post->acknowledge_read();
 }
 
 void HttpFace::close_all() {
   fan_out_.close_all(last_words);
-  for (PendingPost* post : posts())
-    post->close(last_words, error_response(503, json_rpc::bridge_error, last_words));
+  const HttpResponse refusal = error_response(503, json_rpc::bridge_error, last_words);
+  for (PendingPost* post : posts()) post->close(last_words, refusal);
+  for (ModernPost* post : modern_posts()) post->close(last_words, refusal);
   for (auto& [name, session] : sessions_) session->stream().close(last_words);
   server_->close_all();
 }

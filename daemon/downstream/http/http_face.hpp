@@ -9,6 +9,7 @@
 #include "downstream/http/access_check.hpp"
 #include "downstream/http/downstream_session.hpp"
 #include "downstream/http/fan_out.hpp"
+#include "downstream/http/modern_post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
 #include "downstream/http/sessionless_client.hpp"
@@ -94,11 +95,13 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> post_in_session(FaceRequest& request, DownstreamSession& session,
                                               PostedMessages posted, bool is_new);
   std::optional<HttpResponse> post_alone(FaceRequest& request, PostedMessages posted);
+  std::optional<HttpResponse> post_modern(FaceRequest& request, PostedMessages posted);
   PendingPost::Asked asked_of(FaceRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
   void deliver(ClientId client, PostedMessages& posted);
 
   std::vector<PendingPost*> posts() const;
+  std::vector<ModernPost*> modern_posts() const;
   void sweep();
   void end_in_time(DownstreamSession& session, SessionEnd why);
   void drop_kept_events();
@@ -115,6 +118,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::unique_ptr<HttpServer> server_;  ///< its connections go after those who answer on them
   std::map<std::string, std::unique_ptr<DownstreamSession>, std::less<>> sessions_;
   std::map<ClientId, std::unique_ptr<SessionlessClient>> sessionless_clients_;
+  std::map<ClientId, std::unique_ptr<ModernPost>> modern_posts_;
 };
 
 }  // namespace bridge

@@ -34,10 +34,12 @@ constexpr std::string_view components = R"(
   "components": {
     "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "description": "If the daemon was given --http-token-file"}},
     "parameters": {
-      "SessionId": {"name": "Mcp-Session-Id", "in": "header", "description": "All but initialize; without it the message stands alone", "schema": {"type": "string"}},
+      "SessionId": {"name": "Mcp-Session-Id", "in": "header", "description": "All but initialize; without it the message stands alone. 2026-07-28 has none", "schema": {"type": "string"}},
       "RequiredSessionId": {"name": "Mcp-Session-Id", "in": "header", "required": true, "schema": {"type": "string"}},
       "OldSessionId": {"name": "sessionId", "in": "query", "required": true, "schema": {"type": "string"}},
-      "ProtocolVersion": {"name": "MCP-Protocol-Version", "in": "header", "schema": {"type": "string", "enum": ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]}},
+      "ProtocolVersion": {"name": "MCP-Protocol-Version", "in": "header", "schema": {"type": "string", "enum": ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]}},
+      "Method": {"name": "Mcp-Method", "in": "header", "description": "2026-07-28: the method of the body; the name beside it, and Mcp-Param-* as the tool's inputSchema says", "schema": {"type": "string"}},
+      "Name": {"name": "Mcp-Name", "in": "header", "description": "2026-07-28: params.name or params.uri of the body, in Base64 form where it is needed", "schema": {"type": "string"}},
       "LastEventId": {"name": "Last-Event-ID", "in": "header", "description": "Resume after this event", "schema": {"type": "string"}},
       "Prefer": {"name": "Prefer", "in": "header", "description": "respond-async: the answer comes on the session's stream", "schema": {"type": "string"}}
     },

@@ -21,6 +21,9 @@ class FakeClientEvents final : public ClientEvents {
   void client_can_be_asked(ClientId) override { ++can_be_asked; }
   std::size_t waiting_bytes(ClientId) const override { return 0; }
 
+  const HeadersOfTools& headers_of_tools() const override { return tools; }
+
+  HeadersOfTools tools;
   std::vector<ClientChannel*> channels;  ///< in the order of their connecting
   std::vector<std::string> lines;
   std::vector<Frame> messages;

@@ -125,9 +125,25 @@ TEST_CASE("what is POSTed is JSON, as it is, in a version that is known") {
   CHECK(door.status(head_of("POST /mcp"), true) == 415);
   CHECK(door.status(head_of("POST /message", json + "\r\nContent-Encoding: gzip"), true) == 415);
   CHECK(door.status(head_of("POST /mcp", json + "\r\nContent-Encoding: identity"), true) == 0);
-  CHECK(door.status(head_of("POST /mcp", json + "\r\nMCP-Protocol-Version: 1999-01-01"), true) ==
-        400);
+  CHECK(door.status(head_of("GET /mcp", "\r\nMCP-Protocol-Version: 1999-01-01")) == 400);
   CHECK(door.status(head_of("GET /mcp", "\r\nMCP-Protocol-Version: 2025-06-18")) == 0);
+  CHECK(door.status(head_of("GET /status", "\r\nMCP-Protocol-Version: 2026-07-28")) == 0);
+}
+
+TEST_CASE("a page may send the headers that mirror a body, and is told of no others") {
+  Door door({}, {"https://app.example"});
+  const auto allowed = [&door](const std::string& asked) {
+    const HttpResponse answer = door.check->preflight(head_of("OPTIONS /mcp",
+                                                              "\r\nOrigin: https://app.example\r\n"
+                                                              "Access-Control-Request-Headers: " +
+                                                                  asked));
+    return header_of(answer, "Access-Control-Allow-Headers");
+  };
+  CHECK(allowed("x").find(", Mcp-Method, Mcp-Name") != std::string::npos);
+  CHECK(allowed("mcp-method, Mcp-Param-Region,mcp-param-x-1")
+            .ends_with(", Mcp-Name, Mcp-Param-Region, mcp-param-x-1"));
+  CHECK(allowed("x-other, mcp-param-, mcp-param-a:b, mcp-param-a b").ends_with(", Mcp-Name"));
+  CHECK(allowed("mcp-param-" + std::string(8000, 'a')).ends_with(", Mcp-Name"));
 }
 
 /// A member of an object in the document, which is there.

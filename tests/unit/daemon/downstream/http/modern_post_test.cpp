@@ -1,0 +1,203 @@
+// Requests of MCP 2026-07-28 over loopback, before a router that does nothing by itself, by a clock
+// that the test advances.
+#include "downstream/http/modern_post.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "../../support/face_fixture.hpp"
+
+namespace bridge {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const std::string both = "application/json, text/event-stream";
+const std::string progress = R"({"jsonrpc":"2.0","method":"notifications/progress"})";
+
+struct ModernFixture : FaceFixture {
+  using FaceFixture::FaceFixture;
+
+  std::string modern(int id, const std::string& method, const std::string& accept = both) const {
+    return post(
+        R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method +
+            R"(","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
+        accept, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " + method + "\r\n");
+  }
+  ClientChannel& last() { return *events.channels.back(); }
+  /// What the router tells the last client.
+  template <class Tell>
+  void tell(Tell&& what) {
+    const EventLoop::Turn turn(loop);
+    what(last());
+  }
+  void answer_last(int id, const std::string& message) {
+    tell([&](ClientChannel& channel) {
+      channel.answer(std::to_string(id), message, AnswerOrder::in_order);
+      channel.finish();
+    });
+  }
+  /// A listen that was acknowledged.
+  FakePeer listen(int receive_buffer = 0) {
+    FakePeer peer = connect(receive_buffer);
+    ask(peer, modern(1, "subscriptions/listen"));
+    tell([](ClientChannel& channel) { channel.send_about("1", R"({"acknowledged":1})"); });
+    CHECK(answer_to(peer, "", "\"acknowledged\"").find("200 OK") != std::string::npos);
+    return peer;
+  }
+  /// Puts entries of so many bytes into the ring, and tells the last client of them.
+  void tell_of(int entries, std::size_t size) {
+    for (int i = 0; i < entries; ++i) {
+      feed.publish(std::string(size, 'x'), "notifications/x");
+      tell([&](ClientChannel& channel) {
+        if (!channel.congested())
+          channel.send_entry("1", std::string(size, 'x'), feed.ring().newest());
+      });
+    }
+  }
+};
+
+TEST_CASE("a request of the modern era is a client of its own, answered by one body") {
+  ModernFixture http;
+  FakePeer peer = http.connect();
+  http.ask(peer, http.modern(1, "tools/list"));
+  REQUIRE(http.events.channels.size() == 1);
+  CHECK(http.events.half_closed.size() == 1);
+  http.answer_last(1, FaceFixture::result(1));
+  const std::string head = http.answer_to(peer, "", "}}");
+  CHECK(is_status(head, 200));
+  CHECK(head.find("Content-Type: application/json\r\n") != head.npos);
+  CHECK(head.find("Mcp-Session-Id") == head.npos);
+  // The connection goes on, and the next request is another client.
+  http.ask(peer, http.modern(1, "tools/list"));
+  http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
+  CHECK(is_status(http.answer_to(peer, "", "}}"), 404));
+  CHECK(http.events.channels.size() == 2);
+  CHECK(http.events.left.empty());
+}
+
+TEST_CASE("what comes before the answer makes its response a stream") {
+  ModernFixture http;
+  FakePeer peer = http.connect();
+  http.ask(peer, http.modern(1, "tools/list"));
+  http.tell([](ClientChannel& channel) { channel.send_about("1", progress); });
+  const std::string head = http.answer_to(peer, "", "progress");
+  CHECK(is_status(head, 200));
+  CHECK(head.find("Content-Type: text/event-stream\r\n") != head.npos);
+  CHECK(head.find("X-Accel-Buffering: no\r\n") != head.npos);
+  http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})");
+  CHECK(http.answer_to(peer, "", "0\r\n\r\n").find("-32601") != std::string::npos);
+  http.ask(peer, http.modern(2, "tools/list", "application/json"));
+  http.tell([](ClientChannel& channel) { channel.send_about("2", progress); });
+  http.answer_last(2, FaceFixture::result(2));
+  CHECK(http.answer_to(peer, "", "}}").find("progress") == std::string::npos);
+}
+
+TEST_CASE("a caller that closes has cancelled, and is told nothing more") {
+  ModernFixture http;
+  for (const bool by_half : {false, true}) {
+    http.events.left.clear();
+    FakePeer peer = http.connect();
+    http.ask(peer, http.modern(1, "tools/list"));
+    const ClientId client = http.last().identity().id;
+    by_half ? peer.half_close() : peer.close();
+    CHECK(http.comes_true([&] { return !http.events.left.empty(); }));
+    REQUIRE(http.events.left.size() == 1);
+    CHECK(http.events.left[0] == client);
+  }
+}
+
+TEST_CASE("a quiet request becomes a stream, or is 504 for who takes none") {
+  ModernFixture http;
+  FakePeer patient = http.connect();
+  http.ask(patient, http.modern(1, "tools/list"));
+  http.advance(seconds(15));
+  CHECK(http.answer_to(patient, "", ": open").find("text/event-stream") != std::string::npos);
+  FakePeer strict = http.connect();
+  http.ask(strict, http.modern(2, "tools/list", "application/json"));
+  http.advance(milliseconds(59'999));
+  CHECK(http.events.lines.empty());
+  http.advance(milliseconds(1));
+  const std::string answer = http.answer_to(strict, "", "}}");
+  CHECK(is_status(answer, 504));
+  CHECK(answer.find(R"("id":2,"error")") != answer.npos);
+  REQUIRE(http.events.lines.size() == 1);
+  CHECK(http.events.lines[0].find(R"("requestId":2)") != std::string::npos);
+}
+
+TEST_CASE("a listen has all the time, gets comments, and what it has read is taken") {
+  ModernFixture http;
+  FakePeer peer = http.listen();
+  http.advance(minutes(10));
+  CHECK(http.answer_to(peer, "", ": keep-alive").find("keep-alive") != std::string::npos);
+  CHECK(http.events.left.empty());
+  http.tell_of(3, 100);
+  CHECK(http.comes_true([&] {
+    peer.read();
+    http.face.acknowledge_read();
+    return http.feed.ring().taken() == 3;
+  }));
+  http.answer_last(1, R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(http.answer_to(peer, "", "0\r\n\r\n").find("\"result\"") != std::string::npos);
+}
+
+TEST_CASE("a listen that is not read is told nothing more, and goes in the end") {
+  ModernFixture http;
+  FakePeer peer = http.listen(4096);
+  http.tell_of(500, 16u << 10);
+  CHECK(http.last().congested());
+  CHECK(http.last().queued_bytes() < (256u << 10));
+  CHECK(http.feed.ring().untaken() > 0);
+  http.advance(seconds(30));
+  CHECK(http.comes_true([&] { return http.events.left.size() == 1; }));
+  CHECK(http.feed.ring().untaken() > 0);
+}
+
+TEST_CASE("a listen that is read again goes on") {
+  ModernFixture http;
+  FakePeer peer = http.listen(4096);
+  http.tell_of(500, 16u << 10);
+  CHECK(http.events.is_congested);
+  CHECK(http.comes_true([&] {
+    peer.read();
+    return !http.events.is_congested;
+  }));
+  CHECK_FALSE(http.last().congested());
+}
+
+TEST_CASE("listens count as streams, and need a caller that takes one") {
+  FaceOptions options = on_loopback();
+  options.max_streams = 1;
+  ModernFixture http(options);
+  FakePeer other = http.connect();
+  CHECK(is_status(http.answer_to(other, http.modern(2, "subscriptions/listen", json)), 406));
+  FakePeer peer = http.listen();
+  CHECK(is_status(http.answer_to(other, http.modern(2, "subscriptions/listen")), 503));
+  peer.close();
+  CHECK(http.comes_true([&] { return http.events.left.size() == 1; }));
+  http.ask(other, http.modern(2, "subscriptions/listen"));
+}
+
+TEST_CASE("the modern era has neither a stream of its own nor sessions") {
+  ModernFixture http;
+  const std::string session = http.open_session();
+  const std::string modern = session + "MCP-Protocol-Version: 2026-07-28\r\n";
+  FakePeer peer = http.connect();
+  for (const char* method : {"GET", "DELETE"}) {
+    const std::string answer =
+        http.answer_to(peer, http.request(std::string(method) + " /mcp", modern));
+    CHECK(is_status(answer, 405));
+    CHECK(answer.find("Allow: POST, OPTIONS\r\n") != answer.npos);
+  }
+  // A notification is taken, whatever session it names.
+  CHECK(is_status(http.answer_to(peer, http.post(R"({"jsonrpc":"2.0","method":"notifications/x"})",
+                                                 both, modern)),
+                  202));
+  CHECK(http.events.channels.size() == 2);
+}
+
+}  // namespace
+}  // namespace bridge
