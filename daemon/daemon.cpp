@@ -134,8 +134,8 @@ void Daemon::take_options_again() {
   static const std::set<std::string> changeable = {
       "--header",         "--connect-timeout", "--request-timeout", "--request-max",
       "--stream-retries", "--connect-wait",    "--keepalive",       "--grace",
-      "--orphans",        "--park-requests",   "--log-level",       "--log-format",
-      "--log-bodies"};
+      "--orphans",        "--park-requests",   "--input-wait",      "--log-level",
+      "--log-format",     "--log-bodies"};
   ParsedOptions parsed;
   try {
     parsed = read_again_();

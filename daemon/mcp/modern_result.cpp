@@ -109,8 +109,9 @@ bool is_input_required(const Frame& response) {
          same_id(response.text(response.result_type), "\"input_required\"");
 }
 
-bool is_task(const Frame& response) {
-  return response.result_type.present() && same_id(response.text(response.result_type), "\"task\"");
+bool is_complete(const Frame& response) {
+  const std::string_view type = response.text(response.result_type);
+  return !is_string(type) || same_id(type, "\"complete\"");
 }
 
 std::string for_modern_client(const Frame& response, std::string_view method,

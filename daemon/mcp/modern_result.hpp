@@ -19,9 +19,11 @@ bool is_cacheable(std::string_view method);
 /// Requests: Supported Requests").
 bool may_require_input(std::string_view method);
 
-/// Whether the result is of a kind that only a modern client understands.
 bool is_input_required(const Frame& response);
-bool is_task(const Frame& response);
+
+/// Whether it is no result, or one that any client understands: an unknown resultType is an error
+/// to whoever gets it (MCP 2026-07-28, basic, "ResultType").
+bool is_complete(const Frame& response);
 
 /// The bytes of `response`, to a request of `method`, for a modern client. One pass at most over
 /// the result. A result without resultType, or with one that is no string, is `complete`; a

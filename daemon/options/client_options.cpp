@@ -70,6 +70,9 @@ void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw)
                "cancelled, or carried out");
   build.duration("--park-requests", options.router.park_requests,
                  "How long a request of the server waits for a client");
+  build.duration("--input-wait", options.router.input_wait,
+                 "How long a call in whose result the server has asked something waits for the "
+                 "answers");
   build.flag("control", options.router.control,
              "Answer bridge/* requests instead of forwarding them");
 }

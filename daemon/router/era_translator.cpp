@@ -138,10 +138,12 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
     return frame_of(for_modern_client(response, pending.method, answers_urls));
   }
-  if (modern_upstream && pending.era == Era::legacy && is_task(response)) {
+  if (modern_upstream && pending.era == Era::legacy && !is_complete(response)) {
     const Failure failure = failure_of(
         ErrorKind::malformed, Delivered::unknown,
-        "the upstream answers with a task of MCP 2026-07-28, which is not translated for clients of older revisions");
+        fmt::format("the upstream answers with a result of the type {}, which this client does not "
+                    "know",
+                    printable(response.text(response.result_type), 40)));
     return frame_of(error_reply(response.text(response.id), failure));
   }
   return response;

@@ -18,7 +18,8 @@ struct ModernRequest {
 /// result (MCP 2026-07-28, "Multi Round-Trip Requests").
 struct InputRound {
   std::string original;  ///< the request as its client wrote it
-  unsigned rounds = 0;   ///< so many times it was answered with a question
+  unsigned rounds = 0;   ///< so many times it was answered so
+  unsigned pauses = 0;   ///< the last of them, without a question
 };
 
 }  // namespace bridge

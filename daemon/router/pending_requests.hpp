@@ -25,12 +25,13 @@ struct PendingRequest {
   std::string method;
   std::string subject;  ///< RestorableState::subject_of
   bool takes_slot = true;
-  bool is_own = false;                    ///< the router's, with no client from the start
-  bool mirrored_again = false;            ///< sent a second time, for want of headers
-  std::string_view malformed{};           ///< what is wrong with what came instead of its answer
-  Era era = Era::legacy;                  ///< of its client, as this request says
-  std::unique_ptr<ModernRequest> modern;  ///< of a modern one
-  std::unique_ptr<InputRound> rounds;     ///< of one that may be sent again with answers
+  bool is_own = false;           ///< the router's, with no client from the start
+  bool mirrored_again = false;   ///< sent a second time, for want of headers
+  bool is_upstream = true;       ///< false: what the upstream had to say under this id has come
+  std::string_view malformed{};  ///< what is wrong with what came instead of its answer
+  Era era = Era::legacy;         ///< of its client, as this request says
+  std::unique_ptr<ModernRequest> modern;           ///< of a modern one
+  std::unique_ptr<InputRound> rounds;              ///< of one that may be sent again with answers
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;

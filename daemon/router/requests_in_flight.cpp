@@ -9,6 +9,7 @@
 
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
+#include "mcp/modern_result.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -53,19 +54,26 @@ RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame w
 
 void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
   Taken taken = take_in(client, std::move(waiting), true);
-  Outgoing message;
-  message.id = taken.id;
-  message.may_repeat = only_reads(taken.request.method);
-  message.endless = is_stream(taken.request.method);
-  const std::string unsendable =
-      translator_.make_for_upstream(std::move(taken.frame), &client, message);
+  const std::string unsendable = send(taken.id, taken.request, std::move(taken.frame), &client);
   if (!unsendable.empty()) {
     refuse_unsendable(taken.id, unsendable);
     return;
   }
-  context_.session.send(std::move(message));
   taken.request.sent = context_.loop.now();
-  if (client.channel.congested()) context_.session.pause(taken.id, true);
+}
+
+/// Returns which header cannot say what stands in it; then it was not sent.
+std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request, Frame frame,
+                                   const Client* client) {
+  Outgoing message;
+  message.id = id;
+  message.may_repeat = only_reads(request.method);
+  message.endless = is_stream(request.method);
+  std::string unsendable = translator_.make_for_upstream(std::move(frame), client, message);
+  if (!unsendable.empty()) return unsendable;
+  context_.session.send(std::move(message));
+  if (client != nullptr && client->channel.congested()) context_.session.pause(id, true);
+  return {};
 }
 
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
@@ -144,15 +152,39 @@ void RequestsInFlight::remake(Outgoing& message, bool under_new_id) {
   auto parsed = parse_frame(std::move(message.body));
   Frame& frame = std::get<Frame>(parsed);
   if (under_new_id) {
-    PendingRequest moved = *table_.take(message.id);
-    const UpstreamId id = context_.ids.next();
-    if (Client* client = context_.clients.find(moved.client))
-      std::replace(client->in_flight.begin(), client->in_flight.end(), message.id, id);
-    message.id = id;
-    pending = &table_.add(id, std::move(moved));
+    message.id = *set_aside(message.id);
+    pending = table_.find(message.id);
   }
   if (pending->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *pending);
   translator_.make_for_upstream(std::move(frame), context_.clients.find(pending->client), message);
+}
+
+/// Gives it another id; what still comes of the former one is about it no more.
+std::optional<UpstreamId> RequestsInFlight::set_aside(UpstreamId id) {
+  auto request = table_.take(id);
+  if (!request) return std::nullopt;
+  const UpstreamId next = context_.ids.next();
+  if (Client* client = context_.clients.find(request->client))
+    std::replace(client->in_flight.begin(), client->in_flight.end(), id, next);
+  table_.add(next, std::move(*request));
+  return next;
+}
+
+void RequestsInFlight::retry(UpstreamId id, Frame request) {
+  PendingRequest& pending = *table_.find(id);
+  pending.is_upstream = true;
+  const std::string unsendable =
+      send(id, pending, std::move(request), context_.clients.find(pending.client));
+  if (!unsendable.empty()) refuse_unsendable(id, unsendable);
+}
+
+void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
+  const auto ended = take(id);
+  if (!ended) return;
+  if (context_.clients.find(ended->client) != nullptr)
+    context_.request_log.failed(id, *ended, failure);
+  fail(id, *ended, failure);
+  events_.request_ended(*ended);
 }
 
 std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
@@ -185,6 +217,15 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
                                                    Frame response) {
   const SteadyTime arrived = context_.loop.now();
   const UpstreamId id = request_answered_by(response, origin);
+  if (is_input_required(response)) {
+    const PendingRequest* const asking = table_.find(id);
+    if (asking != nullptr && asking->rounds) {
+      const UpstreamId next = *set_aside(id);
+      table_.find(next)->is_upstream = false;
+      events_.input_required(next, std::move(response));
+      return id;
+    }
+  }
   const auto ended = take(id);
   if (!ended) {
     ++context_.statistics.unknown_answers;
@@ -296,6 +337,10 @@ void RequestsInFlight::cancel(Client& client, Frame notification) {
       [&](UpstreamId id) { return same_id(table_.find(id)->client_request_id, wanted); });
   if (found == client.in_flight.end() || table_.find(*found)->method == "initialize") return;
   const UpstreamId id = *found;
+  if (!table_.find(id)->is_upstream) {
+    end_unanswered(id, Outcome::cancelled);
+    return;
+  }
   if (context_.session.is_open() && !context_.session.cancels_by_closing()) {
     std::string body = std::move(notification.bytes);
     const std::string number = std::to_string(value_of(id));
@@ -315,6 +360,8 @@ void RequestsInFlight::client_left(Client& client) {
     PendingRequest& request = *table_.find(id);
     if (request.method == "initialize") {
       context_.session.withdraw_initialize(id);  // it goes on, for the session
+    } else if (!request.is_upstream) {
+      // Who was to answer has left, so nothing of it is carried out.
     } else if (context_.options.orphans == Orphans::finish && request.era == Era::legacy) {
       request.client.reset();
       context_.session.pause(id, false);
@@ -354,8 +401,10 @@ void RequestsInFlight::give_up_all(const Failure& failure) {
   std::vector<UpstreamId> ids;
   for (const auto& [id, pending] : table_) ids.push_back(id);
   for (const UpstreamId id : ids) {
-    context_.upstream.cancel(id, "the bridge is shutting down");
-    context_.session.abandon(id);
+    if (table_.find(id)->is_upstream) {
+      context_.upstream.cancel(id, "the bridge is shutting down");
+      context_.session.abandon(id);
+    }
     const auto ended = take(id);
     if (ended && context_.clients.find(ended->client)) fail(id, *ended, failure);
   }

@@ -20,6 +20,9 @@ class RequestEvents {
   virtual void request_ending(UpstreamId id) = 0;
   /// Its client has been told, if there is one to be told.
   virtual void request_ended(const PendingRequest& request) = 0;
+  /// It was answered with an `input_required` result, and goes on under this id, under which it was
+  /// not sent yet.
+  virtual void input_required(UpstreamId id, Frame response) = 0;
 
  protected:
   ~RequestEvents() = default;
@@ -52,6 +55,11 @@ class RequestsInFlight {
   void start_own(std::string_view method, std::string_view params);
   /// It is sent again as the upstream's era wants it now, and perhaps under another id.
   void remake(Outgoing& message, bool under_new_id);
+  /// Sends it again, as `request` is now. REQUIRES: input_required() was told of it, and the
+  /// session is open.
+  void retry(UpstreamId id, Frame request);
+  /// Ends it so, and tells its client.
+  void give_up(UpstreamId id, const Failure& failure);
 
   // From the upstream.
   /// Returns the request that it answers, if that was in flight.
@@ -101,6 +109,8 @@ class RequestsInFlight {
   bool wants_tools_listed(UpstreamId id, Ending& ending);
   void tools_listed(const Frame& response);
   void mirror_again();
+  std::string send(UpstreamId id, const PendingRequest& request, Frame frame, const Client* client);
+  std::optional<UpstreamId> set_aside(UpstreamId id);
   std::optional<PendingRequest> take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const PendingRequest& ended, const Failure& failure);

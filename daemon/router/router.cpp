@@ -37,7 +37,8 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       translator_(context_, restorable_),
       in_flight_(context_, restorable_, translator_, *this),
       listens_(context_, feed, restorable_, in_flight_),
-      server_requests_(context_, in_flight_),
+      server_requests_(context_, in_flight_, *this),
+      input_rounds_(context_, budget, in_flight_, server_requests_),
       frames_(context_, budget, restorable_, translator_, in_flight_, listens_),
       control_(context_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
@@ -56,6 +57,7 @@ void Router::reconfigure(const RouterOptions& options) {
   options_.orphans = options.orphans;
   options_.connect_wait = options.connect_wait;
   options_.park_requests = options.park_requests;
+  options_.input_wait = options.input_wait;
 }
 
 void Router::begin_shutdown() {
@@ -63,6 +65,7 @@ void Router::begin_shutdown() {
   const Failure failure = shutdown_failure(Delivered::no);
   frames_.shut_down(failure);
   context_.session.give_up_held(failure);
+  input_rounds_.fail_waiting(failure);
   listens_.end_all();
   clients_.finish_done();
 }
@@ -72,11 +75,20 @@ void Router::end_shutdown() {
   clients_.finish_done();
 }
 
-void Router::request_ending(UpstreamId id) { server_requests_.request_ending(id); }
+void Router::request_ending(UpstreamId id) {
+  server_requests_.request_ending(id);
+  input_rounds_.request_ending(id);
+}
 
 void Router::request_ended(const PendingRequest& request) {
   frames_.request_ended(request);
   if (shutting_down_ && in_flight_.size() == 0 && on_idle_) on_idle_();
+}
+
+void Router::input_required(UpstreamId id, Frame response) { input_rounds_.asked(id, response); }
+
+void Router::question_answered(UpstreamId request, std::size_t place, const Frame* response) {
+  input_rounds_.question_answered(request, place, response);
 }
 
 std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
@@ -147,9 +159,15 @@ void Router::session_ended(UpstreamId id, Ending ending) {
   frames_.message_ended(id);
 }
 
-void Router::session_open() { frames_.session_open(); }
+void Router::session_open() {
+  input_rounds_.session_open();
+  frames_.session_open();
+}
 
-void Router::session_closed() { frames_.session_closed(); }
+void Router::session_closed() {
+  frames_.session_closed();
+  input_rounds_.session_closed();
+}
 
 void Router::session_away() { frames_.session_away(); }
 
@@ -157,6 +175,7 @@ void Router::session_refused(const Failure& failure) {
   Failure refusal = failure;
   refusal.delivered = Delivered::no;
   frames_.fail_all(refusal);
+  input_rounds_.fail_waiting(refusal);
 }
 
 void Router::session_failed(const Failure& failure) {
@@ -167,7 +186,9 @@ bool Router::wants_session() const {
   return !shutting_down_ && options_.handshake == Handshake::eager;
 }
 
-bool Router::frames_wait() const { return frames_.has_request_for_session(); }
+bool Router::frames_wait() const {
+  return frames_.has_request_for_session() || input_rounds_.wait_for_session();
+}
 
 SessionSettings Router::settings() const {
   SessionSettings settings = restorable_.settings();

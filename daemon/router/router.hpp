@@ -15,6 +15,7 @@
 #include "router/clients.hpp"
 #include "router/control_requests.hpp"
 #include "router/era_translator.hpp"
+#include "router/input_rounds.hpp"
 #include "router/listens.hpp"
 #include "router/request_log.hpp"
 #include "router/requests_in_flight.hpp"
@@ -33,7 +34,10 @@ namespace bridge {
 /// Owned by the daemon; the loop's thread only. Memory: each client's waiting frames
 /// (--client-buffer), the table of requests in flight (--max-inflight), and the upstream's own
 /// requests (ServerRequestTable).
-class Router final : public ClientEvents, public SessionEvents, private RequestEvents {
+class Router final : public ClientEvents,
+                     public SessionEvents,
+                     private RequestEvents,
+                     private QuestionEvents {
  public:
   Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
          ByteBudget& budget, Log& log, RouterOptions options);
@@ -111,6 +115,8 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   void upstream_notification(std::optional<UpstreamId> origin, Frame frame);
   void request_ending(UpstreamId id) override;
   void request_ended(const PendingRequest& request) override;
+  void input_required(UpstreamId id, Frame response) override;
+  void question_answered(UpstreamId request, std::size_t place, const Frame* response) override;
 
   RouterOptions options_;
   NotificationFeed& feed_;
@@ -126,6 +132,7 @@ class Router final : public ClientEvents, public SessionEvents, private RequestE
   RequestsInFlight in_flight_;
   Listens listens_;
   ServerRequests server_requests_;
+  InputRounds input_rounds_;
   ClientFrames frames_;
   ControlRequests control_;
   std::function<void()> on_idle_;

@@ -18,8 +18,9 @@ struct RouterOptions {
   std::size_t max_frame = 8u << 20;
   std::chrono::milliseconds connect_wait{10000};
   std::chrono::milliseconds park_requests{30000};
-  bool sequential = false;      ///< --max-clients 1: one client after the other
-  bool control = true;          ///< answer `bridge/*`
+  std::chrono::milliseconds input_wait{300000};  ///< for the answers to questions in a result
+  bool sequential = false;                       ///< --max-clients 1: one client after the other
+  bool control = true;                           ///< answer `bridge/*`
   bool own_initialize = false;  ///< --client-capabilities: the bridge opens the session itself
   /// Its value: what a request at a modern upstream declares whose client has declared nothing.
   std::string client_capabilities;

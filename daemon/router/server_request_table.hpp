@@ -14,13 +14,14 @@
 
 namespace bridge {
 
-/// A request of the upstream that is not answered yet.
+/// A request of the upstream that is not answered yet, or a question in a result of it.
 struct ServerRequest {
   /// After so many clients have declined it, the last one's answer counts.
   static constexpr std::size_t max_declined = 64;
 
   std::uint64_t id = 0;             ///< what the client sees
-  std::string upstream_request_id;  ///< raw JSON, as the upstream wrote it
+  std::string upstream_request_id;  ///< raw JSON, as the upstream wrote it; empty: a question
+  std::size_t place = 0;            ///< of a question, among those of its result
   std::string method;
   AskedFor asked_for = AskedFor::anything;
   std::string line;                  ///< with the client's id in it
@@ -32,6 +33,8 @@ struct ServerRequest {
   SteadyTime parked_until{};
   std::vector<ClientId> declined;  ///< have answered that they do not know such requests
   bool shown = false;              ///< to onlookers, who may answer while nobody is asked
+
+  bool is_question() const { return upstream_request_id.empty(); }
 };
 
 /// The requests of the upstream that are not answered yet. Pure. Bounded: `max_parked` requests and

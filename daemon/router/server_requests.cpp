@@ -26,55 +26,82 @@ bool is_method_not_found(const Frame& response) {
 
 }  // namespace
 
-ServerRequests::ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight)
+ServerRequests::ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight,
+                               QuestionEvents& questions)
     : context_(context),
       in_flight_(in_flight),
+      questions_(questions),
       parking_(context.loop, [this] { expire_parked(); }) {}
 
 void ServerRequests::refuse(std::string_view raw_id, int code, std::string_view message) {
   context_.upstream.respond(error_reply(raw_id, code, message));
 }
 
+/// To whoever asks.
+void ServerRequests::refuse(const ServerRequest& request, int code, std::string_view message) {
+  if (request.is_question()) {
+    questions_.question_answered(*request.origin, request.place, nullptr);
+  } else {
+    refuse(request.upstream_request_id, code, message);
+  }
+}
+
 void ServerRequests::add(std::optional<UpstreamId> origin, Frame frame) {
-  const std::string raw_id(frame.text(frame.id));
+  const std::string_view raw_id = frame.text(frame.id);
   if (frame.method == "ping") {
     context_.upstream.respond(result_reply(raw_id, "{}"));
     return;
   }
-  ServerRequest request;
-  request.id = table_.next_id();
+  ServerRequest request = made(origin, frame.method, frame.text(frame.params));
   request.upstream_request_id = raw_id;
-  request.method = frame.method;
-  request.asked_for = asked_for(frame.method, frame.text(frame.params));
-  request.origin = origin;
-  if (origin) {
-    request.owner = in_flight_.owner(*origin);
-    if (const Client* owner = context_.clients.find(request.owner)) {
-      request.user = owner->user;
-    } else if (const PendingRequest* pending = in_flight_.find(origin)) {
-      request.user = pending->user;
-    }
-  }
-  Client* client = choose(request);
-  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
-  if (client == nullptr && !is_watched && (origin || somebody_is_connected())) {
-    context_.log.peer(
-        LogLevel::info, "request of the upstream refused",
-        "the upstream asks for {}: no connected client that could be asked has declared it",
-        printable(frame.method, 80));
-    refuse(raw_id, json_rpc::method_not_found, nobody_answers);
-    return;
-  }
   request.line = std::move(frame.bytes);
   const std::string number = std::to_string(request.id);
   splice(request.line, {frame.id, number});
+  take_in(std::move(request));
+}
+
+void ServerRequests::add(UpstreamId origin, std::size_t place, const InputRequest& question) {
+  ServerRequest request = made(origin, question.method, question.params);
+  request.place = place;
+  request.line = input_request_line(question, std::to_string(request.id));
+  take_in(std::move(request));
+}
+
+ServerRequest ServerRequests::made(std::optional<UpstreamId> origin, std::string_view method,
+                                   std::string_view params) {
+  ServerRequest request;
+  request.id = table_.next_id();
+  request.method = method;
+  request.asked_for = asked_for(method, params);
+  request.origin = origin;
+  if (!origin) return request;
+  request.owner = in_flight_.owner(*origin);
+  if (const Client* owner = context_.clients.find(request.owner)) {
+    request.user = owner->user;
+  } else if (const PendingRequest* pending = in_flight_.find(origin)) {
+    request.user = pending->user;
+  }
+  return request;
+}
+
+void ServerRequests::take_in(ServerRequest request) {
+  Client* client = choose(request);
+  const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
+  if (client == nullptr && !is_watched && (request.origin || somebody_is_connected())) {
+    context_.log.peer(
+        LogLevel::info, "request of the upstream refused",
+        "the upstream asks for {}: no connected client that could be asked has declared it",
+        printable(request.method, 80));
+    refuse(request, json_rpc::method_not_found, nobody_answers);
+    return;
+  }
   if (!table_.has_room_for(request.line.size())) {
-    refuse(raw_id, json_rpc::bridge_error,
+    refuse(request, json_rpc::bridge_error,
            "overloaded: too many requests to clients are unanswered");
     return;
   }
   if (client == nullptr && !table_.can_park(request.line.size())) {
-    refuse(raw_id, json_rpc::bridge_error,
+    refuse(request, json_rpc::bridge_error,
            "overloaded: nobody is connected and too many requests wait");
     return;
   }
@@ -150,6 +177,11 @@ void ServerRequests::answer(Client& client, Frame response) {
     return;
   }
   if (request->asked && is_method_not_found(response) && pass_on(*request)) return;
+  if (request->is_question()) {
+    questions_.question_answered(*request->origin, request->place, &response);
+    table_.remove(*request);
+    return;
+  }
   std::string body = std::move(response.bytes);
   splice(body, {response.id, request->upstream_request_id});
   table_.remove(*request);
@@ -176,7 +208,7 @@ void ServerRequests::ask_others(const Client& client, bool has_left) {
     if (Client* other = ends ? nullptr : choose(request)) {
       ask(*other, request);
     } else if (request.origin) {
-      refuse(request.upstream_request_id, json_rpc::method_not_found, nobody_answers);
+      refuse(request, json_rpc::method_not_found, nobody_answers);
       table_.remove(request);
     } else {
       park(request);
@@ -206,8 +238,7 @@ void ServerRequests::expire_parked() {
       parking_.set_at_latest(request.parked_until);
       return;
     }
-    refuse(request.upstream_request_id, json_rpc::bridge_error,
-           "no client of the bridge is connected");
+    refuse(request, json_rpc::bridge_error, "no client of the bridge is connected");
     table_.remove(request);
   });
 }

@@ -7,12 +7,23 @@
 
 #include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
+#include "mcp/input_required.hpp"
 #include "router/request_onlookers.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
 #include "router/server_request_table.hpp"
 
 namespace bridge {
+
+/// Who gets the answers to the questions that were in a result. Implemented by the router.
+class QuestionEvents {
+ public:
+  /// `response` is the client's; null: nobody answers it. It may only take note.
+  virtual void question_answered(UpstreamId request, std::size_t place, const Frame* response) = 0;
+
+ protected:
+  ~QuestionEvents() = default;
+};
 
 /// The upstream's requests (sampling, elicitation, roots, any other): which client is asked, to
 /// whom one is passed on, and how long one is parked when nobody can be asked (BEHAVIOUR, "Server
@@ -22,11 +33,15 @@ namespace bridge {
 /// them is answered with an error. One that is parked is answered so after --park-requests.
 class ServerRequests {
  public:
-  ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight);
+  ServerRequests(const RouterContext& context, const RequestsInFlight& in_flight,
+                 QuestionEvents& questions);
   void set_onlookers(RequestOnlookers& onlookers) { onlookers_ = &onlookers; }
 
   // From the upstream.
   void add(std::optional<UpstreamId> origin, Frame request);
+  /// The same of a question in the result that answered a client's request: its answer goes to
+  /// QuestionEvents.
+  void add(UpstreamId origin, std::size_t place, const InputRequest& question);
   /// It is answered so, and asked of nobody.
   void refuse(std::string_view raw_id, int code, std::string_view message);
   void cancel(Frame notification);
@@ -48,6 +63,10 @@ class ServerRequests {
 
  private:
   bool somebody_is_connected() const;
+  ServerRequest made(std::optional<UpstreamId> origin, std::string_view method,
+                     std::string_view params);
+  void take_in(ServerRequest request);
+  void refuse(const ServerRequest& request, int code, std::string_view message);
   std::string_view subject(const ServerRequest& request, const Client& client) const;
   bool can_answer(const Client& client, const ServerRequest& request) const;
   Client* choose(const ServerRequest& request);
@@ -60,6 +79,7 @@ class ServerRequests {
 
   const RouterContext context_;
   const RequestsInFlight& in_flight_;
+  QuestionEvents& questions_;
   RequestOnlookers* onlookers_ = nullptr;
   ServerRequestTable table_;
   DeadlineTimer parking_;

@@ -212,7 +212,6 @@ class ToALegacyClient(Eras):
             response, asked = self.ask(client, kinds=[kind])
             self.assertEqual(len(asked), 1)
             self.assertEqual(json.loads(text_of(response)), {"answers": [{kind: ANSWERS[kind]}]})
-            self.assertNotIn("resultType", response["result"])
 
     @with_each("on_both_carriers")
     def test_several_questions_of_one_result_and_several_rounds(self, server, client):

@@ -75,7 +75,8 @@ class Informed(Case):
         for option in ("url", "header", "connect-timeout", "request-timeout", "request-max", "server-stream", "stream-retries",
                        "max-frame", "handshake", "client-capabilities", "connect-wait", "keepalive", "grace", "socket",
                        "socket-mode", "socket-owner", "socket-group", "allow-uid", "allow-gid", "max-clients", "client-buffer",
-                       "client-stall", "client-inflight", "max-inflight", "max-buffered", "orphans", "park-requests", "ring",
+                       "client-stall", "client-inflight", "max-inflight", "max-buffered", "orphans", "park-requests",
+                       "input-wait", "ring",
                        "ring-bytes", "ring-ttl", "ring-exclude", "ring-coalesce", "options-file", "log-level", "check", "version"):
             self.assertRegex(text, rf"--{option}\b", option)
         self.assertRegex(text, r"--no-control|--\[?no-?\]?control|!--no-control")

@@ -27,6 +27,7 @@ TEST_CASE("with an upstream and nothing else the defaults of the contract hold")
   CHECK(options.router.handshake == Handshake::lazy);
   CHECK(options.router.orphans == Orphans::finish);
   CHECK(options.router.park_requests == 30s);
+  CHECK(options.router.input_wait == 5min);
   CHECK(options.router.control);
   CHECK_FALSE(options.router.sequential);
   CHECK_FALSE(options.router.own_initialize);
@@ -103,6 +104,8 @@ TEST_CASE("every option reaches its place") {
                                       "cancel",
                                       "--park-requests",
                                       "15s",
+                                      "--input-wait",
+                                      "16s",
                                       "--no-control",
                                       "--ring",
                                       "16",
@@ -148,6 +151,7 @@ TEST_CASE("every option reaches its place") {
   CHECK(options.max_buffered == std::size_t{14} << 30);
   CHECK(options.router.orphans == Orphans::cancel);
   CHECK(options.router.park_requests == 15s);
+  CHECK(options.router.input_wait == 16s);
   CHECK_FALSE(options.router.control);
   CHECK(options.ring.entries == 16);
   CHECK(options.ring.bytes == 17u << 10);

@@ -101,8 +101,11 @@ TEST_CASE("a demand to visit pages becomes questions inside a result") {
 TEST_CASE("the kind of a result is known by its type") {
   CHECK(is_input_required(frame_of(R"({"id":1,"result":{"resultType":"input_required"}})")));
   CHECK(is_input_required(frame_of(R"({"id":1,"result":{"resultType":"input\u005frequired"}})")));
-  CHECK(is_task(frame_of(R"({"id":1,"result":{"resultType":"task"}})")));
-  CHECK_FALSE(is_task(frame_of(R"({"id":1,"result":{"resultType":"complete"}})")));
-  CHECK_FALSE(is_task(frame_of(R"({"id":1,"error":{}})")));
+  CHECK_FALSE(is_complete(frame_of(R"({"id":1,"result":{"resultType":"task"}})")));
+  CHECK_FALSE(is_complete(frame_of(R"({"id":1,"result":{"resultType":"later"}})")));
+  CHECK(is_complete(frame_of(R"({"id":1,"result":{"resultType":"c\u006fmplete"}})")));
+  CHECK(is_complete(frame_of(R"({"id":1,"result":{"resultType":7}})")));
+  CHECK(is_complete(frame_of(R"({"id":1,"result":{}})")));
+  CHECK(is_complete(frame_of(R"({"id":1,"error":{}})")));
   CHECK_FALSE(is_input_required(frame_of(R"({"id":1,"result":{}})")));
 }

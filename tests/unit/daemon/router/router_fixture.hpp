@@ -118,6 +118,19 @@ struct RouterFixture {
     let_it_open();
     upstream.sent.clear();
   }
+  /// The same, of MCP 2026-07-28.
+  void open_modern() {
+    upstream.modern_possible = true;
+    in_turn([this] { session.require(); });
+    answer_probe();
+    upstream.sent.clear();
+  }
+  void answer_probe() {
+    upstream.answer(
+        upstream.id_of("server/discover"),
+        R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+    REQUIRE(session.is_open());
+  }
   /// The calls that were sent, by the names of their tools, in order.
   Lines calls() const {
     Lines names;
