@@ -6,14 +6,25 @@
 namespace bridge {
 namespace {
 
-void check_capabilities(const std::string& json) {
+void check_object(const std::string& option, const std::string& json) {
   JsonScanner scanner(json);
   Slice value;
   scanner.skip_space();
   const bool is_object_text = scanner.peek() == '{' && scanner.value(value);
   scanner.skip_space();
-  if (!is_object_text || !scanner.at_end())
-    wrong_value("--client-capabilities", json, "a JSON object");
+  if (!is_object_text || !scanner.at_end()) wrong_value(option, json, "a JSON object");
+}
+
+/// `NAME` or `NAME={…}`.
+EventOption event_of(const std::string& given) {
+  const auto equals = given.find('=');
+  EventOption event{given.substr(0, equals), {}};
+  if (event.name.empty() || event.name.size() > 256)
+    wrong_value("--event", given, "NAME or NAME=JSON");
+  if (equals == given.npos) return event;
+  event.arguments = given.substr(equals + 1);
+  check_object("--event", event.arguments);
+  return event;
 }
 
 }  // namespace
@@ -34,6 +45,10 @@ void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw
   build.text("--client-capabilities", raw.client_capabilities, "JSON",
              "Capabilities the bridge opens the session with (elicitation, if none are given); if "
              "given, it always opens it itself");
+  build.list(
+      "--event", "NAME[=JSON]",
+      "Keep a stream of these events open at a server of 2026-07-28; they go into the ring",
+      [&options](const std::string& given) { options.session.events.push_back(event_of(given)); });
   build.duration("--connect-wait", options.session.connect_wait,
                  "How long a frame waits for the session");
   build.duration("--keepalive", options.session.keepalive,
@@ -43,7 +58,7 @@ void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw
 
 void resolve_session_options(Options& options, const RawOptions& raw) {
   if (!raw.client_capabilities.empty()) {
-    check_capabilities(raw.client_capabilities);
+    check_object("--client-capabilities", raw.client_capabilities);
     options.session.client_capabilities = raw.client_capabilities;
     options.router.own_initialize = true;
     options.router.client_capabilities = raw.client_capabilities;

@@ -1,8 +1,20 @@
 #include "router/control_requests.hpp"
 
 #include <utility>
+#include <variant>
+
+#include "mcp/modern_result.hpp"
 
 namespace bridge {
+namespace {
+
+/// What a modern client asks the bridge itself is answered as its revision wants it.
+std::string as_modern(std::string response) {
+  const auto parsed = parse_frame(std::move(response));
+  return for_modern_client(std::get<Frame>(parsed), "bridge/", false);
+}
+
+}  // namespace
 
 void ControlRequests::add(Client& client, Frame request) {
   ++context_.statistics.control_requests;
@@ -22,11 +34,12 @@ void ControlRequests::answer(Client& client, const Frame& request) {
   const AnswerOrder order =
       request.method == "bridge/notifications" ? AnswerOrder::in_order : AnswerOrder::ahead;
   ++client.control_unanswered;
-  control_->answer(request, [this, order, id = client.id(),
+  control_->answer(request, [this, order, id = client.id(), is_modern = request.is_modern(),
                              raw_id = std::string(request.text(request.id))](std::string response) {
     Client* const asker = context_.clients.find(id);
     if (asker == nullptr) return;
     --asker->control_unanswered;
+    if (is_modern) response = as_modern(std::move(response));
     asker->channel.answer(raw_id, std::move(response), order);
     context_.clients.finish_if_done(*asker);
   });

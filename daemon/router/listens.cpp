@@ -57,7 +57,10 @@ void Listens::add(Client& client, const Frame& request) {
       find_member(request.text(request.meta), meta_key::client_capabilities).value_or("");
   listen->extensions = std::string(find_member(declared, "extensions").value_or(""));
   listen->reader = feed_.ring().join(context_.loop.wall_time());
-  client.channel.send_about(id, acknowledgement(id, listen->filter));
+  // Whether an extension that MCP does not know is served is known to the upstream alone.
+  SubscriptionFilter acknowledged = listen->filter;
+  acknowledged.extensions.clear();
+  client.channel.send_about(id, acknowledgement(id, acknowledged));
   ++client.listens;
   hold(listen->filter);
   feed(client, *listens_.emplace_back(std::move(listen)));

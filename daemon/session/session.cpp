@@ -29,6 +29,7 @@ Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log
       probe_(loop, sender_, upstream, *this),
       opening_(loop, sender_, upstream, log, *this),
       listen_(loop, sender_, upstream, log, *this),
+      event_streams_(loop, sender_, upstream, log, options_.events),
       keep_alive_(loop, sender_, upstream, log, options_.keepalive),
       // Nothing says that the session is lost: the refusals stand. Nobody waits longer for the
       // ping than for the session itself.
@@ -94,12 +95,8 @@ std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
     probe_found_legacy(true);
     return std::nullopt;
   }
-  if (is_modern() && frame.is_notification()) {
-    if (const UpstreamId stream = listen_.stream_of(origin, frame); stream != UpstreamId{}) {
-      take_notification(stream, std::move(frame));
-      return std::nullopt;
-    }
-  }
+  if (is_modern() && frame.is_notification() && take_notification(origin, frame))
+    return std::nullopt;
   const UpstreamId id = request_answered_by(frame, origin);
   if (const OwnRequest own = which_own(id); own != OwnRequest::none) {
     own_answered(own, id, origin, std::move(frame));
@@ -127,6 +124,7 @@ UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> ori
 Session::OwnRequest Session::which_own(UpstreamId id) const {
   if (probe_.awaits(id)) return OwnRequest::probe;
   if (listen_.awaits(id)) return OwnRequest::listen;
+  if (event_streams_.awaits(id)) return OwnRequest::event_stream;
   if (opening_.is_initialize(id)) return OwnRequest::initialize;
   if (opening_.awaits(id)) return OwnRequest::opening_step;
   if (keep_alive_.is_ping(id)) return OwnRequest::ping;
@@ -139,6 +137,7 @@ void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<Upstream
     case OwnRequest::none: break;
     case OwnRequest::probe: probe_.answered(frame); break;
     case OwnRequest::listen: listen_.answered(id, frame); break;
+    case OwnRequest::event_stream: event_streams_.over(id, frame.error.present()); break;
     case OwnRequest::initialize:
       opening_.ended(id);
       initialize_answered(origin, std::move(frame));
@@ -183,6 +182,10 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
     case OwnRequest::listen:
       listen_.ended(id, ending);
       if (ending.failure && is_unreachable(*ending.failure)) go_away(*ending.failure);
+      break;
+    case OwnRequest::event_stream:
+      event_streams_.over(
+          id, ending.failure && ending.failure->status >= 400 && ending.failure->status < 500);
       break;
     case OwnRequest::initialize:
       opening_.ended(id);
@@ -276,7 +279,7 @@ void Session::end(std::function<void()> done) {
   retries_.stop();
   probe_.forget();
   opening_.forget();
-  listen_.close();
+  close_streams();
   keep_alive_.stop();
   doubts_.take_all();
   upstream_.end(std::move(done));

@@ -12,6 +12,7 @@
 #include "jsonrpc/frame.hpp"
 #include "session/doubts.hpp"
 #include "session/era_probe.hpp"
+#include "session/event_streams.hpp"
 #include "session/keep_alive.hpp"
 #include "session/kept_session.hpp"
 #include "session/opening.hpp"
@@ -169,7 +170,8 @@ class Session final : public UpstreamEvents,
     opening_step,
     ping,
     doubts_ping,
-    listen
+    listen,
+    event_stream
   };
 
   // What comes from the upstream: session.cpp.
@@ -189,7 +191,9 @@ class Session final : public UpstreamEvents,
   bool has_to_probe() const;
   bool ask_for_era_again(const Failure& refusal);
   void note_other_era(Ending& ending);
-  void take_notification(UpstreamId stream, Frame notification);
+  bool take_notification(std::optional<UpstreamId> origin, Frame& notification);
+  void open_streams();
+  void close_streams();
   void answer_initialize();
   void probe_found_modern(std::string discover_result) override;
   void probe_found_legacy(bool for_good) override;
@@ -248,6 +252,7 @@ class Session final : public UpstreamEvents,
   EraProbe probe_;
   Opening opening_;
   UpstreamListen listen_;
+  EventStreams event_streams_;
   KeepAlive keep_alive_;
   Doubts doubts_;
   Retries retries_;

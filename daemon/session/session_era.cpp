@@ -106,12 +106,32 @@ void Session::probe_failed(Failure failure) {
   }
 }
 
-void Session::take_notification(UpstreamId stream, Frame notification) {
-  auto line = listen_.take(stream, std::move(notification));
-  if (!line) return;
+/// Whether it came on a stream of the session's own; what is for others is told.
+bool Session::take_notification(std::optional<UpstreamId> origin, Frame& notification) {
+  std::optional<std::string> line;
+  if (const UpstreamId listen = listen_.stream_of(origin, notification); listen != UpstreamId{}) {
+    line = listen_.take(listen, std::move(notification));
+  } else if (const UpstreamId events = event_streams_.stream_of(origin, notification);
+             events != UpstreamId{}) {
+    line = event_streams_.take(events, notification);
+  } else {
+    return false;
+  }
+  if (!line) return true;
   auto parsed = parse_frame(std::move(*line));
   if (auto* frame = std::get_if<Frame>(&parsed))
     events_->session_message(std::nullopt, std::move(*frame));
+  return true;
+}
+
+void Session::open_streams() {
+  listen_.open();
+  event_streams_.open();
+}
+
+void Session::close_streams() {
+  listen_.close();
+  event_streams_.close();
 }
 
 void Session::send_held(Outgoing message) {

@@ -55,7 +55,7 @@ void Session::lose(std::string_view why) {
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
   keep_alive_.cancel();
-  listen_.close();
+  close_streams();
   initialize_ = {std::nullopt, kept_.initialize_params};
   upstream_.session_over();
   doubts_.cancel();
@@ -111,7 +111,7 @@ void Session::go_away(const Failure& failure) {
               "the upstream {} cannot be reached: {}; trying again", upstream_.target(),
               log_text(failure));
     keep_alive_.stop();
-    listen_.close();
+    close_streams();
   }
   retries_.try_failed(somebody_waits());
 }
@@ -149,7 +149,7 @@ void Session::came_back() {
   log_.peer(LogLevel::info, "upstream back", "the upstream {} can be reached again",
             upstream_.target());
   if (is_modern()) {
-    listen_.open();
+    open_streams();
   } else {
     keep_alive_.watch();
   }

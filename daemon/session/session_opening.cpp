@@ -207,7 +207,7 @@ void Session::opening_done() {
   record_.last_failure.reset();
   record_.opened_at = loop_.now();
   if (is_modern()) {
-    listen_.open();
+    open_streams();
   } else {
     keep_alive_.watch();
   }

@@ -40,13 +40,18 @@ UpstreamId SessionSender::probe() {
   return send_own(std::move(message));
 }
 
-UpstreamId SessionSender::listen(const SubscriptionFilter& filter, std::string_view capabilities) {
-  Outgoing message =
-      own(OutgoingKind::request, "subscriptions/listen",
-          fmt::format(R"({{"notifications":{}}})", filter.json()), true, capabilities);
+UpstreamId SessionSender::stream(std::string_view method, std::string_view params,
+                                 std::string_view capabilities) {
+  Outgoing message = own(OutgoingKind::request, method, params, true, capabilities);
   message.may_repeat = false;
   message.endless = true;
   return send_own(std::move(message));
+}
+
+void SessionSender::give_up(UpstreamId stream) {
+  if (!upstream_.has_answer_streams())
+    notify("notifications/cancelled", fmt::format(R"({{"requestId":{}}})", value_of(stream)));
+  upstream_.abandon(stream);
 }
 
 }  // namespace bridge

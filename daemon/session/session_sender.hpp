@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "event/event_loop.hpp"
-#include "mcp/subscription_filter.hpp"
 #include "session/kept_session.hpp"
 #include "upstream/upstream.hpp"
 
@@ -32,8 +31,11 @@ class SessionSender {
   UpstreamId ask_whether_there() { return request(is_modern() ? "server/discover" : "ping"); }
   /// `server/discover`, before the server's era is known.
   UpstreamId probe();
-  /// `subscriptions/listen`. REQUIRES: a modern server.
-  UpstreamId listen(const SubscriptionFilter& filter, std::string_view capabilities);
+  /// A request whose answer is a stream that stays open. REQUIRES: a modern server.
+  UpstreamId stream(std::string_view method, std::string_view params,
+                    std::string_view capabilities);
+  /// Nothing more is wanted of that stream.
+  void give_up(UpstreamId stream);
 
   /// Whether the server that was described last has no `initialize`.
   bool is_modern() const { return kept_.server && kept_.server->era() == Era::modern; }

@@ -10,8 +10,6 @@
 namespace bridge {
 namespace {
 
-/// Never more than two openings a second, also as the server sees them arrive.
-constexpr std::chrono::milliseconds between_openings{525};
 /// For how long a stream that was replaced is still read: what the server sent on it alone is here
 /// by then.
 constexpr std::chrono::milliseconds overlap_time{250};
@@ -55,7 +53,8 @@ void UpstreamListen::want(SubscriptionFilter filter, std::string capabilities) {
   const bool is_asked = now_ != UpstreamId{} || next_ != UpstreamId{};
   if (!is_open_ || (is_asked && asked_ == wanted_)) return;
   // A refused stream is asked for again with another filter; a broken one when its time has come.
-  if (!retry_.is_set()) retry_.set_at_latest(std::max(loop_.now(), started_ + between_openings));
+  if (!retry_.is_set())
+    retry_.set_at_latest(std::max(loop_.now(), started_ + UpstreamListen::between_openings));
 }
 
 void UpstreamListen::start() {
@@ -69,17 +68,14 @@ void UpstreamListen::start() {
     return;
   }
   started_ = loop_.now();
-  next_ = sender_.listen(asked_, capabilities_);
+  next_ = sender_.stream("subscriptions/listen",
+                         fmt::format(R"({{"notifications":{}}})", asked_.json()), capabilities_);
   if (now_ == UpstreamId{}) set_state(ServerStream::waiting);
 }
 
 void UpstreamListen::give_up(UpstreamId& stream) {
   const UpstreamId given_up = std::exchange(stream, UpstreamId{});
-  if (given_up == UpstreamId{}) return;
-  if (!upstream_.has_answer_streams())
-    sender_.notify("notifications/cancelled",
-                   fmt::format(R"({{"requestId":{}}})", value_of(given_up)));
-  upstream_.abandon(given_up);
+  if (given_up != UpstreamId{}) sender_.give_up(given_up);
 }
 
 UpstreamId UpstreamListen::stream_of(std::optional<UpstreamId> origin, const Frame& frame) const {
@@ -160,7 +156,7 @@ void UpstreamListen::over(UpstreamId stream, bool refused) {
     return;
   }
   set_state(ServerStream::waiting);
-  const auto soonest = started_ + between_openings;
+  const auto soonest = started_ + UpstreamListen::between_openings;
   const auto after =
       backoff_.tries() == 0 && had_stream_ ? loop_.now() : loop_.now() + backoff_.next();
   if (backoff_.tries() == 0) backoff_.next();

@@ -26,6 +26,9 @@ namespace bridge {
 /// notification that came while two streams were open.
 class UpstreamListen {
  public:
+  /// Never more than two openings a second, also as the server sees them arrive.
+  static constexpr std::chrono::milliseconds between_openings{525};
+
   class Events {
    public:
     virtual void listen_changed(ServerStream state) = 0;
