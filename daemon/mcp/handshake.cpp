@@ -1,13 +1,11 @@
 #include "mcp/handshake.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
 #include "jsonrpc/frame.hpp"
-#include "mcp/era.hpp"
 #include "mcp/json_edit.hpp"
 #include "text/json_text.hpp"
 
@@ -24,11 +22,14 @@ bool is_known_legacy_version(std::string_view version) {
          legacy_versions.end();
 }
 
-std::string unsupported_version_error(std::string_view requested) {
+std::string unsupported_version_error(std::string_view requested, Era era) {
+  std::string supported = quote(newest_version);
+  if (era == Era::legacy) {
+    for (const std::string_view version : legacy_versions) supported += ',' + quote(version);
+  }
   return fmt::format(
-      R"({{"code":{},"message":"Unsupported protocol version","data":{{"supported":["{}","{}"],"requested":{}}}}})",
-      mcp_error::unsupported_version, newest_version, fmt::join(legacy_versions, "\",\""),
-      requested);
+      R"({{"code":{},"message":"Unsupported protocol version","data":{{"supported":[{}],"requested":{}}}}})",
+      mcp_error::unsupported_version, supported, requested);
 }
 
 std::string params_to_keep(const Frame& initialize) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/ids.hpp"
+#include "mcp/era.hpp"
 
 namespace bridge {
 
@@ -28,9 +29,10 @@ constexpr std::string_view own_client_info =
 bool is_known_legacy_version(std::string_view version);
 
 /// The error object of the -32022 that refuses a request of a revision that is not served (MCP
-/// 2026-07-28, schema, UnsupportedProtocolVersionError). It names all that are; `requested` is
-/// JSON.
-std::string unsupported_version_error(std::string_view requested);
+/// 2026-07-28, schema, UnsupportedProtocolVersionError). It names those a request of that era may
+/// say next: of the modern one what serves requests that say it, of the legacy one all. `requested`
+/// is JSON.
+std::string unsupported_version_error(std::string_view requested, Era era);
 
 /// What of a client's `initialize` a session is opened with again: its `params` as they are, but
 /// for a progress token, which nobody waits for then.

@@ -42,7 +42,7 @@ std::string EraTranslator::refusal_of(const Frame& request) {
   const std::string version =
       find_string(request.text(request.meta), meta_key::protocol_version).value_or(std::string());
   if (version != newest_version) {
-    return unsupported_version_error(request.text(request.protocol_version));
+    return unsupported_version_error(request.text(request.protocol_version), Era::modern);
   }
   if (const char* missing = missing_request_meta(request))
     return error_object(json_rpc::invalid_params, missing);
@@ -132,6 +132,9 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
   if (modern_upstream && pending.method == "tools/list" && response.result.present() &&
       context_.session.mirrors_headers()) {
     response = tools_.learn(std::move(response));
+  } else if (pending.era == Era::modern && pending.method == "tools/list" &&
+             response.result.present()) {
+    tools_.note(response);  // its client may mirror them to the HTTP face
   }
   if (!modern_upstream && pending.era == Era::modern) {
     const bool answers_urls =

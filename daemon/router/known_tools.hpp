@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-/// What is known of a modern server's tools from the lists that have passed: which parameters of
-/// theirs are mirrored into headers (MCP 2026-07-28, Streamable HTTP, "Custom Headers from Tool
+/// What is known of the server's tools from the lists that have passed: which parameters of theirs
+/// are mirrored into headers (MCP 2026-07-28, Streamable HTTP, "Custom Headers from Tool
 /// Parameters").
 ///
 /// Owned by the router; the loop's thread only. Memory: tool_header_limit.
@@ -18,6 +18,8 @@ class KnownTools {
   explicit KnownTools(Log& log) : log_(log) {}
 
   const HeadersOfTools& annotations() const { return headers_; }
+  /// A page of the list has come, and goes to a client as it is.
+  void note(const Frame& response);
   /// A page of the list has come. Returns it without the tools whose annotations are invalid, which
   /// no client may be shown.
   Frame learn(Frame response);
@@ -25,6 +27,8 @@ class KnownTools {
   void forget() { headers_.clear(); }
 
  private:
+  ToolHeaders read(const Frame& response);
+
   Log& log_;
   HeadersOfTools headers_;
 };

@@ -86,7 +86,9 @@ declare -A urls=([directly]=$server)
 if [ -z "$direct" ]; then
   # The server is of both eras, so each of its halves is one upstream.
   for era in modern legacy; do
+    # The suite's scenarios share the session, so it declares what any of them may be asked.
     "$build/daemon/mcp-bridged" --url "$server" --era $era --socket "$work/$era.sock" --http 127.0.0.1:0 \
+      --client-capabilities '{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}' \
       >"$work/$era" 2>"$work/$era.err" &
     pid=$!
     running+=("$pid")

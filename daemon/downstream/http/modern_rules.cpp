@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
 #include "mcp/era.hpp"
@@ -25,10 +26,10 @@ HttpResponse refuse(std::string_view raw_id, int code, std::string_view message)
   return json_response(400, error_reply(raw_id, code, message));
 }
 
-HttpResponse refuse_version(std::string_view raw_id, std::string_view version) {
+HttpResponse refuse_version(std::string_view raw_id, std::string_view version, Era era) {
   return json_response(
       400, fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", raw_id,
-                       unsupported_version_error(quote(version.substr(0, longest_version)))));
+                       unsupported_version_error(quote(printable(version, longest_version)), era)));
 }
 
 std::string id_of(const PostedMessages& posted) {
@@ -49,7 +50,7 @@ std::optional<HttpResponse> request_fault(const RequestHead& head, const Frame& 
       find_string(request.text(request.meta), meta_key::protocol_version).value_or(std::string());
   const bool says_version = request.protocol_version.present();
   if (says_version && version != newest_version && head.header(version_header) == version)
-    return refuse_version(id, version);
+    return refuse_version(id, version, Era::modern);
   const char* const missing = missing_request_meta(request);
   if (!says_version) return refuse(id, json_rpc::invalid_params, missing);
   if (const auto mismatch = check_mirrored(fields_of(head), request, known))
@@ -66,7 +67,7 @@ bool names_known_version(const RequestHead& head) {
 }
 
 HttpResponse unknown_version(const RequestHead& head, const PostedMessages& posted) {
-  return refuse_version(id_of(posted), head.header(version_header));
+  return refuse_version(id_of(posted), head.header(version_header), Era::legacy);
 }
 
 bool names_modern_version(const RequestHead& head) {

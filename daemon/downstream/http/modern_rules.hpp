@@ -16,7 +16,7 @@ namespace bridge {
 /// Whether the head says no revision, or one that is known in either era.
 bool names_known_version(const RequestHead& head);
 
-/// 400 with the -32022 that names all revisions that are known. REQUIRES: !names_known_version().
+/// 400 with the -32022 that names all revisions. REQUIRES: !names_known_version().
 HttpResponse unknown_version(const RequestHead& head, const PostedMessages& posted);
 
 /// Whether the head says the revision that has neither sessions nor streams of their own.

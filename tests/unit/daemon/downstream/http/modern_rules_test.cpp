@@ -110,6 +110,8 @@ TEST_CASE("a revision that is not served is told which are") {
   CHECK(future.fault() == R"(400 -32020 "a")");  // the body says another one
   future.body.replace(future.body.find("2026-07-28"), 10, "2099-01-01");
   CHECK(future.fault() == R"(400 -32022 "a")");
+  CHECK(modern_fault(future.head(), future.messages(), {})
+            ->body.find(R"("supported":["2026-07-28"],)") != std::string::npos);
   future.body = bare;
   CHECK_FALSE(names_known_version(future.head()));
   const HttpResponse refused = unknown_version(future.head(), future.messages());
