@@ -15,6 +15,7 @@ const form = (message, properties, required) => inputRequired.elicit({ message, 
 const sample = (words, maxTokens) => inputRequired.createMessage({ messages: [{ role: "user", content: { type: "text", text: words } }], maxTokens });
 
 let notify;
+const legacyServers = new Set(); // of the sessions
 const sessions = new Map();
 
 function build() {
@@ -152,10 +153,12 @@ function build() {
   asks("test_streaming_elicitation", () => ({ user_name: name() }), () => text("done"));
   tool("test_trigger_tool_change", () => {
     notify.toolsChanged();
+    for (const one of legacyServers) one.sendToolListChanged();
     return text("changed");
   });
   tool("test_trigger_prompt_change", () => {
     notify.promptsChanged();
+    for (const one of legacyServers) one.sendPromptListChanged();
     return text("changed");
   });
   tool(
@@ -220,7 +223,9 @@ const listener = createServer(async (request, response) => {
       onsessioninitialized: (id) => void sessions.set(id, transport),
       onsessionclosed: (id) => void sessions.delete(id),
     });
-    await build().connect(transport);
+    const server = build();
+    legacyServers.add(server);
+    await server.connect(transport);
   }
   if (!transport) return response.writeHead(404, { "Content-Type": "application/json" }).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}');
   return transport.handleRequest(request, response, parsed);
