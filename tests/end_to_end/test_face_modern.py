@@ -1,0 +1,116 @@
+"""Requests of 2026-07-28 at the HTTP face: which are refused and how, what of a session is not looked at, how long a stream stays."""
+
+from harness import eventually, main
+from harness.eras import Eras
+from harness.face import BOTH, JSON
+from harness.modern_protocol import CAPABILITIES, LEGACY_VERSIONS, PROTOCOL_VERSION, VERSION
+
+TOOLS = "notifications/tools/list_changed"
+ECHO = {"name": "echo", "arguments": {"message": "x"}}
+
+
+class FaceOfTheModernEra(Eras):
+    def begins(self, *options, mode="modern"):
+        self.upstream, _ = self.bridged(mode, *options, face=True)
+        self.one = self.modern_face()
+        return self.one
+
+    def post(self, message, headers=None, accept=BOTH, **changed):
+        """`headers` in place of the message's own, `changed` beside them; None leaves one out."""
+        sent = {**(self.one.headers(message) if headers is None else headers), **{name.replace("_", "-"): value for name, value in changed.items()}}
+        return self.one.face.post(message, accept=accept, headers={name: value for name, value in sent.items() if value is not None})
+
+    def refused(self, response, status, code, id):
+        self.assertEqual(response.status, status, response.body)
+        self.assert_error(response.json(), code, id)
+        self.assertNotIn("Mcp-Session-Id", response.headers)
+        return response.json()["error"]
+
+    def echo(self, id=7):
+        return self.one.made("tools/call", ECHO, id=id)
+
+    def test_head_and_body_must_agree(self):
+        self.begins()
+        for changed in ({"Mcp_Name": "other"}, {"Mcp_Name": None}, {"Mcp_Method": "tools/list"}, {"Mcp_Method": None},
+                        {"MCP_Protocol_Version": "2025-11-25"}, {"MCP_Protocol_Version": None}, {"Mcp_Name": "=?base64?!?="}):
+            with self.subTest(changed):
+                self.refused(self.post(self.echo(), **changed), 400, -32020, 7)
+        self.assertEqual(self.post(self.echo(), Mcp_Name="=?base64?ZWNobw==?=").status, 200)
+        self.assertEqual(len(self.upstream.received("tools/call")), 1)
+
+    def test_parameters_that_are_mirrored_must_agree_whatever_the_server_is(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                client = self.begins(mode=mode)
+                page = client.ask("tools/list")["result"]
+                while "nextCursor" in page:
+                    page = client.ask("tools/list", {"cursor": page["nextCursor"]})["result"]
+                call = client.made("tools/call", {"name": "regional", "arguments": {"region": "here", "count": 42}}, id=8)
+                self.refused(self.post(call, **{"Mcp-Param-Count": "43"}), 400, -32020, 8)
+                self.assertEqual(self.post(call).status, 200)
+                self.assertEqual(len(self.upstream.received("tools/call")), 1)
+
+    def test_what_a_request_must_say_and_what_there_is(self):
+        client = self.begins()
+        for missing in (PROTOCOL_VERSION, CAPABILITIES):
+            message = self.echo()
+            del message["params"]["_meta"][missing]
+            self.refused(self.post(message), 400, -32602, 7)
+        message = self.echo()
+        message["params"]["_meta"][PROTOCOL_VERSION] = "2099-01-01"
+        error = self.refused(self.post(message, MCP_Protocol_Version="2099-01-01"), 400, -32022, 7)
+        self.assertEqual(error["data"], {"supported": [VERSION], "requested": "2099-01-01"})
+        del message["params"]["_meta"]
+        error = self.refused(self.post(message, MCP_Protocol_Version="2099-01-01"), 400, -32022, 7)
+        self.assertEqual(set(error["data"]["supported"]), {VERSION, *LEGACY_VERSIONS})
+        for method in ("no/such", "ping", "initialize"):
+            self.refused(self.post(client.made(method, id=9)), 404, -32601, 9)
+        self.refused(self.post([self.echo()], self.one.headers(self.echo())), 400, -32600, None)
+        self.refused(self.post({"jsonrpc": "2.0", "id": 1, "result": {}}, {"MCP-Protocol-Version": VERSION}), 400, -32600, None)
+        notification = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
+        self.assertEqual(self.post(notification, {"MCP-Protocol-Version": VERSION}).status, 202)
+        self.assertEqual(self.upstream.received("tools/call"), [])
+        client.judge.asked.clear()
+
+    def test_the_token_is_asked_for_before_anything_is_looked_at(self):
+        self.begins("--http-token-file", self.write("token", "secret\n"))
+        self.assertEqual(self.post(self.echo()).status, 401)
+        self.assertEqual(self.post(self.echo(), Authorization="Bearer secret").status, 200)
+
+    def test_nothing_of_a_session_is_looked_at(self):
+        self.begins("--http-async")
+        response = self.post(self.echo(), **{"Mcp-Session-Id": "none", "Last-Event-ID": "1-1", "Prefer": "respond-async"})
+        self.assertEqual((response.status, response.json()["id"]), (200, 7))
+        self.assertNotIn("Mcp-Session-Id", response.headers)
+        for method in ("GET", "DELETE"):
+            response = self.one.face.request(method, "/mcp", accept=BOTH, headers={"MCP-Protocol-Version": VERSION})
+            self.assertEqual((response.status, response.headers["Allow"]), (405, "POST, OPTIONS"))
+
+    def test_a_listen_outlives_the_time_of_a_post_and_is_one_of_the_streams(self):
+        client = self.begins("--http-timeout", "200ms", "--sse-keepalive", "100ms", "--http-max-streams", "1")
+        listen = client.listen(toolsListChanged=True)
+        self.assertEqual(listen.connection.headers["X-Accel-Buffering"], "no")
+        for _ in range(5):
+            listen.connection.comment()
+        ask = client.made("subscriptions/listen", {"notifications": {}}, id=9)
+        self.assertEqual(self.post(ask).status, 503)
+        self.assertEqual(self.post(ask, accept=JSON).status, 406)
+        self.upstream.wait_reaches(TOOLS)
+        self.upstream.emit(TOOLS)
+        self.assertEqual(listen.next()["method"], TOOLS)
+        self.untaken(0)
+        listen.close()
+        eventually(lambda: client.post(ask).status == 200, "room for another")
+
+    def test_a_caller_of_json_alone_is_told_the_answer_alone_and_waits_for_its_time(self):
+        client = self.begins("--http-timeout", "1s")
+        slow = client.made("tools/call", {"name": "slow", "arguments": {"steps": 2, "delayMs": 1}}, id=8, token="t")
+        response = self.post(slow, accept=JSON)
+        self.assertEqual((response.status, response.headers["Content-Type"], response.json()["id"]), (200, JSON, 8))
+        held = client.made("tools/call", {"name": "hold", "arguments": {"key": "a"}}, id=9)
+        self.refused(self.post(held, accept=JSON), 504, -32000, 9)
+        self.upstream.wait_cancelled("tools/call")
+
+
+if __name__ == "__main__":
+    main()
