@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/byte_budget.hpp"
@@ -11,6 +13,9 @@
 #include "router/waiting_frames.hpp"
 
 namespace bridge {
+
+/// Of what a client declares, so much is said to the upstream in its name.
+constexpr std::size_t longest_capabilities = 16u << 10;
 
 /// What the router knows of one connected client. Each part of the router changes what is its own;
 /// all may read.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "jsonrpc/meta_keys.hpp"
 #include "jsonrpc/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
@@ -16,12 +17,14 @@ namespace bridge {
 
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RestorableState& restorable, const EraTranslator& translator,
-                           RequestsInFlight& in_flight, Listens& listens)
+                           RequestsInFlight& in_flight, Listens& listens,
+                           SuspendedCalls& suspended_calls)
     : context_(context),
       restorable_(restorable),
       translator_(translator),
       in_flight_(in_flight),
       listens_(listens),
+      suspended_calls_(suspended_calls),
       served_(context.clients, context.options.sequential),
       slots_(context.options.max_inflight),
       notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
@@ -199,7 +202,8 @@ void ClientFrames::start_request(Client& client) {
              restorable_.subscriptions().still_wanted_without(uri, client.id())) {
     answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
   } else {
-    in_flight_.start(client, client.waiting.take_front());
+    WaitingFrame request = client.waiting.take_front();
+    if (!suspended_calls_.take_retry(client, request)) in_flight_.start(client, std::move(request));
   }
 }
 
@@ -260,6 +264,20 @@ bool ClientFrames::has_request_for_session() const {
   return !shut_down_ && std::any_of(clients.begin(), clients.end(), [this](const auto& entry) {
     return served_.is_served(*entry.second) && entry.second->waiting.has_request();
   });
+}
+
+std::string ClientFrames::declared_capabilities() const {
+  const WaitingFrame* first = nullptr;
+  for (const auto& [id, client] : context_.clients) {
+    if (client->waiting.empty() || !client->waiting.front().frame.is_modern()) continue;
+    const WaitingFrame& front = client->waiting.front();
+    if (first == nullptr || front.since < first->since) first = &front;
+  }
+  if (first == nullptr) return {};
+  const Frame& frame = first->frame;
+  const std::string_view declared =
+      find_member(frame.text(frame.meta), meta_key::client_capabilities).value_or("");
+  return declared.size() <= longest_capabilities ? std::string(declared) : std::string();
 }
 
 std::size_t ClientFrames::waiting() const {

@@ -14,6 +14,7 @@
 #include "router/router_context.hpp"
 #include "router/served_client.hpp"
 #include "router/slot_queue.hpp"
+#include "router/suspended_calls.hpp"
 
 namespace bridge {
 
@@ -27,7 +28,8 @@ namespace bridge {
 class ClientFrames {
  public:
   ClientFrames(const RouterContext& context, ByteBudget& budget, RestorableState& restorable,
-               const EraTranslator& translator, RequestsInFlight& in_flight, Listens& listens);
+               const EraTranslator& translator, RequestsInFlight& in_flight, Listens& listens,
+               SuspendedCalls& suspended_calls);
 
   void client_connected(Client& client) { served_.connected(client); }
   /// Its requests are dropped, its notifications still go. REQUIRES: it was taken out of Clients.
@@ -53,6 +55,8 @@ class ClientFrames {
   /// The same, and whatever comes from now on.
   void shut_down(const Failure& failure);
   bool has_request_for_session() const;
+  /// By the modern request that has waited for longest, as a JSON object; empty: there is none.
+  std::string declared_capabilities() const;
   std::size_t waiting() const;
 
  private:
@@ -73,6 +77,7 @@ class ClientFrames {
   const EraTranslator& translator_;
   RequestsInFlight& in_flight_;
   Listens& listens_;
+  SuspendedCalls& suspended_calls_;
   ServedClient served_;
   SlotQueue slots_;
   ClientNotifications notifications_;

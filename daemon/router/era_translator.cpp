@@ -24,9 +24,6 @@ namespace {
 constexpr std::array<std::string_view, 5> removed_methods = {
     "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"};
 
-/// Of what a client writes into its `initialize`, so much goes with each of its requests.
-constexpr std::size_t longest_capabilities = 16u << 10;
-
 std::string error_object(int code, std::string_view message, std::string_view data = {}) {
   return data.empty()
              ? fmt::format(R"({{"code":{},"message":{}}})", code, quote(message))

@@ -180,7 +180,10 @@ void InputRounds::session_closed() {
 void InputRounds::fail_waiting(const Failure& failure) {
   for (const UpstreamId id : ids()) {
     const auto found = rounds_.find(id);
-    if (found != rounds_.end() && found->second.waits == Waits::for_session) fail(id, failure);
+    if (found == rounds_.end() || found->second.waits != Waits::for_session) continue;
+    Failure asked_before = failure;
+    asked_before.delivered = Delivered::unknown;
+    fail(id, asked_before);
   }
 }
 

@@ -20,9 +20,9 @@
 namespace bridge {
 
 /// Legacy clients' requests that a modern upstream has answered with questions (MCP 2026-07-28,
-/// "Multi Round-Trip Requests"; BEHAVIOUR, "Eras: questions in a result"): the questions become
-/// requests to a client, and the request is sent again with the answers. An elicitation that nobody
-/// answers is answered as cancelled by the user; of anything else the request ends.
+/// "Multi Round-Trip Requests"; BEHAVIOUR, "Eras: questions to a legacy client"): the questions
+/// become requests to a client, and the request is sent again with the answers. An elicitation that
+/// nobody answers is answered as cancelled by the user; of anything else the request ends.
 ///
 /// Owned by the router; the loop's thread only. Bounds: one round for a request in flight, at most
 /// `max_rounds` of each; their bytes count against --max-buffered. A round waits for its answers

@@ -18,13 +18,14 @@ namespace bridge {
 
 /// A client's request that is in flight upstream.
 struct PendingRequest {
-  std::optional<ClientId> client;  ///< none: it has left, and --orphans finish
+  std::optional<ClientId> client;  ///< none: it has left, and --orphans finish; or suspended
   User user;                       ///< whose client that is or was
   std::string client_request_id;   ///< raw JSON, as the client wrote it
   std::string progress_token;      ///< raw JSON; empty: none
   std::string method;
   std::string subject;  ///< RestorableState::subject_of
   bool takes_slot = true;
+  bool suspended = false;        ///< its client was answered with a question of the upstream's
   bool is_own = false;           ///< the router's, with no client from the start
   bool mirrored_again = false;   ///< sent a second time, for want of headers
   bool is_upstream = true;       ///< false: what the upstream had to say under this id has come
@@ -44,6 +45,12 @@ class PendingRequests {
   PendingRequest& add(UpstreamId id, PendingRequest request) {
     if (request.takes_slot) ++slots_used_;
     return pending_.emplace(id, std::move(request)).first->second;
+  }
+
+  void set_takes_slot(PendingRequest& request, bool takes_slot) {
+    slots_used_ += takes_slot ? 1 : 0;
+    slots_used_ -= request.takes_slot ? 1 : 0;
+    request.takes_slot = takes_slot;
   }
 
   PendingRequest* find(UpstreamId id) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "jsonrpc/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/modern_result.hpp"
@@ -33,20 +34,27 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
 
 }  // namespace
 
+/// Whose it is, as this message of its client says.
+void RequestsInFlight::describe(PendingRequest& request, const Client& client,
+                                const WaitingFrame& waiting) const {
+  const Frame& frame = waiting.frame;
+  request.client = client.id();
+  request.user = client.user;
+  request.client_request_id = std::string(frame.text(frame.id));
+  request.progress_token = std::string(frame.text(frame.progress_token));
+  request.received = waiting.since;
+  translator_.note(frame, request);
+}
+
 RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame waiting,
                                                   bool takes_slot) {
   Frame& frame = waiting.frame;
   const UpstreamId id = context_.ids.next();
   PendingRequest request;
-  request.client = client.id();
-  request.user = client.user;
-  request.client_request_id = std::string(frame.text(frame.id));
-  request.progress_token = std::string(frame.text(frame.progress_token));
+  describe(request, client, waiting);
   request.subject = RestorableState::subject_of(frame);
   request.takes_slot = takes_slot;
-  request.received = waiting.since;
   request.method = frame.method;
-  translator_.note(frame, request);
   context_.request_log.started(id, request, frame);
   client.in_flight.push_back(id);
   return {id, table_.add(id, std::move(request)), std::move(frame)};
@@ -187,9 +195,54 @@ void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
   events_.request_ended(*ended);
 }
 
+void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
+  PendingRequest& request = *table_.find(id);
+  context_.request_log.ended(id, request, Outcome::ok);
+  PendingRequest told;
+  told.client = std::exchange(request.client, std::nullopt);
+  request.suspended = true;
+  ++suspended_;
+  table_.set_takes_slot(request, false);
+  context_.session.pause(id, false);
+  if (Client* client = context_.clients.find(told.client)) {
+    std::erase(client->in_flight, id);
+    client->channel.answer(request.client_request_id,
+                           result_reply(request.client_request_id, result), AnswerOrder::in_order);
+  }
+  events_.request_ended(told);
+}
+
+void RequestsInFlight::resume(UpstreamId id, Client& client, WaitingFrame waiting) {
+  PendingRequest& request = *table_.find(id);
+  describe(request, client, waiting);
+  request.sent = context_.loop.now();
+  request.suspended = false;
+  --suspended_;
+  table_.set_takes_slot(request, true);
+  context_.request_log.started(id, request, waiting.frame);
+  client.in_flight.push_back(id);
+  if (client.channel.congested()) context_.session.pause(id, true);
+}
+
+void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
+  if (table_.find(id)->is_upstream) {
+    context_.upstream.cancel(id, reason);
+    context_.session.abandon(id);
+  }
+  const auto ended = take(id);
+  events_.request_ended(*ended);
+}
+
+bool RequestsInFlight::is_suspended(UpstreamId id) const {
+  if (suspended_ == 0) return false;
+  const PendingRequest* const request = table_.find(id);
+  return request != nullptr && request->suspended;
+}
+
 std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
   auto ended = table_.take(id);
   if (!ended) return std::nullopt;
+  if (ended->suspended) --suspended_;
   if (Client* client = context_.clients.find(ended->client)) std::erase(client->in_flight, id);
   events_.request_ending(id);
   return ended;
@@ -225,6 +278,11 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
       events_.input_required(next, std::move(response));
       return id;
     }
+  }
+  if (is_suspended(id)) {
+    table_.find(id)->is_upstream = false;
+    events_.suspended_ended(id, std::move(response));
+    return id;
   }
   const auto ended = take(id);
   if (!ended) {
@@ -275,6 +333,7 @@ void RequestsInFlight::progress(Frame notification) {
 }
 
 bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
+  if (is_suspended(origin)) return true;  // nobody sees it
   Client* const client = context_.clients.find(table_.owner(origin));
   if (client == nullptr) return false;
   if (const PendingRequest* pending = table_.find(origin)) {
@@ -310,7 +369,20 @@ void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason
   if (PendingRequest* const request = table_.find(origin)) request->malformed = reason;
 }
 
+void RequestsInFlight::end(UpstreamId id, End end) {
+  if (auto* response = std::get_if<Frame>(&end)) {
+    answer(id, std::move(*response));
+  } else {
+    this->end(id, std::get<Ending>(end));
+  }
+}
+
 bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
+  if (is_suspended(id)) {
+    table_.find(id)->is_upstream = false;
+    events_.suspended_ended(id, std::move(ending));
+    return true;
+  }
   if (wants_tools_listed(id, ending)) return true;
   const auto ended = take(id);
   if (!ended) return false;

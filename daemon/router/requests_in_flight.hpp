@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "jsonrpc/frame.hpp"
 #include "router/era_translator.hpp"
@@ -23,6 +24,8 @@ class RequestEvents {
   /// It was answered with an `input_required` result, and goes on under this id, under which it was
   /// not sent yet.
   virtual void input_required(UpstreamId id, Frame response) = 0;
+  /// One that is suspended has come to this end, which is not told yet.
+  virtual void suspended_ended(UpstreamId id, std::variant<Frame, Ending> end) = 0;
 
  protected:
   ~RequestEvents() = default;
@@ -40,6 +43,9 @@ class RequestEvents {
 /// each of them in time.
 class RequestsInFlight {
  public:
+  /// What came of a request: its answer, or why there is none.
+  using End = std::variant<Frame, Ending>;
+
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
                    EraTranslator& translator, RequestEvents& events)
       : context_(context), restorable_(restorable), translator_(translator), events_(events) {}
@@ -61,6 +67,14 @@ class RequestsInFlight {
   /// Ends it so, and tells its client.
   void give_up(UpstreamId id, const Failure& failure);
 
+  /// Answers its client with this result. It stays in flight, without a client and without a place.
+  void suspend(UpstreamId id, std::string_view result);
+  /// `client` waits for it with another request. REQUIRES: it is suspended, and the client has a
+  /// place.
+  void resume(UpstreamId id, Client& client, WaitingFrame request);
+  /// Ends it at the upstream; nobody is told. REQUIRES: it is suspended.
+  void drop_suspended(UpstreamId id, std::string_view reason);
+
   // From the upstream.
   /// Returns the request that it answers, if that was in flight.
   std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame response);
@@ -74,6 +88,7 @@ class RequestsInFlight {
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// Nothing more comes for this message; false if it is no request.
   bool end(UpstreamId id, Ending& ending);
+  void end(UpstreamId id, End end);
 
   // From the clients.
   /// `notification` cancels the one of the client's requests that it names, if that is in flight.
@@ -97,6 +112,11 @@ class RequestsInFlight {
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
   std::size_t slots_used() const { return table_.slots_used(); }
+  /// `visit` gets the upstream id and the request, and starts and ends none.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& [id, request] : table_) visit(id, request);
+  }
 
  private:
   struct Taken {
@@ -104,6 +124,8 @@ class RequestsInFlight {
     PendingRequest& request;
     Frame frame;  ///< as the client wrote it
   };
+  void describe(PendingRequest& request, const Client& client, const WaitingFrame& waiting) const;
+  bool is_suspended(UpstreamId id) const;
   Taken take_in(Client& client, WaitingFrame waiting, bool takes_slot);
   void refuse_unsendable(UpstreamId id, std::string_view header);
   bool wants_tools_listed(UpstreamId id, Ending& ending);
@@ -122,6 +144,7 @@ class RequestsInFlight {
   PendingRequests table_;
   std::vector<Outgoing> awaiting_tools_;  ///< calls to be sent again when the tools are listed
   int listed_pages_ = 0;
+  std::size_t suspended_ = 0;  ///< of the table
 };
 
 }  // namespace bridge

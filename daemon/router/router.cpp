@@ -39,7 +39,8 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       listens_(context_, feed, restorable_, in_flight_),
       server_requests_(context_, in_flight_, *this),
       input_rounds_(context_, budget, in_flight_, server_requests_),
-      frames_(context_, budget, restorable_, translator_, in_flight_, listens_),
+      suspended_calls_(context_, budget, in_flight_, server_requests_),
+      frames_(context_, budget, restorable_, translator_, in_flight_, listens_, suspended_calls_),
       control_(context_) {
   feed_.ring().on_dropped([this](std::uint64_t dropped) {
     context_.log.peer(LogLevel::warning, "notification dropped",
@@ -66,6 +67,7 @@ void Router::begin_shutdown() {
   frames_.shut_down(failure);
   context_.session.give_up_held(failure);
   input_rounds_.fail_waiting(failure);
+  suspended_calls_.end_all();
   listens_.end_all();
   clients_.finish_done();
 }
@@ -78,6 +80,7 @@ void Router::end_shutdown() {
 void Router::request_ending(UpstreamId id) {
   server_requests_.request_ending(id);
   input_rounds_.request_ending(id);
+  suspended_calls_.request_ending(id);
 }
 
 void Router::request_ended(const PendingRequest& request) {
@@ -86,6 +89,10 @@ void Router::request_ended(const PendingRequest& request) {
 }
 
 void Router::input_required(UpstreamId id, Frame response) { input_rounds_.asked(id, response); }
+
+void Router::suspended_ended(UpstreamId id, RequestsInFlight::End end) {
+  suspended_calls_.keep(id, std::move(end));
+}
 
 void Router::question_answered(UpstreamId request, std::size_t place, const Frame* response) {
   input_rounds_.question_answered(request, place, response);
@@ -105,7 +112,7 @@ std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> orig
     case FrameKind::request:
       if (context_.session.is_modern()) {
         session_malformed(origin, "a server of MCP 2026-07-28 sends no requests");
-      } else {
+      } else if (!suspended_calls_.add(origin, frame)) {
         server_requests_.add(origin, std::move(frame));
       }
       break;
@@ -119,7 +126,8 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
     return;
   }
   if (frame.method == "notifications/cancelled") {
-    server_requests_.cancel(std::move(frame));
+    if (!suspended_calls_.cancel(frame.text(frame.request_id)))
+      server_requests_.cancel(std::move(frame));
     return;
   }
   if (!origin && frame.subscription_id.present())
@@ -202,6 +210,7 @@ void Router::take_settings(const SessionSettings& settings) { restorable_.take(s
 
 void Router::session_replaced(const std::vector<std::string>& list_changes) {
   server_requests_.session_replaced();
+  suspended_calls_.session_replaced();
   translator_.tools().forget();
   publish_changes(list_changes, settings().subscriptions);
 }

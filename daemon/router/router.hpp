@@ -23,6 +23,7 @@
 #include "router/router_options.hpp"
 #include "router/server_requests.hpp"
 #include "router/statistics.hpp"
+#include "router/suspended_calls.hpp"
 #include "router/upstream_messages.hpp"
 #include "session/session.hpp"
 
@@ -81,6 +82,7 @@ class Router final : public ClientEvents,
   void session_ended(UpstreamId id, Ending ending) override;
   bool frames_wait() const override;
   bool wants_session() const override;
+  std::string capabilities_of_opener() const override { return frames_.declared_capabilities(); }
   SessionSettings settings() const override;
   void take_settings(const SessionSettings& settings) override;
   void listen_resumed(const SubscriptionFilter& filter) override;
@@ -116,6 +118,7 @@ class Router final : public ClientEvents,
   void request_ending(UpstreamId id) override;
   void request_ended(const PendingRequest& request) override;
   void input_required(UpstreamId id, Frame response) override;
+  void suspended_ended(UpstreamId id, RequestsInFlight::End end) override;
   void question_answered(UpstreamId request, std::size_t place, const Frame* response) override;
 
   RouterOptions options_;
@@ -133,6 +136,7 @@ class Router final : public ClientEvents,
   Listens listens_;
   ServerRequests server_requests_;
   InputRounds input_rounds_;
+  SuspendedCalls suspended_calls_;
   ClientFrames frames_;
   ControlRequests control_;
   std::function<void()> on_idle_;

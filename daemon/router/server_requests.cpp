@@ -142,7 +142,7 @@ bool ServerRequests::can_answer(const Client& client, const ServerRequest& reque
   return client.channel.can_be_asked(subject(request, client));
 }
 
-Client* ServerRequests::choose(const ServerRequest& request) {
+std::vector<Askable> ServerRequests::able(const ServerRequest& request) const {
   const SteadyTime long_ago = context_.loop.now() - answer_timeout;
   std::vector<Askable> able;
   for (const auto& [id, client] : context_.clients) {
@@ -150,7 +150,19 @@ Client* ServerRequests::choose(const ServerRequest& request) {
     able.push_back(
         {id, request.owner == id, !client->in_flight.empty(), table_.has_left_open(id, long_ago)});
   }
-  return context_.clients.find(who_is_asked(able));
+  return able;
+}
+
+std::vector<Askable> ServerRequests::askable(std::string_view method,
+                                             std::string_view params) const {
+  ServerRequest request;
+  request.method = method;
+  request.asked_for = asked_for(method, params);
+  return able(request);
+}
+
+Client* ServerRequests::choose(const ServerRequest& request) {
+  return context_.clients.find(who_is_asked(able(request)));
 }
 
 void ServerRequests::ask(Client& client, ServerRequest& request) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
@@ -12,6 +13,7 @@
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
 #include "router/server_request_table.hpp"
+#include "router/who_is_asked.hpp"
 
 namespace bridge {
 
@@ -60,6 +62,8 @@ class ServerRequests {
   void client_left(const Client& client) { ask_others(client, true); }
 
   std::size_t parked() const { return table_.parked(); }
+  /// Who could be asked this now, in the order of their connecting, if it is about no request.
+  std::vector<Askable> askable(std::string_view method, std::string_view params) const;
 
  private:
   bool somebody_is_connected() const;
@@ -69,6 +73,7 @@ class ServerRequests {
   void refuse(const ServerRequest& request, int code, std::string_view message);
   std::string_view subject(const ServerRequest& request, const Client& client) const;
   bool can_answer(const Client& client, const ServerRequest& request) const;
+  std::vector<Askable> able(const ServerRequest& request) const;
   Client* choose(const ServerRequest& request);
   void ask(Client& client, ServerRequest& request);
   bool pass_on(ServerRequest& request);

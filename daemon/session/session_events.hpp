@@ -44,6 +44,9 @@ class SessionEvents {
   virtual bool frames_wait() const = 0;
   /// Whether there is to be a session though nobody waits for it: then it is repeated by and by.
   virtual bool wants_session() const = 0;
+  /// The capabilities that the modern request declares for which the session is wanted, as a JSON
+  /// object; empty: it is wanted for none.
+  virtual std::string capabilities_of_opener() const { return {}; }
   /// What clients have set, to be set again in a new session.
   virtual SessionSettings settings() const = 0;
   /// What an earlier daemon's clients have set.

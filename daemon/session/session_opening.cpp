@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "mcp/handshake.hpp"
+#include "mcp/request_meta.hpp"
 #include "session/opening_failure.hpp"
 #include "session/session.hpp"
 #include "text/header_text.hpp"
@@ -43,11 +44,14 @@ void Session::withdraw_initialize(UpstreamId id) {
   if (initialize_.clients && initialize_.clients->id == id) initialize_.clients.reset();
 }
 
-/// What the last session was opened with, else the bridge's own.
+/// What the last session was opened with, else the bridge's own and what is declared by the request
+/// for which it is opened.
 std::string Session::own_params() const {
   if (!kept_.initialize_params.empty()) return kept_.initialize_params;
   const auto& given = options_.client_capabilities;
-  return own_initialize_params(given ? std::string_view(*given) : own_capabilities);
+  if (given) return own_initialize_params(*given);
+  return own_initialize_params(
+      merge_capabilities(events_->capabilities_of_opener(), own_capabilities));
 }
 
 void Session::start_try() {

@@ -5,6 +5,7 @@ whichever process of the same user, goes on with the call that is still open. A 
 retries with the server's own state."""
 
 import json
+import os
 import time
 import unittest
 
@@ -105,6 +106,7 @@ class ToAModernClient(Eras):
         self.before(server, "--socket-mode", "0666", "--allow-uid", "0", "--allow-uid", str(NOBODY))
         mine = self.modern()
         asked = self.asked(mine)
+        os.chmod(self.folder, 0o755)  # for the stranger, who is no owner
         with acting_as(NOBODY):
             theirs = self.modern()
         self.refused(self.retry(theirs, asked))

@@ -156,7 +156,7 @@ class _Modern:
     era = "modern"
 
     def open(self):
-        assert "result" in self.client.ask("server/discover")
+        assert "result" in self.client.ask("server/discover", capabilities=CAPABLE)
 
     def ask_for(self, method, params=None):
         return self.client.ask(method, params)

@@ -1,0 +1,280 @@
+#include "router/suspended_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/methods.hpp"
+#include "mcp/modern_result.hpp"
+#include "mcp/request_digest.hpp"
+#include "router/who_is_asked.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view question_key = "\"1\"";
+constexpr std::string_view unknown_state =
+    "Invalid params: this requestState is not known: it was used before, has expired, or is "
+    "another user's. Send the request again without it";
+constexpr std::string_view other_request =
+    "Invalid params: this requestState was given for another request: method, name and arguments "
+    "must be the same";
+
+bool is_question(std::string_view method) {
+  return method == "elicitation/create" || method == "sampling/createMessage" ||
+         method == "roots/list";
+}
+
+/// 128 random bits, behind what tells whose state it is.
+std::string new_state() {
+  std::random_device random;
+  return fmt::format("bridge-{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+std::size_t size_of(const RequestsInFlight::End& end) {
+  const auto* response = std::get_if<Frame>(&end);
+  return response != nullptr ? response->bytes.size() : 0;
+}
+
+}  // namespace
+
+SuspendedCalls::SuspendedCalls(const RouterContext& context, ByteBudget& budget,
+                               RequestsInFlight& in_flight, ServerRequests& server_requests)
+    : context_(context),
+      budget_(budget),
+      in_flight_(in_flight),
+      server_requests_(server_requests),
+      timer_(context.loop, [this] { expire(); }) {}
+
+bool SuspendedCalls::add(std::optional<UpstreamId> origin, const Frame& request) {
+  if (!is_question(request.method)) return false;
+  const auto id = call_asked(origin, request);
+  if (!id) return false;
+  Question question;
+  question.raw_id = request.text(request.id);
+  question.request = {std::string(question_key), request.method,
+                      std::string(request.text(request.params))};
+  question.is_of_session = !origin;
+  const auto found = calls_.find(*id);
+  const bool waits = found != calls_.end() && !found->second.state.empty();
+  const bool fits = waits ? found->second.questions.size() < max_questions : has_room_for(*id);
+  if (!fits || budget_.over() || is_ending_) {
+    refuse(question);
+    return true;
+  }
+  Call& call = calls_.try_emplace(*id, budget_).first->second;
+  call.held.add(request.bytes.size());
+  call.questions.push_back(std::move(question));
+  if (!waits) ask_next(*id);
+  return true;
+}
+
+/// Which modern client's call it is about, if that one answers it.
+std::optional<UpstreamId> SuspendedCalls::call_asked(std::optional<UpstreamId> origin,
+                                                     const Frame& request) {
+  if (!origin) return likely_call(request);
+  return covers(*origin, request.method, request.text(request.params)) ? origin : std::nullopt;
+}
+
+/// One that does not say what it is about goes to whom it would go among all clients that answer
+/// it, a modern one being such a client while a call of it is in flight; to a call that is
+/// suspended if there is nobody.
+std::optional<UpstreamId> SuspendedCalls::likely_call(const Frame& request) {
+  const std::string_view params = request.text(request.params);
+  std::map<ClientId, UpstreamId> calls;  // of each client the oldest
+  std::optional<UpstreamId> suspended;
+  in_flight_.each([&](UpstreamId id, const PendingRequest& pending) {
+    if (!pending.modern || !covers(id, request.method, params)) return;
+    if (pending.suspended) {
+      suspended = std::min(id, suspended.value_or(id));
+    } else if (pending.client) {
+      UpstreamId& oldest = calls.try_emplace(*pending.client, id).first->second;
+      oldest = std::min(oldest, id);
+    }
+  });
+  if (calls.empty() && !suspended) return std::nullopt;
+  std::vector<Askable> able = server_requests_.askable(request.method, params);
+  for (const auto& [client, id] : calls) {
+    std::erase_if(able, [&](const Askable& one) { return one.client == client; });
+    able.push_back({client, false, true, false});
+  }
+  std::sort(able.begin(), able.end(),
+            [](const Askable& left, const Askable& right) { return left.client < right.client; });
+  const auto asked = who_is_asked(able);
+  if (!asked) return suspended;
+  const auto found = calls.find(*asked);
+  return found == calls.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool SuspendedCalls::covers(UpstreamId id, std::string_view method, std::string_view params) const {
+  const PendingRequest* const pending = in_flight_.find(id);
+  return pending != nullptr && pending->modern && may_require_input(pending->method) &&
+         pending->modern->declared.covers(method, asked_for(method, params));
+}
+
+/// Whether one call more may be suspended.
+bool SuspendedCalls::has_room_for(UpstreamId id) const {
+  const User user = in_flight_.find(id)->user;
+  std::size_t of_user = 0;
+  for (const auto& [state, call] : states_) of_user += in_flight_.find(call)->user == user ? 1 : 0;
+  return of_user < context_.options.client_inflight &&
+         states_.size() < context_.options.max_inflight;
+}
+
+void SuspendedCalls::refuse(const Question& question) {
+  context_.upstream.respond(
+      error_reply(question.raw_id, json_rpc::method_not_found,
+                  "Method not found: the client of this request has not answered it"));
+}
+
+/// Asks the first question that may be asked, if there is one. REQUIRES: a client waits.
+void SuspendedCalls::ask_next(UpstreamId id) {
+  Call& call = calls_.at(id);
+  while (!call.questions.empty()) {
+    const Question& next = call.questions.front();
+    if (call.rounds < max_rounds && has_room_for(id) && !is_ending_ &&
+        covers(id, next.request.method, next.request.params)) {
+      suspend(id, call);
+      return;
+    }
+    refuse(next);
+    call.questions.pop_front();
+  }
+  call.held.set(0);
+}
+
+void SuspendedCalls::suspend(UpstreamId id, Call& call) {
+  ++call.rounds;
+  call.state = new_state();
+  states_.emplace(call.state, id);
+  call.due = context_.loop.now() + context_.options.input_wait;
+  timer_.set_at_latest(call.due);
+  in_flight_.suspend(id, input_required_result({call.questions.front().request}, call.state));
+}
+
+bool SuspendedCalls::cancel(std::string_view raw_id) {
+  for (auto& [id, call] : calls_) {
+    const auto found =
+        std::find_if(call.questions.begin(), call.questions.end(),
+                     [&](const Question& one) { return same_id(one.raw_id, raw_id); });
+    if (found == call.questions.end()) continue;
+    call.questions.erase(found);
+    return true;
+  }
+  return false;
+}
+
+void SuspendedCalls::keep(UpstreamId id, RequestsInFlight::End end) {
+  Call& call = calls_.at(id);
+  call.questions.clear();
+  call.held.set(size_of(end));
+  if (budget_.over()) {
+    Ending overloaded;
+    overloaded.failure = failure_of(ErrorKind::overloaded, Delivered::unknown,
+                                    "the answer came while nobody waited for it, and too much is "
+                                    "buffered (--max-buffered)");
+    end = std::move(overloaded);
+    call.held.set(0);
+  }
+  call.end = std::move(end);
+}
+
+void SuspendedCalls::request_ending(UpstreamId id) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  states_.erase(found->second.state);
+  calls_.erase(found);
+}
+
+void SuspendedCalls::session_replaced() {
+  for (auto& [id, call] : calls_)
+    std::erase_if(call.questions, [](const Question& one) { return one.is_of_session; });
+}
+
+bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
+  const Frame& frame = request.frame;
+  if (!frame.is_modern() || context_.session.is_modern() || !may_require_input(frame.method))
+    return false;
+  auto read = read_input_answers(frame);
+  if (const auto* reason = std::get_if<std::string_view>(&read)) {
+    refuse(client, frame, *reason);
+    return true;
+  }
+  const InputAnswers& answers = std::get<InputAnswers>(read);
+  if (!answers.has_state) {
+    if (find_member(frame.text(frame.params), "inputResponses"))
+      request.frame = std::get<Frame>(parse_frame(without_input_answers(frame)));
+    return false;
+  }
+  const auto found = states_.find(answers.request_state);
+  const PendingRequest* const pending =
+      found == states_.end() ? nullptr : in_flight_.find(found->second);
+  if (pending == nullptr || !(pending->user == client.user)) {
+    refuse(client, frame, unknown_state);
+  } else if (pending->modern->digest != request_digest(frame)) {
+    refuse(client, frame, other_request);
+  } else {
+    go_on(found->second, client, std::move(request), answers.responses);
+  }
+  return true;
+}
+
+/// The call is this client's from now on.
+void SuspendedCalls::go_on(UpstreamId id, Client& client, WaitingFrame request,
+                           const std::vector<InputResponse>& responses) {
+  Call& call = calls_.at(id);
+  states_.erase(std::exchange(call.state, {}));
+  in_flight_.resume(id, client, std::move(request));
+  if (call.end) {
+    in_flight_.end(id, std::move(*std::exchange(call.end, std::nullopt)));
+    return;
+  }
+  const auto response =
+      std::find_if(responses.begin(), responses.end(),
+                   [](const InputResponse& one) { return same_id(one.key, question_key); });
+  if (response != responses.end() && !call.questions.empty()) {
+    context_.upstream.respond(result_reply(call.questions.front().raw_id, response->result));
+    call.questions.pop_front();
+  }
+  ask_next(id);
+}
+
+void SuspendedCalls::refuse(Client& client, const Frame& request, std::string_view reason) {
+  context_.statistics.end(class_of(request.method), Outcome::error);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, error_reply(id, json_rpc::invalid_params, reason),
+                        AnswerOrder::in_order);
+}
+
+void SuspendedCalls::give_up(UpstreamId id, std::string_view reason) {
+  for (const Question& question : calls_.at(id).questions) refuse(question);
+  in_flight_.drop_suspended(id, reason);
+}
+
+void SuspendedCalls::expire() {
+  const SteadyTime now = context_.loop.now();
+  std::vector<UpstreamId> over;
+  for (const auto& [state, id] : states_) {
+    const Call& call = calls_.at(id);
+    if (call.due <= now) {
+      over.push_back(id);
+    } else {
+      timer_.set_at_latest(call.due);
+    }
+  }
+  for (const UpstreamId id : over) give_up(id, "what it asked was not answered in time");
+}
+
+void SuspendedCalls::end_all() {
+  is_ending_ = true;
+  std::vector<UpstreamId> all;
+  for (const auto& [state, id] : states_) all.push_back(id);
+  for (const UpstreamId id : all) give_up(id, "the bridge is shutting down");
+}
+
+}  // namespace bridge

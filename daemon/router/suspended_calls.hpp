@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/byte_budget.hpp"
+#include "event/deadline_timer.hpp"
+#include "jsonrpc/frame.hpp"
+#include "mcp/input_required.hpp"
+#include "router/requests_in_flight.hpp"
+#include "router/router_context.hpp"
+#include "router/server_requests.hpp"
+
+namespace bridge {
+
+/// Modern clients' calls in which a legacy upstream asks something (MCP 2026-07-28, "Multi
+/// Round-Trip Requests"; BEHAVIOUR, "Eras: questions to a modern client"): the client is answered
+/// with an `input_required` result, and the call stays open upstream, with nobody who waits for it,
+/// until a request of the same user brings the answers and takes it over.
+///
+/// What names such a call is a state that cannot be guessed, that counts once, and that is bound to
+/// the user and to the request (request_digest).
+///
+/// Owned by the router; the loop's thread only. Bounds: --client-inflight suspended calls of a
+/// user,
+/// --max-inflight in all; of each max_rounds, and max_questions that wait; what is kept of them
+/// counts against --max-buffered. Each ends after --input-wait.
+class SuspendedCalls {
+ public:
+  static constexpr unsigned max_rounds = 16;
+  static constexpr std::size_t max_questions = 64;
+
+  SuspendedCalls(const RouterContext& context, ByteBudget& budget, RequestsInFlight& in_flight,
+                 ServerRequests& server_requests);
+
+  // From the upstream.
+  /// Takes a request of a legacy upstream that a modern client is to answer; false: it is none.
+  bool add(std::optional<UpstreamId> origin, const Frame& request);
+  /// The upstream needs no answer to that any more; false if it is none of these.
+  bool cancel(std::string_view raw_id);
+  /// What came of a suspended call is kept for who takes it over.
+  void keep(UpstreamId id, RequestsInFlight::End end);
+  /// The call is in flight no more.
+  void request_ending(UpstreamId id);
+  /// The session was lost. The next one counts its ids anew.
+  void session_replaced();
+
+  // From the clients.
+  /// A client's request that is to be sent: one with a state is answered, or takes a call over.
+  /// False: it is to be sent, as `request` is now. REQUIRES: the client has a place for it.
+  bool take_retry(Client& client, WaitingFrame& request);
+
+  /// The daemon is ending.
+  void end_all();
+  std::size_t size() const { return calls_.size(); }
+
+ private:
+  struct Question {
+    std::string raw_id;  ///< as the upstream wrote it
+    InputRequest request;
+    bool is_of_session = false;  ///< it did not come on the call's stream
+  };
+  struct Call {
+    explicit Call(ByteBudget& budget) : held(budget) {}
+
+    std::string state;               ///< empty: a client waits for it
+    std::deque<Question> questions;  ///< the first one is asked, if it is suspended
+    unsigned rounds = 0;
+    std::optional<RequestsInFlight::End> end;
+    SteadyTime due{};
+    ByteBudget::Share held;
+  };
+
+  std::optional<UpstreamId> call_asked(std::optional<UpstreamId> origin, const Frame& request);
+  std::optional<UpstreamId> likely_call(const Frame& request);
+  bool covers(UpstreamId id, std::string_view method, std::string_view params) const;
+  bool has_room_for(UpstreamId id) const;
+  void refuse(const Question& question);
+  void suspend(UpstreamId id, Call& call);
+  void ask_next(UpstreamId id);
+  void go_on(UpstreamId id, Client& client, WaitingFrame request,
+             const std::vector<InputResponse>& responses);
+  void refuse(Client& client, const Frame& request, std::string_view reason);
+  void give_up(UpstreamId id, std::string_view reason);
+  void expire();
+
+  const RouterContext context_;
+  ByteBudget& budget_;
+  RequestsInFlight& in_flight_;
+  ServerRequests& server_requests_;
+  std::map<UpstreamId, Call> calls_;  ///< all that were asked something
+  std::map<std::string, UpstreamId, std::less<>> states_;
+  DeadlineTimer timer_;
+  bool is_ending_ = false;
+};
+
+}  // namespace bridge
