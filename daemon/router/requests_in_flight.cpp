@@ -160,8 +160,11 @@ void RequestsInFlight::remake(Outgoing& message, bool under_new_id) {
   auto parsed = parse_frame(std::move(message.body));
   Frame& frame = std::get<Frame>(parsed);
   if (under_new_id) {
-    message.id = *set_aside(message.id);
+    const UpstreamId former = message.id;
+    message.id = *set_aside(former);
     pending = table_.find(message.id);
+    if (std::exchange(pending->suspended, false)) --suspended_;
+    events_.request_ending(former);  // whatever was asked about it
   }
   if (pending->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *pending);
   translator_.make_for_upstream(std::move(frame), context_.clients.find(pending->client), message);
@@ -212,7 +215,7 @@ void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
   events_.request_ended(told);
 }
 
-void RequestsInFlight::resume(UpstreamId id, Client& client, WaitingFrame waiting) {
+void RequestsInFlight::resume(UpstreamId id, Client& client, const WaitingFrame& waiting) {
   PendingRequest& request = *table_.find(id);
   describe(request, client, waiting);
   request.sent = context_.loop.now();
@@ -275,7 +278,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     if (asking != nullptr && asking->rounds) {
       const UpstreamId next = *set_aside(id);
       table_.find(next)->is_upstream = false;
-      events_.input_required(next, std::move(response));
+      events_.input_required(next, response);
       return id;
     }
   }

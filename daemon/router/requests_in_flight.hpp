@@ -23,7 +23,7 @@ class RequestEvents {
   virtual void request_ended(const PendingRequest& request) = 0;
   /// It was answered with an `input_required` result, and goes on under this id, under which it was
   /// not sent yet.
-  virtual void input_required(UpstreamId id, Frame response) = 0;
+  virtual void input_required(UpstreamId id, const Frame& response) = 0;
   /// One that is suspended has come to this end, which is not told yet.
   virtual void suspended_ended(UpstreamId id, std::variant<Frame, Ending> end) = 0;
 
@@ -71,7 +71,7 @@ class RequestsInFlight {
   void suspend(UpstreamId id, std::string_view result);
   /// `client` waits for it with another request. REQUIRES: it is suspended, and the client has a
   /// place.
-  void resume(UpstreamId id, Client& client, WaitingFrame request);
+  void resume(UpstreamId id, Client& client, const WaitingFrame& request);
   /// Ends it at the upstream; nobody is told. REQUIRES: it is suspended.
   void drop_suspended(UpstreamId id, std::string_view reason);
 

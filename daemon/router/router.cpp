@@ -88,7 +88,9 @@ void Router::request_ended(const PendingRequest& request) {
   if (shutting_down_ && in_flight_.size() == 0 && on_idle_) on_idle_();
 }
 
-void Router::input_required(UpstreamId id, Frame response) { input_rounds_.asked(id, response); }
+void Router::input_required(UpstreamId id, const Frame& response) {
+  input_rounds_.asked(id, response);
+}
 
 void Router::suspended_ended(UpstreamId id, RequestsInFlight::End end) {
   suspended_calls_.keep(id, std::move(end));

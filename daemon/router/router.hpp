@@ -117,7 +117,7 @@ class Router final : public ClientEvents,
   void upstream_notification(std::optional<UpstreamId> origin, Frame frame);
   void request_ending(UpstreamId id) override;
   void request_ended(const PendingRequest& request) override;
-  void input_required(UpstreamId id, Frame response) override;
+  void input_required(UpstreamId id, const Frame& response) override;
   void suspended_ended(UpstreamId id, RequestsInFlight::End end) override;
   void question_answered(UpstreamId request, std::size_t place, const Frame* response) override;
 

@@ -100,7 +100,7 @@ std::optional<UpstreamId> SuspendedCalls::likely_call(const Frame& request) {
   if (calls.empty() && !suspended) return std::nullopt;
   std::vector<Askable> able = server_requests_.askable(request.method, params);
   for (const auto& [client, id] : calls) {
-    std::erase_if(able, [&](const Askable& one) { return one.client == client; });
+    std::erase_if(able, [its = client](const Askable& one) { return one.client == its; });
     able.push_back({client, false, true, false});
   }
   std::sort(able.begin(), able.end(),
@@ -219,17 +219,17 @@ bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
   } else if (pending->modern->digest != request_digest(frame)) {
     refuse(client, frame, other_request);
   } else {
-    go_on(found->second, client, std::move(request), answers.responses);
+    go_on(found->second, client, request, answers.responses);
   }
   return true;
 }
 
 /// The call is this client's from now on.
-void SuspendedCalls::go_on(UpstreamId id, Client& client, WaitingFrame request,
+void SuspendedCalls::go_on(UpstreamId id, Client& client, const WaitingFrame& request,
                            const std::vector<InputResponse>& responses) {
   Call& call = calls_.at(id);
   states_.erase(std::exchange(call.state, {}));
-  in_flight_.resume(id, client, std::move(request));
+  in_flight_.resume(id, client, request);
   if (call.end) {
     in_flight_.end(id, std::move(*std::exchange(call.end, std::nullopt)));
     return;

@@ -84,7 +84,7 @@ class SuspendedCalls {
   void refuse(const Question& question);
   void suspend(UpstreamId id, Call& call);
   void ask_next(UpstreamId id);
-  void go_on(UpstreamId id, Client& client, WaitingFrame request,
+  void go_on(UpstreamId id, Client& client, const WaitingFrame& request,
              const std::vector<InputResponse>& responses);
   void refuse(Client& client, const Frame& request, std::string_view reason);
   void give_up(UpstreamId id, std::string_view reason);
