@@ -27,8 +27,8 @@ struct Client {
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
   /// It will send nothing more, and everything that it has sent has come to its end.
   bool is_done() const {
-    return half_closed && waiting.empty() && in_flight.empty() && listens == 0 && !notification &&
-           control.empty() && control_unanswered == 0;
+    return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
+           subscribing == 0 && !notification && control.empty() && control_unanswered == 0;
   }
 
   ClientChannel& channel;
@@ -56,7 +56,8 @@ struct Client {
   std::optional<NotificationUnderWay> notification;  ///< the next frame waits for its end
 
   // Listens.
-  std::size_t listens = 0;  ///< its `subscriptions/listen` requests; at most --client-inflight
+  std::size_t subscribing = 0;  ///< its `resources/subscribe` that are not answered yet
+  std::size_t listens = 0;      ///< its `subscriptions/listen` requests; at most --client-inflight
 
   // RequestsInFlight.
   std::vector<UpstreamId> in_flight;  ///< its requests, at most --client-inflight

@@ -187,8 +187,13 @@ bool ClientFrames::answer_for_upstream(Client& client) {
   if (!result) return false;
   const Frame frame = client.waiting.take_front().frame;
   restorable_.accepted(frame, client.id());
-  listens_.update();
-  answer_here(client, frame, class_of(frame.method), *result);
+  if (frame.method == "resources/subscribe" &&
+      client.subscribing < context_.options.client_inflight) {
+    listens_.answer_subscribe(client, frame);
+  } else {
+    listens_.update();
+    answer_here(client, frame, class_of(frame.method), *result);
+  }
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "jsonrpc/error_codes.hpp"
@@ -11,6 +12,12 @@
 #include "text/json_text.hpp"
 
 namespace bridge {
+namespace {
+
+/// For so long an answer waits for the upstream to tell of what was subscribed.
+constexpr std::chrono::seconds longest_wait{5};
+
+}  // namespace
 
 Listens::Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
                  RequestsInFlight& in_flight)
@@ -18,7 +25,8 @@ Listens::Listens(const RouterContext& context, NotificationFeed& feed, Restorabl
       feed_(feed),
       restorable_(restorable),
       in_flight_(in_flight),
-      expiry_(context.loop, [this] { expire(); }) {
+      expiry_(context.loop, [this] { expire(); }),
+      late_(context.loop, [this] { answer_waiting(true); }) {
   feed.add_readers(*this);
 }
 
@@ -57,19 +65,74 @@ void Listens::add(Client& client, const Frame& request) {
       find_member(request.text(request.meta), meta_key::client_capabilities).value_or("");
   listen->extensions = std::string(find_member(declared, "extensions").value_or(""));
   listen->reader = feed_.ring().join(context_.loop.wall_time());
-  // Whether an extension that MCP does not know is served is known to the upstream alone.
-  SubscriptionFilter acknowledged = listen->filter;
-  acknowledged.extensions.clear();
-  client.channel.send_about(id, acknowledgement(id, acknowledged));
   ++client.listens;
   hold(listen->filter);
-  feed(client, *listens_.emplace_back(std::move(listen)));
+  Listen& added = *listens_.emplace_back(std::move(listen));
   update();
+  if (is_told_of(added.filter.resources)) {
+    acknowledge(client, added);
+  } else {
+    late_.set_at_latest(context_.loop.now() + longest_wait);
+  }
+}
+
+void Listens::acknowledge(Client& client, Listen& listen) {
+  listen.is_acknowledged = true;
+  // Whether an extension that MCP does not know is served is known to the upstream alone.
+  SubscriptionFilter acknowledged = listen.filter;
+  acknowledged.extensions.clear();
+  client.channel.send_about(listen.raw_id, acknowledgement(listen.raw_id, acknowledged));
+  feed(client, listen);
+}
+
+/// Whether a change of these would be told, or nothing more can be done for that.
+bool Listens::is_told_of(const SubscriptionFilter::Texts& uris) const {
+  const Session& session = context_.session;
+  if (!session.is_modern() || session.record().server_stream == ServerStream::none) return true;
+  const SubscriptionFilter* const told = session.listened_to();
+  if (uris.empty()) return true;
+  return told != nullptr &&
+         std::includes(told->resources.begin(), told->resources.end(), uris.begin(), uris.end());
+}
+
+void Listens::answer_subscribe(Client& client, const Frame& request) {
+  ++client.subscribing;
+  subscribing_.push_back(
+      {client.id(), std::string(request.text(request.id)), RestorableState::subject_of(request)});
+  update();
+  late_.set_at_latest(context_.loop.now() + longest_wait);
+  answer_waiting(false);
+}
+
+void Listens::upstream_tells() { answer_waiting(false); }
+
+void Listens::answer_waiting(bool all) {
+  std::vector<Subscribing> still_waiting;
+  for (Subscribing& one : std::exchange(subscribing_, {})) {
+    Client* const client = context_.clients.find(one.client);
+    if (client == nullptr) continue;
+    if (!all && !is_told_of({one.uri})) {
+      still_waiting.push_back(std::move(one));
+      continue;
+    }
+    --client->subscribing;
+    context_.statistics.end(MethodClass::subscribe, Outcome::ok);
+    client->channel.answer(one.raw_id, result_reply(one.raw_id, "{}"), AnswerOrder::in_order);
+    context_.clients.finish_if_done(*client);
+  }
+  std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(subscribing_));
+  for (const auto& listen : listens_) {
+    Client* const client = context_.clients.find(listen->client);
+    if (client != nullptr && !listen->is_acknowledged &&
+        (all || is_told_of(listen->filter.resources)))
+      acknowledge(*client, *listen);
+  }
 }
 
 /// Gives it what is in the ring for it, as far as its client reads.
 void Listens::feed(Client& client, Listen& listen) {
   Ring& ring = feed_.ring();
+  if (!listen.is_acknowledged) return;
   std::uint64_t lost = 0;
   while (!client.channel.congested()) {
     const RingEntry* const entry = ring.next_for(listen.reader, ring.newest(), lost);

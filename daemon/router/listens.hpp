@@ -37,6 +37,11 @@ class Listens final : public NotificationReaders {
 
   /// A client's request. REQUIRES: the session is open.
   void add(Client& client, const Frame& request);
+  /// Answers a legacy client's `resources/subscribe` once the upstream tells of the resource, which
+  /// has been accepted already. REQUIRES: a modern upstream.
+  void answer_subscribe(Client& client, const Frame& request);
+  /// The upstream tells of something else: who has waited for that is answered.
+  void upstream_tells();
   /// Ends the listen of this id; false if the client has none.
   bool cancel(Client& client, std::string_view raw_id);
   /// REQUIRES: it was taken out of Clients.
@@ -64,6 +69,13 @@ class Listens final : public NotificationReaders {
     SubscriptionFilter filter;
     std::string extensions;  ///< that its client declares, as JSON; empty: none
     RingReader reader;
+    bool is_acknowledged = false;
+  };
+  /// A legacy client's subscription that waits for the upstream.
+  struct Subscribing {
+    ClientId client;
+    std::string raw_id;
+    std::string uri;
   };
   /// Who holds a resource at the upstream.
   struct Held {
@@ -71,6 +83,9 @@ class Listens final : public NotificationReaders {
     SteadyTime until{};  ///< with none: goes then
   };
 
+  bool is_told_of(const SubscriptionFilter::Texts& uris) const;
+  void acknowledge(Client& client, Listen& listen);
+  void answer_waiting(bool all);
   SubscriptionFilter honoured(SubscriptionFilter asked) const;
   void feed(Client& client, Listen& listen);
   void hold(const SubscriptionFilter& filter);
@@ -85,6 +100,8 @@ class Listens final : public NotificationReaders {
   std::vector<std::unique_ptr<Listen>> listens_;
   std::map<std::string, Held> held_;
   DeadlineTimer expiry_;
+  std::vector<Subscribing> subscribing_;
+  DeadlineTimer late_;  ///< who still waits then is answered all the same
 };
 
 }  // namespace bridge

@@ -132,8 +132,13 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
       server_requests_.cancel(std::move(frame));
     return;
   }
-  if (!origin && frame.subscription_id.present())
+  if (!origin && frame.subscription_id.present()) {
     origin = in_flight_.named_by(frame.text(frame.subscription_id));
+    if (!origin) {  // of a stream that was given up
+      ++statistics_.dropped_notifications;
+      return;
+    }
+  }
   if (!origin && frame.method == "notifications/message" && in_flight_.pass_log_message_on(frame) &&
       context_.session.is_modern())
     return;

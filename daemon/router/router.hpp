@@ -85,6 +85,7 @@ class Router final : public ClientEvents,
   std::string capabilities_of_opener() const override { return frames_.declared_capabilities(); }
   SessionSettings settings() const override;
   void take_settings(const SessionSettings& settings) override;
+  void listen_acknowledged() override { listens_.upstream_tells(); }
   void listen_resumed(const SubscriptionFilter& filter) override;
   void remake(Outgoing& message, bool under_new_id) override {
     in_flight_.remake(message, under_new_id);

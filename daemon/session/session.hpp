@@ -110,6 +110,8 @@ class Session final : public UpstreamEvents,
   /// Whether messages need the headers that mirror them.
   bool mirrors_headers() const { return cancels_by_closing(); }
   std::string_view target() const { return upstream_.target(); }
+  /// What a modern server tells of now; null: nothing.
+  const SubscriptionFilter* listened_to() const { return listen_.listened_to(); }
   /// What of a modern server is listened for from now on, with these capabilities (JSON).
   void listen_for(SubscriptionFilter filter, std::string capabilities) {
     listen_.want(std::move(filter), std::move(capabilities));
@@ -200,6 +202,7 @@ class Session final : public UpstreamEvents,
   void probe_is_slow() override;
   void probe_failed(Failure failure) override;
   void listen_changed(ServerStream state) override;
+  void listen_acknowledged() override { events_->listen_acknowledged(); }
   void listen_resumed(const SubscriptionFilter& filter) override;
 
   // What comes of an opening: session_opening.cpp.

@@ -51,6 +51,8 @@ class SessionEvents {
   virtual SessionSettings settings() const = 0;
   /// What an earlier daemon's clients have set.
   virtual void take_settings(const SessionSettings& settings) = 0;
+  /// A modern server tells of what was asked for last (Session::listened_to).
+  virtual void listen_acknowledged() = 0;
   /// The stream on which a modern server was listened to was broken for a time, in which changes of
   /// what it was for went unseen.
   virtual void listen_resumed(const SubscriptionFilter& filter) = 0;

@@ -53,8 +53,11 @@ void UpstreamListen::want(SubscriptionFilter filter, std::string capabilities) {
   const bool is_asked = now_ != UpstreamId{} || next_ != UpstreamId{};
   if (!is_open_ || (is_asked && asked_ == wanted_)) return;
   // A refused stream is asked for again with another filter; a broken one when its time has come.
-  if (!retry_.is_set())
-    retry_.set_at_latest(std::max(loop_.now(), started_ + UpstreamListen::between_openings));
+  if (!retry_.is_set()) retry_.set_at_latest(soonest());
+}
+
+SteadyTime UpstreamListen::soonest() const {
+  return std::max(loop_.now(), started_before_ + 2 * between_openings);
 }
 
 void UpstreamListen::start() {
@@ -67,7 +70,7 @@ void UpstreamListen::start() {
     set_state(ServerStream::off);
     return;
   }
-  started_ = loop_.now();
+  started_before_ = std::exchange(started_, loop_.now());
   next_ = sender_.stream("subscriptions/listen",
                          fmt::format(R"({{"notifications":{}}})", asked_.json()), capabilities_);
   if (now_ == UpstreamId{}) set_state(ServerStream::waiting);
@@ -121,7 +124,9 @@ void UpstreamListen::acknowledged(UpstreamId stream) {
     give_up(now_);
   }
   now_ = std::exchange(next_, UpstreamId{});
+  acknowledged_ = asked_;
   set_state(ServerStream::open);
+  events_.listen_acknowledged();
   if (is_resumed) events_.listen_resumed(asked_);
 }
 
@@ -156,11 +161,10 @@ void UpstreamListen::over(UpstreamId stream, bool refused) {
     return;
   }
   set_state(ServerStream::waiting);
-  const auto soonest = started_ + UpstreamListen::between_openings;
   const auto after =
       backoff_.tries() == 0 && had_stream_ ? loop_.now() : loop_.now() + backoff_.next();
   if (backoff_.tries() == 0) backoff_.next();
-  retry_.set_at_latest(std::max(soonest, after));
+  retry_.set_at_latest(std::max(started_ + between_openings, after));
 }
 
 void UpstreamListen::set_state(ServerStream state) {

@@ -26,12 +26,15 @@ namespace bridge {
 /// notification that came while two streams were open.
 class UpstreamListen {
  public:
-  /// Never more than two openings a second, also as the server sees them arrive.
+  /// Never more than two openings in twice this time: two a second, also as the server sees them
+  /// arrive.
   static constexpr std::chrono::milliseconds between_openings{525};
 
   class Events {
    public:
     virtual void listen_changed(ServerStream state) = 0;
+    /// What is asked for is told of from now on (listened_to()).
+    virtual void listen_acknowledged() = 0;
     /// It is open again after a gap, in which changes of what it names went unseen.
     virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
 
@@ -64,8 +67,13 @@ class UpstreamListen {
   void ended(UpstreamId stream, const Ending& ending);
 
   ServerStream state() const { return state_; }
+  /// What the upstream tells of now; null: nothing.
+  const SubscriptionFilter* listened_to() const {
+    return now_ != UpstreamId{} ? &acknowledged_ : nullptr;
+  }
 
  private:
+  SteadyTime soonest() const;
   void start();
   void over(UpstreamId stream, bool refused);
   void give_up(UpstreamId& stream);
@@ -78,7 +86,8 @@ class UpstreamListen {
   Log& log_;
   Events& events_;
   SubscriptionFilter wanted_;
-  SubscriptionFilter asked_;  ///< of the newest stream
+  SubscriptionFilter asked_;         ///< of the newest stream
+  SubscriptionFilter acknowledged_;  ///< of now_
   std::string capabilities_ = "{}";
   bool is_open_ = false;     ///< the session is
   bool had_stream_ = false;  ///< in this session: one that was acknowledged
@@ -89,6 +98,7 @@ class UpstreamListen {
   std::map<std::string, std::pair<int, int>> seen_;
   ServerStream state_ = ServerStream::off;
   SteadyTime started_{};
+  SteadyTime started_before_{};  ///< the one before
   Backoff backoff_;
   DeadlineTimer retry_;
   DeadlineTimer overlap_;

@@ -51,6 +51,7 @@ class FakeSessionEvents final : public SessionEvents {
   void session_open() override { told.emplace_back("open"); }
   void session_closed() override { told.emplace_back("closed"); }
   void session_away() override { told.emplace_back("away"); }
+  void listen_acknowledged() override {}
   void listen_resumed(const SubscriptionFilter& filter) override {
     told.push_back("listen resumed " + filter.json());
   }
