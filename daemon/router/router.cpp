@@ -20,7 +20,7 @@ Failure shutdown_failure(Delivered delivered) {
 
 Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, NotificationFeed& feed,
                ByteBudget& budget, Log& log, RouterOptions options)
-    : options_(options),
+    : options_(std::move(options)),
       feed_(feed),
       budget_(budget),
       request_log_(loop, log, statistics_),

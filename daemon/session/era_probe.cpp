@@ -76,7 +76,7 @@ void EraProbe::answered(const Frame& response) {
   judge(answer, {}, std::string(response.text(response.result)));
 }
 
-void EraProbe::ended(Ending ending) {
+void EraProbe::ended(const Ending& ending) {
   asked_ = UpstreamId{};
   ProbeAnswer answer;
   answer.closed_connections = closed_connections_;

@@ -55,7 +55,7 @@ class EraProbe {
 
   // REQUIRES: awaits() the request that was answered or has ended.
   void answered(const Frame& response);
-  void ended(Ending ending);
+  void ended(const Ending& ending);
 
  private:
   void ask();

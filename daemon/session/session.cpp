@@ -178,7 +178,7 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
 bool Session::own_ended(UpstreamId id, Ending& ending) {
   switch (which_own(id)) {
     case OwnRequest::none: return false;
-    case OwnRequest::probe: probe_.ended(std::move(ending)); break;
+    case OwnRequest::probe: probe_.ended(ending); break;
     case OwnRequest::listen:
       listen_.ended(id, ending);
       if (ending.failure && is_unreachable(*ending.failure)) go_away(*ending.failure);

@@ -193,7 +193,7 @@ class Session final : public UpstreamEvents,
   bool has_to_probe() const;
   bool ask_for_era_again(const Failure& refusal);
   void note_other_era(Ending& ending);
-  bool take_notification(std::optional<UpstreamId> origin, Frame& notification);
+  bool take_notification(std::optional<UpstreamId> origin, const Frame& notification);
   void open_streams();
   void close_streams();
   void answer_initialize();

@@ -107,10 +107,10 @@ void Session::probe_failed(Failure failure) {
 }
 
 /// Whether it came on a stream of the session's own; what is for others is told.
-bool Session::take_notification(std::optional<UpstreamId> origin, Frame& notification) {
+bool Session::take_notification(std::optional<UpstreamId> origin, const Frame& notification) {
   std::optional<std::string> line;
   if (const UpstreamId listen = listen_.stream_of(origin, notification); listen != UpstreamId{}) {
-    line = listen_.take(listen, std::move(notification));
+    line = listen_.take(listen, notification);
   } else if (const UpstreamId events = event_streams_.stream_of(origin, notification);
              events != UpstreamId{}) {
     line = event_streams_.take(events, notification);

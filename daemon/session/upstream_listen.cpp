@@ -92,7 +92,7 @@ UpstreamId UpstreamListen::stream_of(std::optional<UpstreamId> origin, const Fra
   return awaits(stream) ? stream : UpstreamId{};
 }
 
-std::optional<std::string> UpstreamListen::take(UpstreamId stream, Frame notification) {
+std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& notification) {
   if (notification.method == "notifications/subscriptions/acknowledged") {
     acknowledged(stream);
     return std::nullopt;

@@ -61,7 +61,7 @@ class UpstreamListen {
   UpstreamId stream_of(std::optional<UpstreamId> origin, const Frame& frame) const;
   /// A notification on that stream. Returns what is to be passed on; none: it was the stream's own
   /// affair. REQUIRES: awaits(stream).
-  std::optional<std::string> take(UpstreamId stream, Frame notification);
+  std::optional<std::string> take(UpstreamId stream, const Frame& notification);
   /// The stream has ended. REQUIRES: awaits(stream).
   void answered(UpstreamId stream, const Frame& response);
   void ended(UpstreamId stream, const Ending& ending);

@@ -329,7 +329,7 @@ class BesideOldClients(Eras):
         self.assertEqual((message["method"], message["params"]["cursor"]), ("notifications/events/event", "c1"))
         self.assertNotIn("subscriptionId", json.dumps(message))
         server.restart()
-        eventually(lambda: server.events.streams, "its next stream")
+        server.wait_for("events/stream", 2)
         self.assertEqual(server.received("events/stream")[-1].params["cursor"], "c1")
 
 
