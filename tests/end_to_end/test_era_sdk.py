@@ -128,7 +128,7 @@ class OneSession(WithNode):
     def test_clients_of_both_eras_at_the_same_time_share_it(self):
         for mode in SERVERS:
             with self.subTest(mode):
-                daemon = self.start_daemon(self.sdk_server(mode))
+                daemon = self.start_daemon(self.sdk_server(mode), socket=mode)
                 running = [self.run_process("client", [NODE, REAL / "era_client.mjs", *CLIENTS[client], binary("MCP_NC"), "-s", daemon.socket_path])
                            for client in CLIENTS]
                 for process in running:
@@ -138,7 +138,7 @@ class OneSession(WithNode):
     def test_a_shell_and_the_verbs_work_with_each_server(self):
         for mode in SERVERS:
             with self.subTest(mode):
-                self.start_daemon(self.sdk_server(mode))
+                self.start_daemon(self.sdk_server(mode), socket=mode)
                 bare = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}\n'
                 out, _ = self.run_nc(stdin=bare)
                 self.assertEqual(text_of(json.loads(out.splitlines()[-1])), "hi")
