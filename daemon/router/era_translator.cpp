@@ -20,6 +20,8 @@
 namespace bridge {
 namespace {
 
+constexpr std::string_view quoted_newest_version = R"("2026-07-28")";
+
 /// Methods that 2026-07-28 has removed.
 constexpr std::array<std::string_view, 5> removed_methods = {
     "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"};
@@ -36,11 +38,9 @@ Frame frame_of(std::string bytes) { return std::get<Frame>(parse_frame(std::move
 }  // namespace
 
 std::string EraTranslator::refusal_of(const Frame& request) {
-  const std::string version =
-      find_string(request.text(request.meta), meta_key::protocol_version).value_or(std::string());
-  if (version != newest_version) {
-    return unsupported_version_error(request.text(request.protocol_version), Era::modern);
-  }
+  const std::string_view version = request.text(request.protocol_version);
+  if (!same_id(version, quoted_newest_version))
+    return unsupported_version_error(version, Era::modern);
   if (const char* missing = missing_request_meta(request))
     return error_object(json_rpc::invalid_params, missing);
   if (std::find(removed_methods.begin(), removed_methods.end(), request.method) !=
@@ -65,12 +65,12 @@ bool EraTranslator::swallows(const Frame& notification) const {
 void EraTranslator::note(const Frame& request, PendingRequest& pending) const {
   if (request.is_modern()) {
     pending.era = Era::modern;
-    const std::string_view meta = request.text(request.meta);
+    const RequestMeta meta = read_request_meta(request);
     pending.modern = std::make_unique<ModernRequest>();
-    pending.modern->declared.initialize(
-        find_member(meta, meta_key::client_capabilities).value_or("{}"));
+    pending.modern->declared.initialize(request.text(meta.client_capabilities));
     pending.modern->declared.initialized();
-    pending.modern->log_level = find_string(meta, meta_key::log_level).value_or(std::string());
+    if (const std::string_view level = request.text(meta.log_level); is_string(level))
+      pending.modern->log_level = unescape(level.substr(1, level.size() - 2));
     if (!context_.session.is_modern() && may_require_input(request.method))
       pending.modern->digest = request_digest(request);
   } else if (context_.session.is_modern() && may_require_input(request.method)) {

@@ -1,5 +1,6 @@
 """A local server behind the daemon: what passes between them, how it is started and how it is ended."""
 
+import contextlib
 import json
 import os
 import signal
@@ -265,7 +266,8 @@ class Ending(LocalServer):
         self.in_flight(1)
         daemon.signal(signal.SIGTERM)
         self.assert_error(client.answer(1), -32000, 1, "shutdown", "unknown")
-        client.send(request("ping", None, 2))
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have ended already
+            client.send(request("ping", None, 2))
         eventually(lambda: not daemon.running(), "the end")
 
 
