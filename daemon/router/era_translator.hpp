@@ -33,7 +33,7 @@ class EraTranslator {
   /// Whether the upstream has no such notification.
   bool swallows(const Frame& notification) const;
 
-  /// What of the request has to be kept for what comes of it. REQUIRES: before toward_upstream().
+  /// What of the request has to be kept for what comes of it. REQUIRES: before make_for_upstream().
   void note(const Frame& request, PendingRequest& pending) const;
   /// The request as the upstream is to get it, under this id, with the headers that mirror it: what
   /// the message says of both is set. Returns why it cannot be sent; empty: it can.
