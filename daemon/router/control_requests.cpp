@@ -9,9 +9,11 @@ namespace bridge {
 namespace {
 
 /// What a modern client asks the bridge itself is answered as its revision wants it.
-std::string as_modern(std::string response) {
-  const auto parsed = parse_frame(std::move(response));
-  return for_modern_client(std::get<Frame>(parsed), "bridge/", false);
+std::string as_modern(const std::string& response) {
+  const auto parsed = parse_frame(response);
+  // What it repeats of notifications may be nested too deeply to be read.
+  const auto* const frame = std::get_if<Frame>(&parsed);
+  return frame != nullptr ? for_modern_client(*frame, "bridge/", false) : response;
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ void ControlRequests::answer(Client& client, const Frame& request) {
     Client* const asker = context_.clients.find(id);
     if (asker == nullptr) return;
     --asker->control_unanswered;
-    if (is_modern) response = as_modern(std::move(response));
+    if (is_modern) response = as_modern(response);
     asker->channel.answer(raw_id, std::move(response), order);
     context_.clients.finish_if_done(*asker);
   });

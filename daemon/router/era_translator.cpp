@@ -32,8 +32,22 @@ std::string error_object(int code, std::string_view message, std::string_view da
              : fmt::format(R"({{"code":{},"message":{},"data":{}}})", code, quote(message), data);
 }
 
-/// Bytes of the bridge's own, or edited by it.
+/// Bytes of the bridge's own, or edited by it in a way that nests nothing deeper.
 Frame frame_of(std::string bytes) { return std::get<Frame>(parse_frame(std::move(bytes))); }
+
+/// The level that `logging/setLevel` was asked for with these params, with its quotes; empty: none
+/// of the eight.
+std::string level_of(std::string_view params) {
+  const std::string level = find_string(params, "level").value_or(std::string());
+  return reaches_level(level, level) ? quote(level) : std::string();
+}
+
+/// The same of an edit that may nest what a peer has said beyond the limit: then `otherwise`.
+Frame frame_of(std::string bytes, Frame otherwise) {
+  auto parsed = parse_frame(std::move(bytes));
+  auto* const frame = std::get_if<Frame>(&parsed);
+  return frame != nullptr ? std::move(*frame) : std::move(otherwise);
+}
 
 }  // namespace
 
@@ -80,9 +94,7 @@ void EraTranslator::note(const Frame& request, PendingRequest& pending) const {
 }
 
 std::string EraTranslator::capabilities_of(const Client* client) const {
-  if (client != nullptr && !client->capabilities.empty() &&
-      client->capabilities.size() <= longest_capabilities)
-    return client->capabilities;
+  if (client != nullptr && !client->capabilities.empty()) return client->capabilities;
   std::string own = context_.options.client_capabilities;
   if (own.empty()) own = "{}";
   const bool answers = client != nullptr && client->declared.covers("elicitation/create", {});
@@ -94,13 +106,13 @@ std::string EraTranslator::make_for_upstream(Frame request, const Client* client
   const Session& session = context_.session;
   if (session.is_modern() && !request.is_modern()) {
     const std::string capabilities = capabilities_of(client);
-    const std::string level(find_member(restorable_.log_level_params(), "level").value_or(""));
+    const std::string known_level = level_of(restorable_.log_level_params());
     RequestIdentity identity;
     identity.client_capabilities = capabilities;
     identity.client_info = client != nullptr && !client->info.empty()
                                ? std::string_view(client->info)
                                : std::string_view(own_client_info);
-    identity.log_level = level;
+    identity.log_level = known_level;
     request = frame_of(with_request_meta(request, identity));
   } else if (!session.is_modern() && request.is_modern()) {
     request = frame_of(without_request_meta(request));
@@ -136,7 +148,8 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
   if (!modern_upstream && pending.era == Era::modern) {
     const bool answers_urls =
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
-    return frame_of(for_modern_client(response, pending.method, answers_urls));
+    std::string bytes = for_modern_client(response, pending.method, answers_urls);
+    return frame_of(std::move(bytes), std::move(response));
   }
   if (modern_upstream && pending.era == Era::legacy && !is_complete(response)) {
     const Failure failure = failure_of(

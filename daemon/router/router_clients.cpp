@@ -8,9 +8,24 @@
 #include "jsonrpc/reply.hpp"
 #include "mcp/methods.hpp"
 #include "router/router.hpp"
+#include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
+namespace {
+
+/// What of an `initialize` goes with each of its client's requests to a modern upstream: not what
+/// is long, nor what would be nested beyond the limit where it stands then. Empty: nothing.
+std::string for_each_request(std::string_view object) {
+  constexpr std::size_t nested_in = 16;
+  JsonScanner scanner(object, nested_in);
+  Slice value;
+  const bool fits =
+      object.size() <= longest_capabilities && is_object(object) && scanner.value(value);
+  return std::string(fits ? object : std::string_view());
+}
+
+}  // namespace
 
 void Router::client_connected(ClientChannel& channel) {
   Client& client = clients_.add(channel, budget_);
@@ -189,9 +204,9 @@ bool Router::refuse_modern(Client& client, const Frame& request) {
 
 void Router::note_initialize(Client& client, const Frame& initialize) {
   const std::string_view params = initialize.text(initialize.params);
-  client.capabilities = std::string(find_member(params, "capabilities").value_or(""));
-  client.info = std::string(find_member(params, "clientInfo").value_or(""));
-  client.declared.initialize(client.capabilities);
+  client.capabilities = for_each_request(find_member(params, "capabilities").value_or(""));
+  client.info = for_each_request(find_member(params, "clientInfo").value_or(""));
+  client.declared.initialize(find_member(params, "capabilities").value_or(""));
 }
 
 void Router::client_notification(Client& client, Frame frame) {

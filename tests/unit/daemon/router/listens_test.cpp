@@ -224,3 +224,50 @@ TEST_CASE("what a client was fed before it showed to be a modern one is given ba
   t.initialize(client, "2");
   CHECK(client.feed == RingFeed::takes);
 }
+
+TEST_CASE("what is nested as deeply as can be stays harmless where it is translated") {
+  const auto nested = [](int levels) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text += R"({"a":)";
+    return text + "1" + std::string(static_cast<std::size_t>(levels), '}');
+  };
+  SUBCASE("the capabilities of an initialize, before a modern upstream") {
+    RouterFixture t;
+    t.upstream.modern_possible = true;
+    FakeClient& client = t.connect();
+    t.initialize(client, "1", nested(1000));
+    t.upstream.answer(t.upstream.id_of("server/discover"),
+                      R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
+    client.take_lines();
+    for (const int levels : {1000, 1020, 1021, 1022}) {
+      t.initialize(client, "2", nested(levels));
+      t.send(
+          client,
+          fmt::format(
+              R"({{"jsonrpc":"2.0","id":4,"method":"logging/setLevel","params":{{"level":{}}}}})",
+              nested(levels)));
+      const std::size_t before = t.upstream.count("tools/call");
+      t.call(client, "3");
+      CHECK(t.upstream.count("tools/call") == before + 1);
+    }
+  }
+  SUBCASE("an error of a legacy upstream for a modern client") {
+    Open t;
+    FakeClient& client = t.connect();
+    for (const int levels : {1010, 1017, 1018, 1019}) {
+      t.modern(client, "tools/list");
+      t.upstream.answer_error(
+          t.upstream.id_of("tools/list"),
+          fmt::format(R"({{"code":-32042,"message":"m","data":{{"elicitations":[{}]}}}})",
+                      nested(levels)));
+      CHECK(client.take_lines().size() == 1);
+    }
+  }
+  SUBCASE("a notification in an answer of the bridge's own") {
+    Open t;
+    FakeClient& client = t.connect();
+    t.control.result = nested(1024);
+    t.modern(client, "bridge/notifications");
+    CHECK(client.take_lines().size() == 1);
+  }
+}

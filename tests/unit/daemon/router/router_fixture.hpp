@@ -188,8 +188,8 @@ struct RouterFixture {
   /// `bridge/later` is answered when the test says so, everything else at once.
   struct FakeControl final : Control {
     void answer(const Frame& request, Reply reply) override {
-      const std::string response =
-          fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{}}}})", request.text(request.id));
+      const std::string response = fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})",
+                                               request.text(request.id), result);
       if (request.method == "bridge/later") {
         later.push_back([reply = std::move(reply), response] { reply(response); });
       } else {
@@ -197,6 +197,7 @@ struct RouterFixture {
       }
     }
     std::vector<std::function<void()>> later;
+    std::string result = "{}";
   };
 
   SimulatedClock clock;
