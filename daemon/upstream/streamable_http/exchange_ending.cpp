@@ -100,7 +100,11 @@ void Exchange::answer_complete() {
     return;
   }
   if (head().is_event_stream()) {
-    end(std::nullopt);
+    if (session_is_over_) {  // it may not be continued any more
+      end_in_vain();
+    } else {
+      end(std::nullopt);
+    }
     return;
   }
   const int status = head().status;
