@@ -1,9 +1,8 @@
 #include "session/era_probe.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
+#include "session/opening_failure.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -83,12 +82,7 @@ void EraProbe::ended(const Ending& ending) {
   Failure failure = ending.failure.value_or(
       failure_of(ErrorKind::closed, Delivered::unknown, "the upstream's answer is empty"));
   answer.status = failure.status;
-  std::optional<Frame> response;
-  if (!failure.error_object.empty()) {
-    auto parsed = parse_frame(
-        fmt::format(R"({{"jsonrpc":"2.0","id":null,"error":{}}})", failure.error_object));
-    if (auto* frame = std::get_if<Frame>(&parsed)) response = std::move(*frame);
-  }
+  const std::optional<Frame> response = error_of(failure);
   answer.response = response ? &*response : nullptr;
   if (ending.failure) answer.failure = failure_of_probe(failure);
   if (answer.failure == ProbeFailure::connection_closed) ++answer.closed_connections;

@@ -67,6 +67,15 @@ Failure failure_of_version(std::string_view version) {
   return failure;
 }
 
+std::optional<Frame> error_of(const Failure& failure) {
+  const std::string& error =
+      failure.error_object.empty() ? failure.upstream_error : failure.error_object;
+  if (error.empty()) return std::nullopt;
+  auto parsed = parse_frame(fmt::format(R"({{"jsonrpc":"2.0","id":null,"error":{}}})", error));
+  auto* frame = std::get_if<Frame>(&parsed);
+  return frame != nullptr ? std::optional(std::move(*frame)) : std::nullopt;
+}
+
 bool is_definitive(const Failure& failure) {
   if (failure.definitive || !failure.error_object.empty()) return true;
   return failure.status >= 400 && failure.status < 500 && failure.status != 429;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/failure.hpp"
+#include "jsonrpc/frame.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -26,6 +28,10 @@ Failure failure_of_initialize_ending(Ending ending, std::string_view malformed);
 
 /// Its answer has a `protocolVersion` that fits no header.
 Failure failure_of_version(std::string_view version);
+
+/// The upstream's JSON-RPC error in a failure, as a message that can be judged; nothing if it has
+/// none.
+std::optional<Frame> error_of(const Failure& failure);
 
 /// Whether another try would end the same way.
 bool is_definitive(const Failure& failure);

@@ -10,19 +10,6 @@
 #include "session/session.hpp"
 
 namespace bridge {
-namespace {
-
-/// The error of a failure as a message that can be judged; nothing if it has none.
-std::optional<Frame> error_of(const Failure& failure) {
-  const std::string& error =
-      failure.error_object.empty() ? failure.upstream_error : failure.error_object;
-  if (error.empty()) return std::nullopt;
-  auto parsed = parse_frame(fmt::format(R"({{"jsonrpc":"2.0","id":null,"error":{}}})", error));
-  auto* frame = std::get_if<Frame>(&parsed);
-  return frame != nullptr ? std::optional(std::move(*frame)) : std::nullopt;
-}
-
-}  // namespace
 
 bool Session::has_to_probe() const {
   if (!upstream_.may_be_modern() || options_.era == EraOption::legacy) return false;

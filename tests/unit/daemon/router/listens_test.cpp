@@ -30,6 +30,16 @@ struct Open : RouterFixture {
             R"({{"jsonrpc":"2.0","id":{},"method":"subscriptions/listen","params":{{{},"notifications":{}}}}})",
             id, meta, filter));
   }
+  /// A legacy client that has subscribed a resource.
+  FakeClient& connect_subscribed(std::string_view uri) {
+    FakeClient& client = connect();
+    send(client,
+         fmt::format(
+             R"({{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{{"uri":"{}"}}}})",
+             uri));
+    upstream.answer(upstream.id_of("resources/subscribe"));
+    return client;
+  }
   void modern(const FakeClient& client, std::string_view method) {
     send(client,
          fmt::format(R"({{"jsonrpc":"2.0","id":9,"method":"{}","params":{{{}}}}})", method, meta));
@@ -102,9 +112,7 @@ TEST_CASE("a resource is subscribed once for all who listen, and left when the l
 
 TEST_CASE("what a legacy client has subscribed stays when nobody listens any more") {
   Open t;
-  FakeClient& legacy = t.connect();
-  t.send(legacy, R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a"}})");
-  t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+  t.connect_subscribed("a");
   FakeClient& modern = t.connect();
   t.listen(modern, "1", R"({"resourceSubscriptions":["a"]})");
   CHECK(t.upstream.count("resources/subscribe") == 1);
@@ -114,9 +122,7 @@ TEST_CASE("what a legacy client has subscribed stays when nobody listens any mor
 
 TEST_CASE("a legacy client that unsubscribes leaves a listen what it listens for") {
   Open t;
-  FakeClient& legacy = t.connect();
-  t.send(legacy, R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a"}})");
-  t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+  FakeClient& legacy = t.connect_subscribed("a");
   FakeClient& modern = t.connect();
   t.listen(modern, "1", R"({"resourceSubscriptions":["a"]})");
   t.send(legacy,
