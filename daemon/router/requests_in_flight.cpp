@@ -20,6 +20,8 @@ namespace {
 constexpr std::chrono::milliseconds look_again{500};
 /// So many pages of a server's list of tools are read to know their headers.
 constexpr int max_tool_pages = 100;
+/// However many they are, and however slowly they come, a call waits so long for them.
+constexpr std::chrono::seconds longest_listing{30};
 
 Failure failure_of_end(Ending& ending, std::string_view malformed) {
   if (ending.failure) return std::move(*ending.failure);
@@ -133,11 +135,13 @@ bool RequestsInFlight::wants_tools_listed(UpstreamId id, Ending& ending) {
   awaiting_tools_.push_back(std::move(*ending.unanswered));
   if (awaiting_tools_.size() > 1) return true;
   listed_pages_ = 0;
+  listing_.set_after(longest_listing);
   start_own("tools/list", {});
   return true;
 }
 
 void RequestsInFlight::tools_listed(const Frame& response) {
+  if (awaiting_tools_.empty()) return;  // it came too late
   const auto cursor = find_member(response.text(response.result), "nextCursor");
   if (cursor && is_string(*cursor) && ++listed_pages_ < max_tool_pages) {
     start_own("tools/list", fmt::format(R"({{"cursor":{}}})", *cursor));
@@ -147,10 +151,16 @@ void RequestsInFlight::tools_listed(const Frame& response) {
 }
 
 void RequestsInFlight::mirror_again() {
+  listing_.clear();
   for (Outgoing& message : std::exchange(awaiting_tools_, {})) {
     if (table_.find(message.id) == nullptr) continue;  // cancelled meanwhile
-    translator_.mirror_again(message);
-    context_.session.send(std::move(message));
+    if (context_.session.is_open()) {
+      translator_.mirror_again(message);
+      context_.session.send(std::move(message));
+    } else {
+      give_up(message.id, failure_of(ErrorKind::session, Delivered::no,
+                                     "the session was lost while the tools were listed"));
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
 #include "router/era_translator.hpp"
 #include "router/pending_requests.hpp"
@@ -48,7 +49,11 @@ class RequestsInFlight {
 
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
                    EraTranslator& translator, RequestEvents& events)
-      : context_(context), restorable_(restorable), translator_(translator), events_(events) {}
+      : context_(context),
+        restorable_(restorable),
+        translator_(translator),
+        events_(events),
+        listing_(context.loop, [this] { mirror_again(); }) {}
 
   // To the upstream.
   /// REQUIRES: the session is open.
@@ -144,6 +149,7 @@ class RequestsInFlight {
   PendingRequests table_;
   std::vector<Outgoing> awaiting_tools_;  ///< calls to be sent again when the tools are listed
   int listed_pages_ = 0;
+  DeadlineTimer listing_;      ///< they wait no longer than that
   std::size_t suspended_ = 0;  ///< of the table
 };
 
