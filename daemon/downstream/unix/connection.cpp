@@ -65,6 +65,7 @@ bool Connection::may_read() const {
 }
 
 void Connection::start() {
+  outbox_.take_place(context_.loop.wall_time());
   events_.client_connected(*this);
   stall_.set_after(first_frame_time);
   read_ready();

@@ -17,13 +17,20 @@ void Outbox::push_ahead(std::string frame) {
   ahead_.push_back(std::move(frame));
 }
 
-void Outbox::join(WallTime now) {
-  if (reading_) return;
+void Outbox::take_place(WallTime now) {
+  if (place_ != Place::none) return;
   reader_ = ring_.join(now);
-  reading_ = true;
+  place_ = Place::taken;
 }
 
-void Outbox::stop_reading() { reading_ = false; }
+void Outbox::join(WallTime now) {
+  if (place_ == Place::reads) return;
+  if (place_ == Place::taken) ring_.expire(now);
+  take_place(now);
+  place_ = Place::reads;
+}
+
+void Outbox::stop_reading() { place_ = Place::none; }
 
 void Outbox::stop_at_newest() { last_to_read_ = ring_.newest(); }
 
@@ -47,11 +54,11 @@ std::size_t Outbox::gather(iovec* pieces, std::size_t capacity) {
     return std::min(next == queued_.end() ? ring_.newest() : next->behind, last_to_read_);
   };
   // What is not for this client, or was pushed out before it came to it, is passed for good.
-  if (reading_) ring_.next_for(reader_, until(), lost_);
+  if (reads_ring()) ring_.next_for(reader_, until(), lost_);
   RingReader reader = reader_;
   while (gathered_.size() < capacity) {
     std::uint64_t lost_before = 0;
-    const RingEntry* entry = reading_ ? ring_.next_for(reader, until(), lost_before) : nullptr;
+    const RingEntry* entry = reads_ring() ? ring_.next_for(reader, until(), lost_before) : nullptr;
     if (entry != nullptr) {
       Ring::advance(reader, *entry);
       add_piece(pieces, Source::ring, entry->line.data(), entry->line.size());
@@ -143,7 +150,7 @@ void Outbox::acknowledge() {
 
 void Outbox::give_back() {
   ring_.give_back(reader_);
-  reading_ = false;
+  place_ = Place::none;
 }
 
 std::uint64_t Outbox::take_lost() { return std::exchange(lost_, 0); }

@@ -28,7 +28,11 @@ class Outbox {
   /// Queues a frame ahead of all that has not begun to be written.
   void push_ahead(std::string frame);
 
-  /// Begins to read the ring, or stops.
+  /// Takes its place in the ring without reading yet: what comes from now on is for it, whoever
+  /// takes it meanwhile.
+  void take_place(WallTime now);
+  /// Begins to read the ring from its place, or from the present one if it has none; or stops, and
+  /// gives up its place.
   void join(WallTime now);
   void stop_reading();
   /// Reads no further than what is in the ring now.
@@ -44,14 +48,14 @@ class Outbox {
   /// acknowledged.
   void acknowledge();
   bool has_unacknowledged() const {
-    return (reading_ && reader_.acknowledged < reader_.next) || !written_entries_.empty();
+    return (reads_ring() && reader_.acknowledged < reader_.next) || !written_entries_.empty();
   }
   /// The client did not want what it was given of the ring: nobody has taken that.
   void give_back();
 
   std::size_t bytes() const { return bytes_; }
   std::size_t frames() const { return queued_.size() + ahead_.size() + (partial_.empty() ? 0 : 1); }
-  bool reads_ring() const { return reading_; }
+  bool reads_ring() const { return place_ == Place::reads; }
   const RingReader& reader() const { return reader_; }
   /// Ring entries that were pushed out before this client came to read them; counted once.
   std::uint64_t take_lost();
@@ -62,6 +66,7 @@ class Outbox {
     Sequence behind;  ///< goes after the ring's entries up to this one
     Sequence entry;   ///< of the ring, of which it tells; 0: none
   };
+  enum class Place : std::uint8_t { none, taken, reads };
   enum class Source : std::uint8_t { partial, ahead, queued, ring };
   struct Piece {
     Source source;
@@ -78,7 +83,7 @@ class Outbox {
   Ring& ring_;
   RingReader reader_;
   Sequence last_to_read_ = static_cast<Sequence>(~std::uint64_t{0});
-  bool reading_ = false;
+  Place place_ = Place::none;  ///< in the ring
   std::deque<std::string> ahead_;
   std::deque<Queued> queued_;
   std::string partial_;  ///< a frame of which a part was written

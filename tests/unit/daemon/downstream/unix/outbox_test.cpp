@@ -40,6 +40,46 @@ TEST_CASE("who does not read the ring gets its answers only") {
   CHECK_FALSE(outbox.reads_ring());
 }
 
+TEST_CASE("what comes once it has its place is for it, even if others take that before it reads") {
+  Ring ring{RingLimits{}};
+  push(ring, "before");
+  Outbox outbox(ring);
+  outbox.take_place(now);
+  push(ring, "after");
+  CHECK(write_all(outbox).empty());
+  CHECK_FALSE(outbox.has_unacknowledged());
+  RingReader other = ring.join(now);
+  drain(ring, other);
+  acknowledge(ring, other);
+  outbox.join(now);
+  CHECK(write_all(outbox) == "after\n");
+}
+
+TEST_CASE("what was pushed out between its place and its reading is told as lost") {
+  RingLimits limits;
+  limits.entries = 1;
+  Ring ring(limits);
+  Outbox outbox(ring);
+  outbox.take_place(now);
+  for (const char* text : {"a", "b", "c"}) push(ring, text);
+  outbox.join(now);
+  CHECK(write_all(outbox) == "c\n");
+  CHECK(outbox.take_lost() == 2);
+}
+
+TEST_CASE("who stops reading has no place any more") {
+  Ring ring{RingLimits{}};
+  Outbox outbox(ring);
+  outbox.take_place(now);
+  outbox.stop_reading();
+  push(ring, "a");
+  RingReader other = ring.join(now);
+  drain(ring, other);
+  acknowledge(ring, other);
+  outbox.join(now);
+  CHECK(write_all(outbox).empty());
+}
+
 TEST_CASE("a frame sent ahead overtakes all that has not begun") {
   Ring ring{RingLimits{}};
   push(ring, "n1");
