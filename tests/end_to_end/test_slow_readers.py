@@ -32,7 +32,7 @@ class NotReading(Case):
     def test_what_is_not_read_for_it_meanwhile_is_not_late(self):
         for option in ("--request-timeout", "--request-max"):
             with self.subTest(option):
-                server, daemon = self.bridge("--client-buffer", "64K", option, "2s", upstream=("--answers", "sse"))
+                server, daemon = self.bridge("--client-buffer", "64K", option, "4s", upstream=("--answers", "sse"))
                 stuck, other = self.small(daemon), self.client(daemon)
                 # More than a socket holds by far, whatever the kernel gives it.
                 stuck.send(*[call("big", {"bytes": 3_000_000}, id) for id in (1, 2)])
@@ -41,7 +41,7 @@ class NotReading(Case):
                 stuck.send(call("slow", {"steps": 3, "delayMs": 100}, 3))
                 server.log("tools/call", wait=3)
                 for step in range(5):
-                    other.call("slow", {"steps": 1, "delayMs": 500}, step)
+                    other.call("slow", {"steps": 1, "delayMs": 1000}, step)
                 self.assertEqual([len(text_of(message)) for message in stuck.lines(2)], [3_000_000] * 2)
                 self.assertEqual(text_of(stuck.answer(3)), "done after 3 steps")
                 self.assertEqual(server.log("notifications/cancelled"), [])
@@ -87,7 +87,7 @@ class NotReading(Case):
         self.assertEqual(text_of(other.call("echo", {"message": "goes on"})), "goes on")
 
     def test_one_that_reads_a_little_is_not_disconnected(self):
-        _, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "1s")
+        _, daemon = self.bridge("--client-buffer", "100K", "--client-stall", "5s")
         slow = self.small(daemon)
         slow.send(*[call("big", {"bytes": 300_000}, n) for n in range(4)])
         got = sorted(slow.line()["id"] for _ in range(4))
