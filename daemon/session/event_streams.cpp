@@ -13,7 +13,8 @@
 namespace bridge {
 namespace {
 
-constexpr std::string_view capabilities = R"({"extensions":{"io.modelcontextprotocol/events":{}}})";
+constexpr std::string_view declared_capabilities =
+    R"({"extensions":{"io.modelcontextprotocol/events":{}}})";
 
 }  // namespace
 
@@ -43,7 +44,7 @@ void EventStreams::start(Stream& stream) {
     params += fmt::format(R"(,"arguments":{})", stream.event.arguments);
   if (!stream.cursor.empty()) params += fmt::format(R"(,"cursor":{})", stream.cursor);
   stream.started = loop_.now();
-  stream.id = sender_.stream("events/stream", params + '}', capabilities);
+  stream.id = sender_.stream("events/stream", params + '}', declared_capabilities);
 }
 
 const EventStreams::Stream* EventStreams::find(UpstreamId id) const {
