@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "render/base64.hpp"
 #include "render/save.hpp"
+#include "text/base64.hpp"
 
 namespace client {
 namespace {
@@ -13,7 +13,7 @@ std::string with_line_end(const std::string& text) {
 }
 
 bool present_data(const ContentPart& part, const std::string& save_folder, Console& console) {
-  const auto bytes = decode_base64(part.text);
+  const auto bytes = bridge::decode_base64(part.text);
   if (!bytes) {
     console.note(
         fmt::format("the server sent {} data that is no Base64 (--json shows it)", part.what));

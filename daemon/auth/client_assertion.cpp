@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "base/base64.hpp"
+#include "text/base64.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {

@@ -1,6 +1,6 @@
 #include "http/form.hpp"
 
-#include "base/base64.hpp"
+#include "text/base64.hpp"
 
 namespace bridge {
 namespace {

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "render/base64.hpp"
 #include "render/content.hpp"
 #include "render/save.hpp"
 
@@ -100,17 +99,6 @@ TEST_CASE("only isError true is an error") {
   CHECK(is_tool_error(R"({"isError":true})"));
   CHECK_FALSE(is_tool_error(R"({"isError":false})"));
   CHECK_FALSE(is_tool_error("{}"));
-}
-
-TEST_CASE("Base64 is decoded strictly") {
-  CHECK(decode_base64("") == std::string());
-  CHECK(decode_base64("aGVsbG8=") == std::string("hello"));
-  CHECK(decode_base64("aGVsbG8") == std::string("hello"));
-  CHECK(decode_base64("aGVs\r\nbG8=") == std::string("hello"));
-  CHECK(decode_base64("+/-_")->size() == 3);
-  CHECK_FALSE(decode_base64("a"));
-  CHECK_FALSE(decode_base64("a=b="));
-  CHECK_FALSE(decode_base64("a b c"));
 }
 
 TEST_CASE("file names are sensible and never a path") {

@@ -7,7 +7,7 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
-#include "base/base64.hpp"
+#include "text/base64.hpp"
 #include "text/json_text.hpp"
 
 using namespace bridge;

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "auth/token_request.hpp"
-#include "base/base64.hpp"
+#include "text/base64.hpp"
 
 using namespace bridge;
 using namespace std::string_literals;
