@@ -33,4 +33,5 @@ def release_binary(variable):
 
 def is_sanitized(path):
     with open(path, "rb") as program:
-        return b"__asan_init" in program.read()
+        code = program.read()
+    return b"__asan_init" in code or b"__tsan_init" in code

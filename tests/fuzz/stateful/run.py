@@ -18,7 +18,7 @@ from ledger import Ledger
 from quiet import Footprint, until_small
 import scenario
 from timeline import Timeline
-from world import World, binary, release_binary
+from world import World, binary, is_sanitized, release_binary
 
 FIXED_SEEDS = range(1, 13)
 SCENARIOS = 6
@@ -75,13 +75,6 @@ def report(seed, number, world, ledger):
     for line in ledger.timeline.about(ledger.words):
         print("    " + line)
     sys.stdout.flush()
-
-
-def is_sanitized(path):
-    """Then its memory says nothing."""
-    with open(path, "rb") as program:
-        code = program.read()
-    return b"__asan_init" in code or b"__tsan_init" in code
 
 
 def seeds(one):

@@ -8,7 +8,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "end_to_end"))
 
-from harness.binaries import binary, release_binary  # noqa: E402,F401
+from harness.binaries import binary, is_sanitized, release_binary  # noqa: E402,F401
 from harness.daemon import Daemon  # noqa: E402
 
 import daemon_options
