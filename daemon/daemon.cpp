@@ -43,6 +43,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       session_(loop_, ids_, *upstream_, log_, options_.session),
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(loop_, router_, session_, *upstream_, feed_),
+      tools_(loop_, client_ids_, router_, session_),
       signals_(loop_.context(), SIGTERM, SIGINT, SIGHUP),
       clients_(
           ConnectionContext{
@@ -56,6 +57,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
+  control_.set_tools(tools_);
   feed_.add_readers(clients_);
   if (options_.face.address) {
     FaceReports reports;

@@ -12,6 +12,7 @@
 #include "control/metrics.hpp"
 #include "control/metrics_file.hpp"
 #include "control/supervisor.hpp"
+#include "control/tool_lookup.hpp"
 #include "downstream/http/http_face.hpp"
 #include "downstream/unix/unix_clients.hpp"
 #include "event/event_loop.hpp"
@@ -62,6 +63,7 @@ class Daemon {
   Session session_;
   Router router_;
   ControlMethods control_;
+  ToolLookup tools_;
   asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
   std::unique_ptr<HttpFace> face_;  ///< null without --http

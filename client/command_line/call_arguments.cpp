@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "json/scan.hpp"
 #include "json/text.hpp"
@@ -46,7 +48,56 @@ std::variant<KeyAndValue, UsageError> split_word(std::string_view word, Argument
   return KeyAndValue{key, json::on_one_line(value)};
 }
 
+/// Nothing if the word has no sign between a key and a value.
+std::optional<ArgumentWord> take_apart(std::string_view word) {
+  using Form = ArgumentWord::Form;
+  if (word == "-") return ArgumentWord{Form::standard_input, "", ""};
+  const std::size_t first = word.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && word[first] == '{')
+    return ArgumentWord{Form::object, "", std::string(word)};
+  const std::size_t equals = word.find('=');
+  const std::size_t file = word.find(":@");
+  const std::size_t sign = std::min(equals, file);
+  if (sign == std::string_view::npos || sign == 0) return std::nullopt;
+  Form form = Form::text_file;
+  std::size_t key = sign;
+  std::size_t value = sign + 2;
+  if (sign == equals) {
+    const bool is_json = word[sign - 1] == ':';
+    const bool is_file = is_json && word.substr(sign + 1, 1) == "@";
+    form = is_file ? Form::json_file : is_json ? Form::json : Form::text;
+    key = is_json ? sign - 1 : sign;
+    value = is_file ? sign + 2 : sign + 1;
+  }
+  if (key == 0) return std::nullopt;
+  return ArgumentWord{form, std::string(word.substr(0, key)), std::string(word.substr(value))};
+}
+
+bool takes_standard_input(const ArgumentWord& word) {
+  using Form = ArgumentWord::Form;
+  return word.form == Form::standard_input ||
+         ((word.form == Form::text_file || word.form == Form::json_file) && word.value == "-");
+}
+
 }  // namespace
+
+std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(
+    const std::vector<std::string>& words) {
+  std::vector<ArgumentWord> all;
+  for (const std::string& word : words) {
+    if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
+    auto parsed = take_apart(word);
+    if (!parsed) {
+      return UsageError{fmt::format(
+          "argument '{}' is not key=text, key:=json, key:@FILE, key:=@FILE, '{{...}}' or -", word)};
+    }
+    const bool is_second =
+        takes_standard_input(*parsed) && std::any_of(all.begin(), all.end(), takes_standard_input);
+    if (is_second) return UsageError{"stdin can be read only once"};
+    all.push_back(std::move(*parsed));
+  }
+  return all;
+}
 
 std::variant<std::string, UsageError> build_arguments(const std::vector<std::string>& words,
                                                       ArgumentForms forms) {

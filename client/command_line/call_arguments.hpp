@@ -25,6 +25,26 @@ std::variant<std::string, UsageError> build_arguments(const std::vector<std::str
 std::variant<std::string, UsageError> build_call_arguments(const std::vector<std::string>& words,
                                                            std::string_view standard_input);
 
+/// One word of a call's arguments, taken apart.
+struct ArgumentWord {
+  enum class Form {
+    text,            ///< key=text
+    json,            ///< key:=json
+    text_file,       ///< key:@FILE; the value is the file's name, or - for stdin
+    json_file,       ///< key:=@FILE
+    object,          ///< {...}
+    standard_input,  ///< -
+  };
+  Form form = Form::text;
+  std::string key;
+  std::string value;
+};
+
+/// The words of `call`. A value is a file's name only where the sign before it says so: key=@x is
+/// the text @x. stdin can be named once. No file is read, and no JSON is looked at.
+std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(
+    const std::vector<std::string>& words);
+
 /// Is one of the words `-`?
 bool wants_standard_input(const std::vector<std::string>& words);
 

@@ -19,10 +19,13 @@ constexpr ManualEntry all_commands[] = {
 };
 
 constexpr ManualEntry call_arguments[] = {
-    {"key=text", "a string"},
+    {"key=value",
+     "made a number, a string or what else the tool's schema wants; a.b=value sets b "
+     "in the object a; given several times it is an array"},
     {"key:=json", "any JSON value, as count:=3 or list:='[1,2]'"},
-    {"'{...}'", "the whole arguments object"},
-    {"-", "the whole arguments object, from stdin"},
+    {"key:@FILE", "a string: what stands in the file (- is stdin); key:=@FILE: as JSON"},
+    {"'{...}'", "an object of arguments; what is given by key takes the place of its members"},
+    {"-", "the same, from stdin"},
 };
 
 constexpr ManualEntry general_options[] = {
@@ -47,6 +50,8 @@ constexpr ManualEntry command_options[] = {
     {"--json", "print the raw result"},
     {"--names", "tools, prompts, resources: only the names (URIs), one a line"},
     {"--save DIR", "call, read, prompt: write images, audio and blobs to files there"},
+    {"--raw",
+     "call: send the arguments as they are written, text as strings: no schema is asked for"},
     {"--for TIME", "listen: so long; 0 = only what is there now"},
     {"--count N", "listen: until N were printed"},
     {"--since SEQ",

@@ -40,6 +40,7 @@ struct Options {
   bool json = false;
   bool names = false;
   std::string save;  ///< "" = not given
+  bool raw = false;  ///< a call's arguments as they were written
 
   std::optional<Milliseconds> listen_for;  ///< 0: only what is there now
   std::optional<std::uint64_t> count;

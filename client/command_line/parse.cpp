@@ -21,7 +21,7 @@ constexpr std::size_t any_number = 100000;
 
 constexpr VerbEntry verbs[] = {
     {"tools", Verb::tools, 0, 0, ""},
-    {"call", Verb::call, 1, any_number, "NAME [key=text] [key:=json] ['{...}'] [-]"},
+    {"call", Verb::call, 1, any_number, "NAME [key=value] [key:=json] [key:@FILE] ['{...}'] [-]"},
     {"resources", Verb::resources, 0, 0, ""},
     {"read", Verb::read, 1, 1, "URI"},
     {"prompts", Verb::prompts, 0, 0, ""},
@@ -113,6 +113,7 @@ const OptionEntry option_table[] = {
      true,
      [](Text v, Options& o) { return store_text(v, o.save); },
      {Verb::call, Verb::read, Verb::prompt}},
+    {"raw", 0, false, [](Text, Options& o) { return set(o.raw); }, {Verb::call}},
     {"for",
      0,
      true,

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "json/value.hpp"
-#include "render/schema.hpp"
+#include "schema/schema.hpp"
 #include "terminal/utf8.hpp"
 #include "terminal/wrap.hpp"
 
@@ -39,7 +39,7 @@ std::vector<Parameter> read_parameters(const Value& tool) {
   for (const json::Member& property : properties->members) {
     Parameter parameter;
     parameter.name = property.name + (contains_text(required, property.name) ? "*" : "");
-    parameter.type = describe_type(property.value);
+    parameter.type = Schema(property.value, *schema).describe();
     if (const Value* preset = property.value.find("default")) {
       parameter.type += " = " + json::to_json(*preset);
     }

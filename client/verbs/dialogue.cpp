@@ -36,7 +36,7 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   ++last_id_;
   announcements_.before(method, true);
   conversation_.queue(json::make_request(id, method, params));
-  if (console_.error_is_terminal() && !is_for_the_bridge(method)) {
+  if (console_.error_is_terminal() && (!is_for_the_bridge(method) || method == "bridge/tool")) {
     look_at_ = Deadline::after(waiting_timeout);
   }
   Answer answer = *wait(deadline_, id);

@@ -7,50 +7,14 @@
 #include "json/scan.hpp"
 #include "render/lists.hpp"
 #include "terminal/visible.hpp"
+#include "verbs/server_list.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
 namespace {
 
-constexpr int most_pages = 1000;
-
-struct List {
-  std::string_view method;
-  std::string_view member;         // of the result that holds the elements
-  std::string_view name = "name";  // of an element: what it is called by
-};
-
-/// The results of all pages, as they came; or the answer that was none.
-std::variant<std::vector<std::string>, Answer> fetch(Dialogue& dialogue, const List& list) {
-  std::vector<std::string> pages;
-  std::string params;
-  for (int page = 0; page < most_pages; ++page) {
-    Answer answer = dialogue.ask(list.method, params);
-    if (answer.outcome != Answer::Outcome::result) return answer;
-    const auto cursor = json::member(answer.payload, "nextCursor");
-    const bool has_more = cursor && json::is_string(*cursor);
-    if (has_more) params = fmt::format(R"({{"cursor":{}}})", *cursor);
-    pages.push_back(std::move(answer.payload));
-    if (!has_more) return pages;
-  }
-  dialogue.console().note(fmt::format("stopped after {} pages, there are more", most_pages));
-  return pages;
-}
-
-std::vector<std::string_view> elements_of(const std::vector<std::string>& pages, const List& list) {
-  std::vector<std::string_view> all;
-  for (const std::string& page : pages) {
-    const auto array = json::member(page, list.member);
-    if (!array) continue;
-    if (const auto elements = json::elements(*array)) {
-      all.insert(all.end(), elements->begin(), elements->end());
-    }
-  }
-  return all;
-}
-
 /// One page is the server's result byte for byte; of several the elements are.
-std::string raw_result(const std::vector<std::string>& pages, const List& list) {
+std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
   if (pages.size() == 1) return pages.front() + "\n";
   std::string text = fmt::format("{{\"{}\":[", list.member);
   for (const std::string_view element : elements_of(pages, list)) {
@@ -61,7 +25,7 @@ std::string raw_result(const std::vector<std::string>& pages, const List& list) 
 }
 
 /// One a line, for other programs and the shells' completions.
-std::string names_of(const std::vector<std::string_view>& elements, const List& list) {
+std::string names_of(const std::vector<std::string_view>& elements, const ServerList& list) {
   std::string text;
   for (const std::string_view element : elements) {
     const auto name = json::member(element, list.name);
@@ -74,8 +38,8 @@ std::string names_of(const std::vector<std::string_view>& elements, const List& 
 
 using Render = std::string (*)(const std::vector<std::string_view>&, std::size_t);
 
-ExitCode show(Dialogue& dialogue, const Options& options, const List& list, Render render) {
-  const auto fetched = fetch(dialogue, list);
+ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list, Render render) {
+  const auto fetched = fetch_list(dialogue, list);
   if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
   const auto& pages = std::get<std::vector<std::string>>(fetched);
   Console& console = dialogue.console();
@@ -108,8 +72,8 @@ ExitCode list_resources(Dialogue& dialogue, const Options& options) {
       show(dialogue, options, {"resources/list", "resources", "uri"}, render_resources);
   if (code != ExitCode::ok || options.json || options.names) return code;
   // Many servers have no templates, and say so with an error: nothing to report.
-  const List templates = {"resources/templates/list", "resourceTemplates"};
-  const auto fetched = fetch(dialogue, templates);
+  const ServerList templates = {"resources/templates/list", "resourceTemplates"};
+  const auto fetched = fetch_list(dialogue, templates);
   const auto* pages = std::get_if<std::vector<std::string>>(&fetched);
   if (pages == nullptr) {
     const Answer& failed = std::get<Answer>(fetched);

@@ -2,13 +2,21 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "command_line/options.hpp"
+#include "schema/arguments.hpp"
 
 namespace client {
 
-/// The params of the verb's request as JSON, "" where it has none. Reads stdin to its end if an
-/// operand says so.
+/// What the operands say, all input read, before there is a connection.
+struct Prepared {
+  std::string params;               ///< of the verb's request as JSON, "" where it has none
+  std::vector<Argument> arguments;  ///< of a call, whose params follow from them and its tool
+};
+std::variant<Prepared, UsageError> prepare(const Options& options);
+
+/// The params of the request of any verb but call. Reads stdin to its end if an operand says so.
 std::variant<std::string, UsageError> make_params(const Options& options);
 
 }  // namespace client

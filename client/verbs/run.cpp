@@ -13,6 +13,7 @@
 #include "connection/relay.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/params.hpp"
+#include "verbs/tool_arguments.hpp"
 #include "verbs/verbs.hpp"
 #include "verbs/waiting_hint.hpp"
 #include "verbs/waiting_watch.hpp"
@@ -31,12 +32,19 @@ bool keeps_notifications(const Options& options) {
   }
 }
 
-ExitCode dispatch(Dialogue& dialogue, const Options& options, const std::string& params) {
+ExitCode call(Dialogue& dialogue, const Options& options, const std::vector<Argument>& arguments) {
+  const auto params = call_params(dialogue, options, arguments);
+  if (const auto* code = std::get_if<ExitCode>(&params)) return *code;
+  return call_tool(dialogue, options, std::get<std::string>(params));
+}
+
+ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  const std::string& params = prepared.params;
   switch (options.verb) {
     case Verb::tools: return list_tools(dialogue, options);
     case Verb::resources: return list_resources(dialogue, options);
     case Verb::prompts: return list_prompts(dialogue, options);
-    case Verb::call: return call_tool(dialogue, options, params);
+    case Verb::call: return call(dialogue, options, prepared.arguments);
     case Verb::read: return read_resource_verb(dialogue, options, params);
     case Verb::prompt: return get_prompt(dialogue, options, params);
     case Verb::request: return send_request(dialogue, options, params);
@@ -47,7 +55,7 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const std::string&
 }
 
 ExitCode run_verb(Connected connected, const Options& options, Deadline deadline,
-                  const std::string& params) {
+                  const Prepared& prepared) {
   Interrupt interrupt;
   Console console(interrupt.descriptor());
   ExitCode code = ExitCode::ok;
@@ -56,7 +64,7 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
   } else {
     const bool keep = keeps_notifications(options);
     Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
-    code = dispatch(dialogue, options, params);
+    code = dispatch(dialogue, options, prepared);
     if (!keep) dialogue.leave();
   }
   if (console.output_state() == Sink::Result::failed) {
@@ -129,8 +137,8 @@ ExitCode run(const Options& options) {
   if (options.verb == Verb::help) return print_text(help_text());
   if (options.verb == Verb::version) return print_text("mcp-nc " MCP_BRIDGE_VERSION "\n");
 
-  const auto params = make_params(options);
-  if (const auto* error = std::get_if<UsageError>(&params)) return refuse(*error);
+  const auto prepared = prepare(options);
+  if (const auto* error = std::get_if<UsageError>(&prepared)) return refuse(*error);
   const auto sockets = choose_sockets(options.socket, std::getenv("MCP_SOCKET_PATH"));
   if (const auto* error = std::get_if<UsageError>(&sockets)) return refuse(*error);
 
@@ -148,7 +156,7 @@ ExitCode run(const Options& options) {
   Connected daemon = std::get<Connected>(std::move(connected));
   if (options.verb == Verb::relay)
     return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
-  return run_verb(std::move(daemon), options, deadline, std::get<std::string>(params));
+  return run_verb(std::move(daemon), options, deadline, std::get<Prepared>(prepared));
 }
 
 }  // namespace client

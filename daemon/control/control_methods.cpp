@@ -53,7 +53,13 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
       instance_(random_name()),
       started_(loop_.now()) {}
 
-void ControlMethods::answer(const Frame& request, Reply reply) { reply(response_to(request)); }
+void ControlMethods::answer(const Frame& request, Reply reply) {
+  if (request.method == "bridge/tool" && tools_ != nullptr) {
+    tools_->answer(request, std::move(reply));
+  } else {
+    reply(response_to(request));
+  }
+}
 
 std::string ControlMethods::response_to(const Frame& request) const {
   const std::string_view id = request.text(request.id);
@@ -68,7 +74,8 @@ std::string ControlMethods::response_to(const Frame& request) const {
   }
   return error_reply(
       id, json_rpc::method_not_found,
-      "Method not found: the bridge knows bridge/status, bridge/notifications and bridge/metrics");
+      "Method not found: the bridge knows bridge/status, bridge/notifications, bridge/metrics and "
+      "bridge/tool");
 }
 
 std::string ControlMethods::status() const {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "control/tool_lookup.hpp"
 #include "router/control.hpp"
 #include "router/router.hpp"
 #include "upstream/upstream.hpp"
@@ -21,6 +22,9 @@ class ControlMethods final : public Control {
 
   /// What answers bridge/metrics.
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
+
+  /// Who answers bridge/tool; set once.
+  void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
   void answer(const Frame& request, Reply reply) override;
   /// The result of `bridge/status`.
@@ -40,6 +44,7 @@ class ControlMethods final : public Control {
   const Upstream& upstream_;
   NotificationFeed& feed_;
   std::function<std::string()> metrics_;
+  ToolLookup* tools_ = nullptr;
   std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };

@@ -20,12 +20,12 @@ namespace bridge {
 /// Who is at the other end, as far as the transport can tell.
 struct ClientIdentity {
   ClientId id{};
-  std::string kind;  ///< "unix", "http"
+  std::string kind;  ///< "unix", "http", "bridge": the bridge itself
   pid_t pid = 0;     ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
   std::chrono::steady_clock::time_point connected;
 
-  User user() const { return kind == "unix" ? User{false, uid} : User{true, 0}; }
+  User user() const { return kind == "http" ? User{true, 0} : User{false, uid}; }
 };
 
 /// What a transport counts of its clients, for the metrics; all since the daemon's start.

@@ -145,6 +145,8 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
              response.result.present()) {
     tools_.note(response);  // its client may mirror them to the HTTP face
   }
+  if (pending.method == "tools/list" && response.result.present())
+    tools_.keep(pending.subject, response);
   if (!modern_upstream && pending.era == Era::modern) {
     const bool answers_urls =
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);

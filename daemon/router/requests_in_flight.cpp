@@ -103,8 +103,9 @@ void RequestsInFlight::start_own(std::string_view method, std::string_view param
   request.is_own = true;
   request.takes_slot = false;
   request.received = request.sent = context_.loop.now();
-  table_.add(id, std::move(request));
   auto frame = parse_frame(own_request(id, method, params));
+  request.subject = RestorableState::subject_of(std::get<Frame>(frame));
+  table_.add(id, std::move(request));
   Outgoing message;
   message.id = id;
   message.may_repeat = true;

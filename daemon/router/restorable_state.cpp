@@ -8,6 +8,8 @@ std::string RestorableState::subject_of(const Frame& request) {
   if (request.method == "resources/subscribe" || request.method == "resources/unsubscribe")
     return find_string(request.text(request.params), "uri").value_or(std::string());
   if (request.method == "logging/setLevel") return std::string(request.text(request.params));
+  if (request.method == "tools/list")
+    return std::string(find_member(request.text(request.params), "cursor").value_or(""));
   return {};
 }
 

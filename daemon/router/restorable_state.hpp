@@ -15,7 +15,8 @@ namespace bridge {
 /// subscriptions and its log level. Pure; a value.
 class RestorableState {
  public:
-  /// The uri of a request for a subscription, the params of one for a log level; else empty.
+  /// The uri of a request for a subscription, the params of one for a log level, the cursor (JSON)
+  /// of one for the tools; else empty.
   static std::string subject_of(const Frame& request);
 
   /// The request was answered with a result.

@@ -99,6 +99,8 @@ class Router final : public ClientEvents,
   std::size_t parked() const { return server_requests_.parked(); }
   std::size_t queued() const { return frames_.waiting(); }
   std::size_t listens() const { return listens_.size(); }
+  /// The server's tools, as far as a whole list has passed since they changed last.
+  const ToolList& tools() const { return translator_.tools().list(); }
 
  private:
   void take_parsed(Client& client, ParsedFrame&& parsed);

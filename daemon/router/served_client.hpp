@@ -14,9 +14,11 @@ class ServedClient {
   ServedClient(const Clients& clients, bool one_at_a_time)
       : clients_(clients), one_at_a_time_(one_at_a_time) {}
 
-  bool is_served(const Client& client) const { return !one_at_a_time_ || served_ == client.id(); }
+  bool is_served(const Client& client) const {
+    return !one_at_a_time_ || served_ == client.id() || !takes_turns(client);
+  }
   void connected(Client& client) {
-    if (!served_) served_ = client.id();
+    if (!served_ && takes_turns(client)) served_ = client.id();
     if (!is_served(client)) client.channel.set_feed(RingFeed::none);
   }
   /// Chooses again, if the one that was served is not to be any more. Returns who is served now and
@@ -27,7 +29,7 @@ class ServedClient {
     if (served != nullptr && !served->is_observer()) return nullptr;
     served_.reset();
     for (const auto& [id, client] : clients_) {
-      if (client->is_observer()) continue;
+      if (client->is_observer() || !takes_turns(*client)) continue;
       served_ = id;
       if (!client->peeks && client->era == Era::legacy) client->channel.set_feed(RingFeed::takes);
       return client.get();
@@ -36,6 +38,11 @@ class ServedClient {
   }
 
  private:
+  /// Not the bridge itself, which asks for a client that may have its turn.
+  static bool takes_turns(const Client& client) {
+    return client.channel.identity().kind != "bridge";
+  }
+
   const Clients& clients_;
   const bool one_at_a_time_;
   std::optional<ClientId> served_;

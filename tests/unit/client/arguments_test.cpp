@@ -161,8 +161,17 @@ TEST_CASE("PARAMS are an object or an array") {
 }
 
 TEST_CASE("the params of each verb") {
-  CHECK(std::get<std::string>(make_params(parsed({"call", "t\"x", "a=1"}))) ==
-        R"({"name":"t\"x","arguments":{"a":"1"}})");
+  CHECK(std::get<Prepared>(prepare(parsed({"read", "file:///a"}))).params ==
+        R"({"uri":"file:///a"})");
+  const auto call = std::get<Prepared>(prepare(parsed({"call", "t", "a=1", "b:=2"})));
+  CHECK(call.params.empty());
+  REQUIRE(call.arguments.size() == 2);
+  CHECK(call.arguments[0].value == "1");
+  CHECK(call.arguments[1].form == Argument::Form::json);
+  for (const char* wrong : {"a", "b:={", "c:@/no/such/file", "{", "{}}"}) {
+    CAPTURE(wrong);
+    CHECK(std::holds_alternative<UsageError>(prepare(parsed({"call", "t", wrong}))));
+  }
   CHECK(std::get<std::string>(make_params(parsed({"read", "file:///a"}))) ==
         R"({"uri":"file:///a"})");
   CHECK(std::get<std::string>(make_params(parsed({"request", "x"}))).empty());

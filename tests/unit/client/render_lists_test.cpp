@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "render/lists.hpp"
-#include "render/schema.hpp"
+#include "schema/schema.hpp"
 
 using namespace client;
 
@@ -10,7 +10,7 @@ namespace {
 std::string type_of(std::string_view schema) {
   const auto value = json::parse(schema);
   REQUIRE(value);
-  return describe_type(*value);
+  return Schema(*value).describe();
 }
 
 }  // namespace

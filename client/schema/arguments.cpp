@@ -1,0 +1,171 @@
+#include "schema/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "json/scan.hpp"
+#include "json/text.hpp"
+#include "schema/argument_tree.hpp"
+#include "schema/check.hpp"
+#include "schema/convert.hpp"
+#include "spelling/similar.hpp"
+
+namespace client {
+namespace {
+
+using json::Value;
+
+constexpr std::size_t longest_shown = 60;
+
+std::string shown(std::string_view text) {
+  if (text.size() <= longest_shown) return fmt::format("'{}'", text);
+  std::size_t end = longest_shown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return fmt::format("'{}...'", text.substr(0, end));
+}
+
+/// Where a name leads.
+struct Place {
+  std::vector<std::string> path;
+  std::optional<Schema> schema;  ///< nothing is said of it
+  std::string problem;           ///< "" = none
+};
+
+Place place_of(std::string_view name, const Schema& schema) {
+  const auto names = schema.names();
+  const auto is_known = [&names](std::string_view one) {
+    return std::find(names.begin(), names.end(), one) != names.end();
+  };
+  Place place;
+  if (is_known(name)) {
+    place.path = {std::string(name)};
+    place.schema = schema.at(*schema.property(name));
+    return place;
+  }
+  for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
+       dot = name.find('.', dot + 1)) {
+    const std::string_view head = name.substr(0, dot);
+    if (!is_known(head) || dot + 1 == name.size()) continue;
+    const Schema inner = schema.at(*schema.property(head));
+    if (!inner.allows_type("object")) {
+      place.problem =
+          fmt::format("{} is no object but {}: {} cannot be set", head, inner.describe(), name);
+      return place;
+    }
+    place = place_of(name.substr(dot + 1), inner);
+    place.path.insert(place.path.begin(), std::string(head));
+    if (!place.problem.empty()) place.problem = fmt::format("{}.{}", head, place.problem);
+    return place;
+  }
+  place.path = {std::string(name)};
+  if (schema.other_names() != Schema::OtherNames::allowed) {
+    place.problem = fmt::format("{} is not known{}", name, did_you_mean(name, names));
+  } else if (const Value* others = schema.property(name)) {
+    place.schema = schema.at(*others);
+  }
+  return place;
+}
+
+/// All arguments of one name, in their order.
+struct Named {
+  std::string_view name;
+  std::vector<const Argument*> given;
+};
+
+std::vector<Named> by_name(const std::vector<Argument>& arguments) {
+  std::vector<Named> all;
+  for (const Argument& one : arguments) {
+    if (one.form == Argument::Form::object) continue;
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&one](const Named& named) { return named.name == one.key; });
+    if (found == all.end()) {
+      all.push_back({one.key, {&one}});
+    } else {
+      found->given.push_back(&one);
+    }
+  }
+  return all;
+}
+
+std::string as_written(const Argument& argument) {
+  return argument.form == Argument::Form::json ? json::on_one_line(argument.value)
+                                               : json::quote(argument.value);
+}
+
+std::optional<std::string> converted(const Named& named, const std::optional<Schema>& schema) {
+  const Argument& first = *named.given.front();
+  if (named.given.size() == 1) {
+    return first.form == Argument::Form::text && schema ? convert_text(first.value, *schema)
+                                                        : as_written(first);
+  }
+  if (!schema) return std::nullopt;
+  std::vector<std::string> kept;
+  kept.reserve(named.given.size());
+  std::vector<TypedElement> elements;
+  for (const Argument* one : named.given) {
+    const bool is_text = one->form == Argument::Form::text;
+    if (!is_text) kept.push_back(as_written(*one));
+    elements.push_back({is_text ? std::string_view(one->value) : kept.back(), !is_text});
+  }
+  return convert_elements(elements, *schema);
+}
+
+std::string why_not(const Named& named, const std::optional<Schema>& schema) {
+  if (named.given.size() > 1 && (!schema || !schema->allows_type("array")))
+    return fmt::format("{} is given {} times, and is no array", named.name, named.given.size());
+  if (named.given.size() > 1) return fmt::format("{} is not {}", named.name, schema->describe());
+  return fmt::format("{} is {}, not {}", named.name, shown(named.given.front()->value),
+                     schema->describe());
+}
+
+}  // namespace
+
+std::variant<std::string, WrongArguments> arguments_by_schema(
+    const std::vector<Argument>& arguments, const Schema& schema) {
+  ArgumentTree tree;
+  WrongArguments wrong;
+  std::vector<std::string> given_wrongly;
+  for (const Argument& one : arguments) {
+    if (one.form == Argument::Form::object) tree.put_all(json::on_one_line(one.value));
+  }
+  for (const Named& named : by_name(arguments)) {
+    const Place place = place_of(named.name, schema);
+    std::optional<std::string> value;
+    if (place.problem.empty()) value = converted(named, place.schema);
+    if (value) {
+      tree.put(place.path, std::move(*value));
+      continue;
+    }
+    wrong.problems.push_back(place.problem.empty() ? why_not(named, place.schema) : place.problem);
+    given_wrongly.push_back(fmt::format("{} is missing", fmt::join(place.path, ".")));
+  }
+  std::string made = tree.json();
+  // A number that fits none of ours is left to the server, and all with it.
+  if (const auto value = json::parse(made)) {
+    for (std::string& problem : problems_of(*value, schema)) {
+      const bool is_told =
+          std::find(given_wrongly.begin(), given_wrongly.end(), problem) != given_wrongly.end();
+      if (!is_told) wrong.problems.push_back(std::move(problem));
+    }
+  }
+  if (!wrong.problems.empty()) return wrong;
+  return made;
+}
+
+std::variant<std::string, WrongArguments> arguments_as_written(
+    const std::vector<Argument>& arguments) {
+  ArgumentTree tree;
+  for (const Argument& one : arguments) {
+    if (one.form == Argument::Form::object) tree.put_all(json::on_one_line(one.value));
+  }
+  for (const Named& named : by_name(arguments)) {
+    if (named.given.size() > 1)
+      return WrongArguments{{fmt::format("argument '{}' is given twice", named.name)}};
+    tree.put({std::string(named.name)}, as_written(*named.given.front()));
+  }
+  return tree.json();
+}
+
+}  // namespace client

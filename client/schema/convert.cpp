@@ -1,0 +1,109 @@
+#include "schema/convert.hpp"
+
+#include <algorithm>
+
+#include "json/scan.hpp"
+#include "json/text.hpp"
+#include "schema/check.hpp"
+
+namespace client {
+namespace {
+
+using json::Value;
+using Kind = Value::Kind;
+using Converted = std::optional<std::string>;
+
+constexpr int deepest_alternative = 16;
+
+Converted convert(std::string_view text, const Schema& schema, int depth);
+
+Converted if_it_fits(Converted converted, const Schema& schema) {
+  if (!converted) return converted;
+  const auto value = json::parse(*converted);
+  // What fits no number of ours is left to the server.
+  return !value || fits(*value, schema) ? converted : std::nullopt;
+}
+
+Converted as_json(std::string_view text) {
+  if (text.find_first_of(" \t\r\n") == 0 || !json::is_valid(text)) return std::nullopt;
+  return json::on_one_line(text);
+}
+
+Converted as_type(std::string_view text, std::string_view type, const Schema& schema, int depth) {
+  if (type == "string") return json::quote(text);
+  const char first = text.empty() ? '\0' : text.front();
+  if (type == "number" || type == "integer") {
+    const bool may_be = first == '-' || (first >= '0' && first <= '9');
+    return may_be ? as_json(text) : std::nullopt;
+  }
+  if (type == "boolean") return text == "true" || text == "false" ? as_json(text) : std::nullopt;
+  if (type == "null") return text == "null" ? as_json(text) : std::nullopt;
+  if (type == "object") return first == '{' ? as_json(text) : std::nullopt;
+  if (type != "array") return std::nullopt;
+  if (first == '[') {
+    if (Converted whole = as_json(text); if_it_fits(whole, schema)) return whole;
+  }
+  const Value* const items = schema.items();
+  const Converted element =
+      items == nullptr ? json::quote(text) : convert(text, schema.at(*items), depth + 1);
+  return element ? Converted("[" + *element + "]") : std::nullopt;
+}
+
+Converted as_listed(std::string_view text, const std::vector<const Value*>& values) {
+  for (const Value* value : values) {
+    if (value->is(Kind::string) ? value->text == text : json::to_json(*value) == text)
+      return json::to_json(*value);
+  }
+  return std::nullopt;
+}
+
+Converted convert(std::string_view text, const Schema& schema, int depth) {
+  if (depth > deepest_alternative) return json::quote(text);
+  const auto types = schema.types();
+  if (types.empty()) {
+    if (const auto values = schema.values(); !values.empty()) return as_listed(text, values);
+  }
+  for (const Schema& one : schema.alternatives()) {
+    if (Converted converted = if_it_fits(convert(text, one, depth + 1), schema)) return converted;
+  }
+  for (const std::string_view type : types) {
+    if (Converted converted = if_it_fits(as_type(text, type, schema, depth), schema))
+      return converted;
+  }
+  const bool says_nothing = types.empty() && schema.alternatives().empty();
+  return says_nothing ? Converted(json::quote(text)) : std::nullopt;
+}
+
+Converted convert_all(const std::vector<TypedElement>& elements, const Schema& schema, int depth) {
+  if (depth > deepest_alternative) return std::nullopt;
+  for (const Schema& one : schema.alternatives()) {
+    if (Converted converted = if_it_fits(convert_all(elements, one, depth + 1), schema))
+      return converted;
+  }
+  if (!schema.allows_type("array") || (schema.types().empty() && !schema.alternatives().empty()))
+    return std::nullopt;
+  const Value* const items = schema.items();
+  std::string array = "[";
+  for (const TypedElement& element : elements) {
+    Converted one = element.is_json    ? Converted(std::string(element.text))
+                    : items == nullptr ? Converted(json::quote(element.text))
+                                       : convert(element.text, schema.at(*items), depth + 1);
+    if (!one) return std::nullopt;
+    if (array.size() > 1) array += ',';
+    array += *one;
+  }
+  return if_it_fits(array + "]", schema);
+}
+
+}  // namespace
+
+std::optional<std::string> convert_text(std::string_view text, const Schema& schema) {
+  return convert(text, schema, 0);
+}
+
+std::optional<std::string> convert_elements(const std::vector<TypedElement>& elements,
+                                            const Schema& schema) {
+  return convert_all(elements, schema, 0);
+}
+
+}  // namespace client

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/schema.hpp"
+
+namespace client {
+
+/// The JSON of what was typed, by the schema of the argument: the first of its alternatives and
+/// types that takes it. Numbers stay as they were written; a string takes anything; an array takes
+/// a JSON array, or the one element that was typed. Where the schema says nothing it is a string.
+/// Nothing if no alternative takes it. Pure.
+std::optional<std::string> convert_text(std::string_view text, const Schema& schema);
+
+/// The same of several: they are the elements of an array. `is_json` of an element: it stays as it
+/// is.
+struct TypedElement {
+  std::string_view text;
+  bool is_json = false;
+};
+std::optional<std::string> convert_elements(const std::vector<TypedElement>& elements,
+                                            const Schema& schema);
+
+}  // namespace client

@@ -1,0 +1,259 @@
+#include "schema/schema.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace client {
+namespace {
+
+using json::Value;
+using Kind = Value::Kind;
+
+constexpr int deepest_reference = 16;  // references and alternatives within one another
+
+void add_once(std::vector<std::string_view>& names, std::string_view name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// A step of a JSON Pointer (RFC 6901, section 4), in a fragment (section 6).
+std::string step_of(std::string_view raw) {
+  std::string text;
+  for (std::size_t at = 0; at < raw.size(); ++at) {
+    unsigned code = 0;
+    if (raw[at] == '%' && at + 2 < raw.size() &&
+        std::from_chars(&raw[at + 1], &raw[at] + 3, code, 16).ptr == &raw[at] + 3) {
+      text += static_cast<char>(code);
+      at += 2;
+    } else {
+      text += raw[at];
+    }
+  }
+  for (std::size_t at = text.find('~'); at != std::string::npos; at = text.find('~', at + 1)) {
+    if (text.compare(at, 2, "~1") == 0) text.replace(at, 2, "/");
+    if (text.compare(at, 2, "~0") == 0) text.replace(at, 2, "~");
+  }
+  return text;
+}
+
+const Value* child_of(const Value& value, const std::string& step) {
+  if (!value.is(Kind::array)) return value.find(step);
+  std::size_t index = 0;
+  const char* const end = step.data() + step.size();
+  const auto [rest, error] = std::from_chars(step.data(), end, index);
+  const bool is_one = error == std::errc() && rest == end && index < value.items.size();
+  return is_one ? &value.items[index] : nullptr;
+}
+
+std::string_view type_of_members(const Value& node) {
+  for (const auto& [member, type] :
+       {std::pair("properties", "object"), std::pair("additionalProperties", "object"),
+        std::pair("items", "array"), std::pair("minLength", "string"),
+        std::pair("maxLength", "string"), std::pair("pattern", "string"),
+        std::pair("minimum", "number"), std::pair("maximum", "number")}) {
+    if (node.find(member) != nullptr) return type;
+  }
+  return {};
+}
+
+}  // namespace
+
+const Value* Schema::target(std::string_view reference) const {
+  if (!reference.starts_with('#')) return nullptr;
+  const Value* found = document_;
+  for (std::size_t at = 1; found != nullptr && at < reference.size();) {
+    if (reference[at] != '/') return nullptr;
+    const std::size_t end = std::min(reference.find('/', at + 1), reference.size());
+    found = child_of(*found, step_of(reference.substr(at + 1, end - at - 1)));
+    at = end;
+  }
+  return found;
+}
+
+void Schema::add_parts(const Value& node, std::vector<const Value*>& parts, int depth) const {
+  if (depth > deepest_reference || std::find(parts.begin(), parts.end(), &node) != parts.end())
+    return;
+  parts.push_back(&node);
+  if (const Value* reference = node.find("$ref", Kind::string)) {
+    if (const Value* meant = target(reference->text)) add_parts(*meant, parts, depth + 1);
+  }
+  if (const Value* all = node.find("allOf", Kind::array)) {
+    for (const Value& one : all->items) add_parts(one, parts, depth + 1);
+  }
+}
+
+std::vector<const Value*> Schema::parts() const {
+  std::vector<const Value*> all;
+  add_parts(*node_, all, 0);
+  return all;
+}
+
+const Value* Schema::find(std::string_view name, Kind kind) const {
+  for (const Value* part : parts()) {
+    if (const Value* found = part->find(name, kind)) return found;
+  }
+  return nullptr;
+}
+
+std::vector<Schema> Schema::alternatives() const {
+  std::vector<Schema> all;
+  for (const std::string_view member : {"anyOf", "oneOf"}) {
+    const Value* const found = find(member, Kind::array);
+    if (found == nullptr) continue;
+    for (const Value& one : found->items) all.push_back(at(one));
+    break;
+  }
+  return all;
+}
+
+std::vector<std::string_view> Schema::types() const {
+  const auto all = parts();
+  for (const Value* part : all) {
+    const Value* const type = part->find("type");
+    if (type == nullptr) continue;
+    if (type->is(Kind::string)) return {type->text};
+    std::vector<std::string_view> listed;
+    for (const Value& one : type->items) listed.push_back(one.text);
+    if (!listed.empty()) return listed;
+  }
+  for (const Value* part : all) {
+    if (const std::string_view type = type_of_members(*part); !type.empty()) return {type};
+  }
+  return {};
+}
+
+bool Schema::allows_type(std::string_view type) const {
+  const auto all = types();
+  return all.empty() || std::find(all.begin(), all.end(), type) != all.end();
+}
+
+std::vector<const Value*> Schema::values() const {
+  std::vector<const Value*> all;
+  for (const Value* part : parts()) {
+    if (const Value* list = part->find("enum", Kind::array)) {
+      for (const Value& one : list->items) all.push_back(&one);
+      return all;
+    }
+    if (const Value* constant = part->find("const")) return {constant};
+  }
+  return all;
+}
+
+Schema::OtherNames Schema::other_names() const {
+  bool lists = false;
+  bool allows = false;
+  for (const Value* part : parts()) {
+    lists = lists || part->find("properties", Kind::object) != nullptr;
+    for (const std::string_view member : {"additionalProperties", "unevaluatedProperties"}) {
+      const Value* const others = part->find(member);
+      if (others == nullptr) continue;
+      if (others->is(Kind::boolean) && !others->truth) return OtherNames::forbidden;
+      allows = true;
+    }
+    allows = allows || part->find("patternProperties") != nullptr;
+  }
+  for (const Schema& one : alternatives()) lists = lists || !one.names().empty();
+  return lists && !allows ? OtherNames::not_said : OtherNames::allowed;
+}
+
+void Schema::add_names(std::vector<std::string_view>& names, int depth) const {
+  if (depth > deepest_reference) return;
+  for (const Value* part : parts()) {
+    if (const Value* properties = part->find("properties", Kind::object)) {
+      for (const json::Member& one : properties->members) add_once(names, one.name);
+    }
+    for (const std::string_view member : {"anyOf", "oneOf"}) {
+      const Value* const list = part->find(member, Kind::array);
+      if (list == nullptr) continue;
+      for (const Value& one : list->items) at(one).add_names(names, depth + 1);
+    }
+    for (const std::string_view member : {"then", "else"}) {
+      const Value* const branch = part->find(member, Kind::object);
+      if (branch != nullptr) at(*branch).add_names(names, depth + 1);
+    }
+  }
+}
+
+std::vector<std::string_view> Schema::names() const {
+  std::vector<std::string_view> all;
+  add_names(all, 0);
+  return all;
+}
+
+std::vector<std::string_view> Schema::required() const {
+  std::vector<std::string_view> all;
+  for (const Value* part : parts()) {
+    if (const Value* list = part->find("required", Kind::array)) {
+      for (const Value& one : list->items) {
+        if (one.is(Kind::string)) add_once(all, one.text);
+      }
+    }
+  }
+  return all;
+}
+
+bool Schema::requires_name(std::string_view name) const {
+  const auto all = required();
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+const Value* Schema::listed_property(std::string_view name, int depth) const {
+  if (depth > deepest_reference) return nullptr;
+  const auto all = parts();
+  for (const Value* part : all) {
+    if (const Value* properties = part->find("properties", Kind::object)) {
+      if (const Value* found = properties->find(name)) return found;
+    }
+  }
+  for (const Value* part : all) {
+    for (const std::string_view member : {"anyOf", "oneOf"}) {
+      const Value* const list = part->find(member, Kind::array);
+      if (list == nullptr) continue;
+      for (const Value& one : list->items) {
+        if (const Value* found = at(one).listed_property(name, depth + 1)) return found;
+      }
+    }
+    for (const std::string_view member : {"then", "else"}) {
+      const Value* const branch = part->find(member, Kind::object);
+      if (branch == nullptr) continue;
+      if (const Value* found = at(*branch).listed_property(name, depth + 1)) return found;
+    }
+  }
+  return nullptr;
+}
+
+const Value* Schema::property(std::string_view name) const {
+  const Value* const listed = listed_property(name, 0);
+  return listed != nullptr ? listed : find("additionalProperties", Kind::object);
+}
+
+const Value* Schema::items() const { return find("items", Kind::object); }
+
+std::string Schema::describe() const { return describe(0); }
+
+std::string Schema::describe(int depth) const {
+  constexpr int deepest_shown = 4;  // schemas may nest without end; nobody reads that
+  if (!node_->is(Kind::object) || depth > deepest_shown) return "any";
+  const auto join = [](const auto& all, auto text_of) {
+    std::string text;
+    for (const auto& one : all) {
+      if (!text.empty()) text += '|';
+      text += text_of(one);
+    }
+    return text;
+  };
+  if (const auto fixed = values(); !fixed.empty())
+    return join(fixed, [](const Value* one) { return json::to_json(*one); });
+  const auto named = types();
+  const auto others = alternatives();
+  if (named.empty() && others.empty()) return "any";
+  if (named.empty())
+    return join(others, [depth](const Schema& one) { return one.describe(depth + 1); });
+  return join(named, [this, depth](std::string_view type) {
+    const Value* const elements = type == "array" ? items() : nullptr;
+    if (elements == nullptr) return std::string(type);
+    const std::string element = at(*elements).describe(depth + 1);
+    return element.find('|') == std::string::npos ? element + "[]" : "(" + element + ")[]";
+  });
+}
+
+}  // namespace client

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.hpp"
+
+namespace client {
+
+/// One schema of a JSON Schema document (2020-12, and what older drafts share with it), as far as
+/// the types and names of arguments follow from it: `type`, `enum`, `const`, `properties`,
+/// `required`, `additionalProperties`, `items`, `anyOf`, `oneOf`, `allOf`, and `$ref` within the
+/// document. Ranges, patterns and conditions are left to the server. Pure.
+///
+/// A cursor: it refers to the document, which must outlive it. A reference that leads nowhere, or
+/// in a circle, takes everything.
+class Schema {
+ public:
+  /// The whole document.
+  explicit Schema(const json::Value& document) : Schema(document, document) {}
+  Schema(const json::Value& node, const json::Value& document)
+      : node_(&node), document_(&document) {}
+
+  Schema at(const json::Value& node) const { return {node, *document_}; }
+
+  /// The schemas that hold together: this one, what it refers to, and those of `allOf`.
+  std::vector<const json::Value*> parts() const;
+  /// The schemas of which one has to hold, of the first part that has any.
+  std::vector<Schema> alternatives() const;
+  /// The JSON types it names, in their order; without a name those that follow from its other
+  /// members. Empty: any.
+  std::vector<std::string_view> types() const;
+  bool allows_type(std::string_view type) const;
+  /// The values of `enum` or `const`; null if it has none.
+  std::vector<const json::Value*> values() const;
+  const json::Value* find(std::string_view name, json::Value::Kind kind) const;
+
+  /// Whether an object of it may have names that it does not list.
+  enum class OtherNames {
+    allowed,   ///< it says so
+    not_said,  ///< it lists names, and says nothing of others
+    forbidden,
+  };
+  OtherNames other_names() const;
+  /// All names that it lists, those of its alternatives too, each once.
+  std::vector<std::string_view> names() const;
+  /// Whether no object is without it.
+  bool requires_name(std::string_view name) const;
+  std::vector<std::string_view> required() const;
+  /// The schema of a property, or of those that are not listed; null node: nothing is said.
+  const json::Value* property(std::string_view name) const;
+  /// The schema of an array's elements; null: nothing is said.
+  const json::Value* items() const;
+
+  /// For people: `number`, `string|null`, `"a"|"b"`, `integer[]`, `any`.
+  std::string describe() const;
+
+ private:
+  void add_parts(const json::Value& node, std::vector<const json::Value*>& parts, int depth) const;
+  void add_names(std::vector<std::string_view>& names, int depth) const;
+  const json::Value* listed_property(std::string_view name, int depth) const;
+  std::string describe(int depth) const;
+  const json::Value* target(std::string_view reference) const;
+
+  const json::Value* node_;
+  const json::Value* document_;
+};
+
+}  // namespace client

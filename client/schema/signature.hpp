@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "schema/schema.hpp"
+
+namespace client {
+
+/// How a tool is called, on one line: `search query=<string> [limit=<integer>] [tags=<string>...]`.
+/// What may be left out stands in brackets, behind what may not.
+std::string signature(std::string_view tool, const Schema& input);
+
+/// A call to copy: `search query=text limit=3`, with what has to be given, each with a value that
+/// the schema takes, quoted for a shell.
+std::string example_call(std::string_view tool, const Schema& input);
+
+}  // namespace client

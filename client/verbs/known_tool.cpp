@@ -1,0 +1,62 @@
+#include "verbs/known_tool.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "json/scan.hpp"
+#include "json/text.hpp"
+#include "spelling/similar.hpp"
+#include "verbs/server_list.hpp"
+
+namespace client {
+namespace {
+
+using Found = std::variant<std::string, UnknownTool, NoToolList, Answer>;
+
+constexpr std::string_view invalid_params = "-32602";
+
+std::string string_in(std::string_view object, std::string_view name) {
+  const auto found = json::member(object, name);
+  return found && json::is_string(*found) ? json::decode_string(*found) : std::string();
+}
+
+Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
+  auto fetched = fetch_list(dialogue, tool_list);
+  if (auto* failed = std::get_if<Answer>(&fetched)) {
+    if (failed->outcome == Answer::Outcome::error) return NoToolList{};
+    return std::move(*failed);
+  }
+  std::vector<std::string> names;
+  for (const std::string_view tool :
+       elements_of(std::get<std::vector<std::string>>(fetched), tool_list)) {
+    std::string name = name_of(tool, tool_list);
+    if (name == wanted) return std::string(tool);
+    names.push_back(std::move(name));
+  }
+  return UnknownTool{fmt::format("error {}: the server has no tool {}{}", invalid_params, wanted,
+                                 did_you_mean(wanted, {names.begin(), names.end()}))};
+}
+
+}  // namespace
+
+Found find_tool(Dialogue& dialogue, std::string_view name) {
+  Answer answer = dialogue.ask("bridge/tool", fmt::format(R"({{"name":{}}})", json::quote(name)));
+  if (answer.outcome == Answer::Outcome::result) {
+    if (const auto tool = json::member(answer.payload, "tool")) return std::string(*tool);
+    return NoToolList{};
+  }
+  if (answer.outcome != Answer::Outcome::error) return answer;
+  const auto data = json::member(answer.payload, "data").value_or("{}");
+  const bool is_bridges = string_in(data, "source") == "bridge";
+  const std::string kind = is_bridges ? string_in(data, "kind") : std::string();
+  const bool is_unknown = kind == "tool";
+  // The daemon keeps no list: it is an older one, answers no bridge/ methods, or the list is too
+  // long for it. The server may have none, too.
+  const bool is_not_kept = !is_bridges || kind == "too_large";
+  if (is_unknown || is_not_kept) return find_in_list(dialogue, name);
+  return answer;
+}
+
+}  // namespace client

@@ -1,0 +1,64 @@
+#include "verbs/tool_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "json/text.hpp"
+#include "json/value.hpp"
+#include "schema/signature.hpp"
+#include "verbs/known_tool.hpp"
+
+namespace client {
+namespace {
+
+using Made = std::variant<std::string, WrongArguments>;
+
+ExitCode refuse(Console& console, const std::string& name, const WrongArguments& wrong,
+                const std::optional<Schema>& schema) {
+  constexpr std::size_t most_told = 10;
+  std::string text = fmt::format("wrong arguments for {}: ", name);
+  for (std::size_t index = 0; index < wrong.problems.size(); ++index) {
+    if (index == most_told) {
+      text += fmt::format("; and {} more", wrong.problems.size() - index);
+      break;
+    }
+    text += (index == 0 ? "" : "; ") + wrong.problems[index];
+  }
+  console.note(text);
+  if (schema)
+    console.note(
+        fmt::format("usage: mcp-nc call {} (--raw sends as written)", signature(name, *schema)));
+  return ExitCode::usage;
+}
+
+}  // namespace
+
+std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Options& options,
+                                                const std::vector<Argument>& arguments) {
+  const std::string& name = options.operands.front();
+  Console& console = dialogue.console();
+  std::optional<json::Value> tool;
+  if (!options.raw) {
+    auto found = find_tool(dialogue, name);
+    if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
+    if (const auto* unknown = std::get_if<UnknownTool>(&found)) {
+      console.note(unknown->message);
+      return ExitCode::answered_error;
+    }
+    if (const auto* json = std::get_if<std::string>(&found)) tool = json::parse(*json);
+  }
+  const json::Value* const input =
+      tool ? tool->find("inputSchema", json::Value::Kind::object) : nullptr;
+  std::optional<Schema> schema;
+  if (input != nullptr) schema.emplace(*input);
+  const Made made =
+      schema ? arguments_by_schema(arguments, *schema) : arguments_as_written(arguments);
+  if (const auto* wrong = std::get_if<WrongArguments>(&made))
+    return refuse(console, name, *wrong, schema);
+  return fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(name),
+                     std::get<std::string>(made));
+}
+
+}  // namespace client

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "command_line/options.hpp"
+#include "schema/arguments.hpp"
+#include "verbs/dialogue.hpp"
+#include "verbs/exit_code.hpp"
+
+namespace client {
+
+/// The params of tools/call: the arguments made by the input schema of the tool, or as they were
+/// written (--raw, or where no schema is to be had). What is wrong with them is said on stderr,
+/// with the tool's signature, and nothing is sent.
+std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Options& options,
+                                                const std::vector<Argument>& arguments);
+
+}  // namespace client

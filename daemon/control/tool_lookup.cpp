@@ -1,0 +1,138 @@
+#include "control/tool_lookup.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// The pages after the first one come within that time, all together.
+constexpr std::chrono::seconds longest_listing{30};
+
+std::string reply_with(std::string_view id, std::string_view name, std::string_view tool) {
+  if (!tool.empty()) return result_reply(id, fmt::format(R"({{"tool":{}}})", tool));
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge","kind":"tool"}}}}}})",
+      id, json_rpc::invalid_params,
+      quote(fmt::format("The server has no tool {}", printable(name, 80))));
+}
+
+}  // namespace
+
+ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session)
+    : loop_(loop),
+      ids_(ids),
+      router_(router),
+      session_(session),
+      next_step_(loop, [this] { go_on(); }),
+      limit_(loop, [this] {
+        fail_all(failure_of(ErrorKind::timeout, Delivered::unknown,
+                            "the server took too long to list its tools"));
+        end();
+      }) {
+  identity_.kind = "bridge";
+  identity_.pid = ::getpid();
+  identity_.uid = ::geteuid();
+}
+
+void ToolLookup::answer(const Frame& request, Control::Reply reply) {
+  const std::string_view id = request.text(request.id);
+  const auto name = find_string(request.text(request.params), "name");
+  if (!name) {
+    reply(error_reply(id, json_rpc::invalid_params, "Invalid params: name is a string"));
+    return;
+  }
+  const ToolList& known = router_.tools();
+  const std::string_view tool = known.find(*name);
+  const ServerDescription* const server = session_.server();
+  const bool is_certain =
+      known.is_whole() && server != nullptr && server->declares("tools", "listChanged");
+  if (!tool.empty() || is_certain) {
+    reply(reply_with(id, *name, tool));
+  } else if (waiting_.size() == most_waiting) {
+    reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
+                                     "too many requests wait for the list of tools")));
+  } else {
+    waiting_.push_back({std::string(id), *name, std::move(reply)});
+    next_step_.schedule();
+  }
+}
+
+void ToolLookup::go_on() {
+  if (!listing_) {
+    if (!waiting_.empty()) begin();
+  } else if (!response_.empty()) {
+    page_came();
+  }
+}
+
+void ToolLookup::begin() {
+  listing_ = true;
+  identity_.id = ids_.next();
+  identity_.connected = loop_.now();
+  router_.client_connected(*this);
+  router_.client_line(identity_.id, R"({"jsonrpc":"2.0","method":"bridge/peek"})");
+  ask_for_page();
+}
+
+void ToolLookup::ask_for_page() {
+  const std::string& cursor = list_.next_cursor();
+  router_.client_line(
+      identity_.id,
+      fmt::format(
+          R"({{"jsonrpc":"2.0","id":1,"method":"tools/list"{}}})",
+          cursor.empty() ? std::string() : fmt::format(R"(,"params":{{"cursor":{}}})", cursor)));
+}
+
+void ToolLookup::answer(std::string_view, std::string frame, AnswerOrder) {
+  response_ = std::move(frame);
+  next_step_.schedule();
+}
+
+void ToolLookup::page_came() {
+  const std::string response = std::exchange(response_, {});
+  const auto result = find_member(response, "result");
+  if (!result) {
+    Failure failure;
+    failure.error_object = find_member(response, "error").value_or("{}");
+    fail_all(failure);
+    end();
+    return;
+  }
+  if (!limit_.is_set()) limit_.set_after(longest_listing);
+  list_.take_page(std::string(list_.next_cursor()), *result);
+  if (!list_.next_cursor().empty()) {
+    ask_for_page();
+    return;
+  }
+  if (list_.is_whole()) {
+    for (Waiting& one : std::exchange(waiting_, {}))
+      one.reply(reply_with(one.id, one.name, list_.find(one.name)));
+  } else {
+    fail_all(failure_of(ErrorKind::too_large, Delivered::unknown,
+                        "the server's list of tools is too long to be kept"));
+  }
+  end();
+}
+
+void ToolLookup::end() {
+  limit_.clear();
+  list_.forget();
+  response_.clear();
+  listing_ = false;
+  router_.client_left(identity_.id);
+  if (!waiting_.empty()) next_step_.schedule();  // who has asked while the others were told
+}
+
+void ToolLookup::fail_all(const Failure& failure) {
+  for (Waiting& one : std::exchange(waiting_, {})) one.reply(error_reply(one.id, failure));
+}
+
+}  // namespace bridge

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "event/deadline_timer.hpp"
+#include "event/deferred.hpp"
+#include "mcp/tool_list.hpp"
+#include "router/client_channel.hpp"
+#include "router/control.hpp"
+#include "router/router.hpp"
+#include "session/session.hpp"
+
+namespace bridge {
+
+/// `bridge/tool`: one tool of the server, as the session's last whole list has it. If there is no
+/// such list, it is listed once for all who ask meanwhile: by a client of the router's that is
+/// there for so long, asks as any other does, is fed no notifications and asked nothing.
+///
+/// A name that the kept list has not is looked for once more if the server would not tell of a
+/// change.
+///
+/// Owned by the daemon, after the router; the loop's thread only. Bounds: `most_waiting` requests
+/// wait; each page has the deadlines of any request, and all but the first 30 s together.
+class ToolLookup final : private ClientChannel {
+ public:
+  static constexpr std::size_t most_waiting = 1000;
+
+  ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, const Session& session);
+
+  /// Answers the request: at once if the list is known, else when it has come.
+  void answer(const Frame& request, Control::Reply reply);
+
+ private:
+  struct Waiting {
+    std::string id;
+    std::string name;
+    Control::Reply reply;
+  };
+
+  void go_on();
+  void begin();
+  void ask_for_page();
+  void page_came();
+  void end();
+  void fail_all(const Failure& failure);
+
+  // ClientChannel: of all that comes only the answer counts.
+  void send(std::string) override {}
+  void send_ahead(std::string) override {}
+  void answer(std::string_view request_id, std::string frame, AnswerOrder order) override;
+  void send_about(std::string_view, std::string) override {}
+  bool can_be_asked(std::string_view) const override { return false; }
+  void set_feed(RingFeed) override {}
+  void finish() override {}
+  std::size_t queued_bytes() const override { return 0; }
+  bool congested() const override { return false; }
+  const ClientIdentity& identity() const override { return identity_; }
+  std::string command() const override { return "bridge/tool"; }
+
+  EventLoop& loop_;
+  ClientIdSource& ids_;
+  Router& router_;
+  const Session& session_;
+  ClientIdentity identity_;
+  Deferred next_step_;  ///< the router is not called from within its calls
+  DeadlineTimer limit_;
+  bool listing_ = false;  ///< it is one of the router's clients
+  std::string response_;  ///< the page that has come, not looked at yet
+  ToolList list_;         ///< while it comes
+  std::vector<Waiting> waiting_;
+};
+
+}  // namespace bridge

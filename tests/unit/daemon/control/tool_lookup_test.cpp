@@ -1,0 +1,170 @@
+#include "control/tool_lookup.hpp"
+
+#include "../router/router_fixture.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Lookup : RouterFixture {
+  explicit Lookup(const RouterOptions& options = {}) : RouterFixture(options) {}
+
+  void ask(std::string_view name, std::string_view id = "1") {
+    const auto frame = parse_frame(fmt::format(
+        R"({{"jsonrpc":"2.0","id":{},"method":"bridge/tool","params":{{"name":"{}"}}}})", id,
+        name));
+    in_turn([&] {
+      lookup.answer(std::get<Frame>(frame),
+                    [this](std::string reply) { replies.push_back(std::move(reply)); });
+    });
+  }
+  void list(std::string_view result) {
+    upstream.answer(upstream.id_of("tools/list"), std::string(result));
+  }
+  std::string take_reply() {
+    REQUIRE(replies.size() == 1);
+    return std::exchange(replies, {}).front();
+  }
+  std::size_t listings() const { return upstream.count("tools/list"); }
+
+  Lines replies;
+  ToolLookup lookup{loop, client_ids, router, session};
+};
+
+constexpr std::string_view two_tools = R"({"tools":[{"name":"a","n":0.10},{"name":"b"}]})";
+
+}  // namespace
+
+TEST_CASE("a tool is listed for when nothing is known, once for all who ask, and then known") {
+  Lookup t;
+  t.open();
+  t.ask("a");
+  t.ask("b", "\"two\"");
+  CHECK(t.listings() == 1);
+  CHECK(t.replies.empty());
+  t.list(two_tools);
+  CHECK(t.replies == Lines{R"({"jsonrpc":"2.0","id":1,"result":{"tool":{"name":"a","n":0.10}}})",
+                           R"({"jsonrpc":"2.0","id":"two","result":{"tool":{"name":"b"}}})"});
+  CHECK(t.router.clients().begin() == t.router.clients().end());
+  t.replies.clear();
+  t.ask("b");
+  CHECK(contains(t.take_reply(), R"({"tool":{"name":"b"}})"));
+  CHECK(t.listings() == 1);
+}
+
+TEST_CASE("the session is opened for it") {
+  Lookup t;
+  t.ask("a");
+  t.let_it_open();
+  t.list(two_tools);
+  CHECK(contains(t.take_reply(), R"("tool")"));
+}
+
+TEST_CASE("a list that a client has asked for is known, in one page or several") {
+  Lookup t;
+  t.open();
+  FakeClient& client = t.connect();
+  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  t.list(R"({"tools":[{"name":"a"}],"nextCursor":"x"})");
+  t.send(client, R"({"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"x"}})");
+  t.list(R"({"tools":[{"name":"c"}]})");
+  t.ask("c");
+  CHECK(contains(t.take_reply(), R"({"name":"c"})"));
+  CHECK(t.listings() == 2);
+}
+
+TEST_CASE(
+    "what the list has not is no tool; it is listed again if the server tells of no changes") {
+  Lookup t;
+  t.open();
+  t.ask("a");
+  t.list(two_tools);
+  t.replies.clear();
+  t.ask("no\\u001bsuch");
+  const std::string reply = t.take_reply();
+  CHECK(contains(reply, "-32602"));
+  CHECK(contains(reply, R"("kind":"tool")"));
+  CHECK(contains(reply, R"(no\\u001bsuch)"));
+  CHECK(t.listings() == 1);  // it has listChanged
+
+  Lookup silent;
+  silent.open_modern();
+  silent.ask("a");
+  silent.list(two_tools);
+  silent.replies.clear();
+  silent.ask("new");
+  CHECK(silent.listings() == 2);
+  silent.list(R"({"tools":[{"name":"new"}]})");
+  CHECK(contains(silent.take_reply(), R"({"name":"new"})"));
+}
+
+TEST_CASE("a change of the list and a new session make it unknown") {
+  Lookup t;
+  t.open();
+  t.ask("a");
+  t.list(two_tools);
+  t.replies.clear();
+  t.upstream.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+  t.ask("a");
+  CHECK(t.listings() == 2);
+  t.list(two_tools);
+  t.replies.clear();
+  t.in_turn([&] { t.router.session_replaced({}); });
+  t.ask("a");
+  CHECK(t.listings() == 3);
+}
+
+TEST_CASE("pages are followed to the end, 100 at most, and 30 s after the first") {
+  Lookup t;
+  t.open();
+  t.ask("last");
+  SUBCASE("to the end") {
+    t.list(R"({"tools":[],"nextCursor":"2"})");
+    t.list(R"({"tools":[{"name":"last"}]})");
+    CHECK(contains(t.take_reply(), R"({"tool":{"name":"last"}})"));
+  }
+  SUBCASE("100") {
+    for (int page = 1; page <= 100; ++page)
+      t.list(fmt::format(R"({{"tools":[],"nextCursor":"{}"}})", page));
+    CHECK(contains(t.take_reply(), R"("kind":"too_large")"));
+    CHECK(t.listings() == 100);
+  }
+  SUBCASE("30 s") {
+    t.list(R"({"tools":[],"nextCursor":"2"})");
+    t.advance(29s);
+    CHECK(t.replies.empty());
+    t.advance(1s);
+    CHECK(contains(t.take_reply(), R"("kind":"timeout")"));
+  }
+  CHECK(t.router.clients().begin() == t.router.clients().end());
+}
+
+TEST_CASE("why there is no list is said as the server said it, and it is asked for again") {
+  Lookup t;
+  t.open();
+  t.ask("a");
+  t.upstream.answer_error(t.upstream.id_of("tools/list"),
+                          R"({"code":-32601,"message":"no tools"})");
+  CHECK(contains(t.take_reply(), R"("error":{"code":-32601,"message":"no tools"})"));
+  t.ask("a");
+  CHECK(t.listings() == 2);
+}
+
+TEST_CASE("so many may wait") {
+  Lookup t;
+  for (std::size_t count = 0; count <= ToolLookup::most_waiting; ++count) t.ask("a");
+  CHECK(contains(t.take_reply(), R"("kind":"overloaded")"));
+}
+
+TEST_CASE("a client that has its turn alone gets its answer") {
+  RouterOptions options;
+  options.sequential = true;
+  Lookup t(options);
+  t.open();
+  FakeClient& client = t.connect();
+  t.call_and_answer(client);
+  t.ask("a");
+  t.list(two_tools);
+  CHECK(contains(t.take_reply(), R"("tool")"));
+}
