@@ -32,8 +32,8 @@ struct Found {
   Member id, method, params, result, error;
   Member meta, meta_progress_token, progress_token, request_id;
   Member result_type;
+  ReservedMeta reserved;
   Slice protocol_version, subscription_id;
-  unsigned reserved = 0;  ///< a bit for each of meta_key::of_requests that was met
   bool reserved_twice = false;
 };
 
@@ -63,19 +63,32 @@ class Walk {
   }
 
  private:
-  bool top_member(std::string_view key) {
+  /// Shorter keys are none of ours in other letters: an escape of a letter takes six bytes.
+  static constexpr std::size_t shortest_escaped = 7;
+
+  /// A key without its escapes, until the next one.
+  std::string_view plain(std::string_view key) {
+    if (key.size() < shortest_escaped || key.find('\\') == key.npos) return key;
+    spelling_ = unescape(key);
+    return spelling_;
+  }
+
+  bool top_member(std::string_view raw_key) {
     Slice value;
-    if (key == "jsonrpc") return scanner_.value(value);  // in every message, never looked at
-    if (key_is(key, "params")) {
+    if (raw_key == "jsonrpc") return scanner_.value(value);  // in every message, never looked at
+    const std::string_view key = plain(raw_key);
+    if (key == "params") {
       return inner(found_.params, [this](std::string_view name) { return params_member(name); });
     }
-    if (key_is(key, "result")) {
+    if (key == "result") {
       return inner(found_.result, [this](std::string_view name) { return result_member(name); });
     }
+    Member* const member = key == "id"       ? &found_.id
+                           : key == "method" ? &found_.method
+                           : key == "error"  ? &found_.error
+                                             : nullptr;
     if (!scanner_.value(value)) return false;
-    if (key_is(key, "id")) found_.id.meet(value);
-    if (key_is(key, "method")) found_.method.meet(value);
-    if (key_is(key, "error")) found_.error.meet(value);
+    if (member != nullptr) member->meet(value);
     return true;
   }
 
@@ -93,48 +106,56 @@ class Walk {
     return true;
   }
 
-  bool params_member(std::string_view key) {
-    if (key_is(key, "_meta")) {
+  bool params_member(std::string_view raw_key) {
+    const std::string_view key = plain(raw_key);
+    if (key == "_meta") {
       return inner(found_.meta, [this](std::string_view name) { return meta_member(name); });
     }
+    Member* const member = key == "progressToken" ? &found_.progress_token
+                           : key == "requestId"   ? &found_.request_id
+                                                  : nullptr;
     Slice value;
     if (!scanner_.value(value)) return false;
-    if (key_is(key, "progressToken")) found_.progress_token.meet(value);
-    if (key_is(key, "requestId")) found_.request_id.meet(value);
+    if (member != nullptr) member->meet(value);
     return true;
   }
 
-  bool meta_member(std::string_view key) {
+  bool meta_member(std::string_view raw_key) {
     Slice value;
     if (!scanner_.value(value)) return false;
-    if (key_is(key, meta_key::progress_token)) found_.meta_progress_token.meet(value);
+    const std::string_view key = plain(raw_key);
+    if (key == meta_key::progress_token) found_.meta_progress_token.meet(value);
     if (key.size() >= meta_key::shortest_of_requests) reserved_member(key, value);
     return true;
   }
 
   void reserved_member(std::string_view key, Slice value) {
-    unsigned bit = 1;
-    for (const std::string_view name : meta_key::of_requests) {
-      if (key_is(key, name)) {
-        found_.reserved_twice = found_.reserved_twice || (found_.reserved & bit) != 0;
-        found_.reserved |= bit;
-        if (name == meta_key::protocol_version) found_.protocol_version = value;
-        if (name == meta_key::subscription_id) found_.subscription_id = value;
-      }
-      bit <<= 1;
-    }
+    Slice* const found = reserved_place(key);
+    if (found == nullptr) return;
+    found_.reserved_twice = found_.reserved_twice || found->present();
+    *found = value;
+  }
+
+  Slice* reserved_place(std::string_view key) {
+    if (key == meta_key::protocol_version) return &found_.protocol_version;
+    if (key == meta_key::client_capabilities) return &found_.reserved.client_capabilities;
+    if (key == meta_key::client_info) return &found_.reserved.client_info;
+    if (key == meta_key::log_level) return &found_.reserved.log_level;
+    return key == meta_key::subscription_id ? &found_.subscription_id : nullptr;
   }
 
   bool result_member(std::string_view key) {
+    const bool is_type = plain(key) == "resultType";
     Slice value;
     if (!scanner_.value(value)) return false;
-    if (key_is(key, "resultType")) found_.result_type.meet(value);
+    if (is_type) found_.result_type.meet(value);
     return true;
   }
 
   std::string_view text_;
   JsonScanner scanner_;
   Found found_;
+  std::string spelling_;  ///< of a key that has escapes
 };
 
 FrameFault invalid(std::string_view reason) { return {json_rpc::invalid_request, reason}; }
@@ -182,9 +203,9 @@ const char* take_tokens(Frame& frame, const Found& found) {
   }
   const auto names = [&frame](Slice slice) { return is_string_or_number(frame.text(slice)); };
   frame.meta = found.meta.value;
-  if (is_string(frame.text(found.protocol_version))) {
+  frame.reserved = found.reserved;
+  if (is_string(frame.text(found.protocol_version)))
     frame.protocol_version = found.protocol_version;
-  }
   if (frame.is_request()) {
     if (names(found.meta_progress_token.value)) {
       frame.progress_token = found.meta_progress_token.value;

@@ -18,6 +18,14 @@ enum class FrameKind {
   response,      ///< `id` and one of `result` and `error`, no `method`
 };
 
+/// Where the values stand that `params._meta` of a request has beside its revision under names that
+/// MCP reserves (jsonrpc/meta_keys.hpp), whatever they are.
+struct ReservedMeta {
+  Slice client_capabilities;
+  Slice client_info;
+  Slice log_level;
+};
+
 /// One JSON-RPC message: its bytes as they came, and where in them the few members stand that the
 /// bridge acts on. Everything else in it is checked for grammar only and never changed.
 ///
@@ -40,6 +48,7 @@ struct Frame {
 
   /// The value at `params._meta` of a request or notification: an object, unless the peer errs.
   Slice meta;
+  ReservedMeta reserved;
   /// The string at `params._meta["io.modelcontextprotocol/protocolVersion"]` (MCP 2026-07-28,
   /// basic, "`_meta`"), with its quotes.
   Slice protocol_version;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -17,10 +16,7 @@ constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscripti
 constexpr std::string_view server_info = "io.modelcontextprotocol/serverInfo";
 constexpr std::string_view progress_token = "progressToken";
 
-/// Those that a request or a notification may carry, besides progressToken.
-constexpr std::array<std::string_view, 5> of_requests = {
-    protocol_version, subscription_id, client_capabilities, client_info, log_level};
-/// No spelling of one of them is shorter.
+/// No spelling of one that a request or a notification may carry is shorter, but of progressToken.
 constexpr std::size_t shortest_of_requests = log_level.size();
 }  // namespace meta_key
 

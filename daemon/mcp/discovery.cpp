@@ -140,7 +140,7 @@ std::string discover_request(UpstreamId id, const RequestIdentity& identity) {
   Frame request;
   request.bytes = own_request(id, "server/discover", {});
   request.kind = FrameKind::request;
-  return with_request_meta(request, identity);
+  return with_request_meta(std::move(request), identity).bytes;
 }
 
 Judgement judge_probe(const ProbeAnswer& answer) {

@@ -12,8 +12,22 @@ constexpr std::string_view white_space = " \t\r\n";
 
 void Edits::replace(Slice at, std::string with) { edits_.push_back({at, std::move(with)}); }
 
+Slice Edits::moved(Slice value) const {
+  Slice moved = value;
+  for (const Edit& edit : edits_) {
+    const bool is_around = edit.at.begin <= value.begin && value.end <= edit.at.end;
+    if (is_around && edit.with.empty()) return {};
+    const std::size_t change = edit.with.size() - edit.at.size();  // modulo, as the sums are
+    if (edit.at.end <= value.begin) moved.begin += change;
+    // What is inserted right behind it is no part of it.
+    if (edit.at.begin < value.end && edit.at.end <= value.end) moved.end += change;
+  }
+  return moved;
+}
+
 std::string Edits::made_in(std::string_view text) const {
   std::vector<const Edit*> in_order;
+  in_order.reserve(edits_.size());
   std::size_t size = text.size();
   for (const Edit& edit : edits_) {
     in_order.push_back(&edit);

@@ -26,6 +26,9 @@ class Edits {
 
   /// `text` with all of them made: one pass.
   std::string made_in(std::string_view text) const;
+  /// Where this value stands in the text that was made; nowhere if it was erased. REQUIRES: no edit
+  /// takes a part of it only.
+  Slice moved(Slice value) const;
 
  private:
   struct Edit {

@@ -17,17 +17,23 @@ bool has_place_for_meta(const Frame& frame);
 /// none; one that is no object is replaced. Does nothing if there is no place for it.
 void add_meta_members(Edits& edits, const Frame& frame, const std::string& members);
 
+/// What has to be erased for without_meta_members().
+template <class Drop>
+Edits meta_removal(const Frame& frame, Drop&& drop) {
+  Edits edits;
+  if (frame.text(frame.meta).starts_with('{') &&
+      !edit_members(edits, frame.bytes, frame.meta, drop)) {
+    edits = {};
+    edits.erase(member_around(frame.bytes, frame.meta));
+  }
+  return edits;
+}
+
 /// The message without the members of `_meta` whose raw key `drop` says so of; a `_meta` with
 /// nothing left in it goes.
 template <class Drop>
 std::string without_meta_members(const Frame& frame, Drop&& drop) {
-  if (!frame.text(frame.meta).starts_with('{')) return frame.bytes;
-  Edits edits;
-  if (!edit_members(edits, frame.bytes, frame.meta, drop)) {
-    edits = {};
-    edits.erase(member_around(frame.bytes, frame.meta));
-  }
-  return edits.made_in(frame.bytes);
+  return meta_removal(frame, drop).made_in(frame.bytes);
 }
 
 }  // namespace bridge

@@ -226,7 +226,11 @@ MirroredHeaders mirrored_headers(const Frame& request, const HeadersOfTools& kno
       headers.unsendable = name;
       return false;
     }
-    headers.lines.push_back(fmt::format("{}: {}", name, value));
+    std::string& line = headers.lines.emplace_back();
+    line.reserve(name.size() + value.size() + 2);
+    line += name;
+    line += ": ";
+    line += value;
     return true;
   };
   if (!fits_header(request.method, mirrored_limit::value, Blanks::inside)) {

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/frame.hpp"
 #include "jsonrpc/reply.hpp"
 #include "mcp/era.hpp"
+#include "mcp/frame_edit.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/json_edit.hpp"
 #include "text/json_text.hpp"
@@ -19,7 +21,7 @@ namespace {
 
 constexpr int internal_error = -32603;
 
-std::string with_result_members(const Frame& response, std::string_view method) {
+Frame with_result_members(Frame response, std::string_view method) {
   std::string members;
   Edits edits;
   if (!response.result_type.present()) {
@@ -42,7 +44,7 @@ std::string with_result_members(const Frame& response, std::string_view method) 
     if (!has_scope) add(R"("cacheScope":"private")");
   }
   if (!members.empty()) add_members(edits, response.bytes, response.result, members);
-  return edits.made_in(response.bytes);
+  return edited(std::move(response), edits);
 }
 
 /// The `inputRequests` of an error -32042; empty if it has no elicitations that could be asked.
@@ -70,26 +72,35 @@ std::string url_questions(std::string_view error) {
   return walked ? questions : std::string();
 }
 
-std::string with_error_code(const Frame& response, Slice code, int other) {
+Frame with_error_code(Frame response, Slice code, int other) {
   Edits edits;
   edits.replace(code, std::to_string(other));
-  return edits.made_in(response.bytes);
+  return edited(std::move(response), edits);
 }
 
-std::string for_url_elicitation(const Frame& response, std::string_view method, Slice code,
-                                bool client_answers_urls) {
+/// What is made of it may nest too deeply: then it stays as it is.
+Frame read_anew(std::string bytes, Frame otherwise) {
+  auto parsed = parse_frame(std::move(bytes));
+  auto* const frame = std::get_if<Frame>(&parsed);
+  return frame != nullptr ? std::move(*frame) : std::move(otherwise);
+}
+
+Frame for_url_elicitation(Frame response, std::string_view method, Slice code,
+                          bool client_answers_urls) {
   const std::string_view id = response.text(response.id);
   if (!client_answers_urls) {
-    return fmt::format(
+    std::string refusal = fmt::format(
         R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for a visit to a web page; this needs a client that declares the capability elicitation.url","data":{{"requiredCapabilities":{{"elicitation":{{"url":{{}}}}}}}}}}}})",
         id, mcp_error::missing_client_capability);
+    return read_anew(std::move(refusal), std::move(response));
   }
   const std::string questions = may_require_input(method) && !response.id_is_null
                                     ? url_questions(response.text(response.error))
                                     : std::string();
-  if (questions.empty()) return with_error_code(response, code, internal_error);
-  return result_reply(
+  if (questions.empty()) return with_error_code(std::move(response), code, internal_error);
+  std::string asking = result_reply(
       id, fmt::format(R"({{"resultType":"input_required","inputRequests":{{{}}}}})", questions));
+  return read_anew(std::move(asking), std::move(response));
 }
 
 }  // namespace
@@ -114,22 +125,22 @@ bool is_complete(const Frame& response) {
   return !is_string(type) || same_id(type, "\"complete\"");
 }
 
-std::string for_modern_client(const Frame& response, std::string_view method,
-                              bool client_answers_urls) {
+Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls) {
   if (is_object(response.text(response.result))) {
     const bool says_type = is_string(response.text(response.result_type));
-    return says_type && !is_cacheable(method) ? response.bytes
-                                              : with_result_members(response, method);
+    if (says_type && !is_cacheable(method)) return response;
+    return with_result_members(std::move(response), method);
   }
-  if (!response.error.present()) return response.bytes;
+  if (!response.error.present()) return response;
   Slice code;
   for_each_member(response.bytes, response.error, [&](std::string_view key, Slice, Slice value) {
     if (key_is(key, "code")) code = value;
   });
   const std::string_view number = response.text(code);
-  if (number == "-32002") return with_error_code(response, code, json_rpc::invalid_params);
-  if (number != "-32042") return response.bytes;
-  return for_url_elicitation(response, method, code, client_answers_urls);
+  if (number == "-32002")
+    return with_error_code(std::move(response), code, json_rpc::invalid_params);
+  if (number != "-32042") return response;
+  return for_url_elicitation(std::move(response), method, code, client_answers_urls);
 }
 
 }  // namespace bridge

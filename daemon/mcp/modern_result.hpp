@@ -1,11 +1,10 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
-namespace bridge {
+#include "jsonrpc/frame.hpp"
 
-struct Frame;
+namespace bridge {
 
 // A legacy server's response as a modern client must see it. Toward a legacy client a modern
 // server's response stays byte for byte (what a legacy client does not know in a result it leaves
@@ -25,7 +24,7 @@ bool is_input_required(const Frame& response);
 /// to whoever gets it (MCP 2026-07-28, basic, "ResultType").
 bool is_complete(const Frame& response);
 
-/// The bytes of `response`, to a request of `method`, for a modern client. One pass at most over
+/// `response`, to a request of `method`, as a modern client must see it. One pass at most over
 /// the result. A result without resultType, or with one that is no string, is `complete`; a
 /// cacheable one without ttlMs or cacheScope says 0 and "private", so that nobody keeps it. Of the
 /// errors that the revision forbids (basic, "Error Codes"), -32002 becomes -32602. -32042 becomes
@@ -33,7 +32,6 @@ bool is_complete(const Frame& response);
 /// data.elicitations (at most 64); for a client that does not answer those it becomes -32021, and
 /// -32603 where it cannot be made of the error or for the method. Anything else stays byte for
 /// byte, also a result that is no object.
-std::string for_modern_client(const Frame& response, std::string_view method,
-                              bool client_answers_urls);
+Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls);
 
 }  // namespace bridge

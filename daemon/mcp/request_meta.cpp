@@ -1,13 +1,12 @@
 #include "mcp/request_meta.hpp"
 
-#include <fmt/format.h>
-
-#include <iterator>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "jsonrpc/frame.hpp"
 #include "mcp/era.hpp"
+#include "mcp/frame_edit.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/json_edit.hpp"
 #include "mcp/meta_edit.hpp"
@@ -16,9 +15,15 @@
 namespace bridge {
 namespace {
 
+/// Of what is added to most requests.
+constexpr std::size_t usual_members = 256;
+
 void append_member(std::string& members, std::string_view name, std::string_view value) {
-  fmt::format_to(std::back_inserter(members), R"({}"{}":{})", members.empty() ? "" : ",", name,
-                 value);
+  if (!members.empty()) members += ',';
+  members += '"';
+  members += name;
+  members += "\":";
+  members += value;
 }
 
 bool is_identity(std::string_view key) {
@@ -26,17 +31,29 @@ bool is_identity(std::string_view key) {
          key_is(key, meta_key::client_info) || key_is(key, meta_key::log_level);
 }
 
+Slice meta_member(const Frame& frame, std::string_view name) {
+  Slice found;
+  for_each_member(frame.bytes, frame.meta, [&](std::string_view key, Slice, Slice value) {
+    if (key_is(key, name)) found = value;
+  });
+  return found;
+}
+
 /// The members that `_meta` is to have and the message does not; what is to be replaced becomes an
 /// edit.
 std::string missing_members(Edits& edits, const Frame& frame, const RequestIdentity& identity,
                             const MetaOptions& options) {
-  const RequestMeta has = read_request_meta(frame);
-  const std::string version = fmt::format("\"{}\"", newest_version);
+  const ReservedMeta& has = frame.reserved;
+  const std::string version = '"' + std::string(newest_version) + '"';
   std::string members;
-  if (!has.protocol_version.present()) {
-    append_member(members, meta_key::protocol_version, version);
-  } else if (!is_string(frame.text(has.protocol_version))) {
-    edits.replace(has.protocol_version, version);
+  members.reserve(usual_members);
+  if (!frame.protocol_version.present()) {
+    const Slice unusable = meta_member(frame, meta_key::protocol_version);
+    if (unusable.present()) {
+      edits.replace(unusable, version);
+    } else {
+      append_member(members, meta_key::protocol_version, version);
+    }
   }
   if (!has.client_capabilities.present()) {
     append_member(members, meta_key::client_capabilities, identity.client_capabilities);
@@ -51,10 +68,7 @@ std::string missing_members(Edits& edits, const Frame& frame, const RequestIdent
   }
   if (options.progress_token.empty() || frame.progress_token.present()) return members;
   // One that is no string and no number is replaced.
-  Slice unusable;
-  for_each_member(frame.bytes, frame.meta, [&](std::string_view key, Slice, Slice value) {
-    if (key_is(key, meta_key::progress_token)) unusable = value;
-  });
+  const Slice unusable = meta_member(frame, meta_key::progress_token);
   if (unusable.present()) {
     edits.replace(unusable, std::string(options.progress_token));
   } else {
@@ -65,37 +79,24 @@ std::string missing_members(Edits& edits, const Frame& frame, const RequestIdent
 
 }  // namespace
 
-std::string with_request_meta(const Frame& frame, const RequestIdentity& identity,
-                              const MetaOptions& options) {
-  if (!has_place_for_meta(frame)) return frame.bytes;
+Frame with_request_meta(Frame frame, const RequestIdentity& identity, const MetaOptions& options) {
+  if (!has_place_for_meta(frame)) return frame;
   Edits edits;
   const std::string members = missing_members(edits, frame, identity, options);
   if (!members.empty()) add_meta_members(edits, frame, members);
-  return edits.made_in(frame.bytes);
+  return edited(std::move(frame), edits);
 }
 
-std::string without_request_meta(const Frame& frame) {
-  return without_meta_members(frame, is_identity);
-}
-
-RequestMeta read_request_meta(const Frame& frame) {
-  RequestMeta meta;
-  for_each_member(frame.bytes, frame.meta, [&](std::string_view key, Slice, Slice value) {
-    if (key.size() < meta_key::shortest_of_requests) return;
-    if (key_is(key, meta_key::protocol_version)) meta.protocol_version = value;
-    if (key_is(key, meta_key::client_capabilities)) meta.client_capabilities = value;
-    if (key_is(key, meta_key::client_info)) meta.client_info = value;
-    if (key_is(key, meta_key::log_level)) meta.log_level = value;
-  });
-  return meta;
+Frame without_request_meta(Frame frame) {
+  const Edits edits = meta_removal(frame, is_identity);
+  return edited(std::move(frame), edits);
 }
 
 const char* missing_request_meta(const Frame& frame) {
-  const RequestMeta meta = read_request_meta(frame);
-  if (!is_string(frame.text(meta.protocol_version))) {
+  if (!frame.protocol_version.present()) {
     return "Invalid params: _meta has no io.modelcontextprotocol/protocolVersion";
   }
-  if (!is_object(frame.text(meta.client_capabilities))) {
+  if (!is_object(frame.text(frame.reserved.client_capabilities))) {
     return "Invalid params: _meta has no io.modelcontextprotocol/clientCapabilities";
   }
   return nullptr;

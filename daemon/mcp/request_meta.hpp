@@ -3,11 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "text/slice.hpp"
+#include "jsonrpc/frame.hpp"
 
 namespace bridge {
-
-struct Frame;
 
 // What every request carries in `params._meta` since MCP 2026-07-28 (basic, "`_meta`: Per-request
 // protocol fields"): put in for a modern upstream, taken out for a legacy one. Pure; everything
@@ -32,21 +30,13 @@ struct MetaOptions {
 /// string, a `_meta` that is no object and params that are null are replaced. Params that are an
 /// array or a scalar have no place for it: the message stays as it is. REQUIRES: a request or
 /// notification.
-std::string with_request_meta(const Frame& frame, const RequestIdentity& identity,
-                              const MetaOptions& options = {});
+/// What is added is not noted in the frame (frame_edit.hpp).
+Frame with_request_meta(Frame frame, const RequestIdentity& identity,
+                        const MetaOptions& options = {});
 
 /// The message without protocolVersion, clientCapabilities, clientInfo and logLevel. A `_meta` with
 /// nothing else in it goes as a whole; progressToken, traceparent and the like stay.
-std::string without_request_meta(const Frame& frame);
-
-/// Where the four stand in the frame's bytes.
-struct RequestMeta {
-  Slice protocol_version;
-  Slice client_capabilities;
-  Slice client_info;
-  Slice log_level;
-};
-RequestMeta read_request_meta(const Frame& frame);
+Frame without_request_meta(Frame frame);
 
 /// What a modern request lacks, as the message of a -32602 (MCP 2026-07-28, basic, "`_meta`"); null
 /// if nothing.

@@ -229,7 +229,7 @@ std::string listen_request(UpstreamId id, const SubscriptionFilter& filter,
   const std::size_t begin =
       request.bytes.find(R"("params":)") + std::string_view(R"("params":)").size();
   request.params = {begin, request.bytes.size() - 1};
-  return with_request_meta(request, identity);
+  return with_request_meta(std::move(request), identity).bytes;
 }
 
 std::string acknowledgement(std::string_view raw_listen_id, const SubscriptionFilter& filter) {

@@ -280,8 +280,7 @@ std::string ClientFrames::declared_capabilities() const {
   }
   if (first == nullptr) return {};
   const Frame& frame = first->frame;
-  const std::string_view declared =
-      find_member(frame.text(frame.meta), meta_key::client_capabilities).value_or("");
+  const std::string_view declared = frame.text(frame.reserved.client_capabilities);
   return declared.size() <= longest_capabilities ? std::string(declared) : std::string();
 }
 

@@ -10,10 +10,10 @@ namespace {
 
 /// What a modern client asks the bridge itself is answered as its revision wants it.
 std::string as_modern(const std::string& response) {
-  const auto parsed = parse_frame(response);
+  auto parsed = parse_frame(response);
   // What it repeats of notifications may be nested too deeply to be read.
-  const auto* const frame = std::get_if<Frame>(&parsed);
-  return frame != nullptr ? for_modern_client(*frame, "bridge/", false) : response;
+  auto* const frame = std::get_if<Frame>(&parsed);
+  return frame != nullptr ? for_modern_client(std::move(*frame), "bridge/", false).bytes : response;
 }
 
 }  // namespace

@@ -42,13 +42,6 @@ std::string level_of(std::string_view params) {
   return reaches_level(level, level) ? quote(level) : std::string();
 }
 
-/// The same of an edit that may nest what a peer has said beyond the limit: then `otherwise`.
-Frame frame_of(std::string bytes, Frame otherwise) {
-  auto parsed = parse_frame(std::move(bytes));
-  auto* const frame = std::get_if<Frame>(&parsed);
-  return frame != nullptr ? std::move(*frame) : std::move(otherwise);
-}
-
 }  // namespace
 
 std::string EraTranslator::refusal_of(const Frame& request) {
@@ -79,11 +72,10 @@ bool EraTranslator::swallows(const Frame& notification) const {
 void EraTranslator::note(const Frame& request, PendingRequest& pending) const {
   if (request.is_modern()) {
     pending.era = Era::modern;
-    const RequestMeta meta = read_request_meta(request);
     pending.modern = std::make_unique<ModernRequest>();
-    pending.modern->declared.initialize(request.text(meta.client_capabilities));
+    pending.modern->declared.initialize(request.text(request.reserved.client_capabilities));
     pending.modern->declared.initialized();
-    if (const std::string_view level = request.text(meta.log_level); is_string(level))
+    if (const std::string_view level = request.text(request.reserved.log_level); is_string(level))
       pending.modern->log_level = unescape(level.substr(1, level.size() - 2));
     if (!context_.session.is_modern() && may_require_input(request.method))
       pending.modern->digest = request_digest(request);
@@ -113,9 +105,9 @@ std::string EraTranslator::make_for_upstream(Frame request, const Client* client
                                ? std::string_view(client->info)
                                : std::string_view(own_client_info);
     identity.log_level = known_level;
-    request = frame_of(with_request_meta(request, identity));
+    request = with_request_meta(std::move(request), identity);
   } else if (!session.is_modern() && request.is_modern()) {
-    request = frame_of(without_request_meta(request));
+    request = without_request_meta(std::move(request));
   }
   std::string unsendable;
   message.headers.clear();
@@ -150,8 +142,7 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
   if (!modern_upstream && pending.era == Era::modern) {
     const bool answers_urls =
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
-    std::string bytes = for_modern_client(response, pending.method, answers_urls);
-    return frame_of(std::move(bytes), std::move(response));
+    return for_modern_client(std::move(response), pending.method, answers_urls);
   }
   if (modern_upstream && pending.era == Era::legacy && !is_complete(response)) {
     const Failure failure = failure_of(

@@ -61,8 +61,7 @@ void Listens::add(Client& client, const Frame& request) {
   listen->client = client.id();
   listen->raw_id = std::string(id);
   listen->filter = honoured(std::move(std::get<SubscriptionFilter>(asked)));
-  const std::string_view declared =
-      find_member(request.text(request.meta), meta_key::client_capabilities).value_or("");
+  const std::string_view declared = request.text(request.reserved.client_capabilities);
   listen->extensions = std::string(find_member(declared, "extensions").value_or(""));
   listen->reader = feed_.ring().join(context_.loop.wall_time());
   ++client.listens;

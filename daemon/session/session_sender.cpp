@@ -18,8 +18,10 @@ Outgoing SessionSender::own(OutgoingKind kind, std::string_view method, std::str
                                                : own_notification(method, params);
   if (!modern) return message;
   if (kind == OutgoingKind::request) {
-    const auto frame = parse_frame(std::move(message.body));
-    message.body = with_request_meta(std::get<Frame>(frame), {capabilities, own_client_info, {}});
+    auto frame = parse_frame(std::move(message.body));
+    message.body =
+        with_request_meta(std::get<Frame>(std::move(frame)), {capabilities, own_client_info, {}})
+            .bytes;
   }
   message.headers.push_back(fmt::format("Mcp-Method: {}", method));
   return message;

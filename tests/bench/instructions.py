@@ -144,8 +144,8 @@ def figures_of(out):
     return total, functions
 
 
-def run_daemon(folder, daemon, name, operate, count):
-    upstream = Upstream()
+def run_daemon(folder, daemon, name, operate, count, upstream_type=Upstream):
+    upstream = upstream_type()
     path = os.path.join(folder, "s")
     out, command = counted(folder, f"{name}.{count}", [daemon, "--url", upstream.url, "--socket", path,
                                                      "--keepalive", "0", "--log-level", "error"])
@@ -157,13 +157,15 @@ def run_daemon(folder, daemon, name, operate, count):
     return figures_of(out)
 
 
+def difference(few, many, operations):
+    """What one operation has cost: (instructions, {function: its own})"""
+    each = {function: (count - few[1].get(function, 0)) / operations for function, count in many[1].items()}
+    return (many[0] - few[0]) / operations, each
+
+
 def cost_of(folder, daemon, name):
     operate, few, many = OPERATIONS[name]
-    (total_few, few_functions), (total_many, many_functions) = (
-        run_daemon(folder, daemon, name, operate, count) for count in (few, many))
-    each = {function: (count - few_functions.get(function, 0)) / (many - few)
-            for function, count in many_functions.items()}
-    return (total_many - total_few) / (many - few), each
+    return difference(*(run_daemon(folder, daemon, name, operate, count) for count in (few, many)), many - few)
 
 
 def cost_of_client(folder, daemon, client):
@@ -185,9 +187,9 @@ def environment():
     return f"{first_line('c++', '--version')}; libcurl {first_line('pkg-config', '--modversion', 'libcurl')}"
 
 
-def grown(each, before):
+def grown(each, before, count=10):
     changes = sorted(((count - before.get(name, 0), name) for name, count in each.items()), reverse=True)
-    return [f"    {change:+12.0f}  {name}" for change, name in changes[:10] if change > 1]
+    return [f"    {change:+12.0f}  {name}" for change, name in changes[:count] if change > 1]
 
 
 def main():

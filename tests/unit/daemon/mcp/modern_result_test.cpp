@@ -12,7 +12,8 @@ using namespace bridge;
 namespace {
 
 std::string modern(std::string_view text, std::string_view method, bool answers_urls = true) {
-  const std::string made = for_modern_client(frame_of(std::string(text)), method, answers_urls);
+  const std::string made =
+      for_modern_client(frame_of(std::string(text)), method, answers_urls).bytes;
   frame_of(made);
   return made;
 }

@@ -19,13 +19,13 @@ const std::string required = std::string(version) + "," + no_capabilities;
 
 std::string given(std::string_view text, const RequestIdentity& identity = {},
                   const MetaOptions& options = {}) {
-  const std::string made = with_request_meta(frame_of(std::string(text)), identity, options);
+  const std::string made = with_request_meta(frame_of(std::string(text)), identity, options).bytes;
   frame_of(made);
   return made;
 }
 
 std::string taken(std::string_view text) {
-  const std::string made = without_request_meta(frame_of(std::string(text)));
+  const std::string made = without_request_meta(frame_of(std::string(text))).bytes;
   frame_of(made);
   return made;
 }
