@@ -23,6 +23,11 @@ enum class Verb {
   notify,
   listen,
   status,
+  jobs,
+  wait,
+  answer,
+  cancel,
+  forget,
   help,
   version,
 };
@@ -46,6 +51,14 @@ struct Options {
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> since;
   bool sequence = false;
+
+  bool detach = false;
+  std::optional<Milliseconds> detach_after;
+  std::string key;  ///< "" = not given
+
+  bool any = false;
+  bool decline = false;
+  bool cancel = false;
 
   bool ready = false;
   bool metrics = false;

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "command_line/options.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {
@@ -18,6 +19,8 @@ struct VerbEntry {
 };
 
 constexpr std::size_t any_number = 100000;
+/// The daemon lets one connection wait for so many.
+constexpr std::size_t most_jobs = 64;
 
 constexpr VerbEntry verbs[] = {
     {"tools", Verb::tools, 0, 0, ""},
@@ -30,6 +33,11 @@ constexpr VerbEntry verbs[] = {
     {"notify", Verb::notify, 1, 2, "METHOD [PARAMS]"},
     {"listen", Verb::listen, 0, 0, ""},
     {"status", Verb::status, 0, 0, ""},
+    {"jobs", Verb::jobs, 0, 0, ""},
+    {"wait", Verb::wait, 1, most_jobs, "JOB..."},
+    {"answer", Verb::answer, 1, any_number, "JOB [key=text] [key:=json] ['{...}'] [-]"},
+    {"cancel", Verb::cancel, 1, 1, "JOB"},
+    {"forget", Verb::forget, 1, 1, "JOB"},
     {"help", Verb::help, 0, 0, ""},
     {"version", Verb::version, 0, 0, ""},
 };
@@ -72,6 +80,15 @@ Refusal store_text(std::string_view text, std::string& target) {
   return std::nullopt;
 }
 
+/// The daemon takes no longer one.
+constexpr std::size_t longest_key = 256;
+
+Refusal store_key(std::string_view text, std::string& target) {
+  if (!bridge::is_utf8(text)) return "is not UTF-8";
+  if (text.size() > longest_key) return fmt::format("has more than {} bytes", longest_key);
+  return store_text(text, target);
+}
+
 struct OptionEntry {
   std::string_view name;
   char letter;  // 0 = none
@@ -102,18 +119,28 @@ const OptionEntry option_table[] = {
      false,
      [](Text, Options& o) { return set(o.json); },
      {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
-      Verb::request, Verb::status}},
+      Verb::request, Verb::status, Verb::jobs, Verb::wait}},
     {"names",
      0,
      false,
      [](Text, Options& o) { return set(o.names); },
-     {Verb::tools, Verb::resources, Verb::prompts}},
+     {Verb::tools, Verb::resources, Verb::prompts, Verb::jobs}},
     {"save",
      0,
      true,
      [](Text v, Options& o) { return store_text(v, o.save); },
-     {Verb::call, Verb::read, Verb::prompt}},
+     {Verb::call, Verb::read, Verb::prompt, Verb::wait}},
     {"raw", 0, false, [](Text, Options& o) { return set(o.raw); }, {Verb::call}},
+    {"detach", 0, false, [](Text, Options& o) { return set(o.detach); }, {Verb::call}},
+    {"detach-after",
+     0,
+     true,
+     [](Text v, Options& o) { return store_duration(v, o.detach_after.emplace()); },
+     {Verb::call}},
+    {"key", 0, true, [](Text v, Options& o) { return store_key(v, o.key); }, {Verb::call}},
+    {"any", 0, false, [](Text, Options& o) { return set(o.any); }, {Verb::wait}},
+    {"decline", 0, false, [](Text, Options& o) { return set(o.decline); }, {Verb::answer}},
+    {"cancel", 0, false, [](Text, Options& o) { return set(o.cancel); }, {Verb::answer}},
     {"for",
      0,
      true,
@@ -226,6 +253,13 @@ class Parser {
     if (verb_ != nullptr) check_operands();
     if (options_.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
     if (options_.names && options_.json) fail("option --names does not go with --json");
+    if (options_.detach && (options_.detach_after || !options_.save.empty())) {
+      fail("option --detach does not go with --detach-after or --save");
+    }
+    if (options_.decline && options_.cancel) fail("option --decline does not go with --cancel");
+    if ((options_.decline || options_.cancel) && options_.operands.size() > 1) {
+      fail("options --decline and --cancel do not go with values for the fields");
+    }
     if (options_.metrics && (options_.json || options_.watch || options_.ready)) {
       fail("option --metrics does not go with --json, --watch or --ready");
     }

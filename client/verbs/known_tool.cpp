@@ -17,11 +17,6 @@ using Found = std::variant<std::string, UnknownTool, NoToolList, Answer>;
 
 constexpr std::string_view invalid_params = "-32602";
 
-std::string string_in(std::string_view object, std::string_view name) {
-  const auto found = json::member(object, name);
-  return found && json::is_string(*found) ? json::decode_string(*found) : std::string();
-}
-
 Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
   auto fetched = fetch_list(dialogue, tool_list);
   if (auto* failed = std::get_if<Answer>(&fetched)) {
@@ -49,8 +44,8 @@ Found find_tool(Dialogue& dialogue, std::string_view name) {
   }
   if (answer.outcome != Answer::Outcome::error) return answer;
   const auto data = json::member(answer.payload, "data").value_or("{}");
-  const bool is_bridges = string_in(data, "source") == "bridge";
-  const std::string kind = is_bridges ? string_in(data, "kind") : std::string();
+  const bool is_bridges = json::string_member(data, "source") == "bridge";
+  const std::string kind = is_bridges ? json::string_member(data, "kind") : std::string();
   const bool is_unknown = kind == "tool";
   // The daemon keeps no list: it is an older one, answers no bridge/ methods, or the list is too
   // long for it. The server may have none, too.

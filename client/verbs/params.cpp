@@ -31,6 +31,13 @@ Params free_params(const std::vector<std::string>& operands) {
   return check_params(std::get<std::string>(read));
 }
 
+Params check_jobs(const std::vector<std::string>& jobs) {
+  for (const std::string& job : jobs) {
+    if (job.empty() || !bridge::is_utf8(job)) return UsageError{"JOB is empty or not UTF-8"};
+  }
+  return "";
+}
+
 }  // namespace
 
 Params make_params(const Options& options) {
@@ -44,6 +51,10 @@ Params make_params(const Options& options) {
       return fmt::format(R"({{"uri":{}}})", json::quote(operands[0]));
     case Verb::request:
     case Verb::notify: return free_params(operands);
+    case Verb::answer: return check_jobs({operands[0]});
+    case Verb::wait:
+    case Verb::cancel:
+    case Verb::forget: return check_jobs(operands);
     default: return "";
   }
 }
@@ -51,12 +62,10 @@ Params make_params(const Options& options) {
 std::variant<Prepared, UsageError> prepare(const Options& options) {
   Prepared prepared;
   const std::vector<std::string>& operands = options.operands;
-  if (options.verb != Verb::call) {
-    auto params = make_params(options);
-    if (auto* error = std::get_if<UsageError>(&params)) return std::move(*error);
-    prepared.params = std::get<std::string>(std::move(params));
-    return prepared;
-  }
+  auto params = make_params(options);
+  if (auto* error = std::get_if<UsageError>(&params)) return std::move(*error);
+  prepared.params = std::get<std::string>(std::move(params));
+  if (options.verb != Verb::call && options.verb != Verb::answer) return prepared;
   if (!bridge::is_utf8(operands[0])) return UsageError{"the name is not UTF-8"};
   auto words = read_call_words({operands.begin() + 1, operands.end()});
   if (auto* error = std::get_if<UsageError>(&words)) return std::move(*error);

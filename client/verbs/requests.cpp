@@ -8,28 +8,17 @@
 namespace client {
 namespace {
 
-using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
-
 ExitCode ask_and_present(Dialogue& dialogue, const Options& options, std::string_view method,
                          const std::string& params, ReadParts read_parts) {
   const Answer answer = dialogue.ask(method, params);
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
-  Console& console = dialogue.console();
-  if (options.json) {
-    console.print(answer.payload + "\n");
-  } else if (!present(read_parts(answer.payload), options.save, console)) {
-    return ExitCode::answered_error;
-  }
-  if (method == "tools/call" && is_tool_error(answer.payload)) {
-    console.note("the tool says that it failed");
-    return ExitCode::answered_error;
-  }
-  return ExitCode::ok;
+  return present_result(answer.payload, read_parts, options, dialogue.console());
 }
 
 }  // namespace
 
 ExitCode call_tool(Dialogue& dialogue, const Options& options, const std::string& params) {
+  if (is_job(options)) return call_as_job(dialogue, options, params);
   if (!dialogue.console().error_is_terminal()) {
     return ask_and_present(dialogue, options, "tools/call", params, read_tool_result);
   }

@@ -27,7 +27,13 @@ bool keeps_notifications(const Options& options) {
     case Verb::tools:
     case Verb::resources:
     case Verb::prompts:
-    case Verb::status: return true;
+    case Verb::status:
+    case Verb::jobs:
+    case Verb::wait:
+    case Verb::answer:
+    case Verb::cancel:
+    case Verb::forget: return true;
+    case Verb::call: return options.keep || is_job(options);
     default: return options.keep;
   }
 }
@@ -50,6 +56,11 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& pr
     case Verb::request: return send_request(dialogue, options, params);
     case Verb::notify: return send_notification(dialogue, options, params);
     case Verb::status: return show_status(dialogue, options);
+    case Verb::jobs: return list_jobs(dialogue, options);
+    case Verb::wait: return wait_for_jobs(dialogue, options);
+    case Verb::answer: return answer_job(dialogue, options, prepared.arguments);
+    case Verb::cancel: return cancel_job(dialogue, options);
+    case Verb::forget: return forget_job(dialogue, options);
     default: return ExitCode::usage;
   }
 }

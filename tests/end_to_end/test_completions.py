@@ -84,6 +84,20 @@ class Completion(Case):
         self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names",
                                                f"-s {self.daemon.socket_path} -w 150ms resources --names"])
 
+    def test_jobs_are_completed_by_their_ids_also_the_second_one(self):
+        self.write("mcp-nc", f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{self.asked}"\nprintf "%s\\n" first second\n', 0o700)
+        for words in (("wait",), ("answer",), ("cancel",), ("forget",), ("wait", "--any", "first")):
+            with self.subTest(words):
+                self.assertEqual(self.bash("mcp-nc", *words, "s"), ["second"])
+        self.assertEqual(self.bash("mcp-nc", "cancel", "first", "s"), [""])
+        self.assertEqual(set(self.asked_in_all()), {"-w 150ms jobs --names"})
+
+    @needs("fish")
+    def test_fish_does_it_too(self):
+        self.write("mcp-nc", '#!/bin/bash\nprintf "%s\\n" first second\n', 0o700)
+        self.assertEqual(self.fish("mcp-nc wait first s"), ["second"])
+        self.assertEqual(self.fish("mcp-nc answer s"), ["second"])
+
     def time_to_complete(self):
         """The shortest of a few tries, in seconds: a busy machine only makes some of them longer."""
         os.unlink(self.path("mcp-nc"))
