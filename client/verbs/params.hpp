@@ -11,9 +11,8 @@ namespace client {
 
 /// What the operands say, all input read, before there is a connection.
 struct Prepared {
-  std::string params;  ///< of the verb's request as JSON, "" where it has none
-  std::vector<Argument>
-      arguments;  ///< of a call or an answer: what its tool or question makes of them
+  std::string params;               ///< of the verb's request as JSON, "" where it has none
+  std::vector<Argument> arguments;  ///< of a call, whose params follow from them and its tool
 };
 std::variant<Prepared, UsageError> prepare(const Options& options);
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <string>
-#include <utility>
+#include <string_view>
 
+#include "connection/conversation.hpp"
 #include "elicitation/form.hpp"
 #include "json/message.hpp"
 #include "terminal/console.hpp"
@@ -12,20 +12,19 @@
 namespace client {
 
 /// The questions of the server that are asked at the terminal, one at a time, in the order they
-/// came (MCP 2025-11-25, "Elicitation"); the others wait.
+/// came (MCP 2025-11-25, "Elicitation"); the others wait. An answer goes back over the
+/// conversation.
 ///
-/// Owned by the dialogue, as is the console. Bounded by what the daemon keeps open.
+/// Owned by the dialogue, as are both that it uses. Bounded by what the daemon keeps open.
 class TerminalQuestions {
  public:
-  /// Takes a form that is done, and the id it was asked under.
-  using Deliver = std::function<void(const std::string& id, const ElicitationForm& form)>;
-
-  TerminalQuestions(Console& console, Deliver deliver)
-      : console_(console), deliver_(std::move(deliver)) {}
+  TerminalQuestions(Console& console, Conversation& conversation)
+      : console_(console), conversation_(conversation) {}
 
   /// Whether none is being asked.
   bool empty() const { return questions_.empty(); }
-  void ask(std::string id, ElicitationForm form);
+  /// Takes an `elicitation/create`; false if it has no form that can be asked here.
+  bool take(const json::Message& request);
   /// The server has cancelled a request; false if that is none of these.
   bool withdraw(const json::Message& cancelled);
   /// Reads what was typed at the terminal, which gives whole lines. REQUIRES: not empty().
@@ -41,7 +40,7 @@ class TerminalQuestions {
   void answer_if_done();
 
   Console& console_;
-  Deliver deliver_;
+  Conversation& conversation_;
   std::deque<Question> questions_;  // the first is being asked
   std::string typed_;               // a line that is not complete yet
 };
