@@ -4,7 +4,7 @@ namespace client {
 namespace {
 
 constexpr ManualEntry all_commands[] = {
-    {"tools [NAME]", "the server's tools with their parameters; one in full, with a call to copy"},
+    {"tools", "the server's tools with their parameters"},
     {"call NAME [ARGUMENT...]", "calls a tool and prints its content; an argument is"},
     {"resources", "the server's resources and resource templates"},
     {"read URI", "prints a resource"},
@@ -14,25 +14,23 @@ constexpr ManualEntry all_commands[] = {
     {"notify METHOD [PARAMS]", "any notification"},
     {"listen", "notifications, one JSON line each"},
     {"status", "the daemon's state"},
-    {"grep WORD...", "tools, resources and prompts whose name or description has all the words"},
-    {"templates", "the server's resource templates"},
-    {"server", "what the server says of itself: name, version, capabilities, instructions"},
-    {"ping", "asks the server for a sign of life, and says how long it took"},
-    {"subscribe URI...", "has the server tell when resources change; listen shows it"},
-    {"unsubscribe URI...", "ends that"},
-    {"log-level LEVEL", "from which level on the server sends log messages: debug to emergency"},
-    {"complete KIND NAME ARG VALUE",
-     "what the server proposes for an argument that begins so; KIND is prompt or resource"},
-    {"agent-help", "what a language model has to know to use this session, in a page"},
-    {"help [COMMAND]", "this text; one command in full"},
+    {"jobs", "the calls that were detached"},
+    {"wait JOB...", "waits for jobs and prints their results as call does"},
+    {"answer JOB [ARGUMENT...]",
+     "answers what a job asks; the arguments are those of call, without them it asks here"},
+    {"cancel JOB", "cancels a job and prints its state"},
+    {"forget JOB", "removes a job that has ended"},
+    {"help", "this text"},
     {"version", "the version"},
 };
 
 constexpr ManualEntry call_arguments[] = {
-    {"key=value", "as the tool's schema wants it; k=a k=b: a list, a.b=c: an object"},
+    {"key=value",
+     "made a number, a string or what else the tool's schema wants; a.b=value sets b "
+     "in the object a; given several times it is an array"},
     {"key:=json", "any JSON value, as count:=3 or list:='[1,2]'"},
-    {"key:@FILE", "a text from a file (- is stdin); key:=@FILE: JSON from a file"},
-    {"'{...}'", "an object of arguments; those given by key win"},
+    {"key:@FILE", "a string: what stands in the file (- is stdin); key:=@FILE: as JSON"},
+    {"'{...}'", "an object of arguments; what is given by key takes the place of its members"},
     {"-", "the same, from stdin"},
 };
 
@@ -47,7 +45,7 @@ constexpr ManualEntry general_options[] = {
      "give up after that long (exit 124); for the relay: when nothing came for that long after "
      "stdin's end. 0 = never (default)"},
     {"--wait TIME", "wait so long for a socket that is not there yet"},
-    {"-h, --help", "this text; after a command, what that takes"},
+    {"-h, --help", "this text"},
     {"-V, --version", "the version"},
 };
 
@@ -55,20 +53,19 @@ constexpr ManualEntry command_options[] = {
     {"--keep",
      "leave waiting notifications in the daemon; without it they are taken and printed on stderr. "
      "Always so for status and the lists"},
-    {"--json",
-     "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, "
-     "hint}}"},
-    {"--field PATH",
-     "call, read, prompt, request: only what stands there, as items.0.name: in the "
-     "structured content, else in the result"},
-    {"--max-bytes N", "of a longer output only so much; all of it goes to a file that is named"},
-    {"--names",
-     "tools, prompts, resources, templates: only the names (URIs), one a line, those of tools as the daemon keeps them; tools NAME: its arguments as they are typed"},
-    {"--brief", "tools: a line each; so from 21 tools on"},
-    {"--full", "tools: with their parameters, however many they are"},
-    {"--save DIR", "call, read, prompt: write images, audio and blobs to files there"},
+    {"--json", "print the raw result"},
+    {"--names", "tools, prompts, resources, jobs: only the names (URIs, ids), one a line"},
+    {"--save DIR", "call, read, prompt, wait: write images, audio and blobs to files there"},
     {"--raw",
      "call: send the arguments as they are written, text as strings: no schema is asked for"},
+    {"--detach", "call: only print the id of a job that makes the call, and leave"},
+    {"--detach-after TIME",
+     "call: when there is no result after that long, print the job's id instead and exit 75"},
+    {"--key KEY",
+     "call: the same key with the same call is the same job: a step that is run twice acts once"},
+    {"--any", "wait: until the first of them has ended or asks something"},
+    {"--decline", "answer: refuse to answer"},
+    {"--cancel", "answer: dismiss the question"},
     {"--for TIME", "listen: so long; 0 = only what is there now"},
     {"--count N", "listen: until N were printed"},
     {"--since SEQ",
@@ -86,8 +83,9 @@ constexpr ManualEntry exit_codes[] = {
     {"2", "usage"},
     {"3", "the daemon cannot be reached, hung up, or is somebody whom --peer does not trust"},
     {"4", "the daemon cannot reach or use the upstream server"},
+    {"75", "the call goes on, or its job waits for an answer"},
     {"124", "time is up"},
-    {"130, 143", "interrupted (the request is cancelled)"},
+    {"130, 143", "interrupted (the request is cancelled; a job that is waited for is not)"},
 };
 
 }  // namespace

@@ -23,15 +23,11 @@ enum class Verb {
   notify,
   listen,
   status,
-  grep,
-  templates,
-  server,
-  ping,
-  subscribe,
-  unsubscribe,
-  log_level,
-  complete,
-  agent_help,
+  jobs,
+  wait,
+  answer,
+  cancel,
+  forget,
   help,
   version,
 };
@@ -48,17 +44,21 @@ struct Options {
   bool keep = false;                    ///< leave notifications in the daemon's ring
   bool json = false;
   bool names = false;
-  bool brief = false;
-  bool full = false;
-  std::string save;                        ///< "" = not given
-  std::optional<std::uint64_t> max_bytes;  ///< of the output; the rest goes to a file
-  std::string field;                       ///< "" = not given
-  bool raw = false;                        ///< a call's arguments as they were written
+  std::string save;  ///< "" = not given
+  bool raw = false;  ///< a call's arguments as they were written
 
   std::optional<Milliseconds> listen_for;  ///< 0: only what is there now
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> since;
   bool sequence = false;
+
+  bool detach = false;
+  std::optional<Milliseconds> detach_after;
+  std::string key;  ///< "" = not given
+
+  bool any = false;
+  bool decline = false;
+  bool cancel = false;
 
   bool ready = false;
   bool metrics = false;
@@ -68,7 +68,6 @@ struct Options {
 /// What is wrong with a command line, as one line for a person.
 struct UsageError {
   std::string message;
-  bool json = false;  ///< --json was among the words
 };
 
 /// `arguments` without the program's name. Options may stand anywhere; `--` ends them.
@@ -77,12 +76,5 @@ std::variant<Options, UsageError> parse_command_line(
 
 /// The text of --help, with line break.
 std::string help_text();
-/// The same of one verb; "" if there is no such verb.
-std::string help_text(std::string_view verb);
-
-std::optional<Verb> find_verb(std::string_view name);
-std::vector<std::string_view> verb_names();
-/// Whether the option, with its dashes, is one of this verb's own.
-bool goes_with(std::string_view option, Verb verb);
 
 }  // namespace client

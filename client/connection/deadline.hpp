@@ -28,6 +28,13 @@ class Deadline {
 
   bool passed() const { return at_ && Clock::now() >= *at_; }
 
+  /// Rounded up, not below 0; a very long time for never.
+  std::chrono::milliseconds left() const {
+    if (!at_) return std::chrono::milliseconds::max();
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(*at_ - Clock::now()),
+                    std::chrono::milliseconds(0));
+  }
+
   /// For poll(2): -1 never, rounded up so that waking is never too early.
   int poll_timeout() const {
     if (!at_) return -1;

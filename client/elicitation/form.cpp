@@ -4,10 +4,12 @@
 
 namespace client {
 
-std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view params) {
+std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view params,
+                                                            EndOfInput end) {
   const auto value = json::parse(params);
   if (!value || !value->is(json::Value::Kind::object)) return std::nullopt;
   ElicitationForm form;
+  form.end_ = end;
   form.message_ = value->string("message");
   if (value->string("mode") == "url") form.address_ = value->string("url");
   const json::Value* schema = value->find("requestedSchema", json::Value::Kind::object);
@@ -18,8 +20,25 @@ std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view par
 std::string ElicitationForm::begin() const {
   std::string text = "The server asks: " + message_ + "\n";
   if (!address_.empty()) text += "Open this address in a browser: " + address_ + "\n";
-  text += "(!decline refuses, !cancel or end of input leaves it open)\n";
+  text += end_ == EndOfInput::cancels
+              ? "(!decline refuses, !cancel or end of input leaves it open)\n"
+              : "(!decline refuses, !cancel dismisses it, end of input leaves it for later)\n";
   return text + question();
+}
+
+std::string ElicitationForm::describe() const {
+  std::string text = message_ + "\n";
+  if (!address_.empty()) text += "to be answered at " + address_ + "\n";
+  for (const Field& field : fields_) text += describe_field(field) + "\n";
+  return text;
+}
+
+void ElicitationForm::end_of_input() {
+  if (end_ == EndOfInput::leaves) {
+    left_ = true;
+  } else {
+    action_ = "cancel";
+  }
 }
 
 std::string ElicitationForm::question() const {

@@ -14,8 +14,15 @@ namespace client {
 /// lines that were typed and says what to show.
 class ElicitationForm {
  public:
+  /// What it means that the person has ended the input.
+  enum class EndOfInput {
+    cancels,  ///< nobody else is going to be asked
+    leaves,   ///< the question stays where it is, for later
+  };
+
   /// Nothing if the params cannot be read.
-  static std::optional<ElicitationForm> from_params(std::string_view params);
+  static std::optional<ElicitationForm> from_params(std::string_view params,
+                                                    EndOfInput end = EndOfInput::cancels);
 
   /// What to show first; ends where the answer is typed.
   std::string begin() const;
@@ -23,12 +30,17 @@ class ElicitationForm {
   /// Takes a typed line without its line break, and returns what to show next.
   std::string take(std::string_view line);
 
-  /// The person has ended the input: that is a cancel.
-  void end_of_input() { action_ = "cancel"; }
+  /// The whole question in words, for whoever cannot be asked here; with line breaks.
+  std::string describe() const;
 
-  bool done() const { return !action_.empty(); }
+  /// The person has ended the input.
+  void end_of_input();
 
-  /// The JSON-RPC result. REQUIRES: done().
+  bool done() const { return left_ || !action_.empty(); }
+  /// Done without an answer.
+  bool was_left() const { return left_; }
+
+  /// The JSON-RPC result. REQUIRES: done() and not was_left().
   std::string result() const;
 
  private:
@@ -36,6 +48,8 @@ class ElicitationForm {
   std::string question() const;
   void accept() { action_ = "accept"; }
 
+  EndOfInput end_ = EndOfInput::cancels;
+  bool left_ = false;
   std::string message_;
   std::string address_;  // of a question that is answered on a web page
   std::vector<Field> fields_;

@@ -74,6 +74,11 @@ std::optional<std::string_view> member(std::string_view object, std::string_view
   return std::nullopt;
 }
 
+std::string string_member(std::string_view object, std::string_view name) {
+  const auto found = member(object, name);
+  return found && is_string(*found) ? decode_string(*found) : std::string();
+}
+
 bool is_object(std::string_view valid_json) { return first_character(valid_json) == '{'; }
 bool is_array(std::string_view valid_json) { return first_character(valid_json) == '['; }
 bool is_string(std::string_view valid_json) { return first_character(valid_json) == '"'; }

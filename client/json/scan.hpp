@@ -34,6 +34,9 @@ std::optional<std::vector<std::string_view>> elements(std::string_view text);
 /// The value of the first member called `name` (names are compared unescaped).
 std::optional<std::string_view> member(std::string_view object, std::string_view name);
 
+/// The text of the first member called `name`, if that is a string; else "".
+std::string string_member(std::string_view object, std::string_view name);
+
 bool is_object(std::string_view valid_json);
 bool is_array(std::string_view valid_json);
 bool is_string(std::string_view valid_json);

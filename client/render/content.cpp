@@ -112,6 +112,12 @@ std::vector<ContentPart> read_prompt(std::string_view result) {
   return parts;
 }
 
+std::vector<ContentPart> read_any_result(std::string_view result) {
+  if (array_member(result, "contents")) return read_resource(result);
+  if (array_member(result, "messages")) return read_prompt(result);
+  return read_tool_result(result);
+}
+
 bool is_tool_error(std::string_view result) {
   const auto found = json::member(result, "isError");
   return found && *found == "true";

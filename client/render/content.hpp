@@ -27,6 +27,9 @@ std::vector<ContentPart> read_tool_result(std::string_view result);
 std::vector<ContentPart> read_resource(std::string_view result);
 std::vector<ContentPart> read_prompt(std::string_view result);
 
+/// The same for the result of one of them, it is not known which.
+std::vector<ContentPart> read_any_result(std::string_view result);
+
 /// Does the tool itself say that it failed?
 bool is_tool_error(std::string_view result);
 

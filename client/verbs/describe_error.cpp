@@ -53,6 +53,7 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
       text += fmt::format("; {}: {}", header, hint);
     }
   }
+  if (kind == "job") text += "; mcp-nc jobs lists those there are";
   if (kind == "auth") text += "; the daemon's token is what the server judges, not yours";
   return text;
 }
@@ -77,6 +78,15 @@ std::string describe_error(std::string_view error_json) {
         fmt::format(" {}{}", raw->substr(0, longest_data), raw->size() > longest_data ? "..." : "");
   }
   return text;
+}
+
+std::string describe_daemon_error(std::string_view error_json) {
+  const auto error = json::parse(error_json);
+  const json::Value* data = error ? error->find("data", json::Value::Kind::object) : nullptr;
+  if (!error || error->string("message").empty() || data != nullptr) {
+    return describe_error(error_json);
+  }
+  return fmt::format("the daemon: {}", error->string("message"));
 }
 
 std::string describe_refused_line(std::string_view error_json) {

@@ -9,6 +9,10 @@ namespace client {
 /// can be done where that is known. What cannot be read is shown as it is.
 std::string describe_error(std::string_view error_json);
 
+/// The same for an error of the daemon itself, which answers bridge/* requests, and not always
+/// marks its errors as its own.
+std::string describe_daemon_error(std::string_view error_json);
+
 /// The same for an error about a line that the daemon itself could not take.
 std::string describe_refused_line(std::string_view error_json);
 

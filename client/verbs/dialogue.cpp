@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "connection/hints.hpp"
+#include "json/scan.hpp"
 #include "json/text.hpp"
-#include "render/json_error.hpp"
 #include "terminal/progress_bar.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/waiting_hint.hpp"
@@ -26,22 +27,32 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
       console_(console),
       interrupt_(interrupt),
       conversation_(std::move(connected.daemon), interrupt.descriptor()),
-      json_(options.json),
       limit_(options.timeout),
       farewell_(options.names ? Milliseconds(0) : farewell),
       deadline_(deadline),
       announcements_(conversation_, keep, can_ask()),
-      questions_(console, conversation_) {}
+      questions_(console, [this](const std::string& id, const ElicitationForm& form) {
+        take_typed(id, form);
+      }) {}
 
-Answer Dialogue::ask(std::string_view method, std::string_view params) {
-  const std::string id = next_id();
+std::string Dialogue::send(std::string_view method, std::string_view params) {
+  std::string id = next_id();
   ++last_id_;
   announcements_.before(method, true);
   conversation_.queue(json::make_request(id, method, params));
-  if (console_.error_is_terminal() && (!is_for_the_bridge(method) || method == "bridge/tool")) {
-    look_at_ = Deadline::after(waiting_timeout);
-  }
-  Answer answer = *wait(deadline_, id);
+  return id;
+}
+
+Answer Dialogue::await(const Ids& ids, Deadline until) {
+  Answer answer = *wait(until, ids);
+  console_.clear_transient();
+  return answer;
+}
+
+Answer Dialogue::ask(std::string_view method, std::string_view params) {
+  const std::string id = send(method, params);
+  if (!is_for_the_bridge(method) || method == "bridge/tool") look_soon();
+  Answer answer = *wait(deadline_, {id});
   look_at_.reset();
   console_.clear_transient();
   if (answer.outcome == Answer::Outcome::timed_out) give_up(id, method, "time is up");
@@ -54,6 +65,27 @@ void Dialogue::tell(std::string_view method, std::string_view params) {
   conversation_.queue(json::make_notification(method, params));
 }
 
+bool Dialogue::ask_here(std::string id, std::string_view params) {
+  auto form = ElicitationForm::from_params(params, ElicitationForm::EndOfInput::leaves);
+  if (!form) return false;
+  questions_.ask(std::move(id), std::move(*form));
+  return true;
+}
+
+void Dialogue::take_typed(const std::string& id, const ElicitationForm& form) {
+  if (form.was_left()) {
+    typed_.push_back({Answer::Outcome::woken, "", id});
+  } else if (json::is_valid(id)) {
+    conversation_.queue(json::make_result(id, form.result()));
+  } else {
+    typed_.push_back({Answer::Outcome::result, form.result(), id});
+  }
+}
+
+void Dialogue::look_soon() {
+  if (console_.error_is_terminal()) look_at_ = Deadline::after(waiting_timeout);
+}
+
 void Dialogue::look_into_the_wait() {
   look_at_.reset();
   conversation_.queue(json::make_request(look_id, "bridge/status", ""));
@@ -64,24 +96,29 @@ void Dialogue::show_wait(const json::Message& status) {
   if (const auto hint = describe_wait(status.result)) console_.note(*hint);
 }
 
-Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, "", also)->outcome; }
+Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also)->outcome; }
 
 std::optional<std::string> Dialogue::leave() {
   conversation_.finish_sending();
-  wait(Deadline::earlier(Deadline::after(farewell), deadline_), "");
+  wait(Deadline::earlier(Deadline::after(farewell), deadline_), {});
   if (refused_.empty()) return std::nullopt;
   return refused_;
 }
 
-/// Until the answer to `id`, or until the conversation or the time ends.
-std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id, int also) {
+/// Until the answer to one of these, or until the conversation or the time ends.
+std::optional<Answer> Dialogue::wait(Deadline deadline, const Ids& ids, int also) {
   using Event = Conversation::Event;
   using Outcome = Answer::Outcome;
   for (;;) {
+    if (!typed_.empty()) {
+      Answer first = std::move(typed_.front());
+      typed_.erase(typed_.begin());
+      return first;
+    }
     const Deadline until = look_at_ ? Deadline::earlier(deadline, *look_at_) : deadline;
     switch (conversation_.next(until, questions_.empty() ? also : STDIN_FILENO)) {
       case Event::line:
-        if (auto answer = take_line(id)) return answer;
+        if (auto answer = take_line(ids)) return answer;
         break;
       case Event::input:
         if (questions_.empty()) return Answer{Outcome::woken, ""};
@@ -99,24 +136,26 @@ std::optional<Answer> Dialogue::wait(Deadline deadline, std::string_view id, int
   }
 }
 
-std::optional<Answer> Dialogue::take_line(std::string_view id) {
+std::optional<Answer> Dialogue::take_line(const Ids& ids) {
   const json::Message message = json::parse_message(conversation_.line());
   switch (message.kind) {
     case json::Message::Kind::response: {
       if (announcements_.take(message)) return std::nullopt;
       if (message.id == look_id) {
-        if (!id.empty()) show_wait(message);
+        if (!ids.empty()) show_wait(message);
         return std::nullopt;
       }
       // An error without an id is about a frame that the daemon could not take: ours.
       const bool is_refusal = message.id == "null" && !message.error.empty();
       if (is_refusal) refused_ = message.error;
-      if (id.empty() || (message.id != id && !is_refusal)) return std::nullopt;
+      const bool is_awaited = std::find(ids.begin(), ids.end(), message.id) != ids.end();
+      if (!is_awaited && (!is_refusal || ids.empty())) return std::nullopt;
+      std::string id(message.id);
       if (!message.error.empty()) {
         return Answer{is_refusal ? Answer::Outcome::refused : Answer::Outcome::error,
-                      std::string(message.error)};
+                      std::string(message.error), std::move(id)};
       }
-      return Answer{Answer::Outcome::result, std::string(message.result)};
+      return Answer{Answer::Outcome::result, std::string(message.result), std::move(id)};
     }
     case json::Message::Kind::notification: take_notification(message); break;
     case json::Message::Kind::request: take_request(message); break;
@@ -146,7 +185,11 @@ void Dialogue::take_request(const json::Message& message) {
     conversation_.queue(json::make_result(message.id, "{}"));
     return;
   }
-  if (message.method == "elicitation/create" && can_ask() && questions_.take(message)) return;
+  if (message.method == "elicitation/create" && can_ask()) {
+    if (auto form = ElicitationForm::from_params(message.params)) {
+      return questions_.ask(std::string(message.id), std::move(*form));
+    }
+  }
   const std::string_view why = message.method == "elicitation/create"
                                    ? "there is no terminal to ask at"
                                    : "not supported by mcp-nc";
@@ -159,44 +202,10 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   tell("notifications/cancelled",
        fmt::format(R"({{"requestId":{},"reason":{}}})", id, json::quote(reason)));
   conversation_.finish_sending();
-  wait(Deadline::after(farewell_), "");
-}
-
-void Dialogue::report_as_json(const Answer& answer) {
-  JsonError error;
-  error.delivered = "unknown";
-  switch (answer.outcome) {
-    case Answer::Outcome::error: error = read_error(answer.payload); break;
-    case Answer::Outcome::refused:
-      error = read_error(answer.payload);
-      error.kind = "daemon";
-      error.delivered = "no";
-      break;
-    case Answer::Outcome::timed_out:
-      error.kind = "timeout";
-      error.message = "no answer in time; the request was cancelled";
-      break;
-    case Answer::Outcome::interrupted:
-      error.kind = "interrupted";
-      error.message = "interrupted; the request was cancelled";
-      break;
-    case Answer::Outcome::too_long:
-      error.kind = "too_large";
-      error.message = "the daemon sent a message that is too long";
-      break;
-    case Answer::Outcome::hung_up:
-    case Answer::Outcome::woken:
-    case Answer::Outcome::result:
-      error.kind = "daemon";
-      error.message = "the daemon closed the connection before it answered";
-      break;
-  }
-  if (error.hint.empty()) error.hint = hint_for(error.kind);
-  console_.print(to_text(error));
+  wait(Deadline::after(farewell_), {});
 }
 
 ExitCode Dialogue::report(const Answer& answer) {
-  if (json_) report_as_json(answer);
   switch (answer.outcome) {
     case Answer::Outcome::error:
       console_.note(describe_error(answer.payload));

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
@@ -31,6 +32,7 @@ struct Answer {
 
   Outcome outcome = Outcome::hung_up;
   std::string payload;  ///< the JSON of the result or of the error, as it came
+  std::string id{};     ///< of the request, where several are waited for
 };
 
 /// The requests of one verb over one connection, one at a time, and all that comes in between:
@@ -46,6 +48,9 @@ class Dialogue {
   Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
            Console& console, Interrupt& interrupt);
 
+  Dialogue(const Dialogue&) = delete;
+  Dialogue& operator=(const Dialogue&) = delete;
+
   Console& console() { return console_; }
 
   /// `params` is JSON or empty. Ended by the time limit or a signal, the server is told.
@@ -53,6 +58,23 @@ class Dialogue {
 
   /// The id of the next request, as JSON: to be its progress token.
   std::string next_id() const { return std::to_string(last_id_ + 1); }
+
+  /// Queues a request whose answer await() gives. Gives its id.
+  std::string send(std::string_view method, std::string_view params);
+
+  /// The first answer to one of these requests or questions (their ids). Ended by the moment or by
+  /// a signal, nobody is told.
+  Answer await(const std::vector<std::string>& ids, Deadline until);
+
+  bool can_ask() const { return console_.input_is_terminal() && console_.error_is_terminal(); }
+
+  /// Asks a question at the terminal that came in an answer (the params of an elicitation/create):
+  /// what is typed is given by await() under `id`, as the result of the elicitation, or woken if
+  /// it was left for later. False if it has no form. REQUIRES: can_ask(); `id` is no JSON.
+  bool ask_here(std::string id, std::string_view params);
+
+  /// From now on a wait of more than a second is looked into, once.
+  void look_soon();
 
   void tell(std::string_view method, std::string_view params);
 
@@ -65,19 +87,21 @@ class Dialogue {
   /// lost with the connection. Gives the first error that is no answer to a request.
   std::optional<std::string> leave();
 
+  /// The time limit of the command line.
+  Deadline deadline() const { return deadline_; }
   void restart_time_limit() { deadline_ = Deadline::after(limit_); }
 
-  /// Says on stderr what went wrong, and with --json on stdout too. REQUIRES: the outcome is not
-  /// result.
+  /// Says on stderr what went wrong. REQUIRES: the outcome is not result.
   ExitCode report(const Answer& answer);
 
  private:
-  void report_as_json(const Answer& answer);
-  std::optional<Answer> wait(Deadline deadline, std::string_view id, int also = -1);
-  std::optional<Answer> take_line(std::string_view id);
+  using Ids = std::vector<std::string>;
+
+  std::optional<Answer> wait(Deadline deadline, const Ids& ids, int also = -1);
+  std::optional<Answer> take_line(const Ids& ids);
   void take_notification(const json::Message& message);
   void take_request(const json::Message& message);
-  bool can_ask() const { return console_.input_is_terminal() && console_.error_is_terminal(); }
+  void take_typed(const std::string& id, const ElicitationForm& form);
   void look_into_the_wait();
   void show_wait(const json::Message& status);
   void give_up(std::string_view id, std::string_view method, std::string_view reason);
@@ -86,12 +110,12 @@ class Dialogue {
   Console& console_;
   Interrupt& interrupt_;
   Conversation conversation_;
-  bool json_;
   std::optional<Milliseconds> limit_;
   Milliseconds farewell_;  // none for a shell, which waits no longer than it said
   Deadline deadline_;
   Announcements announcements_;
   TerminalQuestions questions_;
+  std::vector<Answer> typed_;  // to ask_here(), not given out yet
   bool giving_up_ = false;
   std::optional<Deadline> look_at_;  // when to look into a request that is not answered yet
   unsigned long last_id_ = 0;

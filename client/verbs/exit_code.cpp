@@ -19,17 +19,12 @@ bool contains(const std::array<std::string_view, Count>& kinds, std::string_view
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-std::string text_member(std::string_view object, std::string_view name) {
-  const auto found = json::member(object, name);
-  return found && json::is_string(*found) ? json::decode_string(*found) : std::string();
-}
-
 }  // namespace
 
 ExitCode exit_code_for_error(std::string_view error_json) {
   const auto data = json::member(error_json, "data");
-  if (!data || text_member(*data, "source") != "bridge") return ExitCode::answered_error;
-  const std::string kind = text_member(*data, "kind");
+  if (!data || json::string_member(*data, "source") != "bridge") return ExitCode::answered_error;
+  const std::string kind = json::string_member(*data, "kind");
   if (kind == "timeout") return ExitCode::timed_out;
   if (kind == "shutdown") return ExitCode::unreachable;
   const bool is_opening = json::member(*data, "opening") == std::optional<std::string_view>("true");

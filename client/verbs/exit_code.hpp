@@ -12,6 +12,7 @@ enum class ExitCode {
   unreachable =
       3,         ///< the daemon cannot be reached, hung up before answering, ends or cannot start
   upstream = 4,  ///< the daemon cannot reach or use the upstream
+  unfinished = 75,  ///< the call goes on as a job, or its job waits for an answer
   timed_out = 124,
   interrupted = 130,
   terminated = 143,

@@ -7,7 +7,6 @@
 
 #include "json/scan.hpp"
 #include "json/text.hpp"
-#include "render/json_error.hpp"
 #include "spelling/similar.hpp"
 #include "verbs/server_list.hpp"
 
@@ -18,45 +17,24 @@ using Found = std::variant<std::string, UnknownTool, NoToolList, Answer>;
 
 constexpr std::string_view invalid_params = "-32602";
 
-std::string string_in(std::string_view object, std::string_view name) {
-  const auto found = json::member(object, name);
-  return found && json::is_string(*found) ? json::decode_string(*found) : std::string();
-}
-
 Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
   auto fetched = fetch_list(dialogue, tool_list);
   if (auto* failed = std::get_if<Answer>(&fetched)) {
     if (failed->outcome == Answer::Outcome::error) return NoToolList{};
     return std::move(*failed);
   }
-  const auto& pages = std::get<std::vector<std::string>>(fetched);
-  if (!json::member(pages.front(), tool_list.member)) return NoToolList{};
   std::vector<std::string> names;
-  for (const std::string_view tool : elements_of(pages, tool_list)) {
+  for (const std::string_view tool :
+       elements_of(std::get<std::vector<std::string>>(fetched), tool_list)) {
     std::string name = name_of(tool, tool_list);
     if (name == wanted) return std::string(tool);
     names.push_back(std::move(name));
   }
-  const std::vector<std::string_view> all(names.begin(), names.end());
   return UnknownTool{fmt::format("error {}: the server has no tool {}{}", invalid_params, wanted,
-                                 did_you_mean(wanted, all)),
-                     most_similar(wanted, all)};
+                                 did_you_mean(wanted, {names.begin(), names.end()}))};
 }
 
 }  // namespace
-
-ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
-  if (options.json) {
-    JsonError told;
-    told.kind = "server";
-    told.code = invalid_params;
-    told.message = unknown.message;
-    told.hint = unknown.meant.empty() ? "mcp-nc tools lists them" : "mcp-nc tools " + unknown.meant;
-    console.print(to_text(told));
-  }
-  console.note(unknown.message);
-  return ExitCode::answered_error;
-}
 
 Found find_tool(Dialogue& dialogue, std::string_view name) {
   Answer answer = dialogue.ask("bridge/tool", fmt::format(R"({{"name":{}}})", json::quote(name)));
@@ -66,8 +44,8 @@ Found find_tool(Dialogue& dialogue, std::string_view name) {
   }
   if (answer.outcome != Answer::Outcome::error) return answer;
   const auto data = json::member(answer.payload, "data").value_or("{}");
-  const bool is_bridges = string_in(data, "source") == "bridge";
-  const std::string kind = is_bridges ? string_in(data, "kind") : std::string();
+  const bool is_bridges = json::string_member(data, "source") == "bridge";
+  const std::string kind = is_bridges ? json::string_member(data, "kind") : std::string();
   const bool is_unknown = kind == "tool";
   // The daemon keeps no list: it is an older one, answers no bridge/ methods, or the list is too
   // long for it. The server may have none, too.

@@ -11,8 +11,9 @@ namespace client {
 
 /// What the operands say, all input read, before there is a connection.
 struct Prepared {
-  std::string params;               ///< of the verb's request as JSON, "" where it has none
-  std::vector<Argument> arguments;  ///< of a call, whose params follow from them and its tool
+  std::string params;  ///< of the verb's request as JSON, "" where it has none
+  std::vector<Argument>
+      arguments;  ///< of a call or an answer: what its tool or question makes of them
 };
 std::variant<Prepared, UsageError> prepare(const Options& options);
 

@@ -49,4 +49,18 @@ bool present(const std::vector<ContentPart>& parts, const std::string& save_fold
   return all_well;
 }
 
+ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
+                        Console& console, std::string_view about) {
+  if (options.json) {
+    console.print(result + "\n");
+  } else if (!present(read_parts(result), options.save, console)) {
+    return ExitCode::answered_error;
+  }
+  if (is_tool_error(result)) {
+    console.note(fmt::format("{}the tool says that it failed", about));
+    return ExitCode::answered_error;
+  }
+  return ExitCode::ok;
+}
+
 }  // namespace client

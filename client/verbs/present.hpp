@@ -1,10 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "command_line/options.hpp"
 #include "render/content.hpp"
 #include "terminal/console.hpp"
+#include "verbs/exit_code.hpp"
 
 namespace client {
 
@@ -13,5 +16,12 @@ namespace client {
 /// which is said on stderr.
 bool present(const std::vector<ContentPart>& parts, const std::string& save_folder,
              Console& console);
+
+using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
+
+/// Prints a result as the options want it: raw, or what `read_parts` makes of it. A tool's own
+/// failure is said on stderr; `about` goes before what is said ("" or "job x: ").
+ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
+                        Console& console, std::string_view about = "");
 
 }  // namespace client

@@ -3,36 +3,22 @@
 #include "json/text.hpp"
 #include "render/content.hpp"
 #include "verbs/present.hpp"
-#include "verbs/results.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
 namespace {
 
-using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
-
 ExitCode ask_and_present(Dialogue& dialogue, const Options& options, std::string_view method,
                          const std::string& params, ReadParts read_parts) {
   const Answer answer = dialogue.ask(method, params);
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
-  Console& console = dialogue.console();
-  const bool has_failed = method == "tools/call" && is_tool_error(answer.payload);
-  if (!options.field.empty() && !has_failed) return print_field(answer.payload, options, console);
-  if (options.json) {
-    console.print(has_failed ? to_text(error_of_tool(answer.payload)) : answer.payload + "\n");
-  } else if (!present(read_parts(answer.payload), options.save, console)) {
-    return ExitCode::answered_error;
-  }
-  if (has_failed) {
-    console.note("the tool says that it failed");
-    return ExitCode::answered_error;
-  }
-  return ExitCode::ok;
+  return present_result(answer.payload, read_parts, options, dialogue.console());
 }
 
 }  // namespace
 
 ExitCode call_tool(Dialogue& dialogue, const Options& options, const std::string& params) {
+  if (is_job(options)) return call_as_job(dialogue, options, params);
   if (!dialogue.console().error_is_terminal()) {
     return ask_and_present(dialogue, options, "tools/call", params, read_tool_result);
   }
@@ -53,7 +39,6 @@ ExitCode get_prompt(Dialogue& dialogue, const Options& options, const std::strin
 ExitCode send_request(Dialogue& dialogue, const Options& options, const std::string& params) {
   const Answer answer = dialogue.ask(options.operands[0], params);
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
-  if (!options.field.empty()) return print_field(answer.payload, options, dialogue.console());
   dialogue.console().print(answer.payload + "\n");
   return ExitCode::ok;
 }
@@ -64,7 +49,6 @@ ExitCode send_notification(Dialogue& dialogue, const Options& options, const std
   if (const auto refusal = dialogue.leave()) {
     return dialogue.report({Answer::Outcome::refused, *refusal});
   }
-  if (options.json) dialogue.console().print("{}\n");
   return ExitCode::ok;
 }
 

@@ -11,12 +11,9 @@
 
 namespace client {
 
-bool TerminalQuestions::take(const json::Message& request) {
-  auto form = ElicitationForm::from_params(request.params);
-  if (!form) return false;
-  questions_.push_back({std::string(request.id), std::move(*form)});
+void TerminalQuestions::ask(std::string id, ElicitationForm form) {
+  questions_.push_back({std::move(id), std::move(form)});
   if (questions_.size() == 1) show();
-  return true;
 }
 
 bool TerminalQuestions::withdraw(const json::Message& cancelled) {
@@ -58,7 +55,7 @@ void TerminalQuestions::show() {
 void TerminalQuestions::answer_if_done() {
   Question& question = questions_.front();
   if (!question.form.done()) return;
-  conversation_.queue(json::make_result(question.id, question.form.result()));
+  deliver_(question.id, question.form);
   questions_.pop_front();
   show();
 }

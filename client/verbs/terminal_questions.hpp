@@ -1,10 +1,10 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
-#include <string_view>
+#include <utility>
 
-#include "connection/conversation.hpp"
 #include "elicitation/form.hpp"
 #include "json/message.hpp"
 #include "terminal/console.hpp"
@@ -12,19 +12,20 @@
 namespace client {
 
 /// The questions of the server that are asked at the terminal, one at a time, in the order they
-/// came (MCP 2025-11-25, "Elicitation"); the others wait. An answer goes back over the
-/// conversation.
+/// came (MCP 2025-11-25, "Elicitation"); the others wait.
 ///
-/// Owned by the dialogue, as are both that it uses. Bounded by what the daemon keeps open.
+/// Owned by the dialogue, as is the console. Bounded by what the daemon keeps open.
 class TerminalQuestions {
  public:
-  TerminalQuestions(Console& console, Conversation& conversation)
-      : console_(console), conversation_(conversation) {}
+  /// Takes a form that is done, and the id it was asked under.
+  using Deliver = std::function<void(const std::string& id, const ElicitationForm& form)>;
+
+  TerminalQuestions(Console& console, Deliver deliver)
+      : console_(console), deliver_(std::move(deliver)) {}
 
   /// Whether none is being asked.
   bool empty() const { return questions_.empty(); }
-  /// Takes an `elicitation/create`; false if it has no form that can be asked here.
-  bool take(const json::Message& request);
+  void ask(std::string id, ElicitationForm form);
   /// The server has cancelled a request; false if that is none of these.
   bool withdraw(const json::Message& cancelled);
   /// Reads what was typed at the terminal, which gives whole lines. REQUIRES: not empty().
@@ -40,7 +41,7 @@ class TerminalQuestions {
   void answer_if_done();
 
   Console& console_;
-  Conversation& conversation_;
+  Deliver deliver_;
   std::deque<Question> questions_;  // the first is being asked
   std::string typed_;               // a line that is not complete yet
 };

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "command_line/options.hpp"
+#include "schema/arguments.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/exit_code.hpp"
 
@@ -19,18 +23,17 @@ ExitCode get_prompt(Dialogue& dialogue, const Options& options, const std::strin
 ExitCode send_request(Dialogue& dialogue, const Options& options, const std::string& params);
 ExitCode send_notification(Dialogue& dialogue, const Options& options, const std::string& params);
 
-/// Without a hit: ExitCode::answered_error.
-ExitCode grep(Dialogue& dialogue, const Options& options);
-ExitCode list_templates(Dialogue& dialogue, const Options& options);
-ExitCode show_server(Dialogue& dialogue, const Options& options);
-ExitCode ping(Dialogue& dialogue, const Options& options);
-ExitCode subscribe(Dialogue& dialogue, const Options& options);
-ExitCode unsubscribe(Dialogue& dialogue, const Options& options);
-ExitCode set_log_level(Dialogue& dialogue, const Options& options);
-ExitCode complete(Dialogue& dialogue, const Options& options, const std::string& params);
-
-/// Also where the server cannot be reached; then it says so.
-ExitCode show_agent_help(Dialogue& dialogue, const Options& options);
+/// Whether the call is one of those that are jobs of the daemon. They, and the verbs about jobs,
+/// take no notification.
+bool is_job(const Options& options);
+ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params);
+ExitCode list_jobs(Dialogue& dialogue, const Options& options);
+ExitCode wait_for_jobs(Dialogue& dialogue, const Options& options);
+/// `values` are for the fields of the job's question.
+ExitCode answer_job(Dialogue& dialogue, const Options& options,
+                    const std::vector<Argument>& values);
+ExitCode cancel_job(Dialogue& dialogue, const Options& options);
+ExitCode forget_job(Dialogue& dialogue, const Options& options);
 
 ExitCode show_status(Dialogue& dialogue, const Options& options);
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +37,7 @@ class ToolLookup final : private ClientChannel {
  private:
   struct Waiting {
     std::string id;
-    std::optional<std::string> name;  ///< none: the names of all are asked for
+    std::string name;
     Control::Reply reply;
   };
 

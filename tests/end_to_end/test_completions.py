@@ -69,20 +69,6 @@ class Completion(Case):
         self.assertEqual(self.bash("mcp-nc", "-w", "5", "prompt", "--json", ""), ["greet"])
         self.assertEqual(self.bash("mcp-nc", "-s", self.path("nowhere"), "call", ""), [""])
 
-    def test_bash_completes_arguments_and_their_values(self):
-        tool = '{"name":"find","inputSchema":{"properties":{"mode":{"enum":["fast","slow"]},"max":{"type":"integer"},' \
-               '"quiet":{"type":"boolean"}}}}'
-        self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"tools":[%s]}}}' % tool, method="tools/list")
-        self.assertEqual(self.bash("mcp-nc", "call", "find", ""), ["mode=", "max=", "quiet="])
-        self.assertEqual(self.bash("mcp-nc", "call", "find", "m"), ["mode=", "max="])
-        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode=f"), ["mode=fast"])
-        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode", "="), ["fast", "slow"])
-        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode", "=", "s"), ["slow"])
-        self.assertEqual(self.bash("mcp-nc", "--json", "call", "find", "max=1", "quiet=t"), ["quiet=true"])
-        # The list that the daemon keeps is enough: a server that hangs is not asked.
-        self.server.fault({"hang": True}, method="tools/list", times=9)
-        self.assertEqual(self.bash("mcp-nc", "call", "fi"), ["find"])
-
     def asked_in_all(self):
         with open(self.asked, encoding="ascii") as asked:
             return asked.read().splitlines()
@@ -97,6 +83,20 @@ class Completion(Case):
         self.bash("mcp-nc", "-s", self.daemon.socket_path, "read", "")
         self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names",
                                                f"-s {self.daemon.socket_path} -w 150ms resources --names"])
+
+    def test_jobs_are_completed_by_their_ids_also_the_second_one(self):
+        self.write("mcp-nc", f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{self.asked}"\nprintf "%s\\n" first second\n', 0o700)
+        for words in (("wait",), ("answer",), ("cancel",), ("forget",), ("wait", "--any", "first")):
+            with self.subTest(words):
+                self.assertEqual(self.bash("mcp-nc", *words, "s"), ["second"])
+        self.assertEqual(self.bash("mcp-nc", "cancel", "first", "s"), [""])
+        self.assertEqual(set(self.asked_in_all()), {"-w 150ms jobs --names"})
+
+    @needs("fish")
+    def test_fish_does_it_too(self):
+        self.write("mcp-nc", '#!/bin/bash\nprintf "%s\\n" first second\n', 0o700)
+        self.assertEqual(self.fish("mcp-nc wait first s"), ["second"])
+        self.assertEqual(self.fish("mcp-nc answer s"), ["second"])
 
     def time_to_complete(self):
         """The shortest of a few tries, in seconds: a busy machine only makes some of them longer."""
@@ -164,7 +164,6 @@ class Completion(Case):
         self.assertEqual(self.fish("mcp-nc call ec"), ["echo"])
         self.assertEqual(self.fish("mcp-nc -w 5 prompt --json gre"), ["greet"])
         self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names"])
-        self.assertEqual(sorted(self.fish("mcp-nc call add ")), ["a=", "b="])
         self.assertIn("--watch", self.fish("mcp-nc status --wat"))
         self.assertEqual(sorted(self.fish("mcp-bridged --handshake ", "mcp-bridged.fish")), ["client", "eager", "lazy"])
 
@@ -181,7 +180,6 @@ class Completion(Case):
             shell.type(start + "\n").expect("ready[%#] ")
             for typed, completed in (("mcp-nc sta", "mcp-nc status"), ("mcp-nc call ec", "mcp-nc call echo"),
                                      ("mcp-nc prompt gr", "mcp-nc prompt greet"),
-                                     ("mcp-nc call echo me", "mcp-nc call echo message="),
                                      ("mcp-nc status --wat", "mcp-nc status --watch"),
                                      ("mcp-bridged --ring-coa", "mcp-bridged --ring-coalesce"),
                                      ("mcp-bridged --handshake=ea", "mcp-bridged --handshake=eager")):
@@ -191,8 +189,7 @@ class Completion(Case):
                     # Not ^C: while zsh still completes, that would be a signal and no key.
                     shell.shown = b""
                     shell.type("\x15true\n").expect("ready[%#] ")
-            self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names",
-                                                   "-w 150ms tools echo --names"])
+            self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names"])
         finally:
             shell.close()
 

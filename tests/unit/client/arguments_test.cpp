@@ -74,7 +74,7 @@ TEST_CASE("what is wrong is named") {
   CHECK(refused({"-s", ""}).find("empty") != std::string::npos);
   CHECK(refused({"-w", "soon"}).find("'soon'") != std::string::npos);
   CHECK(refused({"tools", "--json=yes"}).find("takes no value") != std::string::npos);
-  CHECK(refused({"tools", "x", "y"}).find("'y'") != std::string::npos);
+  CHECK(refused({"tools", "x"}).find("'x'") != std::string::npos);
   CHECK(refused({"call"}).find("NAME") != std::string::npos);
   CHECK(refused({"request", "a", "{}", "c"}).find("'c'") != std::string::npos);
   CHECK(refused({"tools", "--watch"}).find("--watch") != std::string::npos);
@@ -177,4 +177,30 @@ TEST_CASE("the params of each verb") {
   CHECK(std::get<std::string>(make_params(parsed({"request", "x"}))).empty());
   CHECK(std::get<std::string>(make_params(parsed({"tools"}))).empty());
   CHECK(std::holds_alternative<UsageError>(make_params(parsed({"read", "\xFF"}))));
+}
+
+TEST_CASE("a call may be detached, at once or after a time, and have a key") {
+  CHECK(parsed({"call", "--detach", "t"}).detach);
+  CHECK(parsed({"call", "t", "--detach-after=0"}).detach_after == Milliseconds(0));
+  CHECK(parsed({"call", "t", "--key", "step 1"}).key == "step 1");
+  CHECK(parsed({"call", "t", "--key", std::string(256, 'k')}).key.size() == 256);
+  CHECK(refused({"call", "t", "--key", std::string(257, 'k')}).find("256") != std::string::npos);
+  CHECK(refused({"call", "t", "--key", "\xff"}).find("UTF-8") != std::string::npos);
+  CHECK_FALSE(refused({"call", "t", "--detach", "--detach-after", "1s"}).empty());
+  CHECK_FALSE(refused({"read", "u", "--detach"}).empty());
+}
+
+TEST_CASE("the verbs about jobs name them") {
+  CHECK(parsed({"wait", "a", "b", "--any"}).operands == std::vector<std::string>{"a", "b"});
+  CHECK(parsed({"answer", "a", "--decline"}).decline);
+  CHECK(std::get<Prepared>(prepare(parsed({"answer", "a"}))).arguments.empty());
+  CHECK(std::get<Prepared>(prepare(parsed({"answer", "a", "x=1", "y:=2"}))).arguments.size() == 2);
+  CHECK(std::holds_alternative<UsageError>(make_params(parsed({"cancel", "\xff"}))));
+  CHECK(std::holds_alternative<UsageError>(make_params(parsed({"wait", ""}))));
+  CHECK_FALSE(refused({"wait"}).empty());
+  std::vector<std::string_view> too_many(66, "a");
+  too_many[0] = "wait";
+  CHECK_FALSE(refused(too_many).empty());
+  CHECK_FALSE(refused({"forget", "a", "b"}).empty());
+  CHECK_FALSE(refused({"answer", "a", "--cancel", "x=1"}).empty());
 }

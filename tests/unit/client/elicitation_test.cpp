@@ -135,3 +135,18 @@ TEST_CASE("params that are none make no form") {
   CHECK_FALSE(ElicitationForm::from_params("[]"));
   CHECK_FALSE(ElicitationForm::from_params(R"({"message":1e400})"));
 }
+
+TEST_CASE("the end of input leaves a question that somebody else may answer") {
+  using End = ElicitationForm::EndOfInput;
+  auto form = ElicitationForm::from_params(R"({"message":"Well?"})", End::leaves);
+  REQUIRE(form);
+  CHECK(form->begin().find("leaves it for later") != std::string::npos);
+  form->end_of_input();
+  CHECK(form->done());
+  CHECK(form->was_left());
+  auto other = ElicitationForm::from_params(R"({"message":"Well?"})");
+  REQUIRE(other);
+  other->end_of_input();
+  CHECK_FALSE(other->was_left());
+  CHECK(other->result() == R"({"action":"cancel"})");
+}

@@ -67,6 +67,15 @@ TEST_CASE("a refused token is told with the server's words and hints, and was no
   CHECK(at_opening.find("the request was not sent") != std::string::npos);
 }
 
+TEST_CASE("an error of the daemon about a job is told as its own") {
+  CHECK(describe_daemon_error(R"({"code":-32602,"message":"the job has not ended"})") ==
+        "the daemon: the job has not ended");
+  CHECK(describe_daemon_error(
+            R"({"code":-32602,"message":"no such job","data":{"source":"bridge","kind":"job"}})") ==
+        "the bridge: no such job (kind job); mcp-nc jobs lists those there are");
+  CHECK(describe_daemon_error("{}") == describe_error("{}"));
+}
+
 TEST_CASE("what the server has got is not told as undelivered") {
   const std::string busy = describe_error(
       R"({"code":-32001,"message":"HTTP 429","data":{"source":"bridge","kind":"http",)"

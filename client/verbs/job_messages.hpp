@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "command_line/duration.hpp"
+
+namespace client {
+
+// What is said to the daemon about jobs (requests that belong to no connection), and what it says.
+// Pure.
+
+/// The params of bridge/submit for a tools/call with these params. `key` may be empty.
+std::string submit_params(std::string_view call_params, std::string_view key);
+
+/// `{"job":…}`; `more` is further members, each with a comma before it.
+std::string job_params(std::string_view job, std::string_view more = "");
+
+/// A member of the params of bridge/collect: how long it may wait, if there is so much time.
+std::string collect_wait(Milliseconds left);
+
+/// The result of bridge/submit.
+struct SubmittedJob {
+  std::string id;
+  std::string state;
+  bool forgotten = false;  ///< its key did the same call, and only how that ended is still known
+};
+
+/// Nothing if it cannot be read.
+std::optional<SubmittedJob> read_submitted(std::string_view result);
+
+/// The result of bridge/collect. Text is JSON as it came, "" for what is not there.
+struct CollectedJob {
+  enum class Phase { working, asks, ended };
+
+  Phase phase = Phase::working;
+  std::string question_method;  ///< decoded
+  std::string question_params;
+  std::string result;  ///< of the response, if the job has completed
+  std::string error;   ///< likewise, if it has failed; neither: it was cancelled
+};
+
+/// Nothing if it cannot be read.
+std::optional<CollectedJob> read_collected(std::string_view result);
+
+}  // namespace client

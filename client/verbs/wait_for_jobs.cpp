@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include "verbs/job_reports.hpp"
+#include "verbs/job_waits.hpp"
+
+namespace client {
+namespace {
+
+/// The waiting has ended; the jobs have not.
+ExitCode report_stop(Dialogue& dialogue, const Answer& answer) {
+  if (answer.outcome != Answer::Outcome::timed_out) return dialogue.report(answer);
+  dialogue.console().note("time is up (-w); what was waited for goes on");
+  return ExitCode::timed_out;
+}
+
+ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent& event,
+                      bool several) {
+  switch (event.kind) {
+    case JobEvent::Kind::ended: return present_end(dialogue, options, event, several);
+    case JobEvent::Kind::asks:
+      show_question(dialogue.console(), event.job, event.collected);
+      return ExitCode::unfinished;
+    case JobEvent::Kind::failed: return report_job_failure(dialogue, event.answer);
+    case JobEvent::Kind::time_up:
+    case JobEvent::Kind::stopped: break;
+  }
+  return report_stop(dialogue, event.answer);
+}
+
+}  // namespace
+
+ExitCode wait_for_jobs(Dialogue& dialogue, const Options& options) {
+  const bool several = options.operands.size() > 1;
+  JobWaits waits(dialogue, {std::nullopt, true, several, false});
+  for (const std::string& job : options.operands) waits.add(job);
+  ExitCode worst = ExitCode::ok;
+  while (!waits.empty() && dialogue.console().output_state() == Sink::Result::ok) {
+    const JobEvent event = waits.next();
+    const ExitCode code = report_event(dialogue, options, event, several);
+    if (event.kind == JobEvent::Kind::stopped || options.any) return code;
+    worst = std::max(worst, code);
+  }
+  return worst;
+}
+
+}  // namespace client
