@@ -125,6 +125,18 @@ bool is_complete(const Frame& response) {
   return !is_string(type) || same_id(type, "\"complete\"");
 }
 
+bool has_failed(const Frame& response) {
+  return response.error.present() ||
+         find_member(response.text(response.result), "isError") == "true";
+}
+
+Frame missing_capability(const Frame& response, std::string_view capabilities) {
+  auto parsed = parse_frame(fmt::format(
+      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for something that this request's clientCapabilities do not declare","data":{{"requiredCapabilities":{}}}}}}})",
+      response.text(response.id), mcp_error::missing_client_capability, capabilities));
+  return std::get<Frame>(std::move(parsed));
+}
+
 Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls) {
   if (is_object(response.text(response.result))) {
     const bool says_type = is_string(response.text(response.result_type));

@@ -34,4 +34,11 @@ bool is_complete(const Frame& response);
 /// byte, also a result that is no object.
 Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls);
 
+/// Whether it is an error, or the result of a tool that says so itself (`isError`).
+bool has_failed(const Frame& response);
+
+/// -32021 in place of this response, since the server had to ask what the request did not declare
+/// (MCP 2026-07-28, basic, "Error Codes"). `capabilities`: as JSON, those that it lacks.
+Frame missing_capability(const Frame& response, std::string_view capabilities);
+
 }  // namespace bridge

@@ -23,6 +23,13 @@ AskedFor asked_for(std::string_view method, std::string_view params) {
   return AskedFor::anything;
 }
 
+std::string_view capabilities_for(AskedFor asked) {
+  if (asked == AskedFor::sampling) return R"({"sampling":{}})";
+  if (asked == AskedFor::roots) return R"({"roots":{}})";
+  if (asked == AskedFor::elicitation_url) return R"({"elicitation":{"url":{}}})";
+  return asked == AskedFor::anything ? "{}" : R"({"elicitation":{}})";
+}
+
 AskedFor declared_by(std::string_view capabilities) {
   AskedFor declared = AskedFor::anything;
   if (has_object(capabilities, "sampling")) declared = declared | AskedFor::sampling;

@@ -26,6 +26,9 @@ constexpr bool overlap(AskedFor left, AskedFor right) {
 /// What this request of the upstream asks for. `params` is JSON, or empty.
 AskedFor asked_for(std::string_view method, std::string_view params);
 
+/// The capabilities, as JSON, that a client must declare to be asked this.
+std::string_view capabilities_for(AskedFor asked);
+
 /// What `capabilities`, a client's in its `initialize`, declare. Anything but an object declares
 /// nothing. An elicitation that names no mode is the one by form.
 AskedFor declared_by(std::string_view capabilities);

@@ -140,6 +140,8 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
   if (pending.method == "tools/list" && response.result.present())
     tools_.keep(pending.subject, response);
   if (!modern_upstream && pending.era == Era::modern) {
+    if (!pending.modern->undeclared.empty() && has_failed(response))
+      return missing_capability(response, pending.modern->undeclared);
     const bool answers_urls =
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
     return for_modern_client(std::move(response), pending.method, answers_urls);

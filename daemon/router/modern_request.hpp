@@ -12,6 +12,9 @@ struct ModernRequest {
   DeclaredAnswers declared;  ///< which questions its client answers
   std::string log_level;     ///< empty: no log messages
   std::uint64_t digest = 0;  ///< request_digest(), of one that may be asked something
+  /// The capabilities, as JSON, for want of which the upstream was refused what it asked about it;
+  /// empty: it was not.
+  std::string undeclared;
 };
 
 /// What is kept of a legacy client's request at a modern upstream that may ask something in its

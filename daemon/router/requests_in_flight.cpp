@@ -379,6 +379,13 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message) {
   return somebody_sees_it;
 }
 
+void RequestsInFlight::note_undeclared(UpstreamId id, std::string_view method, AskedFor asked) {
+  PendingRequest* const request = table_.find(id);
+  if (request == nullptr || !request->modern || asked == AskedFor::anything) return;
+  if (!request->modern->declared.covers(method, asked))
+    request->modern->undeclared = capabilities_for(asked);
+}
+
 void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {
   if (PendingRequest* const request = table_.find(origin)) request->malformed = reason;
 }

@@ -89,6 +89,8 @@ class RequestsInFlight {
   /// A log message of a server whose messages all come one way: it is about any of the requests
   /// that have asked for messages of its level. False if there is none.
   bool pass_log_message_on(const Frame& message);
+  /// The upstream has asked this about it in vain.
+  void note_undeclared(UpstreamId id, std::string_view method, AskedFor asked);
   /// What came on this request's stream is no message.
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// Nothing more comes for this message; false if it is no request.

@@ -100,6 +100,10 @@ void Router::question_answered(UpstreamId request, std::size_t place, const Fram
   input_rounds_.question_answered(request, place, response);
 }
 
+void Router::nobody_declares(UpstreamId request, std::string_view method, AskedFor asked) {
+  in_flight_.note_undeclared(request, method, asked);
+}
+
 std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
   context_.log.body("from the upstream", {.upstream = origin}, frame.bytes);
   if (const char* reason = wrong_kind(frame)) {

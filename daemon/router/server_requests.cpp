@@ -92,6 +92,8 @@ void ServerRequests::take_in(ServerRequest request) {
         LogLevel::info, "request of the upstream refused",
         "the upstream asks for {}: no connected client that could be asked has declared it",
         printable(request.method, 80));
+    if (request.origin && !request.is_question())
+      questions_.nobody_declares(*request.origin, request.method, request.asked_for);
     refuse(request, json_rpc::method_not_found, nobody_answers);
     return;
   }

@@ -17,11 +17,14 @@
 
 namespace bridge {
 
-/// Who gets the answers to the questions that were in a result. Implemented by the router.
+/// Who gets the answers to the questions that were in a result, and is told what was asked in vain.
+/// Implemented by the router.
 class QuestionEvents {
  public:
   /// `response` is the client's; null: nobody answers it. It may only take note.
   virtual void question_answered(UpstreamId request, std::size_t place, const Frame* response) = 0;
+  /// The upstream has asked this about a request, and was refused: nobody has declared it.
+  virtual void nobody_declares(UpstreamId request, std::string_view method, AskedFor asked) = 0;
 
  protected:
   ~QuestionEvents() = default;

@@ -17,7 +17,6 @@
 namespace bridge {
 namespace {
 
-constexpr std::string_view question_key = "\"1\"";
 constexpr std::string_view unknown_state =
     "Invalid params: this requestState is not known: it was used before, has expired, or is "
     "another user's. Send the request again without it";
@@ -57,20 +56,21 @@ bool SuspendedCalls::add(std::optional<UpstreamId> origin, const Frame& request)
   if (!id) return false;
   Question question;
   question.raw_id = request.text(request.id);
-  question.request = {std::string(question_key), request.method,
-                      std::string(request.text(request.params))};
+  question.request = {{}, request.method, std::string(request.text(request.params))};
   question.is_of_session = !origin;
   const auto found = calls_.find(*id);
-  const bool waits = found != calls_.end() && !found->second.state.empty();
+  const bool waits =
+      found != calls_.end() && (!found->second.state.empty() || !found->second.questions.empty());
   const bool fits = waits ? found->second.questions.size() < max_questions : has_room_for(*id);
-  if (!fits || budget_.over() || is_ending_) {
+  const bool goes_on = found == calls_.end() || found->second.rounds < max_rounds || waits;
+  if (!fits || !goes_on || budget_.over() || is_ending_) {
     refuse(question);
     return true;
   }
   Call& call = calls_.try_emplace(*id, budget_).first->second;
   call.held.add(request.bytes.size());
   call.questions.push_back(std::move(question));
-  if (!waits) ask_next(*id);
+  if (!waits) gather(call);
   return true;
 }
 
@@ -132,20 +132,25 @@ void SuspendedCalls::refuse(const Question& question) {
                   "Method not found: the client of this request has not answered it"));
 }
 
-/// Asks the first question that may be asked, if there is one. REQUIRES: a client waits.
-void SuspendedCalls::ask_next(UpstreamId id) {
+void SuspendedCalls::gather(Call& call) {
+  call.due = context_.loop.now() + gathering_time;
+  timer_.set_at_latest(call.due);
+}
+
+/// Asks all that may be asked, if there is any. REQUIRES: a client waits.
+void SuspendedCalls::ask(UpstreamId id) {
   Call& call = calls_.at(id);
-  while (!call.questions.empty()) {
-    const Question& next = call.questions.front();
-    if (call.rounds < max_rounds && has_room_for(id) && !is_ending_ &&
-        covers(id, next.request.method, next.request.params)) {
-      suspend(id, call);
-      return;
-    }
-    refuse(next);
-    call.questions.pop_front();
+  const bool may_ask = call.rounds < max_rounds && has_room_for(id) && !is_ending_;
+  std::erase_if(call.questions, [&](const Question& one) {
+    if (may_ask && covers(id, one.request.method, one.request.params)) return false;
+    refuse(one);
+    return true;
+  });
+  if (call.questions.empty()) {
+    call.held.set(0);
+  } else {
+    suspend(id, call);
   }
-  call.held.set(0);
 }
 
 void SuspendedCalls::suspend(UpstreamId id, Call& call) {
@@ -154,7 +159,12 @@ void SuspendedCalls::suspend(UpstreamId id, Call& call) {
   states_.emplace(call.state, id);
   call.due = context_.loop.now() + context_.options.input_wait;
   timer_.set_at_latest(call.due);
-  in_flight_.suspend(id, input_required_result({call.questions.front().request}, call.state));
+  std::vector<InputRequest> requests;
+  for (Question& question : call.questions) {
+    question.request.key = fmt::format("\"{}\"", requests.size() + 1);
+    requests.push_back(question.request);
+  }
+  in_flight_.suspend(id, input_required_result(requests, call.state));
 }
 
 bool SuspendedCalls::cancel(std::string_view raw_id) {
@@ -234,14 +244,17 @@ void SuspendedCalls::go_on(UpstreamId id, Client& client, const WaitingFrame& re
     in_flight_.end(id, std::move(*std::exchange(call.end, std::nullopt)));
     return;
   }
-  const auto response =
-      std::find_if(responses.begin(), responses.end(),
-                   [](const InputResponse& one) { return same_id(one.key, question_key); });
-  if (response != responses.end() && !call.questions.empty()) {
-    context_.upstream.respond(result_reply(call.questions.front().raw_id, response->result));
-    call.questions.pop_front();
-  }
-  ask_next(id);
+  std::erase_if(call.questions, [&](const Question& question) {
+    const std::string_view key = question.request.key;
+    if (key.empty()) return false;  // it came in the meantime
+    const auto response =
+        std::find_if(responses.begin(), responses.end(),
+                     [key](const InputResponse& one) { return same_id(one.key, key); });
+    if (response == responses.end()) return false;
+    context_.upstream.respond(result_reply(question.raw_id, response->result));
+    return true;
+  });
+  ask(id);
 }
 
 void SuspendedCalls::refuse(Client& client, const Frame& request, std::string_view reason) {
@@ -258,16 +271,22 @@ void SuspendedCalls::give_up(UpstreamId id, std::string_view reason) {
 
 void SuspendedCalls::expire() {
   const SteadyTime now = context_.loop.now();
+  std::vector<UpstreamId> gathered;
   std::vector<UpstreamId> over;
-  for (const auto& [state, id] : states_) {
-    const Call& call = calls_.at(id);
+  for (const auto& [id, call] : calls_) {
+    if (call.questions.empty() && call.state.empty()) continue;
     if (call.due <= now) {
-      over.push_back(id);
+      (call.state.empty() ? gathered : over).push_back(id);
     } else {
       timer_.set_at_latest(call.due);
     }
   }
-  for (const UpstreamId id : over) give_up(id, "what it asked was not answered in time");
+  for (const UpstreamId id : gathered) {
+    if (calls_.contains(id)) ask(id);
+  }
+  for (const UpstreamId id : over) {
+    if (calls_.contains(id)) give_up(id, "what it asked was not answered in time");
+  }
 }
 
 void SuspendedCalls::end_all() {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +22,8 @@ namespace bridge {
 /// Modern clients' calls in which a legacy upstream asks something (MCP 2026-07-28, "Multi
 /// Round-Trip Requests"; BEHAVIOUR, "Eras: questions to a modern client"): the client is answered
 /// with an `input_required` result, and the call stays open upstream, with nobody who waits for it,
-/// until a request of the same user brings the answers and takes it over.
+/// until a request of the same user brings the answers and takes it over. Questions that come
+/// within gathering_time of the first are asked in one result.
 ///
 /// What names such a call is a state that cannot be guessed, that counts once, and that is bound to
 /// the user and to the request (request_digest).
@@ -34,7 +35,9 @@ namespace bridge {
 class SuspendedCalls {
  public:
   static constexpr unsigned max_rounds = 16;
-  static constexpr std::size_t max_questions = 64;
+  static constexpr std::size_t max_questions = max_input_requests;
+  /// A server that asks for several things at once does so in messages of their own.
+  static constexpr std::chrono::milliseconds gathering_time{10};
 
   SuspendedCalls(const RouterContext& context, ByteBudget& budget, RequestsInFlight& in_flight,
                  ServerRequests& server_requests);
@@ -69,11 +72,11 @@ class SuspendedCalls {
   struct Call {
     explicit Call(ByteBudget& budget) : held(budget) {}
 
-    std::string state;               ///< empty: a client waits for it
-    std::deque<Question> questions;  ///< the first one is asked, if it is suspended
+    std::string state;                ///< empty: a client waits for it
+    std::vector<Question> questions;  ///< those with a key are asked, if it is suspended
     unsigned rounds = 0;
     std::optional<RequestsInFlight::End> end;
-    SteadyTime due{};
+    SteadyTime due{};  ///< when its questions are asked, or were to be answered
     ByteBudget::Share held;
   };
 
@@ -83,7 +86,8 @@ class SuspendedCalls {
   bool has_room_for(UpstreamId id) const;
   void refuse(const Question& question);
   void suspend(UpstreamId id, Call& call);
-  void ask_next(UpstreamId id);
+  void gather(Call& call);
+  void ask(UpstreamId id);
   void go_on(UpstreamId id, Client& client, const WaitingFrame& request,
              const std::vector<InputResponse>& responses);
   void refuse(Client& client, const Frame& request, std::string_view reason);

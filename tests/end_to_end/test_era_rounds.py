@@ -153,7 +153,8 @@ class ToAModernClient(Eras):
         client = self.modern()
         self.assertEqual(text_of(client.call_tool("echo", {"message": "x"}, capabilities=CAPABLE)), "x")
         response = client.call_tool("ask", {"kinds": ["sampling"]}, capabilities={})
-        self.assertIn("-32601", json.dumps(response))
+        self.assertEqual(response["error"]["code"], -32021)
+        self.assertEqual(response["error"]["data"], {"requiredCapabilities": {"sampling": {}}})
         self.assertEqual(len(server.received("tools/call")), 2)
 
     def test_a_call_that_waits_for_an_answer_holds_no_slot(self):
