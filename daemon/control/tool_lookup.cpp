@@ -16,7 +16,18 @@ namespace {
 /// The pages after the first one come within that time, all together.
 constexpr std::chrono::seconds longest_listing{30};
 
-std::string reply_with(std::string_view id, std::string_view name, std::string_view tool) {
+std::string reply_with_names(std::string_view id, const ToolList& list) {
+  std::string names;
+  for (const std::string_view name : list.names())
+    names += (names.empty() ? "" : ",") + quote(name);
+  return result_reply(id, fmt::format(R"({{"names":[{}]}})", names));
+}
+
+std::string reply_from(std::string_view id, const std::optional<std::string>& asked,
+                       const ToolList& list) {
+  if (!asked) return reply_with_names(id, list);
+  const std::string& name = *asked;
+  const std::string_view tool = list.find(name);
   if (!tool.empty()) return result_reply(id, fmt::format(R"({{"tool":{}}})", tool));
   return fmt::format(
       R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge","kind":"tool"}}}}}})",
@@ -44,23 +55,25 @@ ToolLookup::ToolLookup(EventLoop& loop, ClientIdSource& ids, Router& router, con
 
 void ToolLookup::answer(const Frame& request, Control::Reply reply) {
   const std::string_view id = request.text(request.id);
-  const auto name = find_string(request.text(request.params), "name");
-  if (!name) {
+  const std::string_view params = request.text(request.params);
+  const auto raw_name = find_member(params, "name");
+  if (raw_name && !is_string(*raw_name)) {
     reply(error_reply(id, json_rpc::invalid_params, "Invalid params: name is a string"));
     return;
   }
+  auto name = find_string(params, "name");
   const ToolList& known = router_.tools();
-  const std::string_view tool = known.find(*name);
   const ServerDescription* const server = session_.server();
+  const bool is_there = known.is_whole() && (!name || !known.find(*name).empty());
   const bool is_certain =
       known.is_whole() && server != nullptr && server->declares("tools", "listChanged");
-  if (!tool.empty() || is_certain) {
-    reply(reply_with(id, *name, tool));
+  if (is_there || is_certain) {
+    reply(reply_from(id, name, known));
   } else if (waiting_.size() == most_waiting) {
     reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
                                      "too many requests wait for the list of tools")));
   } else {
-    waiting_.push_back({std::string(id), *name, std::move(reply)});
+    waiting_.push_back({std::string(id), std::move(name), std::move(reply)});
     next_step_.schedule();
   }
 }
@@ -114,7 +127,7 @@ void ToolLookup::page_came() {
   }
   if (list_.is_whole()) {
     for (Waiting& one : std::exchange(waiting_, {}))
-      one.reply(reply_with(one.id, one.name, list_.find(one.name)));
+      one.reply(reply_from(one.id, one.name, list_));
   } else {
     fail_all(failure_of(ErrorKind::too_large, Delivered::unknown,
                         "the server's list of tools is too long to be kept"));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,7 @@ class ToolLookup final : private ClientChannel {
  private:
   struct Waiting {
     std::string id;
-    std::string name;
+    std::optional<std::string> name;  ///< none: the names of all are asked for
     Control::Reply reply;
   };
 

@@ -1,5 +1,6 @@
 #include "mcp/tool_list.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "text/json_scanner.hpp"
@@ -49,6 +50,16 @@ bool ToolList::append(List& list, std::string_view tools) {
 std::string_view ToolList::find(std::string_view name) const {
   const auto found = whole_.tools.find(name);
   return found == whole_.tools.end() ? std::string_view() : found->second.of(whole_.bytes);
+}
+
+std::vector<std::string_view> ToolList::names() const {
+  std::vector<std::string_view> all;
+  all.reserve(whole_.tools.size());
+  for (const auto& [name, place] : whole_.tools) all.push_back(name);
+  std::sort(all.begin(), all.end(), [this](std::string_view left, std::string_view right) {
+    return whole_.tools.find(left)->second.begin < whole_.tools.find(right)->second.begin;
+  });
+  return all;
 }
 
 void ToolList::forget() {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "text/slice.hpp"
 
@@ -32,6 +33,8 @@ class ToolList {
   /// The tool's JSON; empty if it is not in the whole list. Valid until the next call of another
   /// member.
   std::string_view find(std::string_view name) const;
+  /// The names in the whole list, in its order.
+  std::vector<std::string_view> names() const;
   /// There is none any more: it has changed, or the server is another one.
   void forget();
 

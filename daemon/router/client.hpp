@@ -21,7 +21,11 @@ constexpr std::size_t longest_capabilities = 16u << 10;
 /// all may read.
 struct Client {
   Client(ClientChannel& channel_, ByteBudget& budget)
-      : channel(channel_), user(channel_.identity().user()), waiting(budget), control(budget) {}
+      : channel(channel_),
+        user(channel_.identity().user()),
+        is_bridge(channel_.identity().kind == "bridge"),
+        waiting(budget),
+        control(budget) {}
 
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
@@ -33,6 +37,7 @@ struct Client {
 
   ClientChannel& channel;
   const User user;
+  const bool is_bridge;  ///< the bridge asks for a client of its own
 
   // Router.
   DeclaredAnswers declared;  ///< which requests of the upstream it answers

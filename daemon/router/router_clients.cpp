@@ -185,7 +185,7 @@ void Router::client_request(Client& client, Frame frame) {
     control_.add(client, std::move(frame));
     return;
   }
-  ++statistics_.requests;
+  if (!client.is_bridge) ++statistics_.requests;
   if (frame.is_modern() && refuse_modern(client, frame)) return;
   if (frame.method == "initialize") note_initialize(client, frame);
   frames_.add(client, std::move(frame));

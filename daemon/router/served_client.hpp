@@ -39,9 +39,7 @@ class ServedClient {
 
  private:
   /// Not the bridge itself, which asks for a client that may have its turn.
-  static bool takes_turns(const Client& client) {
-    return client.channel.identity().kind != "bridge";
-  }
+  static bool takes_turns(const Client& client) { return !client.is_bridge; }
 
   const Clients& clients_;
   const bool one_at_a_time_;

@@ -11,9 +11,11 @@ struct Lookup : RouterFixture {
   explicit Lookup(const RouterOptions& options = {}) : RouterFixture(options) {}
 
   void ask(std::string_view name, std::string_view id = "1") {
+    ask_with(fmt::format(R"({{"name":"{}"}})", name), id);
+  }
+  void ask_with(std::string_view params, std::string_view id = "1") {
     const auto frame = parse_frame(fmt::format(
-        R"({{"jsonrpc":"2.0","id":{},"method":"bridge/tool","params":{{"name":"{}"}}}})", id,
-        name));
+        R"({{"jsonrpc":"2.0","id":{},"method":"bridge/tool","params":{}}})", id, params));
     in_turn([&] {
       lookup.answer(std::get<Frame>(frame),
                     [this](std::string reply) { replies.push_back(std::move(reply)); });
@@ -47,6 +49,7 @@ TEST_CASE("a tool is listed for when nothing is known, once for all who ask, and
   CHECK(t.replies == Lines{R"({"jsonrpc":"2.0","id":1,"result":{"tool":{"name":"a","n":0.10}}})",
                            R"({"jsonrpc":"2.0","id":"two","result":{"tool":{"name":"b"}}})"});
   CHECK(t.router.clients().begin() == t.router.clients().end());
+  CHECK(t.router.statistics().requests == 0);  // no client's
   t.replies.clear();
   t.ask("b");
   CHECK(contains(t.take_reply(), R"({"tool":{"name":"b"}})"));
@@ -149,6 +152,19 @@ TEST_CASE("why there is no list is said as the server said it, and it is asked f
   CHECK(contains(t.take_reply(), R"("error":{"code":-32601,"message":"no tools"})"));
   t.ask("a");
   CHECK(t.listings() == 2);
+}
+
+TEST_CASE("without a name all names are answered, from the kept list or a new one") {
+  Lookup t;
+  t.open();
+  t.ask_with("{}");
+  t.list(two_tools);
+  CHECK(contains(t.take_reply(), R"("result":{"names":["a","b"]})"));
+  t.ask_with("{}");
+  CHECK(contains(t.take_reply(), R"("names")"));
+  CHECK(t.listings() == 1);
+  t.ask_with(R"({"name":1})");
+  CHECK(contains(t.take_reply(), "-32602"));
 }
 
 TEST_CASE("so many may wait") {

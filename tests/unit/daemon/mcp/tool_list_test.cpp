@@ -32,6 +32,9 @@ TEST_CASE(
   CHECK(list.find("old").empty());
   CHECK(list.find("a") == R"({"name":"a"})");
   CHECK(list.find("b").size() > 0);
+  CHECK(list.names() == std::vector<std::string_view>{"a", "b"});
+  list.take_page("", R"({"tools":[{"name":"z"},{"name":"a"}]})");
+  CHECK(list.names() == std::vector<std::string_view>{"z", "a"});
   CHECK(list.next_cursor().empty());
 }
 
