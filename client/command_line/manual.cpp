@@ -4,7 +4,7 @@ namespace client {
 namespace {
 
 constexpr ManualEntry all_commands[] = {
-    {"tools", "the server's tools with their parameters"},
+    {"tools [NAME]", "the server's tools with their parameters; one in full, with a call to copy"},
     {"call NAME [ARGUMENT...]", "calls a tool and prints its content; an argument is"},
     {"resources", "the server's resources and resource templates"},
     {"read URI", "prints a resource"},
@@ -20,17 +20,25 @@ constexpr ManualEntry all_commands[] = {
      "answers what a job asks; the arguments are those of call, without them it asks here"},
     {"cancel JOB", "cancels a job and prints its state"},
     {"forget JOB", "removes a job that has ended"},
-    {"help", "this text"},
+    {"grep WORD...", "tools, resources and prompts whose name or description has all the words"},
+    {"templates", "the server's resource templates"},
+    {"server", "what the server says of itself: name, version, capabilities, instructions"},
+    {"ping", "asks the server for a sign of life, and says how long it took"},
+    {"subscribe URI...", "has the server tell when resources change; listen shows it"},
+    {"unsubscribe URI...", "ends that"},
+    {"log-level LEVEL", "from which level on the server sends log messages: debug to emergency"},
+    {"complete KIND NAME ARG VALUE",
+     "what the server proposes for an argument that begins so; KIND is prompt or resource"},
+    {"agent-help", "what a language model has to know to use this session, in a page"},
+    {"help [COMMAND]", "this text; one command in full"},
     {"version", "the version"},
 };
 
 constexpr ManualEntry call_arguments[] = {
-    {"key=value",
-     "made a number, a string or what else the tool's schema wants; a.b=value sets b "
-     "in the object a; given several times it is an array"},
+    {"key=value", "as the tool's schema wants it; k=a k=b: a list, a.b=c: an object"},
     {"key:=json", "any JSON value, as count:=3 or list:='[1,2]'"},
-    {"key:@FILE", "a string: what stands in the file (- is stdin); key:=@FILE: as JSON"},
-    {"'{...}'", "an object of arguments; what is given by key takes the place of its members"},
+    {"key:@FILE", "a text from a file (- is stdin); key:=@FILE: JSON from a file"},
+    {"'{...}'", "an object of arguments; those given by key win"},
     {"-", "the same, from stdin"},
 };
 
@@ -45,7 +53,7 @@ constexpr ManualEntry general_options[] = {
      "give up after that long (exit 124); for the relay: when nothing came for that long after "
      "stdin's end. 0 = never (default)"},
     {"--wait TIME", "wait so long for a socket that is not there yet"},
-    {"-h, --help", "this text"},
+    {"-h, --help", "this text; after a command, what that takes"},
     {"-V, --version", "the version"},
 };
 
@@ -53,8 +61,18 @@ constexpr ManualEntry command_options[] = {
     {"--keep",
      "leave waiting notifications in the daemon; without it they are taken and printed on stderr. "
      "Always so for status and the lists"},
-    {"--json", "print the raw result"},
-    {"--names", "tools, prompts, resources, jobs: only the names (URIs, ids), one a line"},
+    {"--json",
+     "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, "
+     "hint}}"},
+    {"--field PATH",
+     "call, read, prompt, request: only what stands there, as items.0.name: in the "
+     "structured content, else in the result"},
+    {"--max-bytes N", "of a longer output only so much; all of it goes to a file that is named"},
+    {"--names",
+     "tools, prompts, resources, templates, jobs: only the names (URIs, ids), one a line, those of "
+     "tools as the daemon keeps them; tools NAME: its arguments as they are typed"},
+    {"--brief", "tools: a line each; so from 21 tools on"},
+    {"--full", "tools: with their parameters, however many they are"},
     {"--save DIR", "call, read, prompt, wait: write images, audio and blobs to files there"},
     {"--raw",
      "call: send the arguments as they are written, text as strings: no schema is asked for"},

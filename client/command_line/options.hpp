@@ -28,6 +28,15 @@ enum class Verb {
   answer,
   cancel,
   forget,
+  grep,
+  templates,
+  server,
+  ping,
+  subscribe,
+  unsubscribe,
+  log_level,
+  complete,
+  agent_help,
   help,
   version,
 };
@@ -44,8 +53,12 @@ struct Options {
   bool keep = false;                    ///< leave notifications in the daemon's ring
   bool json = false;
   bool names = false;
-  std::string save;  ///< "" = not given
-  bool raw = false;  ///< a call's arguments as they were written
+  bool brief = false;
+  bool full = false;
+  std::string save;                        ///< "" = not given
+  std::optional<std::uint64_t> max_bytes;  ///< of the output; the rest goes to a file
+  std::string field;                       ///< "" = not given
+  bool raw = false;                        ///< a call's arguments as they were written
 
   std::optional<Milliseconds> listen_for;  ///< 0: only what is there now
   std::optional<std::uint64_t> count;
@@ -68,6 +81,7 @@ struct Options {
 /// What is wrong with a command line, as one line for a person.
 struct UsageError {
   std::string message;
+  bool json = false;  ///< --json was among the words
 };
 
 /// `arguments` without the program's name. Options may stand anywhere; `--` ends them.
@@ -76,5 +90,12 @@ std::variant<Options, UsageError> parse_command_line(
 
 /// The text of --help, with line break.
 std::string help_text();
+/// The same of one verb; "" if there is no such verb.
+std::string help_text(std::string_view verb);
+
+std::optional<Verb> find_verb(std::string_view name);
+std::vector<std::string_view> verb_names();
+/// Whether the option, with its dashes, is one of this verb's own.
+bool goes_with(std::string_view option, Verb verb);
 
 }  // namespace client

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "command_line/options.hpp"
+#include "spelling/similar.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -23,7 +24,7 @@ constexpr std::size_t any_number = 100000;
 constexpr std::size_t most_jobs = 64;
 
 constexpr VerbEntry verbs[] = {
-    {"tools", Verb::tools, 0, 0, ""},
+    {"tools", Verb::tools, 0, 1, "[NAME]"},
     {"call", Verb::call, 1, any_number, "NAME [key=value] [key:=json] [key:@FILE] ['{...}'] [-]"},
     {"resources", Verb::resources, 0, 0, ""},
     {"read", Verb::read, 1, 1, "URI"},
@@ -38,11 +39,20 @@ constexpr VerbEntry verbs[] = {
     {"answer", Verb::answer, 1, any_number, "JOB [key=text] [key:=json] ['{...}'] [-]"},
     {"cancel", Verb::cancel, 1, 1, "JOB"},
     {"forget", Verb::forget, 1, 1, "JOB"},
-    {"help", Verb::help, 0, 0, ""},
+    {"grep", Verb::grep, 1, any_number, "WORD..."},
+    {"templates", Verb::templates, 0, 0, ""},
+    {"server", Verb::server, 0, 0, ""},
+    {"ping", Verb::ping, 0, 0, ""},
+    {"subscribe", Verb::subscribe, 1, any_number, "URI..."},
+    {"unsubscribe", Verb::unsubscribe, 1, any_number, "URI..."},
+    {"log-level", Verb::log_level, 1, 1, "LEVEL"},
+    {"complete", Verb::complete, 4, any_number, "prompt|resource NAME ARGUMENT VALUE [key=text]"},
+    {"agent-help", Verb::agent_help, 0, 0, ""},
+    {"help", Verb::help, 0, 1, "[COMMAND]"},
     {"version", Verb::version, 0, 0, ""},
 };
 
-const VerbEntry* find_verb(std::string_view name) {
+const VerbEntry* find_entry(std::string_view name) {
   const auto* found = std::find_if(std::begin(verbs), std::end(verbs),
                                    [name](const VerbEntry& entry) { return entry.name == name; });
   return found == std::end(verbs) ? nullptr : found;
@@ -118,13 +128,30 @@ const OptionEntry option_table[] = {
      0,
      false,
      [](Text, Options& o) { return set(o.json); },
+     {Verb::tools,    Verb::call,       Verb::resources, Verb::read,        Verb::prompts,
+      Verb::prompt,   Verb::request,    Verb::status,    Verb::grep,        Verb::templates,
+      Verb::server,   Verb::ping,       Verb::subscribe, Verb::unsubscribe, Verb::log_level,
+      Verb::complete, Verb::agent_help, Verb::notify,    Verb::listen,      Verb::version,
+      Verb::jobs,     Verb::wait,       Verb::answer,    Verb::cancel,      Verb::forget}},
+    {"max-bytes",
+     0,
+     true,
+     [](Text v, Options& o) { return store_number(v, o.max_bytes); },
      {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
-      Verb::request, Verb::status, Verb::jobs, Verb::wait}},
+      Verb::request, Verb::grep, Verb::templates, Verb::server, Verb::complete, Verb::agent_help,
+      Verb::jobs, Verb::wait}},
+    {"field",
+     0,
+     true,
+     [](Text v, Options& o) { return store_text(v, o.field); },
+     {Verb::call, Verb::read, Verb::prompt, Verb::request}},
     {"names",
      0,
      false,
      [](Text, Options& o) { return set(o.names); },
-     {Verb::tools, Verb::resources, Verb::prompts, Verb::jobs}},
+     {Verb::tools, Verb::resources, Verb::prompts, Verb::templates, Verb::jobs}},
+    {"brief", 0, false, [](Text, Options& o) { return set(o.brief); }, {Verb::tools}},
+    {"full", 0, false, [](Text, Options& o) { return set(o.full); }, {Verb::tools}},
     {"save",
      0,
      true,
@@ -183,7 +210,11 @@ class Parser {
   std::variant<Options, UsageError> run() {
     while (next_ < arguments_.size() && error_.empty()) argument(arguments_[next_++]);
     if (error_.empty()) check();
-    if (!error_.empty()) return UsageError{error_};
+    if (!error_.empty()) {
+      const bool json =
+          std::find(arguments_.begin(), arguments_.end(), "--json") != arguments_.end();
+      return UsageError{error_, json};
+    }
     return std::move(options_);
   }
 
@@ -209,8 +240,9 @@ class Parser {
       options_.operands.emplace_back(text);
       return;
     }
-    verb_ = find_verb(text);
-    if (verb_ == nullptr) fail(fmt::format("unknown command '{}'", text));
+    verb_ = find_entry(text);
+    if (verb_ == nullptr)
+      fail(fmt::format("unknown command '{}'{}", text, did_you_mean(text, verb_names())));
   }
 
   template <typename Predicate>
@@ -219,10 +251,19 @@ class Parser {
     return found == std::end(option_table) ? nullptr : found;
   }
 
+  static std::string unknown_option(std::string_view spelling) {
+    std::vector<std::string_view> names;
+    for (const OptionEntry& entry : option_table) names.push_back(entry.name);
+    const std::string meant =
+        spelling.starts_with("--") ? most_similar(spelling.substr(2), names) : std::string();
+    return fmt::format("unknown option '{}'{}", spelling,
+                       meant.empty() ? meant : fmt::format("; did you mean --{}?", meant));
+  }
+
   /// `attached` is what stands in the same argument, after `skip` characters.
   void option(const OptionEntry* entry, std::string_view spelling, std::string_view attached,
               std::size_t skip) {
-    if (entry == nullptr) return fail(fmt::format("unknown option '{}'", spelling));
+    if (entry == nullptr) return fail(unknown_option(spelling));
     if (!entry->takes_value && !attached.empty()) {
       return fail(fmt::format("option {} takes no value", spelling));
     }
@@ -240,7 +281,12 @@ class Parser {
   }
 
   void check() {
-    if (options_.verb == Verb::help || options_.verb == Verb::version) return;
+    if (options_.verb == Verb::help || options_.verb == Verb::version) {
+      // --help behind a verb is about that.
+      const bool is_about_verb = verb_ != nullptr && verb_->verb != Verb::help;
+      if (is_about_verb) options_.operands = {std::string(verb_->name)};
+      return;
+    }
     if (verb_ != nullptr) options_.verb = verb_->verb;
     for (const SeenOption& seen : seen_) {
       const auto allowed = seen.entry->verbs;
@@ -259,6 +305,13 @@ class Parser {
     if (options_.decline && options_.cancel) fail("option --decline does not go with --cancel");
     if ((options_.decline || options_.cancel) && options_.operands.size() > 1) {
       fail("options --decline and --cancel do not go with values for the fields");
+    }
+    if (!options_.field.empty() && options_.json) fail("option --field does not go with --json");
+    if (options_.brief && options_.full) fail("option --brief does not go with --full");
+    if (options_.verb == Verb::help && !options_.operands.empty() &&
+        find_entry(options_.operands.front()) == nullptr) {
+      fail(fmt::format("unknown command '{}'{}", options_.operands.front(),
+                       did_you_mean(options_.operands.front(), verb_names())));
     }
     if (options_.metrics && (options_.json || options_.watch || options_.ready)) {
       fail("option --metrics does not go with --json, --watch or --ready");
@@ -291,9 +344,28 @@ class Parser {
 
 }  // namespace
 
+std::vector<std::string_view> verb_names() {
+  std::vector<std::string_view> names;
+  for (const VerbEntry& entry : verbs) names.push_back(entry.name);
+  return names;
+}
+
 std::variant<Options, UsageError> parse_command_line(
     const std::vector<std::string_view>& arguments) {
   return Parser(arguments).run();
+}
+
+std::optional<Verb> find_verb(std::string_view name) {
+  const VerbEntry* const entry = find_entry(name);
+  return entry == nullptr ? std::nullopt : std::optional(entry->verb);
+}
+
+bool goes_with(std::string_view option, Verb verb) {
+  return std::any_of(
+      std::begin(option_table), std::end(option_table), [option, verb](const OptionEntry& entry) {
+        return option.substr(2) == entry.name &&
+               std::find(entry.verbs.begin(), entry.verbs.end(), verb) != entry.verbs.end();
+      });
 }
 
 }  // namespace client

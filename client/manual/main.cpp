@@ -4,6 +4,7 @@
 #include <string>
 
 #include "command_line/manual.hpp"
+#include "command_line/verb_manual.hpp"
 #include "manual/completions.hpp"
 #include "manual/man_page.hpp"
 #include "manual/template.hpp"
@@ -34,25 +35,45 @@ std::string entries(std::span<const ManualEntry> all) {
   return page;
 }
 
+/// `call NAME` → `call`.
+std::string name_of(const ManualEntry& command) {
+  return std::string(command.form.substr(0, command.form.find(' ')));
+}
+
+/// What the verb's own --help says beside its line.
+std::string more_about(const std::string& verb) {
+  const client::VerbManual* const manual = client::manual_of(verb);
+  if (manual == nullptr) return {};
+  std::string page = ".RS\n";
+  if (!manual->text.empty()) page += ".PP\n" + documents::groff_text(manual->text) + "\n";
+  page += ".PP\n.EX\n";
+  for (const std::string_view example : manual->examples)
+    page += documents::groff_text(example) + "\n";
+  return page + ".EE\n.RE\n";
+}
+
 std::string commands() {
   std::string page;
   for (const ManualEntry& entry : client::manual_commands()) {
     page += documents::groff_entry(entry.form, entry.text);
     if (entry.form.starts_with("call "))
       page += ".RS\n" + entries(client::manual_arguments()) + ".RE\n";
+    page += more_about(name_of(entry));
   }
   return page;
-}
-
-/// `call NAME` → `call`.
-std::string name_of(const ManualEntry& command) {
-  return std::string(command.form.substr(0, command.form.find(' ')));
 }
 
 std::string command_names() {
   std::string words;
   for (const ManualEntry& entry : client::manual_commands())
     words += (words.empty() ? "" : " ") + name_of(entry);
+  return words;
+}
+
+std::string log_levels() {
+  std::string words;
+  for (const std::string_view level : client::log_levels())
+    words += (words.empty() ? "" : " ") + std::string(level);
   return words;
 }
 
@@ -108,6 +129,7 @@ int main(int argc, char** argv) {
                                    {"OPTIONS", documents::groff_options(options)},
                                    {"EXIT_CODES", entries(client::manual_exit_codes())},
                                    {"COMMAND_NAMES", command_names()},
+                                   {"LOG_LEVELS", log_levels()},
                                    {"WITH_VALUE", values},
                                    {"BASH_OPTIONS", documents::bash_options(options)},
                                    {"BASH_VALUES", documents::bash_values(options)},

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "terminal/visible.hpp"
 
@@ -45,12 +46,21 @@ std::size_t Console::output_height() const {
 std::size_t Console::error_width() const { return columns_of(2); }
 
 void Console::print(std::string_view text) {
+  if (holding_) {
+    held_ += text;
+    return;
+  }
   if (output_is_terminal_) {
     clear_transient();
     print_raw(make_visible(text));
   } else {
     print_raw(text);
   }
+}
+
+std::string Console::take_held() {
+  holding_ = false;
+  return std::exchange(held_, {});
 }
 
 void Console::print_raw(std::string_view text) {

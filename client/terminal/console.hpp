@@ -30,6 +30,10 @@ class Console {
 
   /// A result, with its line breaks.
   void print(std::string_view text);
+  /// From now on results are kept back until take_held().
+  void hold() { holding_ = true; }
+  /// What was kept back; results go out again from now on.
+  std::string take_held();
   /// Our own control sequences and text that is safe already.
   void print_raw(std::string_view text);
 
@@ -59,6 +63,8 @@ class Console {
   bool output_is_terminal_;
   bool error_is_terminal_;
   bool transient_ = false;
+  bool holding_ = false;
+  std::string held_;
   Sink::Result output_state_ = Sink::Result::ok;
   int output_error_ = 0;
 };

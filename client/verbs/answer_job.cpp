@@ -74,6 +74,7 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options,
   const auto chosen = choose_answer(console, options, *found, values);
   if (!chosen) return ExitCode::usage;
   const Answer answer = dialogue.ask("bridge/answer", job_params(job, *chosen));
+  if (answer.outcome == Answer::Outcome::result && options.json) console.print("{}\n");
   return answer.outcome == Answer::Outcome::result ? ExitCode::ok
                                                    : report_job_failure(dialogue, answer);
 }

@@ -8,6 +8,7 @@
 #include "connection/hints.hpp"
 #include "json/scan.hpp"
 #include "json/text.hpp"
+#include "render/json_error.hpp"
 #include "terminal/progress_bar.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/waiting_hint.hpp"
@@ -27,6 +28,7 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
       console_(console),
       interrupt_(interrupt),
       conversation_(std::move(connected.daemon), interrupt.descriptor()),
+      json_(options.json),
       limit_(options.timeout),
       farewell_(options.names ? Milliseconds(0) : farewell),
       deadline_(deadline),
@@ -205,7 +207,44 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   wait(Deadline::after(farewell_), {});
 }
 
+void Dialogue::report_as_json(const Answer& answer) {
+  if (!json_) return;
+  JsonError error;
+  error.delivered = "unknown";
+  switch (answer.outcome) {
+    case Answer::Outcome::error: error = read_error(answer.payload); break;
+    case Answer::Outcome::refused:
+      error = read_error(answer.payload);
+      error.kind = "daemon";
+      error.delivered = "no";
+      break;
+    case Answer::Outcome::timed_out:
+      error.kind = "timeout";
+      error.message = "no answer in time; the request was cancelled";
+      break;
+    case Answer::Outcome::interrupted:
+      error.kind = "interrupted";
+      error.message = "interrupted; the request was cancelled";
+      break;
+    case Answer::Outcome::too_long:
+      error.kind = "too_large";
+      error.message = "the daemon sent a message that is too long";
+      break;
+    case Answer::Outcome::hung_up:
+    case Answer::Outcome::woken:
+    case Answer::Outcome::result:
+      error.kind = "daemon";
+      error.message = answer.outcome == Answer::Outcome::result
+                          ? "the daemon's answer cannot be read"
+                          : "the daemon closed the connection before it answered";
+      break;
+  }
+  if (error.hint.empty()) error.hint = hint_for(error.kind);
+  console_.print(to_text(error));
+}
+
 ExitCode Dialogue::report(const Answer& answer) {
+  report_as_json(answer);
   switch (answer.outcome) {
     case Answer::Outcome::error:
       console_.note(describe_error(answer.payload));

@@ -91,8 +91,11 @@ class Dialogue {
   Deadline deadline() const { return deadline_; }
   void restart_time_limit() { deadline_ = Deadline::after(limit_); }
 
-  /// Says on stderr what went wrong. REQUIRES: the outcome is not result.
+  /// Says on stderr what went wrong, and with --json on stdout too. REQUIRES: the outcome is not
+  /// result.
   ExitCode report(const Answer& answer);
+  /// Only what goes to stdout, with --json.
+  void report_as_json(const Answer& answer);
 
  private:
   using Ids = std::vector<std::string>;
@@ -110,6 +113,7 @@ class Dialogue {
   Console& console_;
   Interrupt& interrupt_;
   Conversation conversation_;
+  bool json_;
   std::optional<Milliseconds> limit_;
   Milliseconds farewell_;  // none for a shell, which waits no longer than it said
   Deadline deadline_;

@@ -6,6 +6,7 @@
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "render/content.hpp"
+#include "render/json_error.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/present.hpp"
 
@@ -14,10 +15,21 @@ namespace {
 
 constexpr std::string_view unknown_method = "-32601";
 
+/// With --json; of several jobs each says which it is.
+void print_error_of(const std::string& job, const JsonError& error, const Options& options,
+                    bool several, Console& console) {
+  if (!options.json) return;
+  const std::string text = to_text(error);
+  console.print(several ? fmt::format("{{\"job\":{},{}", json::quote(job), text.substr(1)) : text);
+}
+
 }  // namespace
 
 ExitCode report_job_failure(Dialogue& dialogue, const Answer& answer) {
   Console& console = dialogue.console();
+  const bool is_answered =
+      answer.outcome == Answer::Outcome::result || answer.outcome == Answer::Outcome::error;
+  if (is_answered) dialogue.report_as_json(answer);
   if (answer.outcome == Answer::Outcome::result) {
     console.note("the daemon's answer about the job cannot be read: " + answer.payload);
     return ExitCode::answered_error;
@@ -39,10 +51,16 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
   const std::string about = several ? fmt::format("job {}: ", event.job) : std::string();
   const CollectedJob& job = event.collected;
   if (!job.error.empty()) {
+    print_error_of(event.job, read_error(job.error), options, several, console);
     console.note(about + describe_error(job.error));
     return exit_code_for_error(job.error);
   }
   if (job.result.empty()) {
+    JsonError error;
+    error.kind = "cancelled";
+    error.delivered = "unknown";
+    error.message = "the job was cancelled";
+    print_error_of(event.job, error, options, several, console);
     console.note(fmt::format("job {} was cancelled", event.job));
     return ExitCode::answered_error;
   }

@@ -48,12 +48,14 @@ ExitCode cancel_job(Dialogue& dialogue, const Options& options) {
   if (answer.outcome != Answer::Outcome::result) return report_job_failure(dialogue, answer);
   const auto state = json::member(answer.payload, "state");
   if (!state || !json::is_string(*state)) return report_job_failure(dialogue, answer);
-  dialogue.console().print(make_visible_line(json::decode_string(*state)) + "\n");
+  dialogue.console().print(
+      (options.json ? answer.payload : make_visible_line(json::decode_string(*state))) + "\n");
   return ExitCode::ok;
 }
 
 ExitCode forget_job(Dialogue& dialogue, const Options& options) {
   const Answer answer = dialogue.ask("bridge/forget", job_params(options.operands[0]));
+  if (answer.outcome == Answer::Outcome::result && options.json) dialogue.console().print("{}\n");
   return answer.outcome == Answer::Outcome::result ? ExitCode::ok
                                                    : report_job_failure(dialogue, answer);
 }

@@ -7,6 +7,7 @@
 
 #include "json/scan.hpp"
 #include "json/text.hpp"
+#include "render/json_error.hpp"
 #include "spelling/similar.hpp"
 #include "verbs/server_list.hpp"
 
@@ -23,18 +24,34 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
     if (failed->outcome == Answer::Outcome::error) return NoToolList{};
     return std::move(*failed);
   }
+  const auto& pages = std::get<std::vector<std::string>>(fetched);
+  if (!json::member(pages.front(), tool_list.member)) return NoToolList{};
   std::vector<std::string> names;
-  for (const std::string_view tool :
-       elements_of(std::get<std::vector<std::string>>(fetched), tool_list)) {
+  for (const std::string_view tool : elements_of(pages, tool_list)) {
     std::string name = name_of(tool, tool_list);
     if (name == wanted) return std::string(tool);
     names.push_back(std::move(name));
   }
+  const std::vector<std::string_view> all(names.begin(), names.end());
   return UnknownTool{fmt::format("error {}: the server has no tool {}{}", invalid_params, wanted,
-                                 did_you_mean(wanted, {names.begin(), names.end()}))};
+                                 did_you_mean(wanted, all)),
+                     most_similar(wanted, all)};
 }
 
 }  // namespace
+
+ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
+  if (options.json) {
+    JsonError told;
+    told.kind = "server";
+    told.code = invalid_params;
+    told.message = unknown.message;
+    told.hint = unknown.meant.empty() ? "mcp-nc tools lists them" : "mcp-nc tools " + unknown.meant;
+    console.print(to_text(told));
+  }
+  console.note(unknown.message);
+  return ExitCode::answered_error;
+}
 
 Found find_tool(Dialogue& dialogue, std::string_view name) {
   Answer answer = dialogue.ask("bridge/tool", fmt::format(R"({{"name":{}}})", json::quote(name)));

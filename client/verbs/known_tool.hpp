@@ -11,7 +11,11 @@ namespace client {
 /// The tool is not there: what to say, with the name that was probably meant.
 struct UnknownTool {
   std::string message;
+  std::string meant;  ///< "" = none is near
 };
+/// Says it, with --json on stdout too.
+ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console);
+
 /// The server has no list of tools, or none that can be had.
 struct NoToolList {};
 

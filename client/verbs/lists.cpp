@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <functional>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "json/scan.hpp"
 #include "render/lists.hpp"
+#include "render/tool_page.hpp"
 #include "terminal/visible.hpp"
+#include "verbs/known_tool.hpp"
 #include "verbs/server_list.hpp"
 #include "verbs/verbs.hpp"
 
@@ -36,9 +40,12 @@ std::string names_of(const std::vector<std::string_view>& elements, const Server
   return text;
 }
 
-using Render = std::string (*)(const std::vector<std::string_view>&, std::size_t);
+constexpr std::size_t most_in_full = 20;
 
-ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list, Render render) {
+using Render = std::function<std::string(const std::vector<std::string_view>&, std::size_t width)>;
+
+ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list,
+              const Render& render) {
   const auto fetched = fetch_list(dialogue, list);
   if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
   const auto& pages = std::get<std::vector<std::string>>(fetched);
@@ -57,10 +64,60 @@ ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list
   return ExitCode::ok;
 }
 
+/// The names as the daemon has kept them; nothing where it keeps none, as an older daemon.
+std::optional<std::string> kept_names(Dialogue& dialogue) {
+  const Answer answer = dialogue.ask("bridge/tool", "");
+  if (answer.outcome != Answer::Outcome::result) return std::nullopt;
+  const auto names = json::member(answer.payload, "names");
+  const auto elements = names ? json::elements(*names) : std::nullopt;
+  if (!elements) return std::nullopt;
+  std::string text;
+  for (const std::string_view name : *elements) {
+    if (json::is_string(name)) text += make_visible_line(json::decode_string(name)) + "\n";
+  }
+  return text;
+}
+
+ExitCode show_tool(Dialogue& dialogue, const Options& options) {
+  const auto found = find_tool(dialogue, options.operands.front());
+  if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
+  Console& console = dialogue.console();
+  const auto* const tool = std::get_if<std::string>(&found);
+  if (tool == nullptr) {
+    const auto* const unknown = std::get_if<UnknownTool>(&found);
+    return report_unknown(
+        unknown != nullptr ? *unknown : UnknownTool{"the server has no list of tools", ""}, options,
+        console);
+  }
+  if (options.json) {
+    console.print(*tool + "\n");
+  } else {
+    console.print(options.names ? argument_words(*tool)
+                                : render_tool(*tool, console.output_width()));
+  }
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode list_tools(Dialogue& dialogue, const Options& options) {
-  return show(dialogue, options, {"tools/list", "tools"}, render_tools);
+  if (!options.operands.empty()) return show_tool(dialogue, options);
+  if (options.names) {
+    if (const auto names = kept_names(dialogue)) {
+      dialogue.console().print(*names);
+      return ExitCode::ok;
+    }
+  }
+  const auto render = [&options](const std::vector<std::string_view>& tools, std::size_t width) {
+    const bool is_brief = options.brief || (tools.size() > most_in_full && !options.full);
+    return is_brief ? render_signatures(tools, width) : render_tools(tools, width);
+  };
+  return show(dialogue, options, tool_list, render);
+}
+
+ExitCode list_templates(Dialogue& dialogue, const Options& options) {
+  const ServerList templates = {"resources/templates/list", "resourceTemplates", "uriTemplate"};
+  return show(dialogue, options, templates, render_resources);
 }
 
 ExitCode list_prompts(Dialogue& dialogue, const Options& options) {

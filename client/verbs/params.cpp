@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "command_line/call_arguments.hpp"
+#include "command_line/verb_manual.hpp"
 #include "json/text.hpp"
+#include "spelling/similar.hpp"
 #include "terminal/utf8.hpp"
 #include "text/utf8.hpp"
 #include "verbs/call_words.hpp"
@@ -38,6 +43,39 @@ Params check_jobs(const std::vector<std::string>& jobs) {
   return "";
 }
 
+/// KIND NAME ARGUMENT VALUE [key=text...].
+Params completion_params(const std::vector<std::string>& operands) {
+  const std::string& kind = operands[0];
+  if (kind != "prompt" && kind != "resource")
+    return UsageError{fmt::format("'{}' is neither prompt nor resource", kind)};
+  for (const std::string& operand : operands) {
+    if (!bridge::is_utf8(operand)) return UsageError{"an argument is not UTF-8"};
+  }
+  auto others = build_arguments({operands.begin() + 4, operands.end()}, ArgumentForms::text_only);
+  if (std::holds_alternative<UsageError>(others)) return others;
+  const std::string& arguments = std::get<std::string>(others);
+  const std::string context =
+      operands.size() == 4 ? "" : fmt::format(R"(,"context":{{"arguments":{}}})", arguments);
+  return fmt::format(
+      R"({{"ref":{{"type":"ref/{}","{}":{}}},"argument":{{"name":{},"value":{}}}{}}})", kind,
+      kind == "prompt" ? "name" : "uri", json::quote(operands[1]), json::quote(operands[2]),
+      json::quote(operands[3]), context);
+}
+
+Params check_level(const std::string& level) {
+  const std::vector<std::string_view> levels(log_levels().begin(), log_levels().end());
+  if (std::find(levels.begin(), levels.end(), level) != levels.end()) return "";
+  return UsageError{fmt::format("'{}' is none of the levels {}{}", level, fmt::join(levels, ", "),
+                                did_you_mean(level, levels))};
+}
+
+Params check_uris(const std::vector<std::string>& uris) {
+  for (const std::string& uri : uris) {
+    if (!bridge::is_utf8(uri)) return UsageError{"the URI is not UTF-8"};
+  }
+  return "";
+}
+
 }  // namespace
 
 Params make_params(const Options& options) {
@@ -55,6 +93,10 @@ Params make_params(const Options& options) {
     case Verb::wait:
     case Verb::cancel:
     case Verb::forget: return check_jobs(operands);
+    case Verb::complete: return completion_params(operands);
+    case Verb::log_level: return check_level(operands[0]);
+    case Verb::subscribe:
+    case Verb::unsubscribe: return check_uris(operands);
     default: return "";
   }
 }

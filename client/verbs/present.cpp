@@ -4,6 +4,7 @@
 
 #include "render/save.hpp"
 #include "text/base64.hpp"
+#include "verbs/results.hpp"
 
 namespace client {
 namespace {
@@ -51,12 +52,14 @@ bool present(const std::vector<ContentPart>& parts, const std::string& save_fold
 
 ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
                         Console& console, std::string_view about) {
+  const bool has_failed = is_tool_error(result);
+  if (!options.field.empty() && !has_failed) return print_field(result, options, console);
   if (options.json) {
-    console.print(result + "\n");
+    console.print(has_failed ? to_text(error_of_tool(result)) : result + "\n");
   } else if (!present(read_parts(result), options.save, console)) {
     return ExitCode::answered_error;
   }
-  if (is_tool_error(result)) {
+  if (has_failed) {
     console.note(fmt::format("{}the tool says that it failed", about));
     return ExitCode::answered_error;
   }

@@ -3,6 +3,7 @@
 #include "json/text.hpp"
 #include "render/content.hpp"
 #include "verbs/present.hpp"
+#include "verbs/results.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
@@ -39,6 +40,7 @@ ExitCode get_prompt(Dialogue& dialogue, const Options& options, const std::strin
 ExitCode send_request(Dialogue& dialogue, const Options& options, const std::string& params) {
   const Answer answer = dialogue.ask(options.operands[0], params);
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  if (!options.field.empty()) return print_field(answer.payload, options, dialogue.console());
   dialogue.console().print(answer.payload + "\n");
   return ExitCode::ok;
 }
@@ -49,6 +51,7 @@ ExitCode send_notification(Dialogue& dialogue, const Options& options, const std
   if (const auto refusal = dialogue.leave()) {
     return dialogue.report({Answer::Outcome::refused, *refusal});
   }
+  if (options.json) dialogue.console().print("{}\n");
   return ExitCode::ok;
 }
 

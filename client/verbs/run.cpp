@@ -11,6 +11,8 @@
 #include "connection/connect.hpp"
 #include "connection/hints.hpp"
 #include "connection/relay.hpp"
+#include "render/json_error.hpp"
+#include "verbs/cut_output.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/params.hpp"
 #include "verbs/tool_arguments.hpp"
@@ -27,12 +29,21 @@ bool keeps_notifications(const Options& options) {
     case Verb::tools:
     case Verb::resources:
     case Verb::prompts:
-    case Verb::status:
     case Verb::jobs:
     case Verb::wait:
     case Verb::answer:
     case Verb::cancel:
-    case Verb::forget: return true;
+    case Verb::forget:
+    case Verb::templates:
+    case Verb::grep:
+    case Verb::server:
+    case Verb::ping:
+    case Verb::complete:
+    case Verb::agent_help:
+    case Verb::subscribe:
+    case Verb::unsubscribe:
+    case Verb::log_level:
+    case Verb::status: return true;
     case Verb::call: return options.keep || is_job(options);
     default: return options.keep;
   }
@@ -61,6 +72,15 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& pr
     case Verb::answer: return answer_job(dialogue, options, prepared.arguments);
     case Verb::cancel: return cancel_job(dialogue, options);
     case Verb::forget: return forget_job(dialogue, options);
+    case Verb::grep: return grep(dialogue, options);
+    case Verb::templates: return list_templates(dialogue, options);
+    case Verb::server: return show_server(dialogue, options);
+    case Verb::ping: return ping(dialogue, options);
+    case Verb::subscribe: return subscribe(dialogue, options);
+    case Verb::unsubscribe: return unsubscribe(dialogue, options);
+    case Verb::log_level: return set_log_level(dialogue, options);
+    case Verb::complete: return complete(dialogue, options, params);
+    case Verb::agent_help: return show_agent_help(dialogue, options);
     default: return ExitCode::usage;
   }
 }
@@ -75,7 +95,8 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
   } else {
     const bool keep = keeps_notifications(options);
     Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
-    code = dispatch(dialogue, options, prepared);
+    if (options.max_bytes) console.hold();
+    code = print_held(console, options, dispatch(dialogue, options, prepared));
     if (!keep) dialogue.leave();
   }
   if (console.output_state() == Sink::Result::failed) {
@@ -137,32 +158,62 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
   return ExitCode::ok;
 }
 
+ExitCode report(const ConnectFailure& failure, const Options& options) {
+  Console console;
+  if (options.json) {
+    JsonError told;
+    told.kind = failure.timed_out ? "timeout" : "daemon";
+    told.message = failure.message;
+    told.hint = hint_for("daemon");
+    console.print(to_text(told));
+  }
+  console.note(failure.message);
+  return failure.timed_out ? ExitCode::timed_out : ExitCode::unreachable;
+}
+
+ExitCode refuse(UsageError error, const Options& options) {
+  error.json = options.json;
+  return refuse(error);
+}
+
 }  // namespace
 
 ExitCode refuse(const UsageError& error) {
-  Console().note(error.message + " (mcp-nc --help tells more)");
+  Console console;
+  if (error.json) {
+    JsonError told;
+    told.kind = "usage";
+    told.message = error.message;
+    told.hint = hint_for(told.kind);
+    console.print(to_text(told));
+  }
+  console.note(error.message + " (mcp-nc --help tells more)");
   return ExitCode::usage;
 }
 
 ExitCode run(const Options& options) {
-  if (options.verb == Verb::help) return print_text(help_text());
-  if (options.verb == Verb::version) return print_text("mcp-nc " MCP_BRIDGE_VERSION "\n");
+  if (options.verb == Verb::help) {
+    return print_text(options.operands.empty() ? help_text() : help_text(options.operands.front()));
+  }
+  if (options.verb == Verb::version) {
+    return print_text(options.json ? "{\"version\":\"" MCP_BRIDGE_VERSION "\"}\n"
+                                   : "mcp-nc " MCP_BRIDGE_VERSION "\n");
+  }
 
   const auto prepared = prepare(options);
-  if (const auto* error = std::get_if<UsageError>(&prepared)) return refuse(*error);
+  if (const auto* error = std::get_if<UsageError>(&prepared)) return refuse(*error, options);
   const auto sockets = choose_sockets(options.socket, std::getenv("MCP_SOCKET_PATH"));
-  if (const auto* error = std::get_if<UsageError>(&sockets)) return refuse(*error);
+  if (const auto* error = std::get_if<UsageError>(&sockets)) return refuse(*error, options);
 
   const auto trusted = choose_trusted_peer(options.peer, std::getenv("MCP_NC_PEER"));
-  if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error);
+  if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error, options);
 
   if (options.verb == Verb::relay) await_first_line();
   const Deadline deadline = Deadline::after(options.timeout);
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
                                      std::get<TrustedPeer>(trusted), options.wait, deadline);
   if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
-    Console().note(failure->message);
-    return failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable;
+    return report(*failure, options);
   }
   Connected daemon = std::get<Connected>(std::move(connected));
   if (options.verb == Verb::relay)

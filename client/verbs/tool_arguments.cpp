@@ -7,6 +7,7 @@
 
 #include "json/text.hpp"
 #include "json/value.hpp"
+#include "render/json_error.hpp"
 #include "schema/signature.hpp"
 #include "verbs/known_tool.hpp"
 
@@ -15,8 +16,9 @@ namespace {
 
 using Made = std::variant<std::string, WrongArguments>;
 
-ExitCode refuse(Console& console, const std::string& name, const WrongArguments& wrong,
-                const std::optional<Schema>& schema) {
+ExitCode refuse_arguments(Console& console, const Options& options, const WrongArguments& wrong,
+                          const std::optional<Schema>& schema) {
+  const std::string& name = options.operands.front();
   constexpr std::size_t most_told = 10;
   std::string text = fmt::format("wrong arguments for {}: ", name);
   for (std::size_t index = 0; index < wrong.problems.size(); ++index) {
@@ -25,6 +27,13 @@ ExitCode refuse(Console& console, const std::string& name, const WrongArguments&
       break;
     }
     text += (index == 0 ? "" : "; ") + wrong.problems[index];
+  }
+  if (options.json) {
+    JsonError told;
+    told.kind = "usage";
+    told.message = text;
+    told.hint = schema ? "mcp-nc call " + signature(name, *schema) : std::string();
+    console.print(to_text(told));
   }
   console.note(text);
   if (schema)
@@ -44,8 +53,7 @@ std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Option
     auto found = find_tool(dialogue, name);
     if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
     if (const auto* unknown = std::get_if<UnknownTool>(&found)) {
-      console.note(unknown->message);
-      return ExitCode::answered_error;
+      return report_unknown(*unknown, options, console);
     }
     if (const auto* json = std::get_if<std::string>(&found)) tool = json::parse(*json);
   }
@@ -56,7 +64,7 @@ std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Option
   const Made made =
       schema ? arguments_by_schema(arguments, *schema) : arguments_as_written(arguments);
   if (const auto* wrong = std::get_if<WrongArguments>(&made))
-    return refuse(console, name, *wrong, schema);
+    return refuse_arguments(console, options, *wrong, schema);
   return fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(name),
                      std::get<std::string>(made));
 }

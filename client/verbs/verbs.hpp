@@ -34,6 +34,18 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options,
                     const std::vector<Argument>& values);
 ExitCode cancel_job(Dialogue& dialogue, const Options& options);
 ExitCode forget_job(Dialogue& dialogue, const Options& options);
+/// Without a hit: ExitCode::answered_error.
+ExitCode grep(Dialogue& dialogue, const Options& options);
+ExitCode list_templates(Dialogue& dialogue, const Options& options);
+ExitCode show_server(Dialogue& dialogue, const Options& options);
+ExitCode ping(Dialogue& dialogue, const Options& options);
+ExitCode subscribe(Dialogue& dialogue, const Options& options);
+ExitCode unsubscribe(Dialogue& dialogue, const Options& options);
+ExitCode set_log_level(Dialogue& dialogue, const Options& options);
+ExitCode complete(Dialogue& dialogue, const Options& options, const std::string& params);
+
+/// Also where the server cannot be reached; then it says so.
+ExitCode show_agent_help(Dialogue& dialogue, const Options& options);
 
 ExitCode show_status(Dialogue& dialogue, const Options& options);
 

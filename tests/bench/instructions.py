@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The guard of instructions: what one operation costs, counted by callgrind, against the figures in instructions.json.
 
-    instructions.py DAEMON CLIENT [--record]
+    instructions.py DAEMON CLIENT [--record] [--client]
 
 Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a notification into the ring, and one run of
 `mcp-nc call`. Of the daemon's two runs of different length the difference counts, so that start and end cancel out.
-A figure more than 5 % over the recorded one fails, with the functions that grew. The figures are those of one
-compiler and one libcurl: on another machine they are printed and judge nothing. --record writes them.
+`mcp-nc call` is counted with the arguments made by the tool's schema, and with --raw; the former is to cost at most 1.3
+times the latter. A figure more than 5 % over the recorded one fails, with the functions that grew. The figures are those of one
+compiler and one libcurl: on another machine they are printed and judge nothing. --record writes them; --client counts mcp-nc alone.
 """
 
 import json
@@ -21,6 +22,7 @@ import threading
 import time
 
 LIMIT = 1.05
+LIMIT_OF_CONVERSION = 1.3
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
 FUNCTIONS_KEPT = 60
 SESSION = "Mcp-Session-Id: 00000000-0000-4000-8000-000000000000\r\n"
@@ -64,6 +66,12 @@ class Upstream:
         if message["method"] == "initialize":
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
                       "serverInfo": {"name": "instructions", "version": "1"}}
+        elif message["method"] == "tools/list":
+            schema = {"type": "object", "required": ["message"], "properties": {
+                "message": {"type": "string", "description": "what to answer"},
+                "times": {"type": "integer", "minimum": 1, "default": 1, "description": "how often"},
+                "mode": {"type": "string", "enum": ["plain", "loud"], "description": "how to answer"}}}
+            result = {"tools": [{"name": "echo", "description": "Answers the message", "inputSchema": schema}]}
         else:
             text = message.get("params", {}).get("arguments", {}).get("message", "")
             result = {"content": [{"type": "text", "text": text}]}
@@ -168,14 +176,20 @@ def cost_of(folder, daemon, name):
     return difference(*(run_daemon(folder, daemon, name, operate, count) for count in (few, many)), many - few)
 
 
-def cost_of_client(folder, daemon, client):
+CALLS = {
+    "mcp-nc call": ["call", "echo", "message=hi", "times=2", "mode=loud"],
+    "mcp-nc call --raw": ["call", "--raw", "echo", "message=hi", "times:=2", "mode=loud"],
+}
+
+
+def cost_of_client(folder, daemon, client, words):
     upstream = Upstream()
     path = os.path.join(folder, "c")
     with subprocess.Popen([daemon, "--url", upstream.url, "--socket", path, "--log-level", "error"]) as process:
         while not os.path.exists(path):
             time.sleep(0.05)
-        Client(path).call(1)
-        out, command = counted(folder, "mcp-nc", [client, "-s", path, "call", "echo", "message=hi"])
+        subprocess.run([client, "-s", path, *CALLS["mcp-nc call"]], check=True, capture_output=True)
+        out, command = counted(folder, "mcp-nc", [client, "-s", path, *words])
         subprocess.run(command, check=True, capture_output=True)
         process.send_signal(signal.SIGTERM)
     return figures_of(out)
@@ -199,12 +213,13 @@ def main():
     recorded = known.get(environment())
     now, failed = {}, False
     with tempfile.TemporaryDirectory() as folder:
-        for name in (*OPERATIONS, "mcp-nc call"):
-            total, each = cost_of_client(folder, daemon, client) if name == "mcp-nc call" else \
+        wanted = [name for name in (*OPERATIONS, *CALLS) if "--client" not in sys.argv or name in CALLS]
+        for name in wanted:
+            total, each = cost_of_client(folder, daemon, client, CALLS[name]) if name in CALLS else \
                 cost_of(folder, daemon, name)
             kept = sorted(each.items(), key=lambda item: -item[1])[:FUNCTIONS_KEPT]
             now[name] = {"instructions": round(total), "functions": {key: round(value, 1) for key, value in kept}}
-            before = recorded[name] if recorded else None
+            before = recorded.get(name) if recorded else None
             line = f"{name:16} {total:12.0f}"
             if before:
                 line += f"  recorded {before['instructions']:12}  {100 * total / before['instructions'] - 100:+.1f} %"
@@ -212,8 +227,13 @@ def main():
             if before and total > LIMIT * before["instructions"]:
                 failed = True
                 print("  NOT OK: over 5 % more; what grew most:", *grown(each, before["functions"]), sep="\n")
+    times = now["mcp-nc call"]["instructions"] / now["mcp-nc call --raw"]["instructions"]
+    print(f"with the schema {times:.3f} times --raw, at most {LIMIT_OF_CONVERSION}")
+    if times > LIMIT_OF_CONVERSION:
+        failed = True
+        print("  NOT OK")
     if "--record" in sys.argv:
-        known[environment()] = now
+        known[environment()] = {**(recorded or {}), **now}
         with open(FIGURES, "w", encoding="utf-8") as file:
             json.dump(known, file, indent=1)
             file.write("\n")

@@ -69,6 +69,20 @@ class Completion(Case):
         self.assertEqual(self.bash("mcp-nc", "-w", "5", "prompt", "--json", ""), ["greet"])
         self.assertEqual(self.bash("mcp-nc", "-s", self.path("nowhere"), "call", ""), [""])
 
+    def test_bash_completes_arguments_and_their_values(self):
+        tool = '{"name":"find","inputSchema":{"properties":{"mode":{"enum":["fast","slow"]},"max":{"type":"integer"},' \
+               '"quiet":{"type":"boolean"}}}}'
+        self.server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"tools":[%s]}}}' % tool, method="tools/list")
+        self.assertEqual(self.bash("mcp-nc", "call", "find", ""), ["mode=", "max=", "quiet="])
+        self.assertEqual(self.bash("mcp-nc", "call", "find", "m"), ["mode=", "max="])
+        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode=f"), ["mode=fast"])
+        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode", "="), ["fast", "slow"])
+        self.assertEqual(self.bash("mcp-nc", "call", "find", "mode", "=", "s"), ["slow"])
+        self.assertEqual(self.bash("mcp-nc", "--json", "call", "find", "max=1", "quiet=t"), ["quiet=true"])
+        # The list that the daemon keeps is enough: a server that hangs is not asked.
+        self.server.fault({"hang": True}, method="tools/list", times=9)
+        self.assertEqual(self.bash("mcp-nc", "call", "fi"), ["find"])
+
     def asked_in_all(self):
         with open(self.asked, encoding="ascii") as asked:
             return asked.read().splitlines()
@@ -164,6 +178,7 @@ class Completion(Case):
         self.assertEqual(self.fish("mcp-nc call ec"), ["echo"])
         self.assertEqual(self.fish("mcp-nc -w 5 prompt --json gre"), ["greet"])
         self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names"])
+        self.assertEqual(sorted(self.fish("mcp-nc call add ")), ["a=", "b="])
         self.assertIn("--watch", self.fish("mcp-nc status --wat"))
         self.assertEqual(sorted(self.fish("mcp-bridged --handshake ", "mcp-bridged.fish")), ["client", "eager", "lazy"])
 
@@ -180,6 +195,7 @@ class Completion(Case):
             shell.type(start + "\n").expect("ready[%#] ")
             for typed, completed in (("mcp-nc sta", "mcp-nc status"), ("mcp-nc call ec", "mcp-nc call echo"),
                                      ("mcp-nc prompt gr", "mcp-nc prompt greet"),
+                                     ("mcp-nc call echo me", "mcp-nc call echo message="),
                                      ("mcp-nc status --wat", "mcp-nc status --watch"),
                                      ("mcp-bridged --ring-coa", "mcp-bridged --ring-coalesce"),
                                      ("mcp-bridged --handshake=ea", "mcp-bridged --handshake=eager")):
@@ -189,7 +205,8 @@ class Completion(Case):
                     # Not ^C: while zsh still completes, that would be a signal and no key.
                     shell.shown = b""
                     shell.type("\x15true\n").expect("ready[%#] ")
-            self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names"])
+            self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names",
+                                                   "-w 150ms tools echo --names"])
         finally:
             shell.close()
 

@@ -74,7 +74,7 @@ TEST_CASE("what is wrong is named") {
   CHECK(refused({"-s", ""}).find("empty") != std::string::npos);
   CHECK(refused({"-w", "soon"}).find("'soon'") != std::string::npos);
   CHECK(refused({"tools", "--json=yes"}).find("takes no value") != std::string::npos);
-  CHECK(refused({"tools", "x"}).find("'x'") != std::string::npos);
+  CHECK(refused({"tools", "x", "y"}).find("'y'") != std::string::npos);
   CHECK(refused({"call"}).find("NAME") != std::string::npos);
   CHECK(refused({"request", "a", "{}", "c"}).find("'c'") != std::string::npos);
   CHECK(refused({"tools", "--watch"}).find("--watch") != std::string::npos);

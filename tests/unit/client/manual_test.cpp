@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "command_line/options.hpp"
+#include "command_line/verb_manual.hpp"
 
 using namespace client;
 
@@ -16,6 +17,16 @@ bool is_unknown(const std::string& argument) {
   const auto parsed = parse_command_line({argument});
   const auto* error = std::get_if<UsageError>(&parsed);
   return error != nullptr && error->message.find("unknown") != std::string::npos;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    widest = std::max(widest, end - at);
+    at = end + 1;
+  }
+  return widest;
 }
 
 }  // namespace
@@ -38,13 +49,51 @@ TEST_CASE("every command and option of the manual is known on the command line")
   }
 }
 
-TEST_CASE("no line of the help is wider than a terminal") {
-  std::size_t widest = 0;
-  const std::string help = help_text();
-  for (std::size_t at = 0; at < help.size();) {
-    const std::size_t end = help.find('\n', at);
-    widest = std::max(widest, end - at);
-    at = end + 1;
+TEST_CASE("each command has a help of its own, five to twenty lines with an example") {
+  for (const std::string_view verb : verb_names()) {
+    CAPTURE(verb);
+    const std::string help = help_text(verb);
+    CHECK(help.starts_with("mcp-nc [OPTIONS] " + std::string(verb)));
+    const auto lines = std::count(help.begin(), help.end(), '\n');
+    CHECK(lines >= 5);
+    CHECK(lines <= 20);
+    CHECK(widest_line(help) <= 80);
+    const VerbManual* const manual = manual_of(verb);
+    REQUIRE(manual != nullptr);
+    REQUIRE_FALSE(manual->examples.empty());
+    for (const std::string_view example : manual->examples) {
+      CHECK(help.find(example) != std::string::npos);
+      CHECK(example.starts_with("mcp-nc "));
+    }
   }
-  CHECK(widest <= 80);
+  CHECK(help_text("frobnicate").empty());
+  CHECK(help_text("call").find("--raw") != std::string::npos);
+  CHECK(help_text("call").find("key:@FILE") != std::string::npos);
 }
+
+TEST_CASE("help is about the verb that stands before it or behind it") {
+  const auto operands = [](const std::vector<std::string_view>& words) {
+    const auto parsed = parse_command_line(words);
+    REQUIRE(std::holds_alternative<Options>(parsed));
+    CHECK(std::get<Options>(parsed).verb == Verb::help);
+    return std::get<Options>(parsed).operands;
+  };
+  CHECK(operands({"help", "call"}) == std::vector<std::string>{"call"});
+  CHECK(operands({"call", "x", "--help"}) == std::vector<std::string>{"call"});
+  CHECK(operands({"--help"}).empty());
+  CHECK(is_unknown("helpp"));
+}
+
+TEST_CASE("what is unknown is said with what was meant") {
+  const auto message = [](const std::vector<std::string_view>& words) {
+    const auto parsed = parse_command_line(words);
+    REQUIRE(std::holds_alternative<UsageError>(parsed));
+    return std::get<UsageError>(parsed).message;
+  };
+  CHECK(message({"cal"}) == "unknown command 'cal'; did you mean call?");
+  CHECK(message({"tools", "--jsn"}) == "unknown option '--jsn'; did you mean --json?");
+  CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean call?");
+  CHECK(message({"frobnicate"}) == "unknown command 'frobnicate'");
+}
+
+TEST_CASE("no line of the help is wider than a terminal") { CHECK(widest_line(help_text()) <= 80); }

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "render/lists.hpp"
+#include "render/tool_page.hpp"
 #include "schema/schema.hpp"
 
 using namespace client;
@@ -76,4 +77,22 @@ TEST_CASE("resources, templates and prompts") {
   CHECK(render_prompts({R"({"name":"p","description":"Asks.","arguments":[
                              {"name":"a","description":"what","required":true},{"name":"bb"}]})"},
                        0) == "p\n    Asks.\n    a*  what\n    bb\n");
+}
+
+TEST_CASE("what can be typed for a tool's arguments is a word a line") {
+  CHECK(
+      argument_words(
+          R"({"name":"t","inputSchema":{"properties":{"m":{"enum":["a",1]},"l":{"type":"array","items":{"enum":["x"]}},
+              "q":{"type":"boolean"},"n":{"type":"integer"},"e\u001b":{}}}})") ==
+      "m=a\nm=1\nl=x\nq=true\nq=false\nn=\ne\\u001b=\n");
+  CHECK(argument_words("{}").empty());
+  CHECK(argument_words("1e400").empty());
+}
+
+TEST_CASE("a line for each tool is no wider than the terminal") {
+  CHECK(
+      render_signatures(
+          {R"({"name":"t","description":"does it\nwell","inputSchema":{"properties":{"a":{"type":"null"}}}})",
+           R"({"name":"bare"})"},
+          18) == "t [a:=<object>]  -\nbare\n");
 }

@@ -131,7 +131,7 @@ TEST_CASE("names that are not listed are refused unless the schema allows them")
   CHECK(problems(R"({"o":{"x":1}})", R"({"properties":{"o":{"properties":{"y":{}}}}})").empty());
   CHECK(problems(R"({"o":{"x":1}})",
                  R"({"properties":{"o":{"properties":{"y":{}},"additionalProperties":false}}})") ==
-        "o.x is not known; did you mean y?");
+        "o.x is not known");
 }
 
 TEST_CASE("elements, alternatives and references are looked into, circles too") {
