@@ -68,6 +68,26 @@ class Everything(RealServers):
         self.assertIn("after", answered["result"]["content"][0]["text"])
         self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
 
+    def test_mcp_nc_speaks_its_tools_language(self):
+        self.everything()
+        self.assertIn("42", self.run_nc("call", "get-sum", "a=2", "b=40")[0])
+        err = self.run_nc("call", "get-sum", "a=two", code=2)[1]
+        self.assertIn("a is 'two', not number; b is missing", err)
+        self.assertIn("did you mean get-sum?", self.run_nc("call", "get-sums", "a=2", "b=40", code=1)[1])
+        self.assertIn("mcp-nc call get-sum a=1 b=1", self.run_nc("tools", "get-sum")[0])
+        place = ["call", "get-structured-content", "location=New York"]
+        self.assertRegex(self.run_nc(*place, "--field", "temperature")[0], r"^\d+\n$")
+        self.assertIn("structuredContent", json.loads(self.run_nc(*place, "--json")[0]))
+        self.assertIn("tool get-sum", self.run_nc("grep", "SUM")[0])
+        self.assertIn("demo://resource/dynamic/text/{resourceId}", self.run_nc("templates", "--names")[0])
+        self.assertIn("everything", self.run_nc("server")[0])
+        self.run_nc("ping")
+        self.run_nc("subscribe", "demo://resource/dynamic/text/1")
+        self.run_nc("unsubscribe", "demo://resource/dynamic/text/1")
+        self.run_nc("log-level", "warning")
+        self.run_nc("complete", "resource", "demo://resource/dynamic/text/{resourceId}", "resourceId", "1")
+        self.assertLess(len(self.run_nc("agent-help")[0]), 5300)
+
     def test_it_ends_with_the_daemon(self):
         daemon = self.everything()
         self.client().call("echo", {"message": "x"})
@@ -89,7 +109,7 @@ class Others(RealServers):
     def test_the_memory_server_keeps_what_one_client_told_it_for_the_next(self):
         self.serve(MODULES / "server-memory" / "dist" / "index.js", environment={"MEMORY_FILE_PATH": self.path("memory.jsonl")})
         entity = '[{"name":"bridge","entityType":"daemon","observations":["holds one session"]}]'
-        self.run_nc("call", "create_entities", f"entities:={entity}")
+        self.run_nc("call", "create_entities", f"entities={entity}")
         out, _ = self.run_nc("call", "read_graph")
         self.assertIn("holds one session", out)
         eventually(lambda: os.path.exists(self.path("memory.jsonl")), "its file")
