@@ -7,6 +7,7 @@
 #include "base/start_error.hpp"
 #include "control/describe_state.hpp"
 #include "make_upstream.hpp"
+#include "target_hash.hpp"
 
 namespace bridge {
 namespace {
@@ -44,6 +45,11 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(loop_, router_, session_, *upstream_, feed_),
       tools_(loop_, client_ids_, router_, session_),
+      state_(options_.state.folder.empty()
+                 ? nullptr
+                 : std::make_unique<DurableState>(loop_, options_.state,
+                                                  hash_of_target(options_.upstream), feed_, ids_,
+                                                  session_, router_, *upstream_, log_)),
       signals_(loop_.context(), SIGTERM, SIGINT, SIGHUP),
       clients_(
           ConnectionContext{
@@ -76,12 +82,29 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
     metrics_file_ = std::make_unique<MetricsFile>(
         loop_, options_.metrics_file, [this] { return metrics_.text(); }, log_);
   }
-  loop_.after_turn([this] {
-    tell_state();
-    heap_.look();
-  });
+  if (state_) {
+    keep_state();
+  } else {
+    loop_.after_turn([this] { look_around(); });
+  }
   budget_.on_relief([this] { flush_.schedule(); });
   budget_.on_used_up([this] { flush_.schedule(); });
+}
+
+void Daemon::keep_state() {
+  control_.set_instance(state_->instance());
+  const auto report = [this] { return state_->report(); };
+  control_.set_state_report(report);
+  metrics_.set_state_report(report);
+  loop_.after_turn([this] {
+    state_->write();
+    look_around();
+  });
+}
+
+void Daemon::look_around() {
+  tell_state();
+  heap_.look();
 }
 
 int Daemon::run() {
@@ -97,6 +120,7 @@ int Daemon::run() {
   warn_about_log(options_.log, log_);
   {
     const EventLoop::Turn turn(loop_);
+    if (state_) state_->take_up_session();
     router_.start();
     if (metrics_file_) metrics_file_->start();
     supervisor_.ready();
@@ -106,6 +130,7 @@ int Daemon::run() {
 }
 
 void Daemon::flush() {
+  if (state_) state_->write();  // nobody is told of anything before it is kept
   clients_.flush();
   if (face_) face_->flush();
 }
@@ -189,6 +214,7 @@ void Daemon::begin_shutdown(int signal) {
 void Daemon::end_shutdown() {
   router_.end_shutdown();
   last_moment_.set_after(delete_time);
+  if (state_ && state_->keeps_session()) upstream_->keep_session();
   session_.end([this] { leave(); });
 }
 
@@ -203,7 +229,12 @@ void Daemon::leave() {
   clients_.flush();
   clients_.close_all();
   if (face_) face_->close_all();
-  if (const std::size_t untaken = feed_.ring().untaken()) {
+  if (state_) state_->finish();
+  if (const std::size_t untaken = feed_.ring().untaken(); untaken > 0 && is_kept()) {
+    log_.event(LogLevel::info, "notifications kept",
+               "{} notifications were not taken by any client and are kept in {}", untaken,
+               options_.state.folder);
+  } else if (untaken > 0) {
     log_.event(LogLevel::warning, "notifications lost",
                "{} notifications were not taken by any client and are lost", untaken);
   }

@@ -15,6 +15,7 @@
 #include "control/tool_lookup.hpp"
 #include "downstream/http/http_face.hpp"
 #include "downstream/unix/unix_clients.hpp"
+#include "durable/durable_state.hpp"
 #include "event/event_loop.hpp"
 #include "notifications/notification_feed.hpp"
 #include "options/options.hpp"
@@ -43,6 +44,9 @@ class Daemon {
   void reload();
   void take_options_again();
   void flush();
+  void keep_state();
+  void look_around();
+  bool is_kept() const { return state_ && state_->report().durable; }
   void tell_state();
   void begin_shutdown(int signal);
   void end_shutdown();
@@ -64,6 +68,7 @@ class Daemon {
   Router router_;
   ControlMethods control_;
   ToolLookup tools_;
+  std::unique_ptr<DurableState> state_;  ///< null without --state-dir
   asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
   std::unique_ptr<HttpFace> face_;  ///< null without --http

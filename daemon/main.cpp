@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of whoever writes it
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended
   const bridge::StartRefusal refusal;
   try {

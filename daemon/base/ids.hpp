@@ -22,7 +22,13 @@ constexpr std::uint64_t value_of(Sequence id) { return static_cast<std::uint64_t
 /// Hands out upstream ids in increasing order. Owned by the daemon, shared by router and session.
 class UpstreamIdSource {
  public:
+  UpstreamIdSource() = default;
+  /// The first one comes after `last`.
+  explicit UpstreamIdSource(UpstreamId last) : last_(value_of(last)) {}
+
   UpstreamId next() { return static_cast<UpstreamId>(++last_); }
+  /// The last one that was handed out.
+  UpstreamId last() const { return static_cast<UpstreamId>(last_); }
 
  private:
   std::uint64_t last_ = 0;

@@ -86,9 +86,16 @@ std::string ControlMethods::status() const {
                     bridge::name_of(error->kind), quote(error->message));
   }
   return fmt::format(
-      R"({{"version":"{}","pid":{},"instance":"{}","uptimeMs":{},"upstream":{},"ring":{},"clients":{},{},"lastError":{}}})",
+      R"({{"version":"{}","pid":{},"instance":"{}","uptimeMs":{},"upstream":{},"ring":{},"clients":{},{},"lastError":{}{}}})",
       MCP_BRIDGE_VERSION, getpid(), instance_, milliseconds(loop_.now() - started_),
-      upstream_status(), ring_status(), clients_status(), requests_status(), last_error);
+      upstream_status(), ring_status(), clients_status(), requests_status(), last_error,
+      state_status());
+}
+
+std::string ControlMethods::state_status() const {
+  if (!state_report_) return {};
+  const StateReport state = state_report_();
+  return fmt::format(R"(,"state":{{"durable":{},"bytes":{}}})", state.durable, state.bytes);
 }
 
 std::string ControlMethods::upstream_status() const {

@@ -9,6 +9,7 @@
 #include "control/tool_lookup.hpp"
 #include "router/control.hpp"
 #include "router/router.hpp"
+#include "state/state_report.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -22,6 +23,10 @@ class ControlMethods final : public Control {
 
   /// What answers bridge/metrics.
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
+  /// The name under which the ring goes on, if it does.
+  void set_instance(std::string instance) { instance_ = std::move(instance); }
+  /// What is told of the state; without it there is none.
+  void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
   /// Who answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
@@ -34,6 +39,7 @@ class ControlMethods final : public Control {
   std::string response_to(const Frame& request) const;
   std::string upstream_status() const;
   std::string ring_status() const;
+  std::string state_status() const;
   std::string clients_status() const;
   std::string requests_status() const;
   std::string notifications(std::string_view params) const;
@@ -45,6 +51,7 @@ class ControlMethods final : public Control {
   NotificationFeed& feed_;
   std::function<std::string()> metrics_;
   ToolLookup* tools_ = nullptr;
+  std::function<StateReport()> state_report_;
   std::string instance_;
   std::chrono::steady_clock::time_point started_;
 };

@@ -52,6 +52,7 @@ std::string Metrics::text() const {
   add_requests(out);
   add_latency(out);
   add_ring(out);
+  add_state(out);
   add_anomalies(out);
   return out.text();
 }
@@ -228,6 +229,20 @@ void Metrics::add_ring(Exposition& out) const {
               "Those that were lost before any client had read them.", ring.dropped());
   out.counter("mcp_bridge_ring_coalesced_total",
               "Those that a newer one made superfluous (--ring-coalesce).", ring.coalesced());
+}
+
+void Metrics::add_state(Exposition& out) const {
+  if (!state_report_) return;
+  const StateReport state = state_report_();
+  out.gauge("mcp_bridge_state_durable",
+            "1 while what happens is written into the state (--state-dir), 0 while it cannot be.",
+            state.durable ? 1 : 0);
+  out.gauge("mcp_bridge_state_bytes", "Bytes of the state's log.",
+            static_cast<double>(state.bytes));
+  out.counter("mcp_bridge_state_failures_total",
+              "How often the state could not be written any more.", state.failures);
+  out.counter("mcp_bridge_state_rewrites_total", "How often its log was written anew.",
+              state.rewrites);
 }
 
 void Metrics::add_anomalies(Exposition& out) const {

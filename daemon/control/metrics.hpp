@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "router/router.hpp"
+#include "state/state_report.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -29,6 +31,9 @@ class Metrics {
     transports_.emplace_back(std::move(kind), &counts);
   }
 
+  /// What is told of the state; without it there is none.
+  void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
+
   std::string text() const;
 
  private:
@@ -39,6 +44,7 @@ class Metrics {
   void add_requests(Exposition& out) const;
   void add_latency(Exposition& out) const;
   void add_ring(Exposition& out) const;
+  void add_state(Exposition& out) const;
   void add_anomalies(Exposition& out) const;
 
   const EventLoop& loop_;
@@ -50,6 +56,7 @@ class Metrics {
   const Log& log_;
   std::string socket_;
   WallTime started_;
+  std::function<StateReport()> state_report_;
   std::vector<std::pair<std::string, const ClientCounts*>> transports_;
 };
 

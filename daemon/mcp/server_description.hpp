@@ -28,6 +28,8 @@ class ServerDescription {
   /// The revision that is spoken; empty if the server named none.
   const std::string& protocol_version() const { return protocol_version_; }
   Era era() const { return era_; }
+  /// What discovered() was given; empty for a legacy server.
+  const std::string& target() const { return target_; }
   /// `serverInfo` as JSON; "null" if there is none.
   std::string_view server_info() const;
   /// The `list_changed` notifications that the server declares it may send.

@@ -48,11 +48,7 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
     return false;
   }
   if (limits_.coalesce && !coalesce_key.empty()) coalesce(coalesce_key);
-  while (!entries_.empty() &&
-         (entries_.size() >= limits_.entries || bytes_ + message.size() > limits_.bytes)) {
-    pop_front();
-  }
-  tell_dropped();
+  make_room(1, message.size());
   RingEntry entry;
   entry.sequence = static_cast<Sequence>(++last_);
   entry.time = now;
@@ -60,14 +56,41 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
   // It may stay for long: what grew while it was read is not kept with it.
   if (entry.line.capacity() > entry.line.size() + entry.line.size() / 8 + 32)
     entry.line.shrink_to_fit();
-  if (limits_.coalesce && !coalesce_key.empty()) {
-    newest_of_key_[coalesce_key] = entry.sequence;
-    entry.coalesce_key = std::move(coalesce_key);
-  }
-  bytes_ += entry.line.size();
-  ++untaken_;
-  entries_.push_back(std::move(entry));
+  if (limits_.coalesce) entry.coalesce_key = std::move(coalesce_key);
+  add(std::move(entry));
+  if (journal_ != nullptr) journal_->pushed(entries_.back());
   return true;
+}
+
+void Ring::add(RingEntry entry) {
+  if (!entry.coalesce_key.empty()) newest_of_key_[entry.coalesce_key] = entry.sequence;
+  bytes_ += entry.line.size();
+  if (!entry.taken()) ++untaken_;
+  entries_.push_back(std::move(entry));
+}
+
+/// For so many more.
+void Ring::make_room(std::size_t entries, std::size_t bytes) {
+  while (!entries_.empty() &&
+         (entries_.size() + entries > limits_.entries || bytes_ + bytes > limits_.bytes)) {
+    pop_front();
+  }
+  tell_dropped();
+}
+
+void Ring::restore(std::vector<RingEntry> entries, const RingCounts& counts, WallTime now) {
+  last_ = counts.newest;
+  dropped_ = told_ = counts.dropped;
+  taken_ = counts.taken;
+  coalesced_ = counts.coalesced;
+  for (RingEntry& entry : entries) {
+    if (entry.taken()) entry.taken_by = no_reader;
+    last_ = std::max(last_, value_of(entry.sequence));
+    if (!limits_.coalesce) entry.coalesce_key.clear();
+    add(std::move(entry));
+  }
+  make_room(0, 0);
+  expire(now);
 }
 
 void Ring::coalesce(const std::string& key) {
@@ -79,6 +102,7 @@ void Ring::coalesce(const std::string& key) {
   bytes_ -= entries_[at].line.size();
   --untaken_;
   ++coalesced_;
+  if (journal_ != nullptr) journal_->superseded(entries_[at].sequence);
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
@@ -143,6 +167,7 @@ void Ring::mark_taken(RingEntry& entry, std::uint64_t reader) {
   entry.taken_by = reader;
   --untaken_;
   ++taken_;
+  if (journal_ != nullptr) journal_->taken(entry.sequence);
 }
 
 void Ring::take(const RingReader& reader) {
@@ -166,6 +191,7 @@ void Ring::give_back(const RingReader& reader) {
     entry.taken_by = 0;
     ++untaken_;
     --taken_;
+    if (journal_ != nullptr) journal_->given_back(entry.sequence);
   }
 }
 

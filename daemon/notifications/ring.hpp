@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "notifications/pushed_out.hpp"
+#include "notifications/ring_journal.hpp"
 
 namespace bridge {
 
@@ -59,6 +60,12 @@ class Ring {
   /// Called whenever entries have left untaken, whoever made them leave, with dropped(). It must
   /// not change the ring.
   void on_dropped(std::function<void(std::uint64_t)> told) { on_dropped_ = std::move(told); }
+
+  /// Goes on with what another ring held, oldest first; what is too much by these limits leaves it
+  /// as ever. REQUIRES: it is new.
+  void restore(std::vector<RingEntry> entries, const RingCounts& counts, WallTime now);
+  /// Who is told of every change from now on; null: nobody.
+  void set_journal(RingJournal* journal) { journal_ = journal; }
 
   /// Adds a notification (one line, without `\n`). False if it is excluded or larger than the ring.
   /// `coalesce_key` names what a newer one of the same key makes superfluous; empty: nothing.
@@ -109,16 +116,20 @@ class Ring {
   /// Entries that a client has read.
   std::uint64_t taken() const { return taken_; }
   std::uint64_t coalesced() const { return coalesced_; }
+  RingCounts counts() const { return {last_, dropped_, taken_, coalesced_}; }
   const RingLimits& limits() const { return limits_; }
 
  private:
   std::size_t lower_bound(std::uint64_t sequence) const;
+  void make_room(std::size_t entries, std::size_t bytes);
   void pop_front();
   void tell_dropped();
+  void add(RingEntry entry);
   void coalesce(const std::string& key);
   void mark_taken(RingEntry& entry, std::uint64_t reader);
 
   RingLimits limits_;
+  RingJournal* journal_ = nullptr;
   std::deque<RingEntry> entries_;
   std::unordered_map<std::string, Sequence> newest_of_key_;  ///< only with coalesce
   PushedOut pushed_out_;

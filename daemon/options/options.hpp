@@ -13,6 +13,7 @@
 #include "notifications/ring.hpp"
 #include "router/router_options.hpp"
 #include "session/session_options.hpp"
+#include "state/state_options.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {
@@ -35,6 +36,7 @@ struct Options {
   std::size_t max_connections() const { return max_clients == 1 ? 256 : max_clients; }
   std::size_t max_buffered = 256u << 20;
   std::chrono::milliseconds grace{5000};
+  StateOptions state;
   LogOptions log;
   std::string metrics_file;  ///< empty: none
   bool debuggable = false;   ///< --debuggable: other processes of the user may look into this one

@@ -29,6 +29,13 @@ void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw
   build.flag(
       "debuggable", options.debuggable,
       "Let debuggers and other processes of the same user look into this one (core dumps too)");
+  build.text("--state-dir", options.state.folder, "DIR",
+             "Keep notifications and the session there, for the next daemon");
+  build.choice("--sync", options.state.sync, {{"process", Sync::process}, {"power", Sync::power}},
+               "What that survives: the end of the process, or the loss of power as well");
+  build.choice("--at-end", options.state.keep_session, {{"keep", true}, {"end", false}},
+               "With a state directory, at an orderly end: the session is left open at the server, "
+               "or ended");
   build.text("--metrics-file", options.metrics_file, "FILE",
              "Write the Prometheus metrics there every 15 s, for a textfile collector");
 }

@@ -21,7 +21,10 @@ void RestorableState::accepted(std::string_view method, const std::string& subje
     subscriptions_.removed(subject);
   } else if (method == "logging/setLevel") {
     log_level_params_ = subject;
+  } else {
+    return;
   }
+  ++revision_;
 }
 
 SessionSettings RestorableState::settings() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ class RestorableState {
   /// Of the last accepted logging/setLevel; empty: none.
   const std::string& log_level_params() const { return log_level_params_; }
 
+  /// Another number whenever something has changed.
+  std::uint64_t revision() const { return revision_; }
+
   /// What a new session has to be told again.
   SessionSettings settings() const;
   /// What clients of an earlier daemon have set.
@@ -44,6 +48,7 @@ class RestorableState {
                 std::optional<ClientId> client);
 
   Subscriptions subscriptions_;
+  std::uint64_t revision_ = 0;
   std::string log_level_params_;  ///< of the last accepted logging/setLevel
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "jsonrpc/error_codes.hpp"
@@ -215,6 +216,15 @@ SessionSettings Router::settings() const {
     if (!restorable_.subscriptions().contains(uri)) settings.subscriptions.push_back(uri);
   }
   return settings;
+}
+
+std::vector<UpstreamId> Router::unanswered() const {
+  std::vector<UpstreamId> ids;
+  in_flight_.each([&ids](UpstreamId id, const PendingRequest& request) {
+    if (request.is_upstream && request.method != "initialize") ids.push_back(id);
+  });
+  std::sort(ids.begin(), ids.end());
+  return ids;
 }
 
 void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }

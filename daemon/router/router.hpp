@@ -102,6 +102,13 @@ class Router final : public ClientEvents,
   /// The server's tools, as far as a whole list has passed since they changed last.
   const ToolList& tools() const { return translator_.tools().list(); }
 
+  // For the state.
+  /// Another number whenever settings() may have changed by what a client has set.
+  std::uint64_t settings_revision() const { return restorable_.revision(); }
+  /// The requests that the upstream is working on, in the order of their ids. One `initialize` is
+  /// not among them, which is never cancelled.
+  std::vector<UpstreamId> unanswered() const;
+
  private:
   void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame frame);

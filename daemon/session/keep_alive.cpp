@@ -38,6 +38,11 @@ void KeepAlive::ping() {
   sent_ = loop_.now();
 }
 
+void KeepAlive::ping_at_once() {
+  ping();
+  timer_.set(sent_ + ping_timeout);
+}
+
 // One ping at a time: its end sets the timer for the next one.
 void KeepAlive::expired() {
   const auto now = loop_.now();

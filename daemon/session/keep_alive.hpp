@@ -30,6 +30,8 @@ class KeepAlive {
 
   /// Sends a ping, unless there is one under way.
   void ping();
+  /// The same; it is given up if it is not answered, and sent again.
+  void ping_at_once();
   bool is_pinging() const { return ping_ != UpstreamId{}; }
   bool is_ping(UpstreamId id) const { return is_pinging() && id == ping_; }
   void ping_ended() { ping_ = UpstreamId{}; }

@@ -25,6 +25,7 @@ struct KeptSession {
   std::optional<Era> era;                   ///< of the upstream; none: not known
   std::optional<ServerDescription> server;  ///< none before the first handshake
   SessionSettings settings;
+  std::vector<UpstreamId> unanswered;  ///< requests whose clients are gone with their daemon
   UpstreamIdSource ids;  ///< goes on where it was, so that no id is used twice with a server
 };
 

@@ -2,10 +2,22 @@
 
 #include <utility>
 
+#include "jsonrpc/error_codes.hpp"
 #include "session/retry_decision.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
+
+namespace {
+
+/// Some servers know no `ping`, but the session in which it came.
+bool refuses_ping(const Frame& answer) {
+  if (!answer.error.present()) return false;
+  return find_member(answer.text(answer.error), "code") !=
+         std::to_string(json_rpc::method_not_found);
+}
+
+}  // namespace
 
 std::string_view name_of(Session::State state) {
   switch (state) {
@@ -41,7 +53,7 @@ Session::State Session::state() const {
     case Phase::idle: return State::idle;
     case Phase::opening: return is_lost() ? State::reopening : State::opening;
     case Phase::open: return State::open;
-    case Phase::away:
+    case Phase::away: return takes_up_ ? State::reopening : State::waiting;
     case Phase::waiting: return State::waiting;
     case Phase::refused: return State::refused;
   }
@@ -145,6 +157,10 @@ void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<Upstream
     case OwnRequest::opening_step: opening_.ended(id); break;
     case OwnRequest::ping:
       keep_alive_.ping_ended();
+      if (takes_up_ && refuses_ping(frame)) {
+        lose("a ping in it was refused");
+        break;
+      }
       note_answer();
       if (is_open()) keep_alive_.watch();
       break;
@@ -229,6 +245,8 @@ void Session::note_ping_failure(const Ending& ending) {
     lose("a ping was refused");
   } else if (failure && is_unreachable(*failure)) {
     go_away(*failure);
+  } else if (failure && takes_up_) {
+    not_taken_up(*failure);
   }
 }
 
@@ -265,6 +283,21 @@ void Session::continue_from(KeptSession kept) {
   sender_.ids() = kept.ids;
   kept_ = std::move(kept);
   kept_.settings = {};  // they are the router's
+}
+
+void Session::take_up(KeptSession kept, const SessionPlace& place) {
+  continue_from(std::move(kept));
+  // A modern server has no session: whether it is there is asked by the probe of an opening.
+  if (is_modern() ||
+      !upstream_.session_continued({kept_.server->protocol_version(), true}, place)) {
+    require();
+    return;
+  }
+  takes_up_ = true;
+  phase_ = Phase::away;
+  record_.server_stream = ServerStream::waiting;
+  retries_.begin_try();
+  keep_alive_.ping_at_once();
 }
 
 void Session::reconfigure(const SessionOptions& options) {

@@ -122,6 +122,14 @@ class Session final : public UpstreamEvents,
   /// Goes on where another daemon's session has ended: the first session is opened as one that was
   /// lost is. REQUIRES: nothing was sent yet.
   void continue_from(KeptSession kept);
+  /// Goes on in that session itself, which may still be there: it is asked for, and taken up if the
+  /// server knows it, with what was unanswered cancelled; else it is lost. REQUIRES: nothing was
+  /// sent yet, and there was a session.
+  void take_up(KeptSession kept, const SessionPlace& place);
+  /// There is one, as far as is known.
+  bool has_session() const { return is_there(); }
+  /// Of the last session, from 1; 0: there was none.
+  std::uint32_t number() const { return kept_.number; }
 
   /// SIGHUP: takes the times; what the session was opened with stays.
   void reconfigure(const SessionOptions& options);
@@ -237,6 +245,8 @@ class Session final : public UpstreamEvents,
   void fail_held(const Failure& failure);
   void note_turned_away(const Failure& failure);
   void came_back();
+  void taken_up();
+  void not_taken_up(const Failure& failure);
   void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
   bool can_send_held() const override { return is_open(); }
   void send_held(Outgoing message) override;
@@ -264,6 +274,7 @@ class Session final : public UpstreamEvents,
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
   bool has_probed_ = false;  ///< in this try
+  bool takes_up_ = false;    ///< a session of another daemon, which has not answered yet
   SessionRecord record_;
 };
 

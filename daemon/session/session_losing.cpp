@@ -1,4 +1,6 @@
 // A session that was lost, an upstream that is away, and the messages that wait meanwhile.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "session/retry_decision.hpp"
@@ -52,6 +54,7 @@ void Session::lose(std::string_view why) {
   if (is_open()) events_->session_away();
   if (phase_ == Phase::away) retries_.forget_failures();  // it can be reached again
   phase_ = Phase::waiting;
+  takes_up_ = false;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
   keep_alive_.cancel();
@@ -141,6 +144,10 @@ bool Session::somebody_waits() const {
 }
 
 void Session::came_back() {
+  if (std::exchange(takes_up_, false)) {
+    taken_up();
+    return;
+  }
   phase_ = Phase::open;
   ++record_.counts.reconnects;
   retries_.clear_try();
@@ -158,16 +165,51 @@ void Session::came_back() {
   events_->session_open();
 }
 
+/// The server knows the session of the daemon before.
+void Session::taken_up() {
+  phase_ = Phase::open;
+  record_.opened_at = loop_.now();
+  record_.last_failure.reset();
+  retries_.clear_try();
+  retries_.forget_failures();
+  log_.peer(LogLevel::info, "session taken up", "the session with {} is still there: taken up",
+            upstream_.target());
+  keep_alive_.watch();
+  for (const UpstreamId id : std::exchange(kept_.unanswered, {})) {
+    sender_.notify(
+        "notifications/cancelled",
+        fmt::format(R"({{"requestId":{},"reason":"the client is gone"}})", value_of(id)));
+  }
+  retries_.send_ready();
+  events_->session_open();
+}
+
+/// The server was reached, but says neither that it knows the session nor that it does not.
+void Session::not_taken_up(const Failure& failure) {
+  const bool may_pass = failure.status == 401 || failure.status == 403 || failure.status == 408 ||
+                        failure.status == 429 || failure.status < 400 || failure.status >= 500;
+  if (!may_pass) {
+    lose("a ping in it was refused");
+    return;
+  }
+  record_.last_failure = failure;
+  events_->session_failed(failure);
+  if (failure.kind == ErrorKind::auth) events_->session_refused(failure);
+  retries_.try_failed(somebody_waits());
+}
+
 void Session::try_again() {
-  if (!is_wanted()) return;
+  if (!is_wanted() && !takes_up_) return;
   if (!is_there()) {
     start_try();
     return;
   }
   // Is the upstream back? What is held asks as well as a ping.
   retries_.begin_try();
-  if (retries_.holds_messages()) {
+  if (retries_.holds_messages() && !takes_up_) {
     retries_.send_ready();
+  } else if (takes_up_) {
+    keep_alive_.ping_at_once();
   } else {
     keep_alive_.ping();
   }

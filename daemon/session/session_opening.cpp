@@ -205,6 +205,7 @@ SessionSettings Session::settings_to_restore() const {
 void Session::opening_done() {
   const bool was_lost = is_lost();
   ++kept_.number;
+  kept_.unanswered.clear();  // they were of another session
   ++record_.counts.opened;
   phase_ = Phase::open;
   initialize_ = {};

@@ -70,6 +70,12 @@ struct SessionForm {
   bool stateful = true;
 };
 
+/// Where a session stands at the server: what another daemon needs to go on in it.
+struct SessionPlace {
+  std::string_view id;             ///< as the server named it; empty: it did not
+  std::string_view last_event_id;  ///< of the server stream, with the last message told; or empty
+};
+
 /// The stream on which the upstream speaks by itself.
 enum class ServerStream : std::uint8_t {
   off,      ///< not wanted
@@ -129,6 +135,18 @@ class Upstream {
 
   /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
   virtual void session_opened(const SessionForm& form) = 0;
+  /// Where the session stands; none: there is none, or it ends with this transport. The texts are
+  /// good until the next call of a function that is not const.
+  virtual std::optional<SessionPlace> place() const { return std::nullopt; }
+  /// Goes on in a session that another daemon has left, as if session_opened() had been called; the
+  /// server stream is resumed. False if this transport has no sessions that outlive it.
+  virtual bool session_continued(const SessionForm& form, const SessionPlace& place) {
+    static_cast<void>(form);
+    static_cast<void>(place);
+    return false;
+  }
+  /// end() is to leave the session open at the server.
+  virtual void keep_session() {}
   /// That session is over, or another one is going to be opened in its place: nothing of it is
   /// kept that could be sent or resumed.
   virtual void session_over() = 0;

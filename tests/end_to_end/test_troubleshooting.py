@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -136,6 +137,42 @@ class Symptoms(Case):
         self.daemon_says("is already served by process …", *to_server, "--socket", self.path("s"), code=73)
         self.daemon_says("cannot open …: No such file or directory; name another socket", *to_server, "--socket", self.path("none/s"), code=73)
         self.daemon_says("not a duration", *to_server, "--ring-ttl", "soon", code=64)
+
+    def test_a_folder_of_the_state_that_cannot_be_had(self):
+        server = self.upstream()
+        self.start_daemon(server, "--state-dir", self.path("state"))
+        words = ("--url", server.url, "--socket", self.path("other"), "--state-dir")
+        self.daemon_says("is used by process …", *words, self.path("state"), code=73)
+        os.mkdir(self.path("open"))
+        os.chmod(self.path("open"), 0o777)
+        self.daemon_says("others can write it", *words, self.path("open"), code=73)
+        os.symlink(self.path("state"), self.path("link"))
+        self.daemon_says("is not a folder (a symbolic link to one will not do)", *words, self.path("link"), code=73)
+
+    def test_a_state_that_is_not_gone_on_with(self):
+        log = os.path.join(self.path("state"), "state")
+        daemon = self.start_daemon(self.upstream(), "--state-dir", self.path("state"), socket="1")
+        daemon.stop()
+        daemon = self.start_daemon(self.upstream(), "--state-dir", self.path("state"), socket="2")
+        self.shows("is not gone on with: it is of another upstream", daemon.stderr())
+        for number, (at, symptom) in enumerate([(30, "is not gone on with: it is damaged"),
+                                                (8, "is not gone on with: it is of a newer mcp-bridged")]):
+            daemon.stop()
+            with open(log, "r+b") as file:
+                file.seek(at)
+                file.write(b"\xee")
+            daemon = self.start_daemon(self.upstream(), "--state-dir", self.path("state"), socket=f"3{number}")
+            self.shows(symptom, daemon.stderr())
+
+    def test_a_state_that_cannot_be_written(self):
+        server, daemon = self.bridge("--handshake", "eager", "--state-dir", self.path("state"))
+        message = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}'
+        server.emit(message % ("x" * 100_000))
+        self.newest(1)
+        resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
+        server.emit(message % "y")
+        daemon.status_when(lambda status: not status["state"]["durable"], "a state that is not written")
+        self.shows("cannot be written: …; what happens from now on is lost", daemon.stderr())
 
 
 if __name__ == "__main__":

@@ -110,6 +110,16 @@ void SseUpstream::session_opened(const SessionForm& form) {
   soon_.schedule();
 }
 
+std::optional<SessionPlace> SseUpstream::place() const {
+  return speaks_sse() ? std::nullopt : http_.place();
+}
+
+bool SseUpstream::session_continued(const SessionForm& form, const SessionPlace& place) {
+  if (speaks_sse()) return false;
+  mode_ = Mode::http;
+  return http_.session_continued(form, place);
+}
+
 void SseUpstream::catch_up() {
   if (std::exchange(session_forgotten_, false)) http_.end_all(stream_closed());
   untold_.tell(*events_);

@@ -31,6 +31,9 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
   void session_opened(const SessionForm& form) override;
+  std::optional<SessionPlace> place() const override;
+  bool session_continued(const SessionForm& form, const SessionPlace& place) override;
+  void keep_session() override { http_.keep_session(); }
   void session_over() override;
   void refresh_connections() override { http_.refresh_connections(); }
   void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }

@@ -16,11 +16,18 @@ UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, GetS
       parser_(context.options().max_frame),
       transfer_(context.curl(), *this) {}
 
-void UpstreamGetStream::open() {
+void UpstreamGetStream::open() { begin({}, Opened::never); }
+
+void UpstreamGetStream::open(const std::string& last_event_id) {
+  begin(last_event_id, Opened::before);
+}
+
+void UpstreamGetStream::begin(const std::string& last_event_id, Opened opened) {
   close();
-  if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
   parser_ = SseParser(context_.options().max_frame);
-  opened_ = Opened::never;
+  parser_.set_last_event_id(last_event_id);
+  if (!context_.options().server_stream || context_.options().stream_retries == 0) return;
+  opened_ = opened;
   if (last_try_ == LastTry::refused) last_try_ = LastTry::of_no_note;
   pace_.reset();
   state_ = ServerStream::waiting;
@@ -97,7 +104,7 @@ bool UpstreamGetStream::body_received(std::string_view bytes) {
 
 void UpstreamGetStream::on_event(std::string, std::string data) {
   if (!data.empty()) opened_ = Opened::with_data;
-  messages_.add(std::move(data));
+  messages_.add(std::move(data), parser_.last_event_id());
 }
 
 void UpstreamGetStream::on_oversized_event() {

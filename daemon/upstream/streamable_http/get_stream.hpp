@@ -39,6 +39,8 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner);
   /// For a new session: nothing of an older one is resumed.
   void open();
+  /// For one that another daemon has opened: resumed behind this event, if there is one.
+  void open(const std::string& last_event_id);
   /// Closes the connection and opens another, resuming.
   void reopen();
   void close();
@@ -49,6 +51,10 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   /// Whether a try to open it was answered with a refusal since this was asked last.
   bool take_refusal();
   StreamMessages& messages() { return messages_; }
+  /// Of the last message that was taken; when all are, of the last event.
+  const std::string& last_event_id() const {
+    return messages_.empty() ? parser_.last_event_id() : messages_.event_id();
+  }
 
  private:
   /// What there was of the stream in this session.
@@ -65,6 +71,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
     refused,      ///< it was answered, but with a refusal
   };
 
+  void begin(const std::string& last_event_id, Opened opened);
   void connect();
   void has_none(std::string_view why);
   void begin_get();

@@ -62,6 +62,7 @@ void HttpUpstream::begin_exchange(Outgoing message) {
 // With a token the first to be there are those who wait, however short its life is.
 void HttpUpstream::token_arrived(const std::optional<Failure>& failure) {
   if (!failure) {
+    if (const auto event_id = std::exchange(continued_from_, std::nullopt)) stream_.open(*event_id);
     begin_unsent();
     return;
   }
@@ -110,11 +111,31 @@ void HttpUpstream::session_over() {
   context_.forget_session();
   exchanges_.change_all([](Exchange& exchange) { exchange.session_over(); });
   stream_.close();
+  continued_from_.reset();
+  is_in_session_ = false;
   set_stream_state(ServerStream::off);
+}
+
+std::optional<SessionPlace> HttpUpstream::place() const {
+  if (!is_in_session_) return std::nullopt;
+  return SessionPlace{context_.session_id(), stream_.last_event_id()};
+}
+
+bool HttpUpstream::session_continued(const SessionForm& form, const SessionPlace& place) {
+  context_.set_form(form);
+  context_.set_session_id(std::string(place.id));
+  is_in_session_ = true;
+  set_stream_state(ServerStream::waiting);
+  continued_from_ = std::string(place.last_event_id);
+  if (token_.is_there()) stream_.open(*std::exchange(continued_from_, std::nullopt));
+  // Else the message that asks whether the session is there fetches one.
+  if (stream_.state() != ServerStream::waiting) soon_.schedule();
+  return true;
 }
 
 void HttpUpstream::session_opened(const SessionForm& form) {
   context_.set_form(form);
+  is_in_session_ = form.stateful;
   if (form.stateful) stream_.open();
   set_stream_state(ServerStream::waiting);
   // Not to be told from within this call.
@@ -265,7 +286,8 @@ void HttpUpstream::end(std::function<void()> done) {
   untold_.clear();
   for (const UpstreamId id : exchanges_.ids()) remove(id);
   stream_.close();
-  if (context_.session_id().empty()) {
+  is_in_session_ = is_in_session_ && keeps_session_;
+  if (keeps_session_ || context_.session_id().empty()) {
     done();
     return;
   }

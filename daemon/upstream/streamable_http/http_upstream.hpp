@@ -30,6 +30,9 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override;
   void session_opened(const SessionForm& form) override;
+  std::optional<SessionPlace> place() const override;
+  bool session_continued(const SessionForm& form, const SessionPlace& place) override;
+  void keep_session() override { keeps_session_ = true; }
   void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;
@@ -76,7 +79,11 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   UntoldEndings untold_;
   Deferred soon_;  ///< for what must not be reported from within a call of ours
   std::unique_ptr<SessionDelete> session_delete_;
-  bool unreachable_ = false;  ///< the last message found no connection
+  std::optional<std::string>
+      continued_from_;          ///< the event id of a server stream that waits for the token
+  bool is_in_session_ = false;  ///< and that has a place
+  bool keeps_session_ = false;  ///< it is not ended with this
+  bool unreachable_ = false;    ///< the last message found no connection
 };
 
 }  // namespace bridge

@@ -17,10 +17,10 @@ namespace bridge {
 class StreamMessages {
  public:
   /// The data of an event. `{}` is what some servers keep their streams awake with.
-  void add(std::string data) {
+  void add(std::string data, std::string event_id = {}) {
     if (data.empty() || data == "{}") return;
     make_single_line(data);
-    messages_.push_back(std::move(data));
+    messages_.push_back({std::move(data), std::move(event_id)});
   }
   /// An event was over the limit: both ends of its data.
   void add_oversized(std::string_view beginning, std::string_view end) {
@@ -29,14 +29,27 @@ class StreamMessages {
   }
 
   bool empty() const { return messages_.empty() && oversized_answers_.empty(); }
-  std::optional<std::string> next() { return take(messages_); }
+  std::optional<std::string> next() {
+    auto message = take(messages_);
+    if (!message) return std::nullopt;
+    event_id_ = std::move(message->event_id);
+    return std::move(message->data);
+  }
+  /// Of the event that the last one came in, or of one before.
+  const std::string& event_id() const { return event_id_; }
   std::optional<UpstreamId> next_oversized_answer() { return take(oversized_answers_); }
   void clear() {
     messages_.clear();
     oversized_answers_.clear();
+    event_id_.clear();
   }
 
  private:
+  struct Message {
+    std::string data;
+    std::string event_id;
+  };
+
   template <class T>
   static std::optional<T> take(std::deque<T>& queue) {
     if (queue.empty()) return std::nullopt;
@@ -45,7 +58,8 @@ class StreamMessages {
     return first;
   }
 
-  std::deque<std::string> messages_;
+  std::deque<Message> messages_;
+  std::string event_id_;
   std::deque<UpstreamId> oversized_answers_;
 };
 

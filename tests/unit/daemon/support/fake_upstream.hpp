@@ -35,6 +35,7 @@ class FakeUpstream final : public Upstream {
   std::size_t sessions_over = 0;
   std::size_t sessions_opened = 0;
   std::size_t refreshes = 0;
+  std::optional<std::string> continued;  ///< the id of a session of another daemon
   std::optional<Failure> given_up;
   std::function<void()> ended;  ///< set once end() was called
   UpstreamCounts counted;
@@ -42,6 +43,7 @@ class FakeUpstream final : public Upstream {
   // What it is.
   bool modern_possible = false;  ///< then it is asked for its era
   bool answer_streams = true;
+  bool sessions_outlive_it = true;
 
   /// The method of each message sent, a response as "response".
   std::vector<std::string> methods() const {
@@ -134,6 +136,12 @@ class FakeUpstream final : public Upstream {
     version = form.protocol_version;
     is_stateful = form.stateful;
     ++sessions_opened;
+  }
+  bool session_continued(const SessionForm& form, const SessionPlace& place) override {
+    if (!sessions_outlive_it) return false;
+    version = form.protocol_version;
+    continued = std::string(place.id);
+    return true;
   }
   void session_over() override {
     version.clear();

@@ -1,0 +1,151 @@
+// What there is at the start, and how it is gone on with.
+#include <fmt/chrono.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <ctime>
+#include <random>
+#include <utility>
+
+#include "durable/durable_state.hpp"
+#include "durable/record_types.hpp"
+#include "state/fields.hpp"
+
+namespace bridge {
+namespace {
+
+/// The bytes of a file, for as long as this lives.
+class MappedFile {
+ public:
+  explicit MappedFile(const Descriptor& file) {
+    struct stat status {};
+    if (fstat(file.get(), &status) != 0 || status.st_size <= 0) return;
+    size_ = static_cast<std::size_t>(status.st_size);
+    bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (bytes_ == MAP_FAILED) size_ = 0;
+  }
+  ~MappedFile() {
+    if (size_ > 0) munmap(bytes_, size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view bytes() const { return {static_cast<const char*>(bytes_), size_}; }
+
+ private:
+  void* bytes_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+std::string random_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+}  // namespace
+
+DurableState::DurableState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
+                           NotificationFeed& feed, UpstreamIdSource& ids, Session& session,
+                           Router& router, Upstream& upstream, Log& log)
+    : loop_(loop),
+      options_(options),
+      target_(target),
+      feed_(feed),
+      ids_(ids),
+      session_(session),
+      router_(router),
+      upstream_(upstream),
+      messages_(log),
+      folder_(options.folder),
+      log_(loop, folder_, target, options.sync, *this, log),
+      instance_(random_name()),
+      look_(loop, [this] { feed_.acknowledge_read(); }) {
+  read();
+  restore();
+  feed_.ring().set_journal(this);
+}
+
+void DurableState::read() {
+  if (read_file("state", true)) return;
+  // What a daemon left that could not write any more: what nobody had read is told, and no more.
+  read_file("state.stale", false);
+}
+
+/// Whether something was read of it.
+bool DurableState::read_file(const std::string& name, bool may_go_on) {
+  StateFolder::Opened opened = folder_.open(name);
+  if (!opened.file) return false;
+  LogReading reading;
+  {
+    const MappedFile file(opened.file);
+    reading = read_log(file.bytes(), [this](std::uint32_t type, std::string_view payload) {
+      return kept_.take(type, payload);
+    });
+  }
+  const bool is_readable =
+      reading.verdict == LogVerdict::good || reading.verdict == LogVerdict::torn;
+  if (!is_readable || reading.header.target != target_) {
+    kept_ = {};
+    if (reading.verdict == LogVerdict::later_format) {
+      move_aside(name, "other", "it is of a newer mcp-bridged");
+    } else if (is_readable) {
+      move_aside(name, "other", "it is of another upstream");
+    } else {
+      move_aside(name, "damaged", "it is damaged");
+    }
+    return false;
+  }
+  if (may_go_on && opened.is_writable &&
+      log_.go_on(std::move(opened.file), reading.header, reading.end)) {
+    FieldWriter fields;
+    fields.number(static_cast<std::uint64_t>(std::time(nullptr)));
+    log_.append(record::opened, fields.bytes());
+    log_.write();
+  }
+  goes_on_ = log_.is_durable();
+  if (goes_on_) instance_ = kept_.instance.empty() ? instance_ : kept_.instance;
+  return true;
+}
+
+void DurableState::move_aside(const std::string& name, const char* kind, const char* why) {
+  const std::string aside =
+      fmt::format("state.{}-{:%Y%m%dT%H%M%SZ}", kind, fmt::gmtime(std::time(nullptr)));
+  const bool is_moved = folder_.rename(name, aside);
+  messages_.event(LogLevel::warning, "state not used",
+                  "the state {}/{} is not gone on with: {}; {}. What it kept is not delivered",
+                  folder_.path(), name, why,
+                  is_moved ? "it is now " + aside : "and it cannot be renamed");
+}
+
+void DurableState::restore() {
+  Ring& ring = feed_.ring();
+  ring.restore(kept_.ring.take_entries(), kept_.ring.counts(), loop_.wall_time());
+  counts_ = kept_.ring.counts();
+  reserved_ids_ = kept_.next_id;
+  kept_.session.kept.ids = UpstreamIdSource(static_cast<UpstreamId>(kept_.next_id));
+  if (ring.size() > 0) {
+    messages_.event(LogLevel::info, "state read",
+                    "{} notifications of the state in {} are kept, {} of them nobody has taken",
+                    ring.size(), folder_.path(), ring.untaken());
+  }
+}
+
+void DurableState::take_up_session() {
+  SessionReplay replay = std::exchange(kept_.session, {});
+  KeptSession& kept = replay.kept;
+  kept.unanswered = std::exchange(kept_.unanswered, {});
+  const bool had_one = kept.number > 0;
+  const std::string event_id =
+      kept_.stream.session == kept.number ? kept_.stream.event_id : std::string();
+  kept_ = {};
+  if (!had_one || !goes_on_ || !replay.id) {
+    session_.continue_from(std::move(kept));
+    if (had_one && goes_on_) session_.require();
+  } else {
+    session_.take_up(std::move(kept), {*replay.id, event_id});
+  }
+  if (!goes_on_) log_.begin();
+}
+
+}  // namespace bridge

@@ -1,0 +1,161 @@
+// What has changed, as records.
+#include "durable/durable_state.hpp"
+
+#include <utility>
+
+#include "durable/record_types.hpp"
+#include "state/fields.hpp"
+
+namespace bridge {
+namespace {
+
+/// So many ids are noted as used at a time: more than a turn can use.
+constexpr std::uint64_t id_block = 1u << 16;
+/// Readers need a moment; what they have read by then is marked as taken.
+constexpr std::chrono::milliseconds reading_time{250};
+
+}  // namespace
+
+DurableState::~DurableState() { feed_.ring().set_journal(nullptr); }
+
+void DurableState::pushed(const RingEntry& entry) {
+  StreamPosition position = stream_position();
+  const bool is_news = position != stream_;
+  log_.append(record::ring_entry, ring_entry_record(entry, is_news ? position : StreamPosition{}));
+  if (is_news) stream_ = std::move(position);
+  if (!look_.is_set()) look_.set_after(reading_time);
+}
+
+void DurableState::superseded(Sequence sequence) {
+  log_.append(record::ring_superseded, ring_superseded_record(sequence));
+}
+
+void DurableState::mark(Sequence sequence, bool taken) {
+  if (taken != marks_taken_) write_marks();
+  marks_taken_ = taken;
+  marks_.push_back(sequence);
+}
+
+void DurableState::write_marks() {
+  if (marks_.empty()) return;
+  log_.append(record::ring_marks, ring_marks_record(marks_taken_, marks_));
+  marks_.clear();
+}
+
+void DurableState::write() {
+  note_changes();
+  log_.write();
+}
+
+void DurableState::finish() {
+  seen_id_ = {};  // what has ended is not to be cancelled
+  write();
+}
+
+void DurableState::note_changes() {
+  write_marks();
+  const Ring& ring = feed_.ring();
+  if (ring.counts() != counts_ || ring.oldest() != oldest_) {
+    counts_ = ring.counts();
+    oldest_ = ring.oldest();
+    log_.append(record::ring_counts, ring_counts_record(counts_, oldest_));
+  }
+  note_session();
+  note_stream();
+  note_ids();
+  note_unanswered();
+}
+
+void DurableState::note_session() {
+  const auto place = session_.has_session() ? upstream_.place() : std::nullopt;
+  const bool same_place = place.has_value() == session_mark_.id.has_value() &&
+                          (!place || place->id == *session_mark_.id);
+  if (same_place && session_.counts().opened == session_mark_.opened &&
+      router_.settings_revision() == session_mark_.revision)
+    return;
+  log_.append(record::session, session_now());
+}
+
+std::string DurableState::session_now() {
+  const auto place = session_.has_session() ? upstream_.place() : std::nullopt;
+  session_mark_.opened = session_.counts().opened;
+  session_mark_.revision = router_.settings_revision();
+  session_mark_.id.reset();
+  if (place) session_mark_.id.emplace(place->id);
+  std::string record = session_record(session_.kept(), session_mark_.id);
+  session_bytes_ = record.size();
+  return record;
+}
+
+StreamPosition DurableState::stream_position() const {
+  const auto place = session_.has_session() ? upstream_.place() : std::nullopt;
+  // One that is too long cannot be asked for.
+  if (!place || place->last_event_id.empty() || place->last_event_id.size() > 1024) return {};
+  return {session_.number(), std::string(place->last_event_id)};
+}
+
+void DurableState::note_stream() {
+  StreamPosition position = stream_position();
+  if (position == stream_) return;
+  stream_ = std::move(position);
+  log_.append(record::server_stream, server_stream_record(stream_));
+}
+
+void DurableState::note_ids() {
+  const std::uint64_t last = value_of(ids_.last());
+  if (last + id_block / 2 <= reserved_ids_) return;
+  reserved_ids_ = last + id_block;
+  log_.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
+}
+
+/// What has ended meanwhile is written with what begins next: cancelling it would do no harm.
+void DurableState::note_unanswered() {
+  if (std::exchange(seen_id_, ids_.last()) == ids_.last()) return;
+  std::vector<UpstreamId> now = router_.unanswered();
+  if (now.empty() ? unanswered_.empty() : now == unanswered_) return;
+  unanswered_ = std::move(now);
+  log_.append(record::unanswered, unanswered_record(unanswered_));
+}
+
+void DurableState::begin_snapshot() {
+  snapshot_at_ = 0;
+  snapshot_end_ = value_of(feed_.ring().newest());
+}
+
+bool DurableState::continue_snapshot(LogWriter& out, std::size_t bytes) {
+  const std::uint64_t before = out.size();
+  if (snapshot_at_ == 0) {
+    write_marks();  // so that they are not behind what is said now
+    out.append(record::instance, FieldWriter().text(instance_).bytes());
+    out.append(record::session, session_now());
+    stream_ = stream_position();
+    out.append(record::server_stream, server_stream_record(stream_));
+    reserved_ids_ = value_of(ids_.last()) + id_block;
+    out.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
+    unanswered_ = router_.unanswered();
+    out.append(record::unanswered, unanswered_record(unanswered_));
+  }
+  bool more = false;
+  feed_.ring().each_after(static_cast<Sequence>(snapshot_at_), [&](const RingEntry& entry) {
+    if (value_of(entry.sequence) > snapshot_end_) return false;
+    if (out.size() - before >= bytes) {
+      more = true;
+      return false;
+    }
+    out.append(record::ring_entry, ring_entry_record(entry, {}));
+    snapshot_at_ = value_of(entry.sequence);
+    return true;
+  });
+  if (more) return true;
+  counts_ = feed_.ring().counts();
+  oldest_ = feed_.ring().oldest();
+  out.append(record::ring_counts, ring_counts_record(counts_, oldest_));
+  return false;
+}
+
+std::size_t DurableState::kept_bytes() const {
+  constexpr std::size_t of_an_entry = record_size(8 * sizeof(std::uint64_t));
+  return feed_.ring().bytes() + feed_.ring().size() * of_an_entry + session_bytes_;
+}
+
+}  // namespace bridge

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "durable/replayed_state.hpp"
+#include "notifications/notification_feed.hpp"
+#include "router/router.hpp"
+#include "session/session.hpp"
+#include "state/state_log.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// What outlives the daemon (BEHAVIOUR, "State"): the ring and the session, written into the log of
+/// the state as they change, and gone on with at the next start.
+///
+/// Owned by the daemon, if there is --state-dir; the loop's thread only. Memory: the records of one
+/// turn, and a step of a log that is written anew. Throws StartError (73) if the folder cannot be
+/// had; whatever else is wrong with what it finds there is a line in the log.
+class DurableState final : private RingJournal, private StateSource {
+ public:
+  /// What is kept belongs to the upstream that `target` names. The parts outlive this.
+  DurableState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
+               NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
+               Upstream& upstream, Log& log);
+  ~DurableState();
+
+  /// Goes on with the session that was kept, if there is one. Once, before any client.
+  void take_up_session();
+
+  /// Whatever has changed since is written. Called before any client is told of anything, and at
+  /// the end of each turn.
+  void write();
+
+  /// The daemon is ending in order: what is left is written.
+  void finish();
+
+  /// Of the ring and its numbers, for bridge/status and bridge/notifications: 16 hexadecimal
+  /// digits, the same for as long as they go on.
+  const std::string& instance() const { return instance_; }
+  /// At an orderly end: the session stays open at the server, for the next daemon.
+  bool keeps_session() const { return options_.keep_session && log_.is_durable(); }
+  StateReport report() const { return log_.report(); }
+
+ private:
+  /// Which session was written last, by what tells that it is another one now.
+  struct SessionMark {
+    std::uint64_t opened = 0;
+    std::uint64_t revision = 0;
+    std::optional<std::string> id;
+  };
+
+  void read();
+  bool read_file(const std::string& name, bool may_go_on);
+  void move_aside(const std::string& name, const char* kind, const char* why);
+  void restore();
+
+  void pushed(const RingEntry& entry) override;
+  void taken(Sequence sequence) override { mark(sequence, true); }
+  void given_back(Sequence sequence) override { mark(sequence, false); }
+  void superseded(Sequence sequence) override;
+  void mark(Sequence sequence, bool taken);
+  void write_marks();
+
+  void note_changes();
+  void note_session();
+  void note_stream();
+  void note_ids();
+  void note_unanswered();
+  StreamPosition stream_position() const;
+  std::string session_now();
+
+  void begin_snapshot() override;
+  bool continue_snapshot(LogWriter& out, std::size_t bytes) override;
+  std::size_t kept_bytes() const override;
+
+  EventLoop& loop_;
+  const StateOptions options_;
+  const TargetHash target_;
+  NotificationFeed& feed_;
+  UpstreamIdSource& ids_;
+  Session& session_;
+  Router& router_;
+  Upstream& upstream_;
+  Log& messages_;
+  StateFolder folder_;
+  StateLog log_;
+  std::string instance_;
+  ReplayedState kept_;    ///< until it is taken up
+  bool goes_on_ = false;  ///< with a log that could be written: what is in it may be acted on
+
+  bool marks_taken_ = false;
+  std::vector<Sequence> marks_;  ///< of this turn, all taken or all given back
+  RingCounts counts_;
+  Sequence oldest_{};
+  SessionMark session_mark_;
+  std::size_t session_bytes_ = 0;
+  StreamPosition stream_;
+  std::uint64_t reserved_ids_ = 0;
+  UpstreamId seen_id_{};
+  std::vector<UpstreamId> unanswered_;
+
+  std::uint64_t snapshot_at_ = 0;   ///< ring entries up to this are in the new log
+  std::uint64_t snapshot_end_ = 0;  ///< those after it are appended as they come
+  DeadlineTimer look_;              ///< whether clients have read what they were given
+};
+
+}  // namespace bridge

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+namespace bridge::record {
+
+/// What the records of the log are (STATE.md, "Payloads"). A number is never used for anything
+/// else.
+constexpr std::uint32_t instance = 1;
+constexpr std::uint32_t opened = 2;
+constexpr std::uint32_t ring_entry = 3;
+constexpr std::uint32_t ring_marks = 4;
+constexpr std::uint32_t ring_superseded = 5;
+constexpr std::uint32_t ring_counts = 6;
+constexpr std::uint32_t session = 7;
+constexpr std::uint32_t server_stream = 8;
+constexpr std::uint32_t upstream_ids = 9;
+constexpr std::uint32_t unanswered = 10;
+
+}  // namespace bridge::record

@@ -1,0 +1,160 @@
+// What the records of a state come to, by value.
+#include "durable/replayed_state.hpp"
+
+#include <doctest/doctest.h>
+
+#include "durable/record_types.hpp"
+#include "state/fields.hpp"
+
+using namespace bridge;
+
+namespace {
+
+RingEntry entry_of(std::uint64_t sequence, std::string line, bool taken = false) {
+  RingEntry entry;
+  entry.sequence = static_cast<Sequence>(sequence);
+  entry.time = WallTime(std::chrono::seconds(1700000000 + sequence));
+  entry.line = std::move(line) + "\n";
+  entry.taken_by = taken ? 7 : 0;
+  return entry;
+}
+
+std::string plain_entry(std::uint64_t sequence, std::string line, bool taken = false) {
+  return ring_entry_record(entry_of(sequence, std::move(line), taken), {});
+}
+
+std::vector<std::string> lines_of(RingReplay& ring) {
+  std::vector<std::string> all;
+  for (const RingEntry& entry : ring.take_entries())
+    all.push_back(entry.line.substr(0, entry.line.size() - 1) + (entry.taken() ? " taken" : ""));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("ring entries are kept with all they have") {
+  ReplayedState state;
+  RingEntry entry = entry_of(5, "five");
+  entry.coalesce_key = "a key";
+  CHECK(state.take(record::ring_entry, ring_entry_record(entry, {2, "event 9"})));
+  CHECK(state.stream == StreamPosition{2, "event 9"});
+  const auto entries = state.ring.take_entries();
+  REQUIRE(entries.size() == 1);
+  CHECK(entries[0].sequence == Sequence{5});
+  CHECK(entries[0].time == entry.time);
+  CHECK(entries[0].line == "five\n");
+  CHECK(entries[0].coalesce_key == "a key");
+  CHECK_FALSE(entries[0].taken());
+}
+
+TEST_CASE("an entry without an event leaves the place in the stream as it was") {
+  ReplayedState state;
+  CHECK(state.take(record::server_stream, server_stream_record({1, "e"})));
+  CHECK(state.take(record::ring_entry, plain_entry(1, "a")));
+  CHECK(state.stream == StreamPosition{1, "e"});
+}
+
+TEST_CASE("marks, what was superseded and what was pushed out are applied") {
+  ReplayedState state;
+  for (std::uint64_t i = 1; i <= 6; ++i)
+    CHECK(state.take(record::ring_entry, plain_entry(i, std::to_string(i))));
+  CHECK(state.take(record::ring_marks, ring_marks_record(true, {Sequence{3}, Sequence{4}})));
+  CHECK(state.take(record::ring_marks, ring_marks_record(false, {Sequence{4}})));
+  CHECK(state.take(record::ring_superseded, ring_superseded_record(Sequence{5})));
+  CHECK(state.take(record::ring_counts, ring_counts_record({6, 1, 2, 3}, Sequence{3})));
+  CHECK(state.ring.counts() == RingCounts{6, 1, 2, 3});
+  CHECK(lines_of(state.ring) == std::vector<std::string>{"3 taken", "4", "6"});
+}
+
+TEST_CASE("a log that was written anew may tell of new entries before old ones") {
+  ReplayedState state;
+  CHECK(state.take(record::ring_entry, plain_entry(9, "new")));
+  CHECK(state.take(record::ring_marks, ring_marks_record(true, {Sequence{2}})));
+  CHECK(state.take(record::ring_entry, plain_entry(1, "old")));
+  CHECK(state.take(record::ring_entry, plain_entry(2, "taken meanwhile", true)));
+  CHECK(lines_of(state.ring) == std::vector<std::string>{"old", "taken meanwhile taken", "new"});
+}
+
+TEST_CASE("a restored ring goes on where the other was") {
+  RingLimits limits;
+  limits.entries = 3;
+  Ring ring(limits);
+  std::vector<RingEntry> entries;
+  for (std::uint64_t i = 2; i <= 5; ++i) entries.push_back(entry_of(i, "x", i == 4));
+  const WallTime now(std::chrono::seconds(1700000100));
+  ring.restore(std::move(entries), {5, 1, 4, 0}, now);
+  CHECK(ring.size() == 3);
+  CHECK(ring.untaken() == 2);
+  CHECK(ring.dropped() == 2);
+  CHECK(ring.taken() == 4);
+  CHECK(ring.oldest() == Sequence{3});
+  CHECK(ring.push("next", "m", "", now));
+  CHECK(ring.newest() == Sequence{6});
+  RingReader reader = ring.join(now);
+  std::uint64_t lost = 0;
+  const RingEntry* next = ring.next_for(reader, ring.newest(), lost);
+  REQUIRE(next != nullptr);
+  CHECK(next->sequence == Sequence{5});  // 4 was taken
+  CHECK(lost == 0);
+}
+
+TEST_CASE("a session is kept with its handshake and what was set in it") {
+  KeptSession kept;
+  kept.number = 3;
+  kept.initialize_params = R"({"x":1e400})";
+  kept.era = Era::legacy;
+  kept.server.emplace(R"({"protocolVersion":"2025-06-18"})");
+  kept.settings = {R"({"level":"info"})", {"demo://1", "demo://2"}};
+  SessionReplay replay;
+  REQUIRE(replay.take(session_record(kept, "an id")));
+  CHECK(replay.kept.number == 3);
+  CHECK(replay.kept.initialize_params == kept.initialize_params);
+  CHECK(replay.kept.era == Era::legacy);
+  CHECK(replay.kept.server->protocol_version() == "2025-06-18");
+  CHECK(replay.kept.server->result() == kept.server->result());
+  CHECK(replay.kept.settings.log_level_params == kept.settings.log_level_params);
+  CHECK(replay.kept.settings.subscriptions == kept.settings.subscriptions);
+  CHECK(replay.id == "an id");
+  REQUIRE(replay.take(session_record(kept, std::nullopt)));
+  CHECK_FALSE(replay.id);
+}
+
+TEST_CASE("a modern server is kept as one") {
+  KeptSession kept;
+  kept.number = 1;
+  kept.era = Era::modern;
+  kept.server = ServerDescription::discovered(R"({"capabilities":{}})", "where");
+  SessionReplay replay;
+  REQUIRE(replay.take(session_record(kept, std::nullopt)));
+  CHECK(replay.kept.server->era() == Era::modern);
+  CHECK(replay.kept.server->target() == "where");
+}
+
+TEST_CASE("ids and what had no answer are kept") {
+  ReplayedState state;
+  CHECK(state.take(record::upstream_ids, FieldWriter().number(70000).bytes()));
+  CHECK(state.take(record::upstream_ids, FieldWriter().number(60000).bytes()));
+  CHECK(state.next_id == 70000);
+  CHECK(state.take(record::unanswered, unanswered_record({UpstreamId{4}, UpstreamId{9}})));
+  CHECK(state.unanswered == std::vector<UpstreamId>{UpstreamId{4}, UpstreamId{9}});
+  CHECK(state.take(record::unanswered, ""));
+  CHECK(state.unanswered.empty());
+}
+
+TEST_CASE("what is no record of this format is refused") {
+  ReplayedState state;
+  CHECK_FALSE(state.take(999, ""));
+  CHECK_FALSE(state.take(record::instance, FieldWriter().text("no hex \"").bytes()));
+  CHECK_FALSE(state.take(record::instance, FieldWriter().text("").bytes()));
+  CHECK_FALSE(state.take(record::ring_entry, "short"));
+  CHECK_FALSE(state.take(record::ring_marks, "123456789"));
+  CHECK_FALSE(state.take(record::session, ""));
+  for (const std::uint32_t type : {record::ring_entry, record::session, record::ring_counts}) {
+    const std::string whole = type == record::ring_entry ? plain_entry(1, "a")
+                              : type == record::session  ? session_record({}, "x")
+                                                         : ring_counts_record({}, {});
+    for (std::size_t size = 0; size + 1 < whole.size(); ++size)
+      REQUIRE_FALSE(state.take(type, whole.substr(0, size)));
+    REQUIRE(state.take(type, whole));
+  }
+}
