@@ -212,6 +212,7 @@ void Daemon::begin_shutdown(int signal) {
 }
 
 void Daemon::end_shutdown() {
+  if (state_) state_->begin_end();
   router_.end_shutdown();
   last_moment_.set_after(delete_time);
   if (state_ && state_->keeps_session()) upstream_->keep_session();
@@ -229,7 +230,6 @@ void Daemon::leave() {
   clients_.flush();
   clients_.close_all();
   if (face_) face_->close_all();
-  if (state_) state_->finish();
   if (const std::size_t untaken = feed_.ring().untaken(); untaken > 0 && is_kept()) {
     log_.event(LogLevel::info, "notifications kept",
                "{} notifications were not taken by any client and are kept in {}", untaken,

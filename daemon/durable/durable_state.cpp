@@ -47,9 +47,10 @@ void DurableState::write() {
   log_.write();
 }
 
-void DurableState::finish() {
-  seen_id_ = {};  // what has ended is not to be cancelled
+void DurableState::begin_end() {
+  seen_id_ = {};  // what has ended meanwhile is not to be cancelled
   write();
+  is_ending_ = true;
 }
 
 void DurableState::note_changes() {
@@ -110,7 +111,7 @@ void DurableState::note_ids() {
 
 /// What has ended meanwhile is written with what begins next: cancelling it would do no harm.
 void DurableState::note_unanswered() {
-  if (std::exchange(seen_id_, ids_.last()) == ids_.last()) return;
+  if (is_ending_ || std::exchange(seen_id_, ids_.last()) == ids_.last()) return;
   std::vector<UpstreamId> now = router_.unanswered();
   if (now.empty() ? unanswered_.empty() : now == unanswered_) return;
   unanswered_ = std::move(now);
@@ -132,7 +133,7 @@ bool DurableState::continue_snapshot(LogWriter& out, std::size_t bytes) {
     out.append(record::server_stream, server_stream_record(stream_));
     reserved_ids_ = value_of(ids_.last()) + id_block;
     out.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
-    unanswered_ = router_.unanswered();
+    if (!is_ending_) unanswered_ = router_.unanswered();
     out.append(record::unanswered, unanswered_record(unanswered_));
   }
   bool more = false;

@@ -36,8 +36,8 @@ class DurableState final : private RingJournal, private StateSource {
   /// the end of each turn.
   void write();
 
-  /// The daemon is ending in order: what is left is written.
-  void finish();
+  /// The daemon is ending in order: what has no answer by now is for the next one to cancel.
+  void begin_end();
 
   /// Of the ring and its numbers, for bridge/status and bridge/notifications: 16 hexadecimal
   /// digits, the same for as long as they go on.
@@ -103,6 +103,7 @@ class DurableState final : private RingJournal, private StateSource {
   std::uint64_t reserved_ids_ = 0;
   UpstreamId seen_id_{};
   std::vector<UpstreamId> unanswered_;
+  bool is_ending_ = false;
 
   std::uint64_t snapshot_at_ = 0;   ///< ring entries up to this are in the new log
   std::uint64_t snapshot_end_ = 0;  ///< those after it are appended as they come

@@ -224,6 +224,18 @@ class Session(WithState):
         self.assertEqual(data_of(self.client().lines(1)), ["a"])
         self.assertEqual(self.posted(server, "notifications/cancelled"), [])
 
+    def test_what_has_no_answer_at_an_orderly_end_is_cancelled_by_the_next_daemon(self):
+        server, daemon = self.begin(upstream=("--event-ids",))
+        client = self.client()
+        client.send(call("slow", {"steps": 1000, "delayMs": 100}, 1))
+        entry = server.log("tools/call", wait=1)[0]
+        self.in_flight(1)
+        daemon.stop()
+        server.forget_log()
+        self.start(server)
+        cancelled = json.loads(server.log("notifications/cancelled", wait=1)[0]["body"])
+        self.assertEqual(cancelled["params"]["requestId"], json.loads(entry["body"])["id"])
+
     def test_at_end_end_it_is_ended_and_opened_again(self):
         server, daemon = self.begin("--at-end", "end")
         daemon.stop()
