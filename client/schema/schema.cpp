@@ -15,7 +15,7 @@ void add_once(std::vector<std::string_view>& names, std::string_view name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-/// A step of a JSON Pointer (RFC 6901, section 4), in a fragment (section 6).
+/// A step of a JSON Pointer (RFC 6901, section 4) as it stands in the fragment of a URI.
 std::string step_of(std::string_view raw) {
   std::string text;
   for (std::size_t at = 0; at < raw.size(); ++at) {

@@ -76,6 +76,10 @@ class Dialogue {
   /// From now on a wait of more than a second is looked into, once.
   void look_soon();
 
+  /// Says already now what goes before the first request to the server: that questions are
+  /// answered here. For who asks the bridge something first.
+  void introduce() { announcements_.before("tools/call", true); }
+
   void tell(std::string_view method, std::string_view params);
 
   /// Takes what comes for that long. The outcome is timed_out unless something ended it.

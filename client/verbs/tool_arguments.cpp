@@ -10,6 +10,7 @@
 #include "render/json_error.hpp"
 #include "schema/signature.hpp"
 #include "verbs/known_tool.hpp"
+#include "verbs/verbs.hpp"
 
 namespace client {
 namespace {
@@ -49,6 +50,7 @@ std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Option
   const std::string& name = options.operands.front();
   Console& console = dialogue.console();
   std::optional<json::Value> tool;
+  if (!is_job(options)) dialogue.introduce();
   if (!options.raw) {
     auto found = find_tool(dialogue, name);
     if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);

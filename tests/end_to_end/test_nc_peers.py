@@ -94,7 +94,7 @@ class Stranger(Case):
         super().tearDown()
 
     def refused(self, path, *verb):
-        out, err = self.run_nc(*(verb or ("status", "--json")), socket=path, code=3)
+        out, err = self.run_nc(*(verb or ("status",)), socket=path, code=3)
         self.assertEqual((out, err.count("\n")), ("", 1), err)
         self.assertIn(f"uid {NOBODY}", err)
         self.assertIn(f"--peer {NOBODY}", err)
@@ -231,7 +231,8 @@ class FirstWords(Case):
             self.assertEqual(methods.count("bridge/answers"), 1)
 
     def test_without_one_it_does_not_and_who_only_looks_on_does_not(self):
-        self.assertEqual(self.methods("call", "echo", terminal=False), ["tools/call"])
+        self.assertEqual(self.methods("call", "echo", terminal=False), ["bridge/tool", "tools/call"])
+        self.assertEqual(self.methods("call", "--raw", "echo", terminal=False), ["tools/call"])
         self.assertEqual(self.methods("status", terminal=True), ["bridge/peek", "bridge/status"])
         self.assertEqual(self.methods("notify", "x/y", terminal=True), ["x/y"])
 
