@@ -43,10 +43,13 @@ void JobWaits::collect(Pending& pending) {
   pending.id = dialogue_.send("bridge/collect", job_params(pending.job, more));
 }
 
+bool JobWaits::is_asking() const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [](const Pending& one) { return one.step == Step::asking; });
+}
+
 Deadline JobWaits::until() const {
-  const bool is_asking = std::any_of(pending_.begin(), pending_.end(),
-                                     [](const Pending& one) { return one.step == Step::asking; });
-  return Deadline::earlier(dialogue_.deadline(), is_asking ? end_ : patience_);
+  return Deadline::earlier(dialogue_.deadline(), is_asking() ? end_ : patience_);
 }
 
 JobEvent JobWaits::next() {
@@ -56,6 +59,7 @@ JobEvent JobWaits::next() {
     const Answer answer = dialogue_.await(ids, until());
     const auto found = std::find(ids.begin(), ids.end(), answer.id);
     if (found == ids.end()) {
+      if (is_asking()) dialogue_.console().prompt("\n");  // the cursor stands behind a question
       const bool is_time_up =
           answer.outcome == Answer::Outcome::timed_out && !dialogue_.deadline().passed();
       return {is_time_up ? JobEvent::Kind::time_up : JobEvent::Kind::stopped, "", {}, answer};

@@ -59,6 +59,7 @@ class JobWaits {
   std::optional<JobEvent> take(std::size_t at, const Answer& answer);
   std::optional<JobEvent> take_collected(std::size_t at, const Answer& answer);
   JobEvent end(std::size_t at, JobEvent event);
+  bool is_asking() const;
   Deadline until() const;
 
   Dialogue& dialogue_;

@@ -316,7 +316,7 @@ class AtATerminal(Jobs):
         terminal = self.terminal("call", "--detach-after", "1500ms", "slow", stdout_apart=True)
         self.daemon.asked("bridge/collect")
         self.daemon.ask("j1", {"message": "Well?"})
-        terminal.expect("\\[yes/no\\] ")
+        terminal.expect("\\[yes/no\\] \r\nmcp-nc: the call goes on")
         self.assertEqual(terminal.wait(), 75)
         self.assertEqual(terminal.popen.stdout.read(), b"j1\n")
         self.assertEqual(self.daemon.jobs["j1"].state, "input_required")
