@@ -52,7 +52,7 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
       }
       return dialogue.report(event.answer);
   }
-  console.print(make_visible_line(job) + "\n");
+  console.print((options.json ? job_params(job) : make_visible_line(job)) + "\n");
   return ExitCode::unfinished;
 }
 
@@ -78,7 +78,10 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
     console.print(options.json ? answer.payload + "\n" : make_visible_line(job->id) + "\n");
     return job->forgotten ? tell_forgotten(console, *job) : ExitCode::ok;
   }
-  if (job->forgotten) return tell_forgotten(console, *job);
+  if (job->forgotten) {
+    if (options.json) console.print(answer.payload + "\n");
+    return tell_forgotten(console, *job);
+  }
   return wait_for_result(dialogue, options, job->id);
 }
 

@@ -39,6 +39,13 @@ std::optional<SubmittedJob> read_submitted(std::string_view result) {
   return job;
 }
 
+std::string question_json(std::string_view job, const CollectedJob& asking) {
+  const std::string params =
+      asking.question_params.empty() ? "" : ",\"params\":" + asking.question_params;
+  return job_params(job, fmt::format(R"(,"question":{{"method":{}{}}})",
+                                     json::quote(asking.question_method), params));
+}
+
 std::optional<CollectedJob> read_collected(std::string_view result) {
   using Phase = CollectedJob::Phase;
   CollectedJob job;

@@ -41,6 +41,9 @@ struct CollectedJob {
   std::string error;   ///< likewise, if it has failed; neither: it was cancelled
 };
 
+/// What a job asks, for programs: `{"job":…,"question":{"method":…,"params":…}}`.
+std::string question_json(std::string_view job, const CollectedJob& asking);
+
 /// Nothing if it cannot be read.
 std::optional<CollectedJob> read_collected(std::string_view result);
 

@@ -18,6 +18,7 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
   switch (event.kind) {
     case JobEvent::Kind::ended: return present_end(dialogue, options, event, several);
     case JobEvent::Kind::asks:
+      if (options.json) dialogue.console().print(question_json(event.job, event.collected) + "\n");
       show_question(dialogue.console(), event.job, event.collected);
       return ExitCode::unfinished;
     case JobEvent::Kind::failed: return report_job_failure(dialogue, event.answer);

@@ -68,6 +68,8 @@ class Detached(Jobs):
         out, err = self.run_nc("call", "--detach-after", "100ms", "slow", code=75)
         self.assertEqual(out, "j1\n")
         self.assertEqual(err, "mcp-nc: the call goes on; its result: mcp-nc wait j1\n")
+        out, _ = self.run_nc("call", "--detach-after", "100ms", "--json", "slow", code=75)
+        self.assertEqual(json.loads(out), {"job": "j2"})
         self.assertEqual(self.daemon.jobs["j1"].state, "working")
 
     def test_a_tools_failure_and_a_servers_error_in_time_have_the_codes_of_call(self):
@@ -251,6 +253,8 @@ class Waiting(Jobs):
         self.assertEqual(out, "b:\ndone\n")
         for shown in ("job a asks", "Who are you?", "name: text, required", "1) Red (r)", "mcp-nc answer a"):
             self.assertIn(shown, err)
+        self.assertEqual(json.loads(self.run_nc("wait", "--json", "a", code=75)[0]),
+                         {"job": "a", "question": {"method": "elicitation/create", "params": NAME}})
         self.daemon.ask("a", {"messages": []}, method="sampling/createMessage")
         self.assertIn('sampling/createMessage {"messages": []}', self.run_nc("wait", "a", code=75)[1])
 
