@@ -68,7 +68,7 @@ void Listens::add(Client& client, const Frame& request) {
   hold(listen->filter);
   Listen& added = *listens_.emplace_back(std::move(listen));
   update();
-  if (is_told_of(added.filter.resources)) {
+  if (is_told_of(added.filter)) {
     acknowledge(client, added);
   } else {
     late_.set_at_latest(context_.loop.now() + longest_wait);
@@ -79,19 +79,25 @@ void Listens::acknowledge(Client& client, Listen& listen) {
   listen.is_acknowledged = true;
   // Whether an extension that MCP does not know is served is known to the upstream alone.
   SubscriptionFilter acknowledged = listen.filter;
-  acknowledged.extensions.clear();
+  std::erase_if(acknowledged.extensions, [this](const auto& extension) {
+    return !context_.session.honours(extension.first);
+  });
   client.channel.send_about(listen.raw_id, acknowledgement(listen.raw_id, acknowledged));
   feed(client, listen);
 }
 
 /// Whether a change of these would be told, or nothing more can be done for that.
-bool Listens::is_told_of(const SubscriptionFilter::Texts& uris) const {
+bool Listens::is_told_of(const SubscriptionFilter& filter) const {
+  const SubscriptionFilter::Texts& uris = filter.resources;
   const Session& session = context_.session;
   if (!session.is_modern() || session.record().server_stream == ServerStream::none) return true;
   const SubscriptionFilter* const told = session.listened_to();
-  if (uris.empty()) return true;
+  if (uris.empty() && filter.extensions.empty()) return true;
   return told != nullptr &&
-         std::includes(told->resources.begin(), told->resources.end(), uris.begin(), uris.end());
+         std::includes(told->resources.begin(), told->resources.end(), uris.begin(), uris.end()) &&
+         std::all_of(
+             filter.extensions.begin(), filter.extensions.end(),
+             [told](const auto& extension) { return told->extensions.contains(extension.first); });
 }
 
 void Listens::answer_subscribe(Client& client, const Frame& request) {
@@ -110,7 +116,9 @@ void Listens::answer_waiting(bool all) {
   for (Subscribing& one : std::exchange(subscribing_, {})) {
     Client* const client = context_.clients.find(one.client);
     if (client == nullptr) continue;
-    if (!all && !is_told_of({one.uri})) {
+    SubscriptionFilter wanted;
+    wanted.resources = {one.uri};
+    if (!all && !is_told_of(wanted)) {
       still_waiting.push_back(std::move(one));
       continue;
     }
@@ -122,8 +130,7 @@ void Listens::answer_waiting(bool all) {
   std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(subscribing_));
   for (const auto& listen : listens_) {
     Client* const client = context_.clients.find(listen->client);
-    if (client != nullptr && !listen->is_acknowledged &&
-        (all || is_told_of(listen->filter.resources)))
+    if (client != nullptr && !listen->is_acknowledged && (all || is_told_of(listen->filter)))
       acknowledge(*client, *listen);
   }
 }

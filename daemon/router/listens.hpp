@@ -83,7 +83,7 @@ class Listens final : public NotificationReaders {
     SteadyTime until{};  ///< with none: goes then
   };
 
-  bool is_told_of(const SubscriptionFilter::Texts& uris) const;
+  bool is_told_of(const SubscriptionFilter& filter) const;
   void acknowledge(Client& client, Listen& listen);
   void answer_waiting(bool all);
   SubscriptionFilter honoured(SubscriptionFilter asked) const;

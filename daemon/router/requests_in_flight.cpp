@@ -18,10 +18,6 @@ namespace {
 
 /// One that is being asked has a deadline of its own for the answer.
 constexpr std::chrono::milliseconds look_again{500};
-/// So many pages of a server's list of tools are read to know their headers.
-constexpr int max_tool_pages = 100;
-/// However many they are, and however slowly they come, a call waits so long for them.
-constexpr std::chrono::seconds longest_listing{30};
 
 Failure failure_of_end(Ending& ending, std::string_view malformed) {
   if (ending.failure) return std::move(*ending.failure);
@@ -35,6 +31,17 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
 }
 
 }  // namespace
+
+RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState& restorable,
+                                   EraTranslator& translator, RequestEvents& events)
+    : context_(context),
+      restorable_(restorable),
+      translator_(translator),
+      events_(events),
+      header_retry_(context, translator,
+                    {[this](std::string_view params) { start_own("tools/list", params); },
+                     [this](UpstreamId id) { return table_.find(id) != nullptr; },
+                     [this](UpstreamId id, const Failure& failure) { give_up(id, failure); }}) {}
 
 /// Whose it is, as this message of its client says.
 void RequestsInFlight::describe(PendingRequest& request, const Client& client,
@@ -122,47 +129,6 @@ void RequestsInFlight::refuse_unsendable(UpstreamId id, std::string_view header)
                               "stands for what the request has twice",
                               printable(header, 140))));
   events_.request_ended(*ended);
-}
-
-/// Whether a call was refused because its headers lack parameters of its tool (-32020): the tools
-/// are listed, and it is sent once more (MCP 2026-07-28, Streamable HTTP, "Client Behavior").
-bool RequestsInFlight::wants_tools_listed(UpstreamId id, Ending& ending) {
-  PendingRequest* const pending = table_.find(id);
-  if (pending == nullptr || !ending.failure || !ending.unanswered || pending->mirrored_again ||
-      pending->method != "tools/call" || !context_.session.mirrors_headers() ||
-      find_member(ending.failure->error_object, "code") != "-32020")
-    return false;
-  pending->mirrored_again = true;
-  awaiting_tools_.push_back(std::move(*ending.unanswered));
-  if (awaiting_tools_.size() > 1) return true;
-  listed_pages_ = 0;
-  listing_.set_after(longest_listing);
-  start_own("tools/list", {});
-  return true;
-}
-
-void RequestsInFlight::tools_listed(const Frame& response) {
-  if (awaiting_tools_.empty()) return;  // it came too late
-  const auto cursor = find_member(response.text(response.result), "nextCursor");
-  if (cursor && is_string(*cursor) && ++listed_pages_ < max_tool_pages) {
-    start_own("tools/list", fmt::format(R"({{"cursor":{}}})", *cursor));
-  } else {
-    mirror_again();
-  }
-}
-
-void RequestsInFlight::mirror_again() {
-  listing_.clear();
-  for (Outgoing& message : std::exchange(awaiting_tools_, {})) {
-    if (table_.find(message.id) == nullptr) continue;  // cancelled meanwhile
-    if (context_.session.is_open()) {
-      translator_.mirror_again(message);
-      context_.session.send(std::move(message));
-    } else {
-      give_up(message.id, failure_of(ErrorKind::session, Delivered::no,
-                                     "the session was lost while the tools were listed"));
-    }
-  }
 }
 
 void RequestsInFlight::remake(Outgoing& message, bool under_new_id) {
@@ -308,7 +274,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   }
   if (ended->is_own) {
     const Frame answer = translator_.toward_client(std::move(response), *ended);
-    if (ended->method == "tools/list") tools_listed(answer);
+    if (ended->method == "tools/list") header_retry_.listed(answer);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
@@ -347,7 +313,11 @@ void RequestsInFlight::progress(Frame notification) {
 }
 
 bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
-  if (is_suspended(origin)) return true;  // nobody sees it
+  if (is_suspended(origin)) {
+    if (notification.method == "notifications/message")
+      events_.suspended_told(origin, std::move(notification));
+    return true;
+  }
   Client* const client = context_.clients.find(table_.owner(origin));
   if (client == nullptr) return false;
   if (const PendingRequest* pending = table_.find(origin)) {
@@ -404,11 +374,12 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
     events_.suspended_ended(id, std::move(ending));
     return true;
   }
-  if (wants_tools_listed(id, ending)) return true;
+  PendingRequest* const pending = table_.find(id);
+  if (pending != nullptr && header_retry_.take(*pending, ending)) return true;
   const auto ended = take(id);
   if (!ended) return false;
   if (ended->is_own) {
-    if (ended->method == "tools/list") mirror_again();
+    if (ended->method == "tools/list") header_retry_.go_on();
     return true;
   }
   const Failure failure = failure_of_end(ending, ended->malformed);

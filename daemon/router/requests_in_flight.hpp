@@ -5,9 +5,9 @@
 #include <string_view>
 #include <variant>
 
-#include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
 #include "router/era_translator.hpp"
+#include "router/header_retry.hpp"
 #include "router/pending_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -27,6 +27,8 @@ class RequestEvents {
   virtual void input_required(UpstreamId id, const Frame& response) = 0;
   /// One that is suspended has come to this end, which is not told yet.
   virtual void suspended_ended(UpstreamId id, std::variant<Frame, Ending> end) = 0;
+  /// A log message has come about one that is suspended.
+  virtual void suspended_told(UpstreamId id, Frame message) = 0;
 
  protected:
   ~RequestEvents() = default;
@@ -48,12 +50,7 @@ class RequestsInFlight {
   using End = std::variant<Frame, Ending>;
 
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
-                   EraTranslator& translator, RequestEvents& events)
-      : context_(context),
-        restorable_(restorable),
-        translator_(translator),
-        events_(events),
-        listing_(context.loop, [this] { mirror_again(); }) {}
+                   EraTranslator& translator, RequestEvents& events);
 
   // To the upstream.
   /// REQUIRES: the session is open.
@@ -135,9 +132,6 @@ class RequestsInFlight {
   bool is_suspended(UpstreamId id) const;
   Taken take_in(Client& client, WaitingFrame waiting, bool takes_slot);
   void refuse_unsendable(UpstreamId id, std::string_view header);
-  bool wants_tools_listed(UpstreamId id, Ending& ending);
-  void tools_listed(const Frame& response);
-  void mirror_again();
   std::string send(UpstreamId id, const PendingRequest& request, Frame frame, const Client* client);
   std::optional<UpstreamId> set_aside(UpstreamId id);
   std::optional<PendingRequest> take(UpstreamId id);
@@ -149,9 +143,7 @@ class RequestsInFlight {
   EraTranslator& translator_;
   RequestEvents& events_;
   PendingRequests table_;
-  std::vector<Outgoing> awaiting_tools_;  ///< calls to be sent again when the tools are listed
-  int listed_pages_ = 0;
-  DeadlineTimer listing_;      ///< they wait no longer than that
+  HeaderRetry header_retry_;
   std::size_t suspended_ = 0;  ///< of the table
 };
 

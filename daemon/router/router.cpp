@@ -97,6 +97,10 @@ void Router::suspended_ended(UpstreamId id, RequestsInFlight::End end) {
   suspended_calls_.keep(id, std::move(end));
 }
 
+void Router::suspended_told(UpstreamId id, Frame message) {
+  suspended_calls_.keep_message(id, std::move(message));
+}
+
 void Router::question_answered(UpstreamId request, std::size_t place, const Frame* response) {
   input_rounds_.question_answered(request, place, response);
 }

@@ -182,16 +182,43 @@ bool SuspendedCalls::cancel(std::string_view raw_id) {
 void SuspendedCalls::keep(UpstreamId id, RequestsInFlight::End end) {
   Call& call = calls_.at(id);
   call.questions.clear();
-  call.held.set(size_of(end));
+  call.held.set(call.message_bytes + size_of(end));
   if (budget_.over()) {
     Ending overloaded;
     overloaded.failure = failure_of(ErrorKind::overloaded, Delivered::unknown,
                                     "the answer came while nobody waited for it, and too much is "
                                     "buffered (--max-buffered)");
     end = std::move(overloaded);
-    call.held.set(0);
+    call.held.set(call.message_bytes);
   }
   call.end = std::move(end);
+}
+
+void SuspendedCalls::drop_oldest_message(Call& call) {
+  const std::size_t bytes = call.messages.front().bytes.size();
+  call.messages.pop_front();
+  call.message_bytes -= bytes;
+  call.held.remove(bytes);
+  ++context_.statistics.dropped_notifications;
+}
+
+void SuspendedCalls::keep_message(UpstreamId id, Frame message) {
+  Call& call = calls_.at(id);
+  const std::size_t bytes = message.bytes.size();
+  if (budget_.over() || bytes > max_message_bytes) {
+    ++context_.statistics.dropped_notifications;
+    return;
+  }
+  call.messages.push_back(std::move(message));
+  call.message_bytes += bytes;
+  call.held.add(bytes);
+  while (call.messages.size() > max_messages || call.message_bytes > max_message_bytes)
+    drop_oldest_message(call);
+}
+
+void SuspendedCalls::pass_messages_on(UpstreamId id, Call& call) {
+  call.held.remove(std::exchange(call.message_bytes, 0));
+  for (Frame& message : std::exchange(call.messages, {})) in_flight_.pass_on(id, message);
 }
 
 void SuspendedCalls::request_ending(UpstreamId id) {
@@ -240,6 +267,7 @@ void SuspendedCalls::go_on(UpstreamId id, Client& client, const WaitingFrame& re
   Call& call = calls_.at(id);
   states_.erase(std::exchange(call.state, {}));
   in_flight_.resume(id, client, request);
+  pass_messages_on(id, call);
   if (call.end) {
     in_flight_.end(id, std::move(*std::exchange(call.end, std::nullopt)));
     return;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,12 +31,15 @@ namespace bridge {
 ///
 /// Owned by the router; the loop's thread only. Bounds: --client-inflight suspended calls of a
 /// user,
-/// --max-inflight in all; of each max_rounds, and max_questions that wait; what is kept of them
-/// counts against --max-buffered. Each ends after --input-wait.
+/// --max-inflight in all; of each max_rounds, max_questions that wait and max_messages; what is
+/// kept of them counts against --max-buffered. Each ends after --input-wait.
 class SuspendedCalls {
  public:
   static constexpr unsigned max_rounds = 16;
   static constexpr std::size_t max_questions = max_input_requests;
+  /// Of the log messages of a suspended call the newest are kept.
+  static constexpr std::size_t max_messages = 64;
+  static constexpr std::size_t max_message_bytes = 64u << 10;
   /// A server that asks for several things at once does so in messages of their own.
   static constexpr std::chrono::milliseconds gathering_time{10};
 
@@ -49,6 +53,8 @@ class SuspendedCalls {
   bool cancel(std::string_view raw_id);
   /// What came of a suspended call is kept for who takes it over.
   void keep(UpstreamId id, RequestsInFlight::End end);
+  /// So is a log message about it; of those the ones of its retry's level are passed on.
+  void keep_message(UpstreamId id, Frame message);
   /// The call is in flight no more.
   void request_ending(UpstreamId id);
   /// The session was lost. The next one counts its ids anew.
@@ -74,6 +80,8 @@ class SuspendedCalls {
 
     std::string state;                ///< empty: a client waits for it
     std::vector<Question> questions;  ///< those with a key are asked, if it is suspended
+    std::deque<Frame> messages;       ///< came while no client waited
+    std::size_t message_bytes = 0;
     unsigned rounds = 0;
     std::optional<RequestsInFlight::End> end;
     SteadyTime due{};  ///< when its questions are asked, or were to be answered
@@ -91,6 +99,8 @@ class SuspendedCalls {
   void go_on(UpstreamId id, Client& client, const WaitingFrame& request,
              const std::vector<InputResponse>& responses);
   void refuse(Client& client, const Frame& request, std::string_view reason);
+  void pass_messages_on(UpstreamId id, Call& call);
+  void drop_oldest_message(Call& call);
   void give_up(UpstreamId id, std::string_view reason);
   void expire();
 

@@ -112,6 +112,8 @@ class Session final : public UpstreamEvents,
   std::string_view target() const { return upstream_.target(); }
   /// What a modern server tells of now; null: nothing.
   const SubscriptionFilter* listened_to() const { return listen_.listened_to(); }
+  /// Whether it has acknowledged this member of that, which is of an extension.
+  bool honours(std::string_view extension) const { return listen_.honours(extension); }
   /// What of a modern server is listened for from now on, with these capabilities (JSON).
   void listen_for(SubscriptionFilter filter, std::string capabilities) {
     listen_.want(std::move(filter), std::move(capabilities));

@@ -94,7 +94,7 @@ UpstreamId UpstreamListen::stream_of(std::optional<UpstreamId> origin, const Fra
 
 std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& notification) {
   if (notification.method == "notifications/subscriptions/acknowledged") {
-    acknowledged(stream);
+    acknowledged(stream, notification);
     return std::nullopt;
   }
   if (notification.method == "notifications/cancelled") {
@@ -111,7 +111,7 @@ std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& 
   return is_news ? std::optional(std::move(line)) : std::nullopt;
 }
 
-void UpstreamListen::acknowledged(UpstreamId stream) {
+void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgement) {
   if (stream != next_) return;
   const bool is_resumed = had_stream_ && now_ == UpstreamId{};
   had_stream_ = true;
@@ -125,6 +125,11 @@ void UpstreamListen::acknowledged(UpstreamId stream) {
   }
   now_ = std::exchange(next_, UpstreamId{});
   acknowledged_ = asked_;
+  honoured_extensions_.clear();
+  const auto honoured = read_acknowledged(acknowledgement);
+  if (const auto* filter = std::get_if<SubscriptionFilter>(&honoured)) {
+    for (const auto& [name, value] : filter->extensions) honoured_extensions_.insert(name);
+  }
   set_state(ServerStream::open);
   events_.listen_acknowledged();
   if (is_resumed) events_.listen_resumed(asked_);

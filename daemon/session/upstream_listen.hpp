@@ -71,13 +71,17 @@ class UpstreamListen {
   const SubscriptionFilter* listened_to() const {
     return now_ != UpstreamId{} ? &acknowledged_ : nullptr;
   }
+  /// Whether the server has acknowledged this member of it, which is of an extension.
+  bool honours(std::string_view extension) const {
+    return now_ != UpstreamId{} && honoured_extensions_.contains(extension);
+  }
 
  private:
   SteadyTime soonest() const;
   void start();
   void over(UpstreamId stream, bool refused);
   void give_up(UpstreamId& stream);
-  void acknowledged(UpstreamId stream);
+  void acknowledged(UpstreamId stream, const Frame& acknowledgement);
   void set_state(ServerStream state);
 
   EventLoop& loop_;
@@ -88,6 +92,7 @@ class UpstreamListen {
   SubscriptionFilter wanted_;
   SubscriptionFilter asked_;         ///< of the newest stream
   SubscriptionFilter acknowledged_;  ///< of now_
+  SubscriptionFilter::Texts honoured_extensions_;
   std::string capabilities_ = "{}";
   bool is_open_ = false;     ///< the session is
   bool had_stream_ = false;  ///< in this session: one that was acknowledged

@@ -132,6 +132,39 @@ TEST_CASE("a legacy client that unsubscribes leaves a listen what it listens for
   CHECK(t.upstream.count("resources/unsubscribe") == 1);
 }
 
+TEST_CASE("a member of an extension is acknowledged if the server has acknowledged it") {
+  RouterFixture t;
+  t.upstream.modern_possible = true;
+  t.in_turn([&] { t.session.require(); });
+  t.upstream.answer(
+      t.upstream.id_of("server/discover"),
+      R"({"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"com.example/x":{}}}})");
+  const auto acknowledges = [&](std::string_view filter) {
+    const UpstreamId id = t.upstream.id_of("subscriptions/listen");
+    t.upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{}}}}})",
+            value_of(id), filter),
+        id);
+  };
+  FakeClient& client = t.connect();
+  t.send(
+      client,
+      fmt::format(
+          R"({{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{{{},"notifications":{{"a":["x"],"b":[1]}}}}}})",
+          meta));
+  t.advance(1s);
+  CHECK(client.lines.empty());
+  SUBCASE("once it says so") {
+    acknowledges(R"({"a":["x"]})");
+    CHECK(has(client.take_line(), R"("notifications":{"a":["x"]})"));
+  }
+  SUBCASE("and by none if it says nothing for 5 s") {
+    t.advance(5s);
+    CHECK(has(client.take_line(), R"("notifications":{})"));
+  }
+}
+
 TEST_CASE("who does not read is told no more than what it can hold, and the rest later") {
   Open t;
   FakeClient& client = t.connect();

@@ -171,3 +171,45 @@ TEST_CASE("a retry without the answer is asked again, with another state") {
   t.retry(t.client, "2", second);
   CHECK(t.responses() == answer_of("77"));
 }
+
+TEST_CASE("log messages that come while nobody waits are for the retry, from its level on") {
+  OneModern t;
+  const std::string state = t.ask_about();
+  const auto log = [&](std::string_view level, std::string_view data) {
+    t.upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{}","data":"{}"}}}})",
+            level, data),
+        t.call_id);
+  };
+  log("debug", "first");
+  log("warning", "second");
+  SUBCASE("the newest 64") {
+    for (unsigned more = 0; more < SuspendedCalls::max_messages; ++more) log("error", "more");
+  }
+  SUBCASE("so many bytes of them") {
+    log("error", std::string(SuspendedCalls::max_message_bytes - 1000, 'x'));
+    log("error", std::string(1000, 'y'));
+    log("error", std::string(SuspendedCalls::max_message_bytes, 'z'));
+  }
+  SUBCASE("all of them, if they are few") {}
+  const std::size_t kept = t.budget.used();
+  CHECK(kept <= SuspendedCalls::max_message_bytes + 64 * 1024);
+  CHECK(t.client.lines.empty());
+  t.send(
+      t.client,
+      fmt::format(
+          R"({{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"t","requestState":"{}","inputResponses":{{"1":{{}}}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/logLevel":"info"}}}}}})",
+          state));
+  const Lines lines = t.client.take_lines();
+  REQUIRE_FALSE(lines.empty());
+  for (const std::string& line : lines) CHECK_FALSE(contains(line, "first"));
+  if (lines.size() == 1) {
+    CHECK((contains(lines[0], "second") || contains(lines[0], "yyy")));
+  } else {
+    CHECK(lines.size() == SuspendedCalls::max_messages);
+  }
+  t.answer_call("t");
+  CHECK(t.has_nothing_left());
+  CHECK(t.budget.used() == 0);
+}
