@@ -11,9 +11,9 @@ struct ServerPage {
   std::string name;
   std::string title;
   std::string version;
-  std::string era;               ///< `legacy` or `modern`
+  std::string era;  ///< `legacy` or `modern`
   std::string protocol_version;
-  std::string capabilities;      ///< JSON
+  std::string capabilities;  ///< JSON
   std::string instructions;
 };
 

@@ -126,8 +126,7 @@ void ToolLookup::page_came() {
     return;
   }
   if (list_.is_whole()) {
-    for (Waiting& one : std::exchange(waiting_, {}))
-      one.reply(reply_from(one.id, one.name, list_));
+    for (Waiting& one : std::exchange(waiting_, {})) one.reply(reply_from(one.id, one.name, list_));
   } else {
     fail_all(failure_of(ErrorKind::too_large, Delivered::unknown,
                         "the server's list of tools is too long to be kept"));
