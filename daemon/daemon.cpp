@@ -1,12 +1,13 @@
 #include "daemon.hpp"
 
 #include <csignal>
-#include <set>
 #include <utility>
 
 #include "base/start_error.hpp"
 #include "control/describe_state.hpp"
+#include "handover/signals.hpp"
 #include "make_upstream.hpp"
+#include "options/changeable_options.hpp"
 #include "target_hash.hpp"
 
 namespace bridge {
@@ -17,7 +18,8 @@ constexpr std::chrono::milliseconds delete_time{2500};
 /// What the service manager is told to allow over the grace.
 constexpr std::chrono::milliseconds end_timeout = 2 * delete_time;
 
-ListeningSocket take_socket(const SocketOptions& options) {
+ListeningSocket take_socket(const SocketOptions& options, const Beginning& beginning) {
+  if (beginning.earlier) return ListeningSocket::kept(beginning.earlier->socket, options);
   if (auto inherited = ListeningSocket::inherited()) return std::move(*inherited);
   return ListeningSocket::open(options);
 }
@@ -30,36 +32,76 @@ void warn_about_log(const LogOptions& options, Log& log) {
       options.level == LogLevel::debug ? "" : " at --log-level debug, which is not set");
 }
 
+Supervision supervision_of(const Beginning& beginning) {
+  if (!beginning.earlier) return take_supervision();
+  const HandoverStart& start = beginning.earlier->start;
+  Supervision supervision;
+  supervision.notify_socket = start.notify_socket;
+  if (start.watchdog > 0) supervision.watchdog = std::chrono::microseconds(start.watchdog);
+  return supervision;
+}
+
+ClientIdSource client_ids_of(const Beginning& beginning) {
+  return ClientIdSource(
+      static_cast<ClientId>(beginning.earlier ? beginning.earlier->start.last_client : 0));
+}
+
+/// With --state-dir. An upgrade does not fail for it: then what was handed over is all there is.
+std::unique_ptr<DurableState> state_of(const Beginning& beginning, const std::string& folder,
+                                       Log& log,
+                                       const std::function<std::unique_ptr<DurableState>()>& make) {
+  if (folder.empty()) return nullptr;
+  try {
+    return make();
+  } catch (const StartError& error) {
+    if (!beginning.earlier) throw;
+    log.event(LogLevel::error, "state", "nothing is kept any more: {}", error.what());
+    return nullptr;
+  }
+}
+
 }  // namespace
 
-Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log)
+Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning, Log& log)
     : options_(std::move(parsed.options)),
       given_(std::move(parsed.given)),
       read_again_(std::move(read_again)),
+      beginning_(std::move(beginning)),
+      supervision_(supervision_of(beginning_)),
       log_(log),
       flush_(loop_, [this] { flush(); }),
       budget_(options_.max_buffered),
       feed_(options_.ring, loop_.clock()),
+      client_ids_(client_ids_of(beginning_)),
       upstream_(make_upstream(loop_, options_.upstream, budget_, log_)),
       session_(loop_, ids_, *upstream_, log_, options_.session),
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
       control_(loop_, router_, session_, *upstream_, feed_),
       tools_(loop_, client_ids_, router_, session_),
-      state_(options_.state.folder.empty()
-                 ? nullptr
-                 : std::make_unique<DurableState>(loop_, options_.state,
-                                                  hash_of_target(options_.upstream), feed_, ids_,
-                                                  session_, router_, *upstream_, log_)),
+      state_(state_of(beginning_, options_.state.folder, log_,
+                      [this] {
+                        return std::make_unique<DurableState>(
+                            loop_, options_.state, hash_of_target(options_.upstream), feed_, ids_,
+                            session_, router_, *upstream_, log_);
+                      })),
       signals_(loop_.context(), SIGTERM, SIGINT, SIGHUP),
       clients_(
           ConnectionContext{
               loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
-          router_, take_socket(options_.socket), options_.peers, options_.max_connections()),
+          router_, take_socket(options_.socket, beginning_), options_.peers,
+          options_.max_connections()),
       metrics_(loop_, router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
-      supervisor_(loop_, take_supervision(), log_),
+      supervisor_(loop_, supervision_, log_),
       heap_(loop_, budget_),
+      upgrade_(loop_, *this, log_),
       grace_(loop_, [this] { end_shutdown(); }),
-      last_moment_(loop_, [this] { loop_.stop(); }) {
+      last_moment_(loop_,
+                   [this] {
+                     is_over_ = true;
+                     loop_.stop();
+                   }),
+      answers_(std::move(parsed.answers)) {
+  signals_.add(SIGUSR2);
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
@@ -105,27 +147,38 @@ void Daemon::keep_state() {
 void Daemon::look_around() {
   tell_state();
   heap_.look();
+  upgrade_.look();
 }
 
 int Daemon::run() {
-  upstream_->start();
+  const bool goes_on = beginning_.earlier.has_value();
+  if (goes_on) {
+    go_on();
+  } else {
+    upstream_->start();
+  }
   wait_for_signal();
   clients_.start();
   if (face_) face_->start();
-  log_.event(LogLevel::info, "started", "mcp-bridged {} serves {} on {}", MCP_BRIDGE_VERSION,
-             upstream_->target(), clients_.socket_name());
+  log_.event(LogLevel::info, goes_on ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
+             MCP_BRIDGE_VERSION, goes_on ? "goes on serving" : "serves", upstream_->target(),
+             clients_.socket_name());
   warn_about_upstream(options_.upstream, log_);
   if (!options_.unused_upstream.empty())
     log_.event(LogLevel::warning, "unused upstream", "{}", options_.unused_upstream);
   warn_about_log(options_.log, log_);
   {
     const EventLoop::Turn turn(loop_);
-    if (state_) state_->take_up_session();
+    if (state_ && !goes_on) state_->take_up_session();
     router_.start();
     if (metrics_file_) metrics_file_->start();
     supervisor_.ready();
   }
-  loop_.run();
+  if (goes_on) let_all_signals_come();
+  for (loop_.run(); upgrade_.is_ready() && !is_over_; loop_.run()) {
+    replace();
+    if (is_over_) break;
+  }
   return exit_code_;
 }
 
@@ -141,6 +194,8 @@ void Daemon::wait_for_signal() {
     const EventLoop::Turn turn(loop_);
     if (signal == SIGHUP) {
       if (!ending_) reload();
+    } else if (signal == SIGUSR2) {
+      if (!ending_) upgrade_.begin();
     } else if (ending_) {
       end_at_once(signal);
     } else {
@@ -158,11 +213,6 @@ void Daemon::reload() {
 
 // Session and clients stay. Whatever is wrong in the new options, nothing of them is taken.
 void Daemon::take_options_again() {
-  static const std::set<std::string> changeable = {
-      "--header",         "--connect-timeout", "--request-timeout", "--request-max",
-      "--stream-retries", "--connect-wait",    "--keepalive",       "--grace",
-      "--orphans",        "--park-requests",   "--input-wait",      "--log-level",
-      "--log-format",     "--log-bodies"};
   ParsedOptions parsed;
   try {
     parsed = read_again_();
@@ -170,18 +220,8 @@ void Daemon::take_options_again() {
     log_.event(LogLevel::error, "reload", "SIGHUP: nothing was changed: {}", error.what());
     return;
   }
-  std::set<std::string> names;
-  for (const auto* given : {&given_, &parsed.given}) {
-    for (const auto& [name, value] : *given) names.insert(name);
-  }
-  for (const std::string& name : names) {
-    const auto before = given_.find(name);
-    const auto now = parsed.given.find(name);
-    const bool same =
-        before != given_.end() && now != parsed.given.end() && before->second == now->second;
-    if (!same && !changeable.contains(name))
-      log_.event(LogLevel::warning, "reload", "SIGHUP: {} changes only with a restart", name);
-  }
+  for (const std::string& name : unchangeable_changes(given_, parsed.given))
+    log_.event(LogLevel::warning, "reload", "SIGHUP: {} changes only with a restart", name);
   upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);
@@ -196,6 +236,7 @@ void Daemon::take_options_again() {
 // session is ended, and everybody is left.
 void Daemon::begin_shutdown(int signal) {
   ending_ = true;
+  upgrade_.cancel();
   log_.event(LogLevel::info, "ending", "ending after signal {}: {} requests in flight have {} ms",
              signal, router_.in_flight(), options_.grace.count());
   supervisor_.stopping(options_.grace + end_timeout);
@@ -239,11 +280,13 @@ void Daemon::leave() {
                "{} notifications were not taken by any client and are lost", untaken);
   }
   log_.event(LogLevel::info, "ended", "ended");
+  is_over_ = true;
   loop_.stop();
 }
 
 void Daemon::end_at_once(int signal) {
   exit_code_ = 128 + signal;
+  is_over_ = true;
   loop_.stop();
 }
 

@@ -17,24 +17,34 @@
 #include "downstream/unix/unix_clients.hpp"
 #include "durable/durable_state.hpp"
 #include "event/event_loop.hpp"
+#include "handover/handover_state.hpp"
+#include "handover/upgrade.hpp"
 #include "notifications/notification_feed.hpp"
 #include "options/options.hpp"
 #include "process/heap_trimmer.hpp"
+#include "process/process_start.hpp"
 #include "router/router.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
 
+/// How the process began.
+struct Beginning {
+  const ProcessStart& process;             ///< outlives the daemon
+  std::string program;                     ///< the path as it was started
+  std::optional<HandoverState> earlier{};  ///< of the image of the program that was here before
+};
+
 /// Owns all parts, in the order in which they may know one another: what stands later refers to
 /// what stands before, and is destroyed first. One thread runs everything.
-class Daemon {
+class Daemon final : private Upgradable {
  public:
   /// Reads the options again, as at the start; throws StartError.
   using ReadOptions = std::function<ParsedOptions()>;
 
   /// Takes the socket; throws StartError if it cannot be had.
-  Daemon(ParsedOptions parsed, ReadOptions read_again, Log& log);
+  Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning, Log& log);
 
   /// Serves until a signal ends it. Returns the exit code.
   int run();
@@ -53,9 +63,23 @@ class Daemon {
   void leave();
   void end_at_once(int signal);
 
+  // Another image of the program: daemon_upgrade.cpp.
+  void go_on();
+  void go_on_with_clients(HandoverState& state);
+  void replace();
+  HandoverState state_to_hand_over() override;
+  void hold() override;
+  bool is_quiet() const override;
+  void end_unfinished() override;
+  void release() override;
+  void stop_for_upgrade() override { loop_.stop(); }
+  std::chrono::milliseconds grace() const override { return options_.grace; }
+
   Options options_;
   std::map<std::string, std::string> given_;
   ReadOptions read_again_;
+  Beginning beginning_;
+  const Supervision supervision_;
   Log& log_;
   EventLoop loop_;
   Deferred flush_;  ///< writes what was queued for clients
@@ -76,10 +100,13 @@ class Daemon {
   std::unique_ptr<MetricsFile> metrics_file_;  ///< --metrics-file
   Supervisor supervisor_;
   HeapTrimmer heap_;
+  Upgrade upgrade_;
   std::optional<Session::State> told_state_;  ///< to the service manager
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
+  std::map<std::string, std::string> answers_;  ///< of the terminal; secret
   bool ending_ = false;
+  bool is_over_ = false;  ///< the loop is not to run again
   int exit_code_ = 0;
 };
 

@@ -3,13 +3,20 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <utility>
 
 #include "base/journal.hpp"
 #include "base/start_error.hpp"
 #include "daemon.hpp"
 #include "downstream/unix/start_refusal.hpp"
+#include "handover/handover_start.hpp"
+#include "handover/program_file.hpp"
+#include "make_upstream.hpp"
+#include "options/changeable_options.hpp"
 #include "options/descriptor_shares.hpp"
 #include "options/options.hpp"
+#include "process/descriptor_limit.hpp"
 #include "process/first_process.hpp"
 #include "process/process_start.hpp"
 #include "process/standard_descriptors.hpp"
@@ -29,8 +36,38 @@ void complain(const char* prefix, const char* what) {
   std::fprintf(stderr, "%smcp-bridged: %s%s\n", journal ? "<3>" : "", prefix, what);
 }
 
-int run(bridge::ProcessStart& start) {
-  bridge::ParsedOptions parsed = bridge::parse_options(start.argc(), start.argv());
+/// Whether the state of another image of the program could be gone on with: it is told so by what
+/// stands in it.
+int answer_check(const bridge::HandoverState& state, const bridge::ParsedOptions& parsed) {
+  const std::string changed = bridge::changed_for_good(state.start.given, parsed.given);
+  if (!changed.empty())
+    throw bridge::StartError(bridge::exit_code::configuration,
+                             "what changes only with a restart has changed: " + changed);
+  // What reads files and may find them wrong; nothing of it is started.
+  bridge::Log log(bridge::LogLevel::off);
+  bridge::EventLoop loop;
+  bridge::ByteBudget budget(parsed.options.max_buffered);
+  bridge::make_upstream(loop, parsed.options.upstream, budget, log);
+  if (parsed.options.face.address) bridge::HttpFace::check_files(parsed.options.face);
+  std::puts(state.start.proof.c_str());
+  return 0;
+}
+
+/// The options as the earlier image of the program had taken them.
+bridge::ParsedOptions parse_again(bridge::ProcessStart& start,
+                                  const bridge::HandoverStart& earlier) {
+  start.continue_from(earlier.arguments, earlier.environment);
+  bridge::ParsedOptions before;
+  before.answers = earlier.answers;
+  bridge::ParsedOptions parsed = bridge::parse_options(start.argc(), start.argv(), &before);
+  parsed.answers = earlier.answers;
+  return parsed;
+}
+
+int run(bridge::ProcessStart& start, std::optional<bridge::HandedOver> handed) {
+  bridge::ParsedOptions parsed = handed ? parse_again(start, handed->state.start)
+                                        : bridge::parse_options(start.argc(), start.argv());
+  if (handed && handed->only_check) return answer_check(handed->state, parsed);
   if (parsed.informed) {
     std::fputs(parsed.informed->text.c_str(), stdout);
     return 0;
@@ -41,11 +78,23 @@ int run(bridge::ProcessStart& start) {
   }
   bridge::let_be_inspected(parsed.options.debuggable);
   bridge::Log log(parsed.options.log);
+  bridge::Beginning beginning{start, {}};
+  if (handed) {
+    const bridge::HandoverStart& earlier = handed->state.start;
+    beginning.program = earlier.program;
+    bridge::name_process(earlier.program);
+    if (parsed.options.face.address && earlier.face_listener != bridge::KeptSocket::none)
+      parsed.options.face.kept_listener = static_cast<int>(earlier.face_listener);
+    bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});
+    beginning.earlier = std::move(handed->state);
+  } else {
+    beginning.program = bridge::program_as_started(start.arguments().at(0));
+  }
   bridge::share_descriptors(parsed.options, log);
   bridge::Daemon daemon(
       parsed,
       [&start, &parsed] { return bridge::parse_options(start.argc(), start.argv(), &parsed); },
-      log);
+      std::move(beginning), log);
   return daemon.run();
 }
 
@@ -57,14 +106,21 @@ int main(int argc, char** argv) {
   bridge::let_be_inspected(false);
   bridge::ProcessStart start(argc, argv);
   start.redact_originals();
-  bridge::leave_first_process_behind();
+  std::optional<bridge::HandedOver> handed;
+  try {
+    handed = bridge::handed_over(argc, argv);
+  } catch (const bridge::StartError& error) {
+    complain("", error.what());
+    return error.code();
+  }
+  if (!handed) bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of whoever writes it
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended
   const bridge::StartRefusal refusal;
   try {
-    return run(start);
+    return run(start, std::move(handed));
   } catch (const bridge::StartError& error) {
     complain("", error.what());
     refusal.tell_waiting_clients(error.code());

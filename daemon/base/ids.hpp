@@ -38,10 +38,15 @@ class UpstreamIdSource {
 /// the transports on the clients' side.
 class ClientIdSource {
  public:
+  /// The first one comes after `last`.
+  explicit ClientIdSource(ClientId last = {}) : last_(value_of(last)) {}
+
   ClientId next() { return static_cast<ClientId>(++last_); }
+  /// The last one that was handed out.
+  ClientId last() const { return static_cast<ClientId>(last_); }
 
  private:
-  std::uint64_t last_ = 0;
+  std::uint64_t last_;
 };
 
 }  // namespace bridge

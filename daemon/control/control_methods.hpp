@@ -25,6 +25,7 @@ class ControlMethods final : public Control {
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
   /// The name under which the ring goes on, if it does.
   void set_instance(std::string instance) { instance_ = std::move(instance); }
+  const std::string& instance() const { return instance_; }
   /// What is told of the state; without it there is none.
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 

@@ -131,6 +131,11 @@ void DurableState::restore() {
   }
 }
 
+void DurableState::session_goes_on() {
+  kept_ = {};
+  if (!goes_on_) log_.begin();
+}
+
 void DurableState::take_up_session() {
   SessionReplay replay = std::exchange(kept_.session, {});
   KeptSession& kept = replay.kept;

@@ -31,6 +31,8 @@ class DurableState final : private RingJournal, private StateSource {
 
   /// Goes on with the session that was kept, if there is one. Once, before any client.
   void take_up_session();
+  /// Instead: an earlier image of the program has handed it over. Once, before any client.
+  void session_goes_on();
 
   /// Whatever has changed since is written. Called before any client is told of anything, and at
   /// the end of each turn.

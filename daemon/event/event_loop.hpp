@@ -40,6 +40,14 @@ class EventLoop {
   /// Runs until stop(), or until nothing can happen any more.
   void run() { context_.run(); }
   void stop() { context_.stop(); }
+  /// After stop(): does what the kernel has said already, but no more than so much of it, since
+  /// somebody may go on talking; then run() may go on. Not from the loop.
+  void settle() {
+    context_.restart();
+    for (int done = 0; done < 1000 && context_.poll_one() > 0; ++done) {
+    }
+    context_.restart();
+  }
   /// For what waits for the kernel: descriptors, signals.
   asio::io_context& context() { return context_; }
 

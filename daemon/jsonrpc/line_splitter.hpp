@@ -38,6 +38,23 @@ class LineSplitter {
     end_line(sink);
   }
 
+  /// What of a line that is not complete another splitter is to go on with.
+  struct Rest {
+    std::string pending;
+    bool discarding = false;  ///< it was over the limit, and its end has not come
+
+    template <class Fields>
+    void each_field(Fields&& fields) {
+      fields(pending, discarding);
+    }
+    bool operator==(const Rest&) const = default;
+  };
+  Rest rest() const { return {pending_, discarding_}; }
+  void go_on_with(Rest rest) {
+    pending_ = std::move(rest.pending);
+    discarding_ = rest.discarding;
+  }
+
   /// Bytes held of a line that is not complete.
   std::size_t pending_bytes() const { return pending_.size(); }
 

@@ -45,6 +45,11 @@ struct RingReader {
   Sequence next{};           ///< the next one to write
   Sequence acknowledged{};   ///< all before this were seen to be read by the client
   Sequence first{};          ///< where its reading began
+
+  template <class Fields>
+  void each_field(Fields&& fields) {
+    fields(joined, next, acknowledged, first);
+  }
 };
 
 /// The one store of session notifications (BEHAVIOUR, "Ring"). Pure: no sockets, no clocks of its
@@ -77,6 +82,11 @@ class Ring {
 
   /// A reader that begins with all that nobody has taken.
   RingReader join(WallTime now);
+  /// A reader of the ring whose entries were restored here goes on where it was.
+  RingReader rejoin(RingReader reader) {
+    reader.number = ++readers_;
+    return reader;
+  }
 
   /// The next entry for this reader, at or before `until`; null if there is none. Moves the reader
   /// over what is not for it. `lost` grows by the entries that were pushed out before it came.

@@ -13,8 +13,6 @@
 #include <exception>
 #include <utility>
 
-#include "process/spawn_shell.hpp"
-
 namespace bridge {
 namespace {
 
@@ -33,8 +31,11 @@ void reap_later(EventLoop& loop, pid_t pid, int pidfd) {
 
 CommandRun::CommandRun(EventLoop& loop, const std::string& command, const CommandLimits& limits,
                        Done done)
+    : CommandRun(loop, spawn_shell(command, limits.descriptors), limits, std::move(done)) {}
+
+CommandRun::CommandRun(EventLoop& loop, const SpawnedShell& shell, const CommandLimits& limits,
+                       Done done)
     : loop_(loop), limits_(limits), done_(std::move(done)), deadline_(loop, [this] { finish(); }) {
-  const SpawnedShell shell = spawn_shell(command, limits.descriptors);
   if (shell.error != 0) {
     output_.fault = fmt::format("cannot be started: {}", std::strerror(shell.error));
     deadline_.set(loop_.now());

@@ -12,6 +12,7 @@
 
 #include "event/deadline_timer.hpp"
 #include "event/descriptor_watch.hpp"
+#include "process/spawn_shell.hpp"
 
 namespace bridge {
 
@@ -38,6 +39,8 @@ class CommandRun {
   using Done = std::function<void(const CommandOutput&)>;
 
   CommandRun(EventLoop& loop, const std::string& command, const CommandLimits& limits, Done done);
+  /// Of a process that was just started, or could not be.
+  CommandRun(EventLoop& loop, const SpawnedShell& shell, const CommandLimits& limits, Done done);
   ~CommandRun();
   CommandRun(const CommandRun&) = delete;
   CommandRun& operator=(const CommandRun&) = delete;

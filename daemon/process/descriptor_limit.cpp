@@ -28,6 +28,10 @@ rlimit raise_descriptor_limit(std::size_t needed) {
   return before;
 }
 
+void limit_descriptors(const rlimit& limit) {
+  if (limit.rlim_max > 0) setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 std::size_t descriptor_limit() {
   rlimit now{};
   return getrlimit(RLIMIT_NOFILE, &now) == 0 ? static_cast<std::size_t>(now.rlim_cur) : 1024;

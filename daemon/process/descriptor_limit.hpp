@@ -26,4 +26,7 @@ rlimit raise_descriptor_limit(std::size_t needed);
 /// The soft limit now.
 std::size_t descriptor_limit();
 
+/// Sets the limit; nothing if both are 0, which says that it is not known.
+void limit_descriptors(const rlimit& limit);
+
 }  // namespace bridge

@@ -55,12 +55,30 @@ std::vector<std::pair<std::size_t, std::size_t>> secret_parts(std::string_view p
   return parts;
 }
 
+std::vector<std::string> redacted(std::vector<std::string> arguments) {
+  const std::vector<std::string> given = arguments;
+  for (std::size_t i = 1; i < given.size() && given[i] != "--"; ++i) {
+    for (const auto& [begin, length] : secret_parts(given[i - 1], given[i]))
+      arguments[i].replace(begin, length, length, redaction);
+  }
+  return arguments;
+}
+
 ProcessStart::ProcessStart(int argc, char** argv)
     : original_arguments_(argv), original_environ_(environ), arguments_(argv, argv + argc) {
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     original_environment_.push_back(*variable);
     environment_.emplace_back(*variable);
   }
+  argument_pointers_ = pointers_to(arguments_);
+  environment_pointers_ = pointers_to(environment_);
+  environ = environment_pointers_.data();
+}
+
+void ProcessStart::continue_from(std::vector<std::string> arguments,
+                                 std::vector<std::string> environment) {
+  arguments_ = std::move(arguments);
+  environment_ = std::move(environment);
   argument_pointers_ = pointers_to(arguments_);
   environment_pointers_ = pointers_to(environment_);
   environ = environment_pointers_.data();
@@ -78,6 +96,10 @@ void ProcessStart::redact_originals() {
     for (const auto& [begin, length] : secret_parts(arguments_[i - 1], arguments_[i]))
       std::memset(original_arguments_[i] + begin, redaction, length);
   }
+}
+
+void name_process(const std::string& program) {
+  prctl(PR_SET_NAME, program.substr(program.rfind('/') + 1).c_str(), 0, 0, 0);
 }
 
 void let_be_inspected(bool may) { prctl(PR_SET_DUMPABLE, may ? 1 : 0, 0, 0, 0); }

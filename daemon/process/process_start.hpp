@@ -21,6 +21,10 @@ class ProcessStart {
   ProcessStart(const ProcessStart&) = delete;
   ProcessStart& operator=(const ProcessStart&) = delete;
 
+  /// The start of an earlier image of the program in this process takes the place of its own.
+  void continue_from(std::vector<std::string> arguments, std::vector<std::string> environment);
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
   int argc() const { return static_cast<int>(arguments_.size()); }
   /// Ends with a null pointer, as main's.
   char** argv() { return argument_pointers_.data(); }
@@ -45,6 +49,13 @@ class ProcessStart {
 /// it, which may be the option that this one is the value of. Pure.
 std::vector<std::pair<std::size_t, std::size_t>> secret_parts(std::string_view previous,
                                                               std::string_view argument);
+
+/// The same arguments with what may be secret in them blotted out. Pure.
+std::vector<std::string> redacted(std::vector<std::string> arguments);
+
+/// What the process is called where only its name is shown: of an image that was executed by its
+/// descriptor the kernel knows no better name than a number.
+void name_process(const std::string& program);
 
 /// Whether other processes of the same user may read this one's memory, environment and descriptors
 /// through /proc, attach to it, or find it in a core dump: PR_SET_DUMPABLE, prctl(2). Inherited by

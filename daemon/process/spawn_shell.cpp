@@ -41,14 +41,21 @@ class DescriptorLimit {
 };
 
 /// What the child is to be given, in posix_spawn's terms.
-class ShellSetup {
+class ProcessSetup {
  public:
-  ShellSetup(int out, int err) {
+  ProcessSetup(const ProcessOrder& order, int out, int err) : order_(order) {
     posix_spawn_file_actions_init(&files_);
     posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files_, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files_, err, STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
+    int first_unused = STDERR_FILENO + 1;
+    for (const auto& [ours, theirs] : order.handed) {
+      // A copy out of the way of the places: what is copied there would close it.
+      copies_.push_back(fcntl(ours, F_DUPFD_CLOEXEC, lowest_copy));
+      posix_spawn_file_actions_adddup2(&files_, copies_.back(), theirs);
+      first_unused = theirs + 1;
+    }
+    posix_spawn_file_actions_addclosefrom_np(&files_, first_unused);
     posix_spawnattr_init(&attributes_);
     sigset_t signals;
     sigemptyset(&signals);
@@ -59,23 +66,29 @@ class ShellSetup {
     posix_spawnattr_setflags(
         &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
-  ~ShellSetup() {
+  ~ProcessSetup() {
+    for (int& copy : copies_) close_if_open(copy);
     posix_spawnattr_destroy(&attributes_);
     posix_spawn_file_actions_destroy(&files_);
   }
-  ShellSetup(const ShellSetup&) = delete;
-  ShellSetup& operator=(const ShellSetup&) = delete;
+  ProcessSetup(const ProcessSetup&) = delete;
+  ProcessSetup& operator=(const ProcessSetup&) = delete;
 
   /// Returns errno.
-  int start(const std::string& command, pid_t& pid) {
-    std::vector<std::string> variables = child_environment(environ);
+  int start(pid_t& pid) {
+    std::vector<std::string> variables = order_.environment;
     std::vector<char*> environment = pointers_to(variables);
-    std::string shell = "sh", option = "-c", script = command;
-    char* const arguments[] = {shell.data(), option.data(), script.data(), nullptr};
-    return posix_spawn(&pid, "/bin/sh", &files_, &attributes_, arguments, environment.data());
+    std::vector<std::string> words = order_.arguments;
+    std::vector<char*> arguments = pointers_to(words);
+    return posix_spawn(&pid, order_.path.c_str(), &files_, &attributes_, arguments.data(),
+                       environment.data());
   }
 
  private:
+  static constexpr int lowest_copy = 64;
+
+  const ProcessOrder& order_;
+  std::vector<int> copies_;
   posix_spawn_file_actions_t files_;
   posix_spawnattr_t attributes_;
 };
@@ -83,14 +96,19 @@ class ShellSetup {
 }  // namespace
 
 SpawnedShell spawn_shell(const std::string& command, const std::optional<rlimit>& descriptors) {
+  return spawn_process(
+      {"/bin/sh", {"sh", "-c", command}, child_environment(environ), {}, descriptors});
+}
+
+SpawnedShell spawn_process(const ProcessOrder& order) {
   SpawnedShell shell;
   int out[2] = {-1, -1};
   int err[2] = {-1, -1};
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
     shell.error = errno;
   } else {
-    const DescriptorLimit limit(descriptors);
-    shell.error = ShellSetup(out[1], err[1]).start(command, shell.pid);
+    const DescriptorLimit limit(order.descriptors);
+    shell.error = ProcessSetup(order, out[1], err[1]).start(shell.pid);
   }
   close_if_open(out[1]);
   close_if_open(err[1]);

@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -15,6 +17,20 @@ struct SpawnedShell {
   int err = -1;   ///< reads its stderr; does not block
   int error = 0;  ///< errno, if it could not be started; then nothing of the above is open
 };
+
+/// A process to be started.
+struct ProcessOrder {
+  std::string path;
+  std::vector<std::string> arguments;  ///< the first is its name
+  std::vector<std::string> environment;
+  /// Ours, and where they are in the process: from 3 on, one after the other.
+  std::vector<std::pair<int, int>> handed{};
+  std::optional<rlimit> descriptors{};  ///< its limit of them; none: ours
+};
+
+/// Starts it: stdin /dev/null, its own process group, no other descriptor, default signal handlers
+/// and nothing blocked. All descriptors are the caller's.
+SpawnedShell spawn_process(const ProcessOrder& order);
 
 /// Starts `/bin/sh -c COMMAND`: stdin /dev/null, its own process group, no other descriptor,
 /// default signal handlers and nothing blocked, child_environment(), and `descriptors` as its limit

@@ -47,6 +47,23 @@ void ClientFrames::client_left(Client& client) {
     expiry_.set_at_latest(context_.loop.now() + context_.options.connect_wait);
 }
 
+void ClientFrames::release() {
+  held_ = false;
+  if (context_.session.is_open()) pass_slots_on();
+  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+}
+
+void ClientFrames::client_continued(Client& client, std::vector<std::string> waiting) {
+  served_.connected(client);
+  const SteadyTime now = context_.loop.now();
+  for (std::string& bytes : waiting) {
+    auto parsed = parse_frame(std::move(bytes));
+    if (auto* frame = std::get_if<Frame>(&parsed)) client.waiting.push(std::move(*frame), now);
+  }
+  if (!client.waiting.empty() && !context_.session.is_open())
+    expiry_.set_at_latest(now + context_.options.connect_wait);
+}
+
 void ClientFrames::choose_served() {
   if (Client* client = served_.choose()) start_waiting(*client);
 }
@@ -102,7 +119,7 @@ void ClientFrames::refuse(Client& client, const Frame& refused, const Failure& f
 
 /// Starts what may go of this client's frames.
 void ClientFrames::start_waiting(Client& client) {
-  if (served_.is_served(client)) {
+  if (!held_ && served_.is_served(client)) {
     while (!client.waiting.empty() && !client.notification && start_front(client)) {
     }
   }
@@ -222,7 +239,7 @@ void ClientFrames::answer_here(Client& client, const Frame& request, MethodClass
 
 /// Gives free places to the clients that wait for one, in turn, one request each.
 void ClientFrames::pass_slots_on() {
-  while (context_.session.is_open()) {
+  while (!held_ && context_.session.is_open()) {
     Client* const client = slots_.next(context_.clients, in_flight_.slots_used());
     if (client == nullptr) return;
     if (client->notification || client->waiting.empty()) continue;

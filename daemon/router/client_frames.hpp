@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/failure.hpp"
 #include "event/deadline_timer.hpp"
@@ -35,6 +37,12 @@ class ClientFrames {
   /// Its requests are dropped, its notifications still go. REQUIRES: it was taken out of Clients.
   void client_left(Client& client);
   bool is_served(const Client& client) const { return served_.is_served(client); }
+  /// Starts nothing until release(): what comes waits.
+  void hold() { held_ = true; }
+  void release();
+  /// A client of an earlier image of the program, with what of it had not been started.
+  void client_continued(Client& client, std::vector<std::string> waiting);
+
   /// The one that was served has left, or may have shown that it only looks on.
   void choose_served();
 
@@ -82,6 +90,7 @@ class ClientFrames {
   SlotQueue slots_;
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun
+  bool held_ = false;
   SteadyTime not_open_since_;
   DeadlineTimer expiry_;
 };

@@ -28,6 +28,11 @@ class DeclaredAnswers {
 
   bool covers(std::string_view method, AskedFor asked) const;
 
+  template <class Fields>
+  void each_field(Fields&& fields) {
+    fields(methods_, capabilities_, initializes_, initialized_);
+  }
+
  private:
   std::vector<std::string> methods_;
   AskedFor capabilities_ = AskedFor::anything;

@@ -48,6 +48,8 @@ class Listens final : public NotificationReaders {
   void client_left(const Client& client);
   /// The client reads again.
   void go_on(Client& client);
+  /// Who waits for the upstream to tell of what was subscribed waits no longer.
+  void answer_waiting() { answer_waiting(true); }
   /// The daemon is ending: each is answered.
   void end_all();
 

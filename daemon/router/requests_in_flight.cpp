@@ -461,12 +461,12 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
   return next;
 }
 
-void RequestsInFlight::give_up_all(const Failure& failure) {
+void RequestsInFlight::give_up_all(const Failure& failure, std::string_view reason) {
   std::vector<UpstreamId> ids;
   for (const auto& [id, pending] : table_) ids.push_back(id);
   for (const UpstreamId id : ids) {
     if (table_.find(id)->is_upstream) {
-      context_.upstream.cancel(id, "the bridge is shutting down");
+      context_.upstream.cancel(id, reason);
       context_.session.abandon(id);
     }
     const auto ended = take(id);

@@ -105,7 +105,7 @@ class RequestsInFlight {
   /// to look again.
   std::optional<SteadyTime> expire_initialize(const Failure& failure);
   /// Cancels all and answers them so.
-  void give_up_all(const Failure& failure);
+  void give_up_all(const Failure& failure, std::string_view reason = "the bridge is shutting down");
 
   const PendingRequest* find(std::optional<UpstreamId> id) const {
     return id ? table_.find(*id) : nullptr;
@@ -115,6 +115,8 @@ class RequestsInFlight {
   /// Whose request's stream this is or was.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
+  /// Without those that wait for their clients' answers.
+  std::size_t working() const { return table_.size() - suspended_; }
   std::size_t slots_used() const { return table_.slots_used(); }
   /// `visit` gets the upstream id and the request, and starts and ends none.
   template <class Visit>

@@ -16,6 +16,7 @@
 #include "router/control_requests.hpp"
 #include "router/era_translator.hpp"
 #include "router/input_rounds.hpp"
+#include "router/kept_client.hpp"
 #include "router/listens.hpp"
 #include "router/request_log.hpp"
 #include "router/requests_in_flight.hpp"
@@ -52,6 +53,22 @@ class Router final : public ClientEvents,
   /// The grace is over: requests in flight are answered too.
   void end_shutdown();
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
+
+  // Another image of the program is to go on: router_handover.cpp.
+  /// Nothing of the clients is started until release(); what is in flight goes on.
+  void hold();
+  void release() { frames_.release(); }
+  /// Whether the upstream works on something, for the clients or for the bridge.
+  bool is_quiet() const;
+  /// What is still in flight is answered `closed`; what the upstream has asked and nobody has
+  /// answered is refused.
+  void end_unfinished();
+  /// The clients, those that are served first.
+  std::vector<KeptClient> clients_to_keep() const;
+  std::uint64_t last_question() const { return server_requests_.last_id(); }
+  void count_questions_from(std::uint64_t id) { server_requests_.count_from(id); }
+  /// A client that an earlier image knew. REQUIRES: hold(), and the session was restored.
+  void client_continued(ClientChannel& channel, KeptClient kept);
   /// Called when the last request in flight has ended; used while shutting down.
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
   /// Answers the control methods; set once.

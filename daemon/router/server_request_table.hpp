@@ -47,6 +47,8 @@ class ServerRequestTable {
   static constexpr std::size_t max_bytes = 16u << 20;
 
   std::uint64_t next_id() { return ++last_id_; }
+  std::uint64_t last_id() const { return last_id_; }
+  void count_from(std::uint64_t id) { last_id_ = id; }
 
   bool has_room_for(std::size_t bytes) const {
     return requests_.size() < max_requests && bytes_ + bytes <= max_bytes;

@@ -284,6 +284,13 @@ void ServerRequests::withdraw(ServerRequest& request, std::string_view reason) {
   table_.remove(request);
 }
 
+void ServerRequests::give_up_all(std::string_view reason) {
+  table_.each([&](ServerRequest& request) {
+    if (!request.is_question()) refuse(request, json_rpc::bridge_error, reason);
+    withdraw(request, reason);
+  });
+}
+
 void ServerRequests::session_replaced() {
   table_.each([&](ServerRequest& request) {
     if (!request.origin) withdraw(request, "the session was lost");

@@ -52,6 +52,8 @@ class ServerRequests {
   void cancel(Frame notification);
   /// The client request that some belong to is in flight no more.
   void request_ending(UpstreamId origin);
+  /// Refuses all that are not answered; nobody is asked any more.
+  void give_up_all(std::string_view reason);
   /// The session was lost. The next one counts its ids anew.
   void session_replaced();
 
@@ -63,6 +65,10 @@ class ServerRequests {
   void client_half_closed(const Client& client) { ask_others(client, false); }
   /// REQUIRES: it was taken out of Clients.
   void client_left(const Client& client) { ask_others(client, true); }
+
+  /// No id that an earlier image of the program has given to a question is given again.
+  std::uint64_t last_id() const { return table_.last_id(); }
+  void count_from(std::uint64_t id) { table_.count_from(id); }
 
   std::size_t parked() const { return table_.parked(); }
   /// Who could be asked this now, in the order of their connecting, if it is about no request.

@@ -46,6 +46,14 @@ class Subscriptions {
     for (auto& [uri, clients] : entries_) clients.erase(client);
   }
 
+  /// Those of this client.
+  std::vector<std::string> uris_of(ClientId client) const {
+    std::vector<std::string> its;
+    for (const auto& [uri, clients] : entries_) {
+      if (clients.contains(client)) its.push_back(uri);
+    }
+    return its;
+  }
   std::vector<std::string> uris() const {
     std::vector<std::string> all;
     for (const auto& [uri, clients] : entries_) all.push_back(uri);

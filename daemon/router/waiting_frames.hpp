@@ -42,6 +42,18 @@ class WaitingFrames {
   std::size_t held() const { return share_.held(); }
   bool has_request() const { return !requests_.empty(); }
 
+  /// All of them, in the order they came.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    auto request = requests_.begin();
+    auto notification = notifications_.begin();
+    while (request != requests_.end() || notification != notifications_.end()) {
+      const bool is_request = notification == notifications_.end() ||
+                              (request != requests_.end() && request->place < notification->place);
+      visit((is_request ? request++ : notification++)->content.frame);
+    }
+  }
+
   /// The one that came first. REQUIRES: not empty().
   const WaitingFrame& front() const;
   WaitingFrame take_front();

@@ -300,6 +300,25 @@ void Session::take_up(KeptSession kept, const SessionPlace& place) {
   keep_alive_.ping_at_once();
 }
 
+void Session::go_on_in(KeptSession kept, const SessionPlace& place) {
+  continue_from(std::move(kept));
+  const SessionForm form{kept_.server->protocol_version(), !is_modern()};
+  if (is_modern()) {
+    upstream_.session_opened(form);
+  } else if (!upstream_.session_continued(form, place)) {
+    require();
+    return;
+  }
+  phase_ = Phase::open;
+  record_.opened_at = loop_.now();
+  if (is_modern()) {
+    open_streams();
+  } else {
+    record_.server_stream = ServerStream::waiting;
+    keep_alive_.watch();
+  }
+}
+
 void Session::reconfigure(const SessionOptions& options) {
   options_.connect_wait = options.connect_wait;
   options_.keepalive = options.keepalive;

@@ -128,6 +128,9 @@ class Session final : public UpstreamEvents,
   /// server knows it, with what was unanswered cancelled; else it is lost. REQUIRES: nothing was
   /// sent yet, and there was a session.
   void take_up(KeptSession kept, const SessionPlace& place);
+  /// Goes on in it without asking: this daemon's earlier image was in it a moment ago. REQUIRES:
+  /// the same.
+  void go_on_in(KeptSession kept, const SessionPlace& place);
   /// There is one, as far as is known.
   bool has_session() const { return is_there(); }
   /// Of the last session, from 1; 0: there was none.

@@ -10,6 +10,7 @@
 #include "base/failure.hpp"
 #include "base/ids.hpp"
 #include "upstream/answered_requests.hpp"
+#include "upstream/kept_run.hpp"
 #include "upstream/retry_notes.hpp"
 
 namespace bridge {
@@ -152,6 +153,15 @@ class Upstream {
   virtual void session_over() = 0;
   /// Replaces the connections that are idle and the server stream: they may be dead.
   virtual void refresh_connections() = 0;
+
+  // Another image of the program is to go on.
+  /// Whether nothing is on its way that would be cut off if this ended now, but for streams that
+  /// are resumed or opened anew.
+  virtual bool is_quiet() const { return true; }
+  /// The local server's process; none: there is none.
+  virtual std::optional<KeptRun> run_to_keep() const { return std::nullopt; }
+  /// Goes on with it instead of start(). REQUIRES: nothing was sent yet.
+  virtual void go_on_with(KeptRun run) { static_cast<void>(run); }
 
   /// The daemon is ending: requests that wait here for something before they can be sent end with
   /// `failure`, soon.

@@ -18,6 +18,12 @@ void reap_from(EventLoop& loop, Table& table, const Key& key) {
   if (auto node = table.extract(key)) loop.reap(std::move(node.mapped()));
 }
 
+/// Null: in the clear.
+std::unique_ptr<TlsServer> tls_of(const FaceOptions& face) {
+  if (face.certificate.empty()) return nullptr;
+  return std::make_unique<TlsServer>(face.certificate, face.private_key);
+}
+
 }  // namespace
 
 HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, NotificationFeed& feed,
@@ -40,10 +46,9 @@ HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, Notifi
   context_.modern_post_over = [this](ModernPost& post) {
     reap_from(context_.loop, modern_posts_, post.identity().id);
   };
-  auto tls = face.certificate.empty()
-                 ? nullptr
-                 : std::make_unique<TlsServer>(face.certificate, face.private_key);
-  ListeningPort port = ListeningPort::open(*face.address);
+  auto tls = tls_of(face);
+  ListeningPort port = face.kept_listener ? ListeningPort::kept(*face.kept_listener)
+                                          : ListeningPort::open(*face.address);
   url_ = (tls ? "https://" : "http://") + port.authority;
   server_ =
       std::make_unique<HttpServer>(HttpConnectionContext{loop, budget, context_.counts, *this,
@@ -53,6 +58,11 @@ HttpFace::HttpFace(EventLoop& loop, Deferred& flush, ClientIdSource& ids, Notifi
 }
 
 HttpFace::~HttpFace() = default;
+
+void HttpFace::check_files(const FaceOptions& face) {
+  tls_of(face);
+  const AccessCheck reads_the_token(routes(), face);
+}
 
 void HttpFace::start() {
   server_->start();

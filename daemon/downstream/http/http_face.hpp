@@ -41,6 +41,10 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   ~HttpFace();
 
   void start();
+  /// What it accepts from, for another image of the program.
+  int listener() const { return server_->listener(); }
+  /// Throws StartError (78) if its files cannot be used.
+  static void check_files(const FaceOptions& face);
   /// SIGHUP: takes the certificate anew, if it is well.
   void reload();
   void stop_accepting();

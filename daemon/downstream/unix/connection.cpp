@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -58,7 +59,7 @@ std::optional<SteadyTime> Connection::idle_since() const {
 }
 
 bool Connection::may_read() const {
-  if (phase_ != Phase::open || input_held_) return false;
+  if (phase_ != Phase::open || input_held_ || context_.held) return false;
   if (!context_.budget.over()) return true;
   return !context_.budget.far_over() &&
          share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
@@ -69,6 +70,46 @@ void Connection::start() {
   events_.client_connected(*this);
   stall_.set_after(first_frame_time);
   read_ready();
+}
+
+KeptConnection Connection::to_keep() const {
+  KeptConnection kept;
+  kept.descriptor = static_cast<std::uint64_t>(watch_.descriptor());
+  kept.id = value_of(identity_.id);
+  kept.pid = static_cast<std::uint64_t>(identity_.pid);
+  kept.uid = identity_.uid;
+  kept.connected = static_cast<std::uint64_t>(identity_.connected.time_since_epoch().count());
+  kept.phase = static_cast<std::uint64_t>(phase_);
+  kept.feed = static_cast<std::uint64_t>(feed_);
+  kept.feed_begun = feed_begun_;
+  kept.input_held = input_held_;
+  kept.reset = reset_;
+  kept.input = splitter_.rest();
+  kept.outbox = outbox_.to_keep();
+  return kept;
+}
+
+bool Connection::router_knows(const KeptConnection& kept) {
+  return kept.phase <= static_cast<std::uint64_t>(Phase::half_closed);
+}
+
+void Connection::go_on_with(KeptConnection kept) {
+  phase_ = static_cast<Phase>(std::min(kept.phase, static_cast<std::uint64_t>(Phase::lingering)));
+  feed_ = static_cast<RingFeed>(std::min(kept.feed, static_cast<std::uint64_t>(RingFeed::none)));
+  feed_begun_ = kept.feed_begun;
+  input_held_ = kept.input_held;
+  reset_ = kept.reset;
+  splitter_.go_on_with(std::move(kept.input));
+  outbox_.go_on_with(std::move(kept.outbox));
+  last_progress_ = context_.loop.now();
+  if (phase_ == Phase::lingering) {
+    stall_.set_after(linger_step_);
+    return;
+  }
+  if (!feed_begun_) stall_.set_after(first_frame_time);
+  update_load();
+  mark();
+  wait_for_input();
 }
 
 /// Its first frame is there, or does not come: until then it was not known whether it is to be fed.

@@ -7,6 +7,7 @@
 
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
+#include "downstream/unix/kept_connection.hpp"
 #include "downstream/unix/outbox.hpp"
 #include "downstream/unix/peer_credentials.hpp"
 #include "event/deadline_timer.hpp"
@@ -34,6 +35,7 @@ struct ConnectionContext {
   Log& log;
   ClientLimits limits;
   Deferred& flush;                           ///< what was queued is written then
+  bool held = false;                         ///< nothing is read of anybody
   std::vector<Connection*> dirty{};          ///< have something to write, or are over
   std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
   ClientCounts counts{};
@@ -50,6 +52,14 @@ class Connection final : public ClientChannel {
   /// Takes ownership of `descriptor`, which must be non-blocking.
   Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
              ClientIdentity identity);
+
+  /// All of it but for what the router knows, for another image of the program.
+  KeptConnection to_keep() const;
+  /// Goes on instead of start(). REQUIRES: the ring was restored, and the router knows the client,
+  /// if it did.
+  void go_on_with(KeptConnection kept);
+  /// Whether the router still knew the client.
+  static bool router_knows(const KeptConnection& kept);
 
   /// Announces the client and reads what is already there. It is fed from its first frame on, or
   /// soon if it sends none.

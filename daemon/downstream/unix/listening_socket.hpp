@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "downstream/unix/kept_socket.hpp"
+
 namespace bridge {
 
 /// The longest path of a Unix socket (unix(7): sun_path less the final zero).
@@ -32,6 +34,11 @@ class ListeningSocket {
   /// The socket that a service manager passed (LISTEN_FDS, sd_listen_fds(3)), if there is one.
   /// It is never unlinked.
   static std::optional<ListeningSocket> inherited();
+
+  /// The socket that an earlier image of the program had, which is as it was.
+  static ListeningSocket kept(const KeptSocket& kept, const SocketOptions& options);
+  /// For a later one; `descriptor` is the one that was taken.
+  KeptSocket to_keep(int descriptor) const;
 
   ListeningSocket(ListeningSocket&& other) noexcept;
   ListeningSocket& operator=(ListeningSocket&&) = delete;

@@ -153,6 +153,45 @@ void Outbox::give_back() {
   place_ = Place::none;
 }
 
+KeptOutbox Outbox::to_keep() const {
+  KeptOutbox kept;
+  kept.reader = reader_;
+  kept.lost = lost_;
+  // What was pushed out before it came to it is known to this ring alone.
+  if (reads_ring()) ring_.next_for(kept.reader, ring_.newest(), kept.lost);
+  kept.last_to_read = last_to_read_;
+  kept.place = static_cast<std::uint64_t>(place_);
+  kept.ahead.assign(ahead_.begin(), ahead_.end());
+  for (const Queued& one : queued_) kept.queued.push_back({one.line, one.behind, one.entry});
+  kept.partial = partial_;
+  kept.partial_written = partial_written_;
+  kept.partial_entry = partial_entry_.value_or(Sequence{});
+  kept.partial_tells_of = partial_tells_of_;
+  kept.written_entries = written_entries_;
+  return kept;
+}
+
+void Outbox::go_on_with(KeptOutbox kept) {
+  reader_ = ring_.rejoin(kept.reader);
+  lost_ = kept.lost;
+  last_to_read_ = kept.last_to_read;
+  place_ = static_cast<Place>(std::min<std::uint64_t>(kept.place, 2));
+  for (std::string& line : kept.ahead) {
+    bytes_ += line.size();
+    ahead_.push_back(std::move(line));
+  }
+  for (KeptOutbox::Queued& one : kept.queued) {
+    bytes_ += one.line.size();
+    queued_.push_back({std::move(one.line), one.behind, one.entry});
+  }
+  if (kept.partial_entry != Sequence{}) partial_entry_ = kept.partial_entry;
+  if (!partial_entry_) bytes_ += kept.partial.size();
+  partial_ = std::move(kept.partial);
+  partial_written_ = std::min<std::size_t>(kept.partial_written, partial_.size());
+  partial_tells_of_ = kept.partial_tells_of;
+  written_entries_ = std::move(kept.written_entries);
+}
+
 std::uint64_t Outbox::take_lost() { return std::exchange(lost_, 0); }
 
 }  // namespace bridge

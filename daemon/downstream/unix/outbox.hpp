@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "downstream/unix/kept_connection.hpp"
 #include "notifications/ring.hpp"
 
 namespace bridge {
@@ -52,6 +53,11 @@ class Outbox {
   }
   /// The client did not want what it was given of the ring: nobody has taken that.
   void give_back();
+
+  /// All of it, for another image of the program.
+  KeptOutbox to_keep() const;
+  /// REQUIRES: it is new, and the ring was restored.
+  void go_on_with(KeptOutbox kept);
 
   std::size_t bytes() const { return bytes_; }
   std::size_t frames() const { return queued_.size() + ahead_.size() + (partial_.empty() ? 0 : 1); }

@@ -52,6 +52,43 @@ void UnixClients::listen() {
   listener_->want(DescriptorWatch::Event::readable);
 }
 
+void UnixClients::hold() { context_.held = true; }
+
+void UnixClients::release() {
+  context_.held = false;
+  for (auto& [id, connection] : connections_) connection->resume_reading();
+  if (listener_) listener_->want(DescriptorWatch::Event::readable);
+}
+
+KeptSocket UnixClients::socket_to_keep() const {
+  return socket_.to_keep(listener_ ? listener_->descriptor() : -1);
+}
+
+std::vector<KeptConnection> UnixClients::connections_to_keep() const {
+  std::vector<KeptConnection> kept;
+  for (const auto& [id, connection] : connections_) {
+    if (!connection->is_over()) kept.push_back(connection->to_keep());
+  }
+  return kept;
+}
+
+ClientChannel& UnixClients::add(const KeptConnection& kept) {
+  ClientIdentity identity;
+  identity.id = static_cast<ClientId>(kept.id);
+  identity.kind = "unix";
+  identity.pid = static_cast<pid_t>(kept.pid);
+  identity.uid = static_cast<uid_t>(kept.uid);
+  identity.connected = SteadyTime(SteadyTime::duration(kept.connected));
+  auto connection = std::make_unique<Connection>(
+      context_, events_, static_cast<int>(kept.descriptor), std::move(identity));
+  return *connections_.emplace(connection->identity().id, std::move(connection)).first->second;
+}
+
+void UnixClients::go_on(KeptConnection kept) {
+  const auto found = connections_.find(static_cast<ClientId>(kept.id));
+  if (found != connections_.end()) found->second->go_on_with(std::move(kept));
+}
+
 void UnixClients::stop_accepting() {
   keeper_.stop();
   listener_.reset();
@@ -66,7 +103,8 @@ void UnixClients::close_all() {
 void UnixClients::accept_ready() {
   int accepts = 0;
   for (; accepts < accepts_this_turn_; ++accepts) {
-    if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_) return;
+    if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_ || context_.held)
+      return;
     const int descriptor =
         accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (descriptor >= 0) {
@@ -137,7 +175,7 @@ void UnixClients::flush() {
     }
   }
   watch_budget();
-  if (some_left && listener_) {
+  if (some_left && listener_ && !context_.held) {
     out_of_descriptors_ = false;
     listener_->want(DescriptorWatch::Event::readable);
   }

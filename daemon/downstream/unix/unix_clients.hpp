@@ -21,6 +21,16 @@ class UnixClients final : public NotificationReaders {
               PeerPolicy policy, std::size_t max_clients);
 
   void start();
+  /// Nothing more is read of anybody, and nobody is accepted, until release(). All stay connected.
+  void hold();
+  void release();
+  /// For another image of the program: the socket, and each connection as it is.
+  KeptSocket socket_to_keep() const;
+  std::vector<KeptConnection> connections_to_keep() const;
+  /// A client that an earlier image had; its channel, for the router to know it. Then go_on().
+  ClientChannel& add(const KeptConnection& kept);
+  void go_on(KeptConnection kept);
+
   /// No new clients; the connected ones stay.
   void stop_accepting();
   const std::string& socket_name() const { return socket_.name(); }

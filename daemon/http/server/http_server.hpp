@@ -30,6 +30,8 @@ class HttpServer {
   /// Writes what is ready for each; those that are over are reaped.
   void flush();
   void close_all();
+  /// What it accepts from.
+  int listener() const { return listener_ ? listener_->descriptor() : port_.descriptor; }
   std::size_t connections() const { return connections_.size(); }
 
  private:

@@ -40,6 +40,8 @@ std::string authority_of(int descriptor) {
 
 }  // namespace
 
+ListeningPort ListeningPort::kept(int descriptor) { return {descriptor, authority_of(descriptor)}; }
+
 ListeningPort ListeningPort::open(const ListenAddress& address) {
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;

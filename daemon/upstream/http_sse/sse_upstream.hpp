@@ -34,6 +34,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
   void keep_session() override { http_.keep_session(); }
+  bool is_quiet() const override { return !initialize_ && http_.is_quiet(); }
   void session_over() override;
   void refresh_connections() override { http_.refresh_connections(); }
   void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }

@@ -107,29 +107,86 @@ ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
       output_lines_(context.max_frame),
       error_lines_(max_error_line),
       share_(context.budget) {
-  const auto watch = [&](int descriptor, auto&& ready) {
-    fcntl(descriptor, F_SETFL, O_NONBLOCK);
-    return std::make_unique<DescriptorWatch>(context_.loop, descriptor,
-                                             [ready](DescriptorWatch::Event) { ready(); });
-  };
   try {
     const Pipe in = make_pipe();
     child_ends_[0] = in.read_end;
-    input_ = watch(in.write_end, [this] {
-      blocked_ = false;
-      context_.flush.schedule();
-    });
+    watch_input(in.write_end);
     const Pipe out = make_pipe();
     child_ends_[1] = out.write_end;
-    output_ = watch(out.read_end, [this] { output_ready(); });
+    watch_output(out.read_end);
     const Pipe error = make_pipe();
     child_ends_[2] = error.write_end;
-    error_ = watch(error.read_end, [this] { error_ready(); });
+    watch_error(error.read_end);
   } catch (...) {
     close_child_ends();
     throw;
   }
+}
+
+ChildProcess::ChildProcess(const Context& context, const KeptRun& kept)
+    : context_(context),
+      run_(static_cast<std::uint32_t>(kept.number)),
+      pid_(static_cast<int>(kept.pid)),
+      queued_(context.budget),
+      output_lines_(context.max_frame),
+      error_lines_(max_error_line),
+      share_(context.budget),
+      unread_at_close_(kept.unread_at_close) {
+  for (const KeptRun::Frame& frame : kept.frames)
+    queue_.push(static_cast<UpstreamId>(frame.id), frame.body);
+  queue_.go_on_from(kept.progress, kept.position);
+  queued_.set(queue_.cost());
+  output_lines_.go_on_with({kept.output_pending, kept.output_discarding});
+  error_lines_.go_on_with({kept.error_pending, kept.error_discarding});
+  share_.set(output_lines_.pending_bytes());
+  if (kept.input != KeptRun::none) watch_input(static_cast<int>(kept.input));
+  if (kept.output != KeptRun::none) watch_output(static_cast<int>(kept.output));
+  if (kept.error != KeptRun::none) watch_error(static_cast<int>(kept.error));
+}
+
+void ChildProcess::add_to(KeptRun& kept) const {
+  const auto of = [](const std::unique_ptr<DescriptorWatch>& watch) {
+    return watch ? static_cast<std::uint64_t>(watch->descriptor()) : KeptRun::none;
+  };
+  kept.is_on = true;
+  kept.pid = static_cast<std::uint64_t>(pid_);
+  kept.input = of(input_);
+  kept.output = of(output_);
+  kept.error = of(error_);
+  for (const QueuedFrame& frame : queue_.frames())
+    kept.frames.push_back({value_of(frame.id), frame.body});
+  kept.progress = queue_.progress();
+  kept.position = queue_.position();
+  kept.unread_at_close = unread_at_close_;
+  const auto output = output_lines_.rest();
+  kept.output_pending = output.pending;
+  kept.output_discarding = output.discarding;
+  const auto error = error_lines_.rest();
+  kept.error_pending = error.pending;
+  kept.error_discarding = error.discarding;
+}
+
+template <class Ready>
+std::unique_ptr<DescriptorWatch> ChildProcess::watch(int descriptor, Ready ready) {
+  fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  return std::make_unique<DescriptorWatch>(context_.loop, descriptor,
+                                           [ready](DescriptorWatch::Event) { ready(); });
+}
+
+void ChildProcess::watch_input(int descriptor) {
+  input_ = watch(descriptor, [this] {
+    blocked_ = false;
+    context_.flush.schedule();
+  });
+}
+
+void ChildProcess::watch_output(int descriptor) {
+  output_ = watch(descriptor, [this] { output_ready(); });
   output_->want(DescriptorWatch::Event::readable);
+}
+
+void ChildProcess::watch_error(int descriptor) {
+  error_ = watch(descriptor, [this] { error_ready(); });
   error_->want(DescriptorWatch::Event::readable);
 }
 

@@ -64,6 +64,8 @@ class ChildProcess {
 
   /// Throws std::system_error if there are no pipes to be had.
   ChildProcess(const Context& context, std::uint32_t run);
+  /// One that runs already, under an earlier image of the program.
+  ChildProcess(const Context& context, const KeptRun& kept);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -74,6 +76,9 @@ class ChildProcess {
   void close_child_ends();
   void set_pid(int pid) { pid_ = pid; }
   int pid() const { return pid_; }
+
+  /// For a later one.
+  void add_to(KeptRun& kept) const;
 
   const FrameQueue& queue() const { return queue_; }
   void push(UpstreamId id, std::string body);
@@ -97,6 +102,11 @@ class ChildProcess {
   class OutputLines;
   class ErrorLines;
 
+  template <class Ready>
+  std::unique_ptr<DescriptorWatch> watch(int descriptor, Ready ready);
+  void watch_input(int descriptor);
+  void watch_output(int descriptor);
+  void watch_error(int descriptor);
   void output_ready();
   void error_ready();
   bool read_output();

@@ -71,6 +71,29 @@ void ChildRuns::start(bool lazy) {
   watcher_reported(*report);
 }
 
+void ChildRuns::go_on_with(const KeptRun& kept) {
+  run_ = static_cast<std::uint32_t>(kept.number);
+  counts_.child_restarts = kept.restarts;
+  if (kept.watcher == KeptRun::none) return;
+  watcher_ =
+      std::make_unique<Watcher>(context_.loop, static_cast<int>(kept.watcher_pid),
+                                static_cast<int>(kept.watcher), static_cast<WatcherEvents&>(*this));
+  if (kept.is_on) process_ = std::make_unique<ChildProcess>(context_, kept);
+}
+
+std::optional<KeptRun> ChildRuns::to_keep() const {
+  KeptRun kept;
+  kept.watcher_version = watcher_version;
+  kept.number = run_;
+  kept.restarts = counts_.child_restarts;
+  if (watcher_) {
+    kept.watcher = static_cast<std::uint64_t>(watcher_->socket());
+    kept.watcher_pid = static_cast<std::uint64_t>(watcher_->pid());
+    if (process_) process_->add_to(kept);
+  }
+  return kept;
+}
+
 bool ChildRuns::begin() {
   try {
     need_watcher();

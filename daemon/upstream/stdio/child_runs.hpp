@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,10 @@ class ChildRuns final : private ChildPipeEvents, private WatcherEvents {
   /// Once, at the daemon's start: forks the watcher, while there is little to copy, and unless it
   /// is lazy waits until the first run is there. Throws StartError (69) if it cannot be.
   void start(bool lazy);
+  /// Instead of start(): the watcher and the run that an earlier image of the program had.
+  void go_on_with(const KeptRun& kept);
+  /// For a later one; none: no watcher was needed yet.
+  std::optional<KeptRun> to_keep() const;
   /// REQUIRES: nothing runs. False, and it is logged, if there are no pipes or no process to be
   /// had. That the command itself cannot be run is told later, as the end of the run.
   bool begin();

@@ -25,6 +25,22 @@ void ChildUpstream::start() {
   if (runs_.process() != nullptr) pace_.begun();
 }
 
+void ChildUpstream::go_on_with(KeptRun run) {
+  runs_.go_on_with(run);
+  if (runs_.process() != nullptr) {
+    pace_.begun();
+    flush_.schedule();
+  } else {
+    pace_.could_not_begin();
+  }
+}
+
+bool ChildUpstream::session_continued(const SessionForm& form, const SessionPlace&) {
+  if (runs_.process() == nullptr) return false;
+  session_opened(form);
+  return true;
+}
+
 void ChildUpstream::reconfigure(const UpstreamOptions& options) {
   requests_.set_timeouts({options.child.request_timeout, options.child.request_max});
 }

@@ -40,6 +40,10 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   /// Its stdout is everybody's: nothing is paused.
   void pause(UpstreamId, bool) override {}
   void session_opened(const SessionForm& form) override;
+  /// If its run goes on.
+  bool session_continued(const SessionForm& form, const SessionPlace& place) override;
+  std::optional<KeptRun> run_to_keep() const override { return runs_.to_keep(); }
+  void go_on_with(KeptRun run) override;
   /// A session ends with its run, of which nothing is kept.
   void session_over() override {}
   void refresh_connections() override {}

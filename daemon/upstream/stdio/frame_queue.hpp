@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -38,6 +39,16 @@ class FrameQueue {
   bool remove(UpstreamId id);
   /// All frames; of the first one some may be written, then it has its place in the stream.
   std::vector<QueuedFrame> take_all(bool& first_begun);
+
+  const std::deque<QueuedFrame>& frames() const { return frames_; }
+  /// Bytes of the first of them that are written.
+  std::size_t progress() const { return progress_; }
+  /// Goes on where another queue has ended; its frames are pushed first. REQUIRES: it is new.
+  void go_on_from(std::size_t progress, std::uint64_t position) {
+    position_ = position;
+    progress_ = frames_.empty() ? 0 : std::min(progress, frames_.front().body.size());
+    bytes_ -= progress_;
+  }
 
   std::size_t bytes() const { return bytes_; }
   /// What it costs in memory, with what is noted of each frame elsewhere.

@@ -33,7 +33,16 @@ Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents& ev
     close(ends[0]);
     throw std::system_error(error, std::generic_category(), "the watcher process");
   }
-  socket_ = std::make_unique<DescriptorWatch>(loop, ends[0],
+  listen(loop, ends[0]);
+}
+
+Watcher::Watcher(EventLoop& loop, int pid, int socket, WatcherEvents& events)
+    : events_(events), pid_(pid) {
+  listen(loop, socket);
+}
+
+void Watcher::listen(EventLoop& loop, int socket) {
+  socket_ = std::make_unique<DescriptorWatch>(loop, socket,
                                               [this](DescriptorWatch::Event) { readable(); });
   socket_->want(DescriptorWatch::Event::readable);
 }

@@ -32,6 +32,8 @@ class Watcher {
  public:
   /// Throws std::system_error if there can be no such process. `command` is what it will run.
   Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents& events);
+  /// One that an earlier image of the program has forked, and its socket.
+  Watcher(EventLoop& loop, int pid, int socket, WatcherEvents& events);
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -39,6 +41,8 @@ class Watcher {
   /// Has the command run with these as its stdin, stdout and stderr; they stay the caller's.
   void start(std::uint32_t run, const int (&streams)[3]);
   void signal(std::uint32_t run, int signal);
+  pid_t pid() const { return pid_; }
+  int socket() const { return socket_->descriptor(); }
 
   /// Waits for the first report, at the daemon's start only. A signal ends the waiting; then the
   /// report comes by `WatcherEvents` like any other.
@@ -52,6 +56,7 @@ class Watcher {
   void wait_for_end_at_destruction() { waits_ = true; }
 
  private:
+  void listen(EventLoop& loop, int socket);
   void readable();
 
   WatcherEvents& events_;

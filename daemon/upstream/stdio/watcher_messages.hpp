@@ -5,7 +5,11 @@
 namespace bridge {
 
 // What the daemon and its watcher process tell each other: one struct, one packet of a
-// SOCK_SEQPACKET socket.
+// SOCK_SEQPACKET socket. The watcher outlives an upgrade of the daemon: what is said to one of an
+// older version has to be what it knows.
+
+/// Of these messages. A watcher of another one is not gone on with.
+constexpr std::uint8_t watcher_version = 1;
 
 /// From the daemon. A `start` carries three descriptors: the child's stdin, stdout and stderr.
 struct WatcherOrder {
@@ -16,6 +20,7 @@ struct WatcherOrder {
   Kind kind;
   std::int32_t signal;
   std::uint32_t run;  ///< numbers the runs of the command
+  std::uint8_t version = watcher_version;
 };
 
 /// From the watcher.
@@ -29,6 +34,7 @@ struct WatcherReport {
   Kind kind;
   std::int32_t value;
   std::uint32_t run;
+  std::uint8_t version = watcher_version;
 };
 
 }  // namespace bridge

@@ -23,6 +23,12 @@ Exchange* ExchangeTable::find(UpstreamId id) const {
   return found == exchanges_.end() ? nullptr : found->second.get();
 }
 
+bool ExchangeTable::has_unfinished() const {
+  return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
+    return !entry.second->is_settled() && !entry.second->is_endless();
+  });
+}
+
 std::vector<UpstreamId> ExchangeTable::ids() const {
   std::vector<UpstreamId> ids;
   for (const auto& [id, exchange] : exchanges_) ids.push_back(id);

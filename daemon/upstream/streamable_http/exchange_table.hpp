@@ -20,6 +20,8 @@ class ExchangeTable {
   ExchangeTable(HttpContext& context, ExchangeOwner& owner);
 
   bool empty() const { return exchanges_.empty(); }
+  /// Whether one is neither answered nor a stream that stays open.
+  bool has_unfinished() const;
   Exchange* find(UpstreamId id) const;
   /// In the order in which they were begun.
   std::vector<UpstreamId> ids() const;

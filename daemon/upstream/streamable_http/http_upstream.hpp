@@ -33,6 +33,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
   void keep_session() override { keeps_session_ = true; }
+  bool is_quiet() const override { return unsent_.empty() && !exchanges_.has_unfinished(); }
   void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;

@@ -1,0 +1,143 @@
+// What one image of the program leaves to the next, and how the next one goes on.
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "daemon.hpp"
+#include "handover/signals.hpp"
+
+namespace bridge {
+namespace {
+
+std::string drawn_proof() {
+  std::array<std::uint64_t, 2> drawn{};
+  if (getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn) return {};
+  return fmt::format("state {:016x}{:016x}", drawn[0], drawn[1]);
+}
+
+std::vector<std::string> environment_now() {
+  std::vector<std::string> variables;
+  for (char** one = environ; one != nullptr && *one != nullptr; ++one) variables.emplace_back(*one);
+  return variables;
+}
+
+}  // namespace
+
+HandoverState Daemon::state_to_hand_over() {
+  clients_.acknowledge_read();
+  HandoverState state;
+  HandoverStart& start = state.start;
+  start.proof = drawn_proof();
+  start.version = MCP_BRIDGE_VERSION;
+  start.program = beginning_.program;
+  start.arguments = beginning_.process.arguments();
+  start.environment = environment_now();
+  start.given = given_;
+  start.answers = answers_;
+  start.notify_socket = supervision_.notify_socket;
+  if (supervision_.watchdog) {
+    start.watchdog = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(*supervision_.watchdog).count());
+  }
+  if (const auto& limit = options_.upstream.child.descriptors) {
+    start.soft_descriptors = limit->rlim_cur;
+    start.hard_descriptors = limit->rlim_max;
+  }
+  start.instance = control_.instance();
+  start.last_client = value_of(client_ids_.last());
+  start.last_question = router_.last_question();
+  if (face_) start.face_listener = static_cast<std::uint64_t>(face_->listener());
+  const Ring& ring = feed_.ring();
+  state.ring_counts = ring.counts();
+  ring.each_after(Sequence{}, [&state](const RingEntry& entry) {
+    state.ring.push_back(entry);
+    return true;
+  });
+  state.session = session_.kept();
+  const auto place = upstream_->place();
+  if (place) {
+    state.session_id = place->id;
+    state.last_event_id = place->last_event_id;
+  }
+  if (auto run = upstream_->run_to_keep()) state.runs.push_back(std::move(*run));
+  const bool runs = !state.runs.empty() && state.runs.front().is_on;
+  start.in_session = session_.has_session() && (place || runs || session_.is_modern());
+  state.socket = clients_.socket_to_keep();
+  state.connections = clients_.connections_to_keep();
+  state.clients = router_.clients_to_keep();
+  return state;
+}
+
+void Daemon::hold() {
+  log_.event(LogLevel::info, "upgrade",
+             "upgrading: {} requests in flight have {} ms, nothing else is begun",
+             router_.in_flight(), options_.grace.count());
+  supervisor_.status("Upgrading");
+  clients_.hold();
+  router_.hold();
+}
+
+bool Daemon::is_quiet() const { return router_.is_quiet() && upstream_->is_quiet(); }
+
+void Daemon::end_unfinished() { router_.end_unfinished(); }
+
+void Daemon::release() {
+  const EventLoop::Turn turn(loop_);
+  if (!ending_) router_.release();
+  clients_.release();
+  told_state_.reset();
+}
+
+// Signals that the kernel has delivered already are acted upon first: the next image would not
+// know of them. All that come later are its own.
+void Daemon::replace() {
+  const SignalsBlocked blocked;
+  loop_.settle();
+  if (!upgrade_.is_ready()) return;
+  clients_.acknowledge_read();
+  flush();
+  if (face_) face_->close_all();
+  upgrade_.replace();
+}
+
+void Daemon::go_on() {
+  const EventLoop::Turn turn(loop_);
+  HandoverState state = *std::exchange(beginning_.earlier, std::nullopt);
+  // With --state-dir it was read from there already, unless that could not be.
+  if (feed_.ring().newest() == Sequence{}) {
+    feed_.ring().restore(std::move(state.ring), state.ring_counts, loop_.wall_time());
+    control_.set_instance(state.start.instance);
+  }
+  router_.count_questions_from(state.start.last_question);
+  if (!state.runs.empty()) upstream_->go_on_with(std::move(state.runs.front()));
+  if (state_) state_->session_goes_on();
+  if (state.start.in_session) {
+    session_.go_on_in(std::move(state.session), {state.session_id, state.last_event_id});
+  } else {
+    const bool had_one = state.session.number > 0;
+    session_.continue_from(std::move(state.session));
+    if (had_one) session_.require();
+  }
+  router_.hold();
+  go_on_with_clients(state);
+  router_.release();
+}
+
+void Daemon::go_on_with_clients(HandoverState& state) {
+  std::map<std::uint64_t, ClientChannel*> channels;
+  for (const KeptConnection& kept : state.connections) {
+    ClientChannel& channel = clients_.add(kept);
+    if (Connection::router_knows(kept)) channels[kept.id] = &channel;
+  }
+  for (KeptClient& kept : state.clients) {
+    const auto found = channels.find(kept.id);
+    if (found != channels.end()) router_.client_continued(*found->second, std::move(kept));
+  }
+  for (KeptConnection& kept : state.connections) clients_.go_on(std::move(kept));
+}
+
+}  // namespace bridge

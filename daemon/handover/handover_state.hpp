@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "downstream/unix/kept_connection.hpp"
+#include "downstream/unix/kept_socket.hpp"
+#include "notifications/ring.hpp"
+#include "router/kept_client.hpp"
+#include "session/kept_session.hpp"
+#include "upstream/kept_run.hpp"
+
+namespace bridge {
+
+/// With what this process was started, and what belongs to all of it.
+struct HandoverStart {
+  std::string proof;    ///< drawn for each state; who can say it has read the state
+  std::string version;  ///< of the program that wrote it
+  std::string program;  ///< the path as it was started
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::map<std::string, std::string> given;    ///< ParsedOptions
+  std::map<std::string, std::string> answers;  ///< ParsedOptions
+  std::string notify_socket;
+  std::uint64_t watchdog = 0;          ///< microseconds; 0: none
+  std::uint64_t soft_descriptors = 0;  ///< limit of file descriptors as it was given
+  std::uint64_t hard_descriptors = 0;
+  std::string instance;
+  std::uint64_t last_client = 0;
+  std::uint64_t last_question = 0;
+  bool in_session = false;  ///< the session is there, and this process can go on in it
+  std::uint64_t face_listener = KeptSocket::none;  ///< of the HTTP face
+
+  template <class Fields>
+  void each_field(Fields&& fields) {
+    fields(proof, version, program, arguments, environment, given, answers, notify_socket, watchdog,
+           soft_descriptors, hard_descriptors, instance, last_client, last_question, in_session,
+           face_listener);
+  }
+};
+
+/// All that one image of the program leaves to the next one, which takes its place in the same
+/// process: a value. It holds secrets, and goes through memory only.
+struct HandoverState {
+  HandoverStart start;
+  RingCounts ring_counts;
+  std::vector<RingEntry> ring;
+  KeptSession session;
+  std::string session_id;     ///< SessionPlace
+  std::string last_event_id;  ///< SessionPlace
+  KeptSocket socket;
+  std::vector<KeptConnection> connections;
+  std::vector<KeptClient> clients;
+  std::vector<KeptRun> runs;  ///< one, if there is a local server
+
+  /// The descriptors that go along.
+  std::vector<int> descriptors() const;
+};
+
+/// As a log (STATE.md), with records of its own beside those of the durable state.
+std::string handover_log(HandoverState state);
+
+/// Reads it again, or says why it cannot be gone on with. Pure.
+std::variant<HandoverState, std::string> read_handover_log(std::string_view bytes);
+
+}  // namespace bridge

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <signal.h>
+
+namespace bridge {
+
+/// No signal comes while this lives; what is sent meanwhile comes afterwards, or to the image of
+/// the program that has taken the place of this one by then.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// In an image of the program that has taken another's place: its handlers are set.
+inline void let_all_signals_come() {
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace bridge

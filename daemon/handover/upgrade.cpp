@@ -1,0 +1,120 @@
+#include "handover/upgrade.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include "handover/handover_start.hpp"
+#include "handover/memory_file.hpp"
+#include "handover/program_file.hpp"
+#include "process/process_start.hpp"
+
+namespace bridge {
+namespace {
+
+/// For the upstream to be told of what was given up.
+constexpr std::chrono::milliseconds last_words_time{500};
+
+}  // namespace
+
+Upgrade::Upgrade(EventLoop& loop, Upgradable& daemon, Log& log)
+    : loop_(loop), daemon_(daemon), log_(log), timer_(loop, [this] { time_is_over(); }) {}
+
+void Upgrade::begin() {
+  if (phase_ != Phase::idle) {
+    log_.event(LogLevel::info, "upgrade", "SIGUSR2: an upgrade is under way already: ignored");
+    return;
+  }
+  HandoverState state = daemon_.state_to_hand_over();
+  auto opened = open_program(state.start.program);
+  if (const auto* reason = std::get_if<std::string>(&opened)) {
+    fail(*reason);
+    return;
+  }
+  program_ = std::move(std::get<Descriptor>(opened));
+  std::string proof = state.start.proof;
+  const std::string name = state.start.program;
+  std::vector<std::string> arguments = redacted(state.start.arguments);
+  std::vector<std::string> environment = environment_of_loader(state.start.environment);
+  const Descriptor file = make_memory_file(handover_log(std::move(state)));
+  if (!file) {
+    fail(std::strerror(errno));
+    return;
+  }
+  phase_ = Phase::checking;
+  log_.event(LogLevel::info, "upgrade", "SIGUSR2: can {} go on with what is here?", name);
+  arguments.insert(arguments.begin() + 1, {std::string(check_option), "3"});
+  check_ = std::make_unique<ProgramCheck>(loop_, program_, file, std::move(proof),
+                                          std::move(arguments), std::move(environment),
+                                          [this](const std::string& refusal) { checked(refusal); });
+}
+
+void Upgrade::checked(const std::string& refusal) {
+  if (!refusal.empty()) {
+    fail(refusal);
+    return;
+  }
+  phase_ = Phase::resting;
+  daemon_.hold();
+  timer_.set_after(daemon_.grace());
+}
+
+// What follows has a turn of its own.
+void Upgrade::look() {
+  if ((phase_ == Phase::resting || phase_ == Phase::ending) && daemon_.is_quiet())
+    timer_.set_at_latest(loop_.now());
+}
+
+void Upgrade::time_is_over() {
+  if (phase_ == Phase::resting) {
+    phase_ = Phase::ending;
+    daemon_.end_unfinished();
+    timer_.set_after(last_words_time);
+  } else if (phase_ == Phase::ending) {
+    phase_ = Phase::ready;
+    daemon_.stop_for_upgrade();
+  }
+}
+
+void Upgrade::cancel() {
+  const bool was_held = phase_ >= Phase::resting;
+  phase_ = Phase::idle;
+  check_.reset();
+  program_ = {};
+  timer_.clear();
+  if (was_held) daemon_.release();
+}
+
+void Upgrade::fail(std::string_view why) {
+  log_.event(LogLevel::error, "upgrade", "SIGUSR2: not upgraded, all goes on as before: {}",
+             printable(why, 600));
+  cancel();
+}
+
+NextImage Upgrade::next_image(const HandoverState& state, const Descriptor& file) const {
+  NextImage next;
+  next.program = program_.get();
+  next.arguments = redacted(state.start.arguments);
+  next.arguments.insert(next.arguments.begin() + 1,
+                        {std::string(take_over_option), std::to_string(file.get())});
+  next.environment = environment_of_loader(state.start.environment);
+  next.descriptors = state.descriptors();
+  next.descriptors.push_back(file.get());
+  return next;
+}
+
+void Upgrade::replace() {
+  HandoverState state = daemon_.state_to_hand_over();
+  const std::string log = handover_log(state);
+  const auto read_again = read_handover_log(log);
+  if (const auto* reason = std::get_if<std::string>(&read_again)) {
+    fail(*reason);
+    return;
+  }
+  const Descriptor file = make_memory_file(log);
+  if (file) replace_image(next_image(state, file));
+  fail(std::strerror(errno));
+}
+
+}  // namespace bridge

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/descriptor.hpp"
+#include "base/log.hpp"
+#include "event/deadline_timer.hpp"
+#include "handover/handover_state.hpp"
+#include "handover/program_check.hpp"
+#include "handover/replace_image.hpp"
+
+namespace bridge {
+
+/// What is upgraded: the daemon, as this folder sees it.
+class Upgradable {
+ public:
+  /// All of it, as it is between two turns.
+  virtual HandoverState state_to_hand_over() = 0;
+  /// Nothing of clients is read or started any more; what is in flight goes on.
+  virtual void hold() = 0;
+  /// Nothing is in flight.
+  virtual bool is_quiet() const = 0;
+  /// What still is ends so.
+  virtual void end_unfinished() = 0;
+  /// It comes to nothing: all goes on as before.
+  virtual void release() = 0;
+  /// It is time: the loop is to stop, for Upgrade::replace() to be called outside of it.
+  virtual void stop_for_upgrade() = 0;
+  virtual std::chrono::milliseconds grace() const = 0;
+
+ protected:
+  ~Upgradable() = default;
+};
+
+/// SIGUSR2: another image of the program takes the place of this one, in the same process
+/// (BEHAVIOUR, "Upgrade in place"). The program is opened once; it must show that it can read the
+/// state; then the daemon comes to rest, for --grace at most; then the program is executed. Until
+/// that last step, whatever fails leaves the daemon as it was.
+///
+/// Owned by the daemon; the loop's thread only. One at a time. Memory: the state once, sealed.
+class Upgrade {
+ public:
+  Upgrade(EventLoop& loop, Upgradable& daemon, Log& log);
+
+  void begin();
+  /// The daemon is ending: that goes first.
+  void cancel();
+  /// After each turn: whether the daemon has come to rest.
+  void look();
+  /// The loop was stopped for it. REQUIRED then: replace().
+  bool is_ready() const { return phase_ == Phase::ready; }
+  /// Outside of the loop, with all signals blocked. Returns only if it cannot be done.
+  void replace();
+
+ private:
+  enum class Phase : std::uint8_t {
+    idle,
+    checking,  ///< the other program reads the state
+    resting,   ///< what is in flight has its grace
+    ending,    ///< and what was left of it is being told to the upstream
+    ready,
+  };
+
+  void checked(const std::string& refusal);
+  void time_is_over();
+  void fail(std::string_view why);
+  NextImage next_image(const HandoverState& state, const Descriptor& file) const;
+
+  EventLoop& loop_;
+  Upgradable& daemon_;
+  Log& log_;
+  Phase phase_ = Phase::idle;
+  Descriptor program_;
+  std::unique_ptr<ProgramCheck> check_;
+  DeadlineTimer timer_;
+};
+
+}  // namespace bridge

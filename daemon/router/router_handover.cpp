@@ -1,0 +1,72 @@
+// What another image of the program is to go on with.
+#include <utility>
+
+#include "router/router.hpp"
+
+namespace bridge {
+
+void Router::hold() {
+  frames_.hold();
+  // Their clients listen anew.
+  listens_.end_all();
+  listens_.answer_waiting();
+}
+
+bool Router::is_quiet() const { return in_flight_.working() == 0 && !context_.session.is_trying(); }
+
+void Router::end_unfinished() {
+  constexpr std::string_view reason = "the bridge is being upgraded";
+  server_requests_.give_up_all(reason);
+  in_flight_.give_up_all(
+      failure_of(ErrorKind::closed, Delivered::unknown,
+                 "the bridge was upgraded before the answer came (it waited for --grace)"),
+      reason);
+}
+
+std::vector<KeptClient> Router::clients_to_keep() const {
+  std::vector<KeptClient> served;
+  std::vector<KeptClient> others;
+  for (const auto& [id, client] : clients_) {
+    if (client->channel.identity().kind != "unix") continue;
+    KeptClient kept;
+    kept.id = value_of(id);
+    kept.served = frames_.is_served(*client);
+    kept.declared = client->declared;
+    kept.capabilities = client->capabilities;
+    kept.info = client->info;
+    kept.modern = client->era == Era::modern;
+    kept.half_closed = client->half_closed;
+    kept.peeks = client->peeks;
+    kept.seen_frame = client->seen_frame;
+    kept.seen_ordinary_frame = client->seen_ordinary_frame;
+    client->waiting.each([&](const Frame& frame) { kept.waiting.push_back(frame.bytes); });
+    client->control.each([&](const Frame& frame) { kept.control.push_back(frame.bytes); });
+    kept.subscriptions = restorable_.subscriptions().uris_of(id);
+    (kept.served ? served : others).push_back(std::move(kept));
+  }
+  std::move(others.begin(), others.end(), std::back_inserter(served));
+  return served;
+}
+
+void Router::client_continued(ClientChannel& channel, KeptClient kept) {
+  Client& client = clients_.add(channel, budget_);
+  client.declared = std::move(kept.declared);
+  client.capabilities = std::move(kept.capabilities);
+  client.info = std::move(kept.info);
+  client.era = kept.modern ? Era::modern : Era::legacy;
+  client.half_closed = kept.half_closed;
+  client.peeks = kept.peeks;
+  client.seen_frame = kept.seen_frame;
+  client.seen_ordinary_frame = kept.seen_ordinary_frame;
+  for (const std::string& uri : kept.subscriptions)
+    restorable_.subscriptions().accepted(uri, client.id());
+  for (std::string& bytes : kept.control) {
+    auto parsed = parse_frame(std::move(bytes));
+    if (auto* frame = std::get_if<Frame>(&parsed))
+      client.control.push(std::move(*frame), context_.loop.now());
+  }
+  frames_.client_continued(client, std::move(kept.waiting));
+  clients_.finish_if_done(client);
+}
+
+}  // namespace bridge

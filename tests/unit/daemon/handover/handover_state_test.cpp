@@ -1,0 +1,169 @@
+// What one image of the program leaves to the next, by value: what was written is read, whole or
+// not at all.
+#include "handover/handover_state.hpp"
+
+#include <doctest/doctest.h>
+
+#include "handover/field_archive.hpp"
+#include "handover/memory_file.hpp"
+#include "handover/program_file.hpp"
+#include "handover/replace_image.hpp"
+#include "process/process_start.hpp"
+#include "upstream/stdio/watcher_messages.hpp"
+
+using namespace bridge;
+
+namespace {
+
+HandoverState a_state() {
+  HandoverState state;
+  state.start.proof = "state 1";
+  state.start.program = "/bin/mcp-bridged";
+  state.start.arguments = {"mcp-bridged", "--url", "http://h/"};
+  state.start.environment = {"A=1", "B=two"};
+  state.start.given = {{"--url", "http://h/"}};
+  state.start.instance = "0123abcd";
+  state.start.last_client = 12;
+  state.start.in_session = true;
+  for (std::uint64_t number : {3, 5}) {
+    RingEntry entry;
+    entry.sequence = static_cast<Sequence>(number);
+    entry.line = "{}\n";
+    entry.taken_by = number == 3 ? 1 : 0;
+    state.ring.push_back(entry);
+  }
+  state.ring_counts = {5, 1, 2, 0};
+  state.session.number = 2;
+  state.session.server.emplace(R"({"protocolVersion":"2025-06-18"})");
+  state.session.settings.subscriptions = {"file:///a", "file:///b"};
+  state.session.ids = UpstreamIdSource(static_cast<UpstreamId>(77));
+  state.session_id = "s-1";
+  state.last_event_id = "e-9";
+  state.socket = {"/s", 5, 6, false, true, 1, 2};
+  KeptConnection connection;
+  connection.descriptor = 9;
+  connection.id = 12;
+  connection.input = {"{\"half", false};
+  connection.outbox.queued = {{"line\n", Sequence{4}, Sequence{0}}};
+  connection.outbox.partial = "partly\n";
+  connection.outbox.partial_written = 3;
+  connection.outbox.written_entries = {Sequence{3}};
+  state.connections = {connection};
+  KeptClient client;
+  client.id = 12;
+  client.declared.name_methods(R"({"methods":["sampling/createMessage"]})");
+  client.peeks = true;
+  client.waiting = {"{}", "[]"};
+  state.clients = {client};
+  KeptRun run;
+  run.watcher_version = watcher_version;
+  run.watcher = 20;
+  run.is_on = true;
+  run.input = 21;
+  run.output = 22;
+  run.frames = {{8, "{}"}};
+  run.progress = 1;
+  state.runs = {run};
+  return state;
+}
+
+bool is_refused(const std::string& bytes) {
+  return std::holds_alternative<std::string>(read_handover_log(bytes));
+}
+
+}  // namespace
+
+TEST_CASE("what was handed over is what is gone on with") {
+  auto read = read_handover_log(handover_log(a_state()));
+  REQUIRE(std::holds_alternative<HandoverState>(read));
+  HandoverState& state = std::get<HandoverState>(read);
+  CHECK(state.start.proof == "state 1");
+  CHECK(state.start.environment == std::vector<std::string>{"A=1", "B=two"});
+  CHECK(state.start.given.at("--url") == "http://h/");
+  CHECK(state.start.in_session);
+  REQUIRE(state.ring.size() == 2);
+  CHECK(state.ring[0].taken());
+  CHECK_FALSE(state.ring[1].taken());
+  CHECK(value_of(state.ring[1].sequence) == 5);
+  CHECK(state.ring_counts == RingCounts{5, 1, 2, 0});
+  CHECK(state.session.server->protocol_version() == "2025-06-18");
+  CHECK(state.session.settings.subscriptions.size() == 2);
+  CHECK(value_of(state.session.ids.last()) == 77);
+  CHECK(state.session_id == "s-1");
+  CHECK(state.last_event_id == "e-9");
+  CHECK(state.socket.owns_path);
+  REQUIRE(state.connections.size() == 1);
+  CHECK(state.connections[0].input == LineSplitter::Rest{"{\"half", false});
+  CHECK(state.connections[0].outbox.queued.at(0).behind == Sequence{4});
+  CHECK(state.connections[0].outbox.partial_written == 3);
+  REQUIRE(state.clients.size() == 1);
+  CHECK(state.clients[0].declared.covers("sampling/createMessage", AskedFor::sampling));
+  CHECK(state.clients[0].waiting == std::vector<std::string>{"{}", "[]"});
+  REQUIRE(state.runs.size() == 1);
+  CHECK(state.runs[0].frames.at(0).body == "{}");
+  CHECK(state.descriptors() == std::vector<int>{5, 6, 9, 20, 21, 22});
+}
+
+TEST_CASE("a state that is not whole, or was changed, is refused") {
+  const std::string bytes = handover_log(a_state());
+  for (std::size_t size = 0; size < bytes.size(); size += 8)
+    CHECK(is_refused(bytes.substr(0, size)));
+  for (std::size_t at = 0; at < bytes.size(); at += 7) {
+    std::string other = bytes;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    // Only the zeros that fill a record up may differ.
+    if (!is_refused(other)) CHECK(bytes[at] == '\0');
+  }
+}
+
+TEST_CASE("a watcher whose messages are not known is refused") {
+  HandoverState state = a_state();
+  ++state.runs[0].watcher_version;
+  CHECK(is_refused(handover_log(state)));
+}
+
+TEST_CASE(
+    "what an older record does not have at its end keeps its default, what is more is refused") {
+  KeptSocket socket{"/s", 5, 6, false, true, 1, 2};
+  FieldOutput fields;
+  fields(socket);
+  const std::string all = fields.bytes();
+  KeptSocket older;
+  FieldInput shorter(std::string_view(all).substr(0, all.size() - 8));
+  shorter(older);
+  CHECK(shorter.is_done());
+  CHECK(older.device == 1);
+  CHECK(older.inode == 0);
+  KeptSocket newer;
+  const std::string more = all + std::string(8, '\0');
+  FieldInput longer(more);
+  longer(newer);
+  CHECK_FALSE(longer.is_done());
+}
+
+TEST_CASE("a memory file cannot be changed, and nothing else is taken for one") {
+  const Descriptor file = make_memory_file("state");
+  REQUIRE(file);
+  CHECK(read_memory_file(file.get()) == "state");
+  CHECK(write(file.get(), "x", 1) < 0);
+  CHECK_FALSE(read_memory_file(0));
+  CHECK_FALSE(read_memory_file(-1));
+}
+
+TEST_CASE("what is executed sees of the environment only what is read before it runs") {
+  CHECK(environment_of_loader({"MCP_SERVER_TOKEN=t", "LD_LIBRARY_PATH=/l", "PATH=/bin",
+                               "ASAN_OPTIONS=x", "LISTEN_FDS=1"}) ==
+        std::vector<std::string>{"LD_LIBRARY_PATH=/l", "ASAN_OPTIONS=x"});
+}
+
+TEST_CASE("arguments are shown without their secrets") {
+  CHECK(
+      redacted({"p", "--header", "A: b", "--header=C:d", "--", "--header", "E: f"}) ==
+      std::vector<std::string>{"p", "--header", "A:**", "--header=C:*", "--", "--header", "E: f"});
+}
+
+TEST_CASE("a program is found by the name that it was started by") {
+  CHECK(program_as_started("/no/such/program") == program_as_started(""));
+  CHECK(std::holds_alternative<std::string>(open_program("/no/such/program")));
+  CHECK(std::holds_alternative<std::string>(open_program("/tmp")));
+}
