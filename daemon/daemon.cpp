@@ -76,7 +76,9 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       upstream_(make_upstream(loop_, options_.upstream, budget_, log_)),
       session_(loop_, ids_, *upstream_, log_, options_.session),
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
-      control_(loop_, router_, session_, *upstream_, feed_),
+      jobs_(loop_, client_ids_, router_, log_, options_.jobs),
+      collectors_(loop_, jobs_, router_.clients()),
+      control_(loop_, router_, session_, *upstream_, feed_, jobs_, collectors_),
       tools_(loop_, client_ids_, router_, session_),
       state_(state_of(beginning_, options_.state.folder, log_,
                       [this] {
@@ -90,7 +92,8 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
               loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
           router_, take_socket(options_.socket, beginning_), options_.peers,
           options_.max_connections()),
-      metrics_(loop_, router_, session_, *upstream_, feed_, budget_, log_, clients_.socket_name()),
+      metrics_(loop_, router_, session_, *upstream_, feed_, jobs_.store(), budget_, log_,
+               clients_.socket_name()),
       supervisor_(loop_, supervision_, log_),
       heap_(loop_, budget_),
       upgrade_(loop_, *this, log_),
@@ -106,6 +109,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   session_.set_events(router_);
   router_.set_control(control_);
   control_.set_tools(tools_);
+  router_.set_orphan_keeper(jobs_);
   feed_.add_readers(clients_);
   if (options_.face.address) {
     FaceReports reports;
@@ -225,6 +229,7 @@ void Daemon::take_options_again() {
   upstream_->reconfigure(parsed.options.upstream);
   session_.reconfigure(parsed.options.session);
   router_.reconfigure(parsed.options.router);
+  jobs_.reconfigure(parsed.options.jobs);
   if (face_) face_->reload();
   log_.reconfigure(parsed.options.log);
   warn_about_log(parsed.options.log, log_);
@@ -255,6 +260,8 @@ void Daemon::begin_shutdown(int signal) {
 void Daemon::end_shutdown() {
   if (state_) state_->begin_end();
   router_.end_shutdown();
+  jobs_.settle();
+  collectors_.tell_all();
   last_moment_.set_after(delete_time);
   if (state_ && state_->keeps_session()) upstream_->keep_session();
   session_.end([this] { leave(); });

@@ -19,6 +19,8 @@
 #include "event/event_loop.hpp"
 #include "handover/handover_state.hpp"
 #include "handover/upgrade.hpp"
+#include "jobs/collectors.hpp"
+#include "jobs/job_runner.hpp"
 #include "notifications/notification_feed.hpp"
 #include "options/options.hpp"
 #include "process/heap_trimmer.hpp"
@@ -90,6 +92,8 @@ class Daemon final : private Upgradable {
   std::unique_ptr<Upstream> upstream_;
   Session session_;
   Router router_;
+  JobRunner jobs_;
+  Collectors collectors_;
   ControlMethods control_;
   ToolLookup tools_;
   std::unique_ptr<DurableState> state_;  ///< null without --state-dir

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <random>
+#include <utility>
 
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
@@ -44,18 +45,24 @@ std::string_view name_of(ServerStream state) {
 }  // namespace
 
 ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
-                               const Upstream& upstream, NotificationFeed& feed)
+                               const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
+                               Collectors& collectors)
     : loop_(loop),
       router_(router),
       session_(session),
       upstream_(upstream),
       feed_(feed),
+      jobs_(jobs.store()),
+      collectors_(collectors),
+      job_methods_(loop, jobs, collectors),
       instance_(random_name()),
       started_(loop_.now()) {}
 
-void ControlMethods::answer(const Frame& request, Reply reply) {
+void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   if (request.method == "bridge/tool" && tools_ != nullptr) {
     tools_->answer(request, std::move(reply));
+  } else if (JobMethods::has(request.method)) {
+    job_methods_.answer(request, asker, std::move(reply));
   } else {
     reply(response_to(request));
   }
@@ -74,8 +81,9 @@ std::string ControlMethods::response_to(const Frame& request) const {
   }
   return error_reply(
       id, json_rpc::method_not_found,
-      "Method not found: the bridge knows bridge/status, bridge/notifications, bridge/metrics and "
-      "bridge/tool");
+      "Method not found: the bridge knows bridge/status, bridge/notifications, bridge/metrics, "
+      "bridge/tool, and of jobs bridge/submit, bridge/collect, bridge/answer, bridge/jobs, "
+      "bridge/cancel and bridge/forget");
 }
 
 std::string ControlMethods::status() const {
@@ -86,10 +94,10 @@ std::string ControlMethods::status() const {
                     bridge::name_of(error->kind), quote(error->message));
   }
   return fmt::format(
-      R"({{"version":"{}","pid":{},"instance":"{}","uptimeMs":{},"upstream":{},"ring":{},"clients":{},{},"lastError":{}{}}})",
+      R"({{"version":"{}","pid":{},"instance":"{}","uptimeMs":{},"upstream":{},"ring":{},"clients":{},{},"jobs":{},"lastError":{}{}}})",
       MCP_BRIDGE_VERSION, getpid(), instance_, milliseconds(loop_.now() - started_),
-      upstream_status(), ring_status(), clients_status(), requests_status(), last_error,
-      state_status());
+      upstream_status(), ring_status(), clients_status(), requests_status(), jobs_status(),
+      last_error, state_status());
 }
 
 std::string ControlMethods::state_status() const {
@@ -125,6 +133,7 @@ std::string ControlMethods::ring_status() const {
 std::string ControlMethods::clients_status() const {
   std::string all = "[";
   for (const auto& [id, client] : router_.clients()) {
+    if (!client->is_connection) continue;
     const ClientIdentity& identity = client->channel.identity();
     if (all.size() > 1) all += ',';
     fmt::format_to(
@@ -148,6 +157,14 @@ std::string ControlMethods::requests_status() const {
       statistics.requests, statistics.errors, router_.in_flight(), router_.queued(),
       router_.parked(), statistics.total.percentile(0.5), statistics.total.percentile(0.99),
       statistics.added.percentile(0.5));
+}
+
+std::string ControlMethods::jobs_status() const {
+  return fmt::format(
+      R"({{"working":{},"inputRequired":{},"ended":{},"bytes":{},"capacity":{},"capacityBytes":{},"pushedOut":{}}})",
+      jobs_.in_state(JobState::working), jobs_.in_state(JobState::input_required),
+      jobs_.size() - jobs_.in_state(JobState::working) - jobs_.in_state(JobState::input_required),
+      jobs_.bytes(), jobs_.limits().jobs, jobs_.limits().bytes, jobs_.counts().pushed_out);
 }
 
 /// Empty if the params are of the wrong form.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/tool_lookup.hpp"
+#include "jobs/job_methods.hpp"
 #include "router/control.hpp"
 #include "router/router.hpp"
 #include "state/state_report.hpp"
@@ -19,7 +20,8 @@ namespace bridge {
 class ControlMethods final : public Control {
  public:
   ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
-                 const Upstream& upstream, NotificationFeed& feed);
+                 const Upstream& upstream, NotificationFeed& feed, JobRunner& jobs,
+                 Collectors& collectors);
 
   /// What answers bridge/metrics.
   void set_metrics(std::function<std::string()> metrics) { metrics_ = std::move(metrics); }
@@ -32,7 +34,16 @@ class ControlMethods final : public Control {
   /// Who answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
-  void answer(const Frame& request, Reply reply) override;
+  void answer(const Frame& request, Client& asker, Reply reply) override;
+  bool cancel(const Client& asker, std::string_view raw_id) override {
+    return collectors_.cancel(asker, raw_id);
+  }
+  bool take_response(const Client& client, const Frame& response) override {
+    return collectors_.take_response(client, response);
+  }
+  void client_half_closed(const Client& client) override { collectors_.client_half_closed(client); }
+  void client_drained(Client& client) override { collectors_.client_drained(client); }
+  void client_left(const Client& client) override { collectors_.client_left(client); }
   /// The result of `bridge/status`.
   std::string status() const;
 
@@ -43,6 +54,7 @@ class ControlMethods final : public Control {
   std::string state_status() const;
   std::string clients_status() const;
   std::string requests_status() const;
+  std::string jobs_status() const;
   std::string notifications(std::string_view params) const;
 
   const EventLoop& loop_;
@@ -50,6 +62,9 @@ class ControlMethods final : public Control {
   const Session& session_;
   const Upstream& upstream_;
   NotificationFeed& feed_;
+  const JobStore& jobs_;
+  Collectors& collectors_;
+  JobMethods job_methods_;
   std::function<std::string()> metrics_;
   ToolLookup* tools_ = nullptr;
   std::function<StateReport()> state_report_;

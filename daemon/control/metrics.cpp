@@ -31,13 +31,14 @@ void add_histogram(Exposition& out, const Histogram<upper_bounds>& histogram,
 }  // namespace
 
 Metrics::Metrics(const EventLoop& loop, const Router& router, const Session& session,
-                 const Upstream& upstream, NotificationFeed& feed, const ByteBudget& budget,
-                 const Log& log, std::string socket)
+                 const Upstream& upstream, NotificationFeed& feed, const JobStore& jobs,
+                 const ByteBudget& budget, const Log& log, std::string socket)
     : loop_(loop),
       router_(router),
       session_(session),
       upstream_(upstream),
       feed_(feed),
+      jobs_(jobs),
       budget_(budget),
       log_(log),
       socket_(std::move(socket)),
@@ -53,6 +54,7 @@ std::string Metrics::text() const {
   add_latency(out);
   add_ring(out);
   add_state(out);
+  add_jobs(out);
   add_anomalies(out);
   return out.text();
 }
@@ -144,7 +146,8 @@ void Metrics::add_clients_of_all(Exposition& out) const {
     const auto count =
         std::count_if(router_.clients().begin(), router_.clients().end(), [era](const auto& entry) {
           const Client& client = *entry.second;
-          return client.era == era && (era == Era::modern || client.seen_ordinary_frame);
+          return client.is_connection && client.era == era &&
+                 (era == Era::modern || client.seen_ordinary_frame);
         });
     out.sample(static_cast<double>(count), {{"era", std::string(name_of(era))}});
   }
@@ -243,6 +246,33 @@ void Metrics::add_state(Exposition& out) const {
               "How often the state could not be written any more.", state.failures);
   out.counter("mcp_bridge_state_rewrites_total", "How often its log was written anew.",
               state.rewrites);
+}
+
+void Metrics::add_jobs(Exposition& out) const {
+  const JobStore::Counts& counts = jobs_.counts();
+  out.family(MetricKind::gauge, "mcp_bridge_jobs", "Jobs that are kept, by their state.");
+  for (std::size_t state = 0; state < job_states; ++state) {
+    out.sample(static_cast<double>(jobs_.in_state(static_cast<JobState>(state))),
+               {{"state", std::string(job_state_names[state])}});
+  }
+  out.gauge("mcp_bridge_jobs_bytes", "Bytes of them, answers included.",
+            static_cast<double>(jobs_.bytes()));
+  out.gauge("mcp_bridge_jobs_capacity", "How many jobs are kept (--jobs).",
+            static_cast<double>(jobs_.limits().jobs));
+  out.gauge("mcp_bridge_jobs_capacity_bytes", "How many bytes (--jobs-bytes).",
+            static_cast<double>(jobs_.limits().bytes));
+  out.counter("mcp_bridge_jobs_submitted_total", "Jobs that were accepted.", counts.submitted);
+  out.counter("mcp_bridge_jobs_refused_total", "Jobs for which there was no room.", counts.refused);
+  out.family(MetricKind::counter, "mcp_bridge_jobs_ended_total",
+             "Jobs that have ended, by the state of the end.");
+  for (const JobState state : {JobState::completed, JobState::failed, JobState::cancelled}) {
+    out.sample(static_cast<double>(counts.ended[static_cast<std::size_t>(state)]),
+               {{"state", std::string(name_of(state))}});
+  }
+  out.counter("mcp_bridge_jobs_pushed_out_total",
+              "Ended jobs that gave way to others before their time.", counts.pushed_out);
+  out.counter("mcp_bridge_jobs_expired_total", "Ended jobs that were kept for their time.",
+              counts.expired);
 }
 
 void Metrics::add_anomalies(Exposition& out) const {

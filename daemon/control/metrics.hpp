@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "jobs/job_store.hpp"
 #include "router/router.hpp"
 #include "state/state_report.hpp"
 #include "upstream/upstream.hpp"
@@ -22,8 +23,8 @@ class Exposition;
 class Metrics {
  public:
   Metrics(const EventLoop& loop, const Router& router, const Session& session,
-          const Upstream& upstream, NotificationFeed& feed, const ByteBudget& budget,
-          const Log& log, std::string socket);
+          const Upstream& upstream, NotificationFeed& feed, const JobStore& jobs,
+          const ByteBudget& budget, const Log& log, std::string socket);
 
   /// Another transport of clients; `kind` is that of its ClientIdentity. Both outlive the last
   /// text().
@@ -45,6 +46,7 @@ class Metrics {
   void add_latency(Exposition& out) const;
   void add_ring(Exposition& out) const;
   void add_state(Exposition& out) const;
+  void add_jobs(Exposition& out) const;
   void add_anomalies(Exposition& out) const;
 
   const EventLoop& loop_;
@@ -52,6 +54,7 @@ class Metrics {
   const Session& session_;
   const Upstream& upstream_;
   NotificationFeed& feed_;
+  const JobStore& jobs_;
   const ByteBudget& budget_;
   const Log& log_;
   std::string socket_;

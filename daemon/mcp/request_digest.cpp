@@ -41,21 +41,24 @@ std::uint64_t hash_number(std::string_view raw) {
   return mix(std::bit_cast<std::uint64_t>(value) ^ '0');
 }
 
-std::uint64_t hash_scalar(std::string_view raw) {
+std::uint64_t hash_scalar(std::string_view raw, DigestOfNumbers numbers) {
   if (is_string(raw)) return hash_string(raw.substr(1, raw.size() - 2));
   const char first = raw.empty() ? '\0' : raw.front();
-  return first == '-' || (first >= '0' && first <= '9') ? hash_number(raw) : hash_bytes('n', raw);
+  const bool is_number = first == '-' || (first >= '0' && first <= '9');
+  return is_number && numbers == DigestOfNumbers::by_value ? hash_number(raw)
+                                                           : hash_bytes('n', raw);
 }
 
 std::uint64_t hash_member(std::uint64_t key, std::uint64_t value) { return mix(key ^ mix(value)); }
 
 /// Takes one value. As deep as the scanner allows, some hundred bytes of stack a level.
-bool hash_value(JsonScanner& scanner, std::string_view text, std::uint64_t& hash) {
+bool hash_value(JsonScanner& scanner, std::string_view text, DigestOfNumbers numbers,
+                std::uint64_t& hash) {
   std::uint64_t sum = 0;
   std::uint64_t element = 0;
   if (scanner.peek() == '{') {
     const bool walked = scanner.object([&](Slice key) {
-      if (!hash_value(scanner, text, element)) return false;
+      if (!hash_value(scanner, text, numbers, element)) return false;
       sum += hash_member(hash_string(key.of(text)), element);  // in whatever order
       return true;
     });
@@ -64,7 +67,7 @@ bool hash_value(JsonScanner& scanner, std::string_view text, std::uint64_t& hash
   }
   if (scanner.peek() == '[') {
     const bool walked = scanner.array([&] {
-      if (!hash_value(scanner, text, element)) return false;
+      if (!hash_value(scanner, text, numbers, element)) return false;
       sum = mix(sum ^ element);
       return true;
     });
@@ -73,13 +76,13 @@ bool hash_value(JsonScanner& scanner, std::string_view text, std::uint64_t& hash
   }
   Slice raw;
   if (!scanner.value(raw)) return false;
-  hash = hash_scalar(raw.of(text));
+  hash = hash_scalar(raw.of(text), numbers);
   return true;
 }
 
 }  // namespace
 
-std::uint64_t request_digest(const Frame& request) {
+std::uint64_t request_digest(const Frame& request, DigestOfNumbers numbers) {
   std::uint64_t sum = hash_bytes('m', request.method);
   for_each_member(request.bytes, request.params, [&](std::string_view key, Slice, Slice value) {
     if (key_is(key, "_meta") || key_is(key, "inputResponses") || key_is(key, "requestState")) {
@@ -88,7 +91,7 @@ std::uint64_t request_digest(const Frame& request) {
     const std::string_view text = request.text(value);
     JsonScanner scanner(text);
     std::uint64_t hash = 0;
-    if (hash_value(scanner, text, hash)) sum += hash_member(hash_string(key), hash);
+    if (hash_value(scanner, text, numbers, hash)) sum += hash_member(hash_string(key), hash);
   });
   return mix(sum);
 }

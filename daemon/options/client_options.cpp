@@ -65,9 +65,9 @@ void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw)
                            "Requests of all clients at a time", 1, "256");
   build.size("--max-buffered", options.max_buffered, "Bytes in all queues together");
   build.choice("--orphans", options.router.orphans,
-               {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}},
+               {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}, {"keep", Orphans::keep}},
                "What becomes of the requests of a client that has left: told to the server as "
-               "cancelled, or carried out");
+               "cancelled, carried out, or kept as jobs");
   build.duration("--park-requests", options.router.park_requests,
                  "How long a request of the server waits for a client");
   build.duration("--input-wait", options.router.input_wait,
@@ -108,6 +108,10 @@ void resolve_client_options(Options& options, const RawOptions& raw) {
   options.router.max_frame = options.clients.max_frame;
   options.router.client_buffer = options.clients.buffer;
   options.router.sequential = options.max_clients == 1;
+  if (options.router.orphans == Orphans::keep && !options.router.control) {
+    throw StartError(exit_code::usage,
+                     "--orphans keep: nobody could collect what is kept with --no-control");
+  }
 }
 
 }  // namespace bridge

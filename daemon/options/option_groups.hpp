@@ -46,6 +46,10 @@ void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw)
 void add_ring_options(OptionBuilder& build, Options& options);
 void resolve_client_options(Options& options, const RawOptions& raw);
 
+void add_job_options(OptionBuilder& build, Options& options);
+/// REQUIRES: after those of the upstream and of the HTTP face.
+void resolve_job_options(Options& options);
+
 void add_http_face_options(OptionBuilder& build, Options& options);
 void resolve_http_face_options(Options& options);
 

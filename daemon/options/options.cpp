@@ -87,6 +87,7 @@ void name_options(CLI::App& app, Options& options, RawOptions& raw) {
   add_trust_options(build, options);
   add_session_options(build, options, raw);
   add_client_options(build, options, raw);
+  add_job_options(build, options);
   add_ring_options(build, options);
   add_http_face_options(build, options);
   add_running_options(build, options, raw);
@@ -127,6 +128,7 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
       if (argc < all_argc && raw.command.empty())
         throw StartError(exit_code::usage, "there is no command behind --");
       resolve_upstream_options(options, raw, result.given);
+      resolve_job_options(options);
       resolve_running_options(options);
       result.answers = raw.answers;
     }

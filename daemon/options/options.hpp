@@ -10,6 +10,7 @@
 #include "downstream/unix/connection.hpp"
 #include "downstream/unix/listening_socket.hpp"
 #include "downstream/unix/peer_credentials.hpp"
+#include "jobs/job_options.hpp"
 #include "notifications/ring.hpp"
 #include "router/router_options.hpp"
 #include "session/session_options.hpp"
@@ -25,6 +26,7 @@ struct Options {
   std::string unused_upstream;  ///< what else names one and is not used: a warning, or empty
   SessionOptions session;
   RouterOptions router;
+  JobOptions jobs;
   RingLimits ring;
   SocketOptions socket;
   PeerPolicy peers;

@@ -24,11 +24,14 @@ struct Client {
       : channel(channel_),
         user(channel_.identity().user()),
         is_bridge(channel_.identity().kind == "bridge"),
+        is_connection(channel_.is_connection()),
         waiting(budget),
         control(budget) {}
 
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
+  /// Requests that take one of its --client-inflight places.
+  std::size_t places_taken() const { return in_flight.size() - placeless; }
   /// It will send nothing more, and everything that it has sent has come to its end.
   bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
@@ -37,7 +40,8 @@ struct Client {
 
   ClientChannel& channel;
   const User user;
-  const bool is_bridge;  ///< the bridge asks for a client of its own
+  const bool is_bridge;      ///< the bridge asks for a client of its own
+  const bool is_connection;  ///< ClientChannel::is_connection
 
   // Router.
   DeclaredAnswers declared;  ///< which requests of the upstream it answers
@@ -65,7 +69,8 @@ struct Client {
   std::size_t listens = 0;      ///< its `subscriptions/listen` requests; at most --client-inflight
 
   // RequestsInFlight.
-  std::vector<UpstreamId> in_flight;  ///< its requests, at most --client-inflight
+  std::vector<UpstreamId> in_flight;  ///< its requests, those with a place: --client-inflight
+  std::size_t placeless = 0;          ///< those of them that wait for somebody's answer
 
   // ControlRequests.
   WaitingFrames control;  ///< those that it had sent when reading from it stopped

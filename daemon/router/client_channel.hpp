@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,12 +21,17 @@ namespace bridge {
 /// Who is at the other end, as far as the transport can tell.
 struct ClientIdentity {
   ClientId id{};
-  std::string kind;  ///< "unix", "http", "bridge": the bridge itself
+  std::string kind;  ///< "unix", "http", "job", "bridge": the bridge itself
   pid_t pid = 0;     ///< 0: in another pid namespace, or not known
   uid_t uid = 0;
   std::chrono::steady_clock::time_point connected;
 
-  User user() const { return kind == "http" ? User{true, 0} : User{false, uid}; }
+  std::optional<User> on_behalf_of{};  ///< of one that is no connection: whose requests it has
+
+  User user() const {
+    if (on_behalf_of) return *on_behalf_of;
+    return kind == "http" ? User{true, 0} : User{false, uid};
+  }
 };
 
 /// What a transport counts of its clients, for the metrics; all since the daemon's start.
@@ -92,6 +98,13 @@ class ClientChannel {
     static_cast<void>(request_id);
     return true;
   }
+
+  /// Whether somebody is connected. Else it stands for requests that belong to no connection: it
+  /// is served whoever else is, keeps what the upstream asks about them until that is answered, and
+  /// sees to it that each of them ends. Never changes.
+  virtual bool is_connection() const { return true; }
+  /// Told only to one that is no connection, before it is sent: this request goes to the upstream.
+  virtual void request_starting(std::string_view request_id) { static_cast<void>(request_id); }
 
   /// Whether its answer counts for a request of the upstream that was shown to onlookers and that
   /// nobody was asked.

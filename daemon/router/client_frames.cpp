@@ -109,6 +109,11 @@ void ClientFrames::request_ended(const PendingRequest& request) {
   if (Client* client = context_.clients.find(request.client)) start_waiting(*client);
 }
 
+void ClientFrames::place_freed(Client& client) {
+  pass_slots_on();
+  start_waiting(client);
+}
+
 void ClientFrames::refuse(Client& client, const Frame& refused, const Failure& failure) {
   if (refused.is_request()) {
     context_.request_log.answer_with(client, refused.method, refused.text(refused.id), failure);
@@ -145,7 +150,7 @@ bool ClientFrames::start_front(Client& client) {
   }
   if (frame.method == "subscriptions/listen") return start_listen(client);
   if (answer_for_upstream(client)) return true;
-  if (client.in_flight.size() >= context_.options.client_inflight ||
+  if (client.places_taken() >= context_.options.client_inflight ||
       !slots_.admits(client, in_flight_.slots_used()))
     return false;
   start_request(client);
@@ -245,7 +250,7 @@ void ClientFrames::pass_slots_on() {
     if (client->notification || client->waiting.empty()) continue;
     const Frame& front = client->waiting.front().frame;
     if (front.is_request() && front.method != "initialize" &&
-        client->in_flight.size() < context_.options.client_inflight) {
+        client->places_taken() < context_.options.client_inflight) {
       start_request(*client);
     }
     start_waiting(*client);

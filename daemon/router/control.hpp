@@ -2,10 +2,13 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "jsonrpc/frame.hpp"
 
 namespace bridge {
+
+struct Client;
 
 /// Answers the control methods, `bridge/*`: implemented above the router, which keeps their order
 /// and delivers what they say.
@@ -15,8 +18,31 @@ class Control {
   /// meanwhile gets nothing; the call is harmless then.
   using Reply = std::function<void(std::string response)>;
 
-  /// `request` is valid only during the call.
-  virtual void answer(const Frame& request, Reply reply) = 0;
+  /// `request` and `asker` are valid only during the call.
+  virtual void answer(const Frame& request, Client& asker, Reply reply) = 0;
+
+  // What concerns answers that come later; only of clients that wait for one.
+
+  /// It waits no more for the answer to the request of this id: its Reply is called no more. False
+  /// if there is none such.
+  virtual bool cancel(const Client& asker, std::string_view raw_id) {
+    static_cast<void>(asker);
+    static_cast<void>(raw_id);
+    return false;
+  }
+  /// A response of a client that is none to a request of the upstream; false if it is none to a
+  /// question that was asked here either.
+  virtual bool take_response(const Client& client, const Frame& response) {
+    static_cast<void>(client);
+    static_cast<void>(response);
+    return false;
+  }
+  /// It will answer nothing more, but still reads.
+  virtual void client_half_closed(const Client& client) { static_cast<void>(client); }
+  /// Its queue has room again.
+  virtual void client_drained(Client& client) { static_cast<void>(client); }
+  /// It is gone.
+  virtual void client_left(const Client& client) { static_cast<void>(client); }
 
  protected:
   ~Control() = default;

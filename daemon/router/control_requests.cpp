@@ -31,23 +31,34 @@ void ControlRequests::add(Client& client, Frame request) {
 }
 
 void ControlRequests::answer(Client& client, const Frame& request) {
-  // What follows an answer to bridge/notifications must be newer than it; the others are answered
-  // at once.
-  const AnswerOrder order =
-      request.method == "bridge/notifications" ? AnswerOrder::in_order : AnswerOrder::ahead;
+  // What follows an answer to bridge/notifications must be newer than it, and what is told about a
+  // bridge/collect stands before its answer; the others are answered at once.
+  const bool has_its_place =
+      request.method == "bridge/notifications" || request.method == "bridge/collect";
+  const AnswerOrder order = has_its_place ? AnswerOrder::in_order : AnswerOrder::ahead;
   ++client.control_unanswered;
-  control_->answer(request, [this, order, id = client.id(), is_modern = request.is_modern(),
-                             raw_id = std::string(request.text(request.id))](std::string response) {
-    Client* const asker = context_.clients.find(id);
-    if (asker == nullptr) return;
-    --asker->control_unanswered;
-    if (is_modern) response = as_modern(response);
-    asker->channel.answer(raw_id, std::move(response), order);
-    context_.clients.finish_if_done(*asker);
-  });
+  control_->answer(request, client,
+                   [this, order, id = client.id(), is_modern = request.is_modern(),
+                    raw_id = std::string(request.text(request.id))](std::string response) {
+                     Client* const asker = context_.clients.find(id);
+                     if (asker == nullptr) return;
+                     --asker->control_unanswered;
+                     if (is_modern) response = as_modern(response);
+                     asker->channel.answer(raw_id, std::move(response), order);
+                     context_.clients.finish_if_done(*asker);
+                   });
+}
+
+bool ControlRequests::cancel(Client& client, std::string_view raw_id) {
+  if (client.control_unanswered == 0 || !control_->cancel(client, raw_id)) return false;
+  --client.control_unanswered;
+  client.channel.no_answer(raw_id);
+  context_.clients.finish_if_done(client);
+  return true;
 }
 
 void ControlRequests::answer_waiting(Client& client) {
+  if (client.control_unanswered > 0) control_->client_drained(client);
   while (!client.control.empty() && !client.channel.congested())
     answer(client, client.control.take_front().frame);
   if (!client.channel.congested()) client.channel.release_input();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "jsonrpc/frame.hpp"
 #include "router/control.hpp"
 #include "router/router_context.hpp"
@@ -16,6 +18,19 @@ class ControlRequests {
   void add(Client& client, Frame request);
   /// Its queue has room again.
   void answer_waiting(Client& client);
+  /// It waits no more for the answer of this id; false if there is none that comes later.
+  bool cancel(Client& client, std::string_view raw_id);
+  /// What is no answer to the upstream; false if it is none to a question of Control either.
+  bool take_response(const Client& client, const Frame& response) {
+    return control_->take_response(client, response);
+  }
+  void client_half_closed(const Client& client) {
+    if (client.control_unanswered > 0) control_->client_half_closed(client);
+  }
+  /// REQUIRES: it was taken out of Clients.
+  void client_left(const Client& client) {
+    if (client.control_unanswered > 0) control_->client_left(client);
+  }
 
  private:
   void answer(Client& client, const Frame& request);

@@ -66,7 +66,10 @@ void InputRounds::begin(UpstreamId id, InputRequired required, InputRound& told)
     return;
   }
   told.pauses = 0;
-  wait(round, Waits::for_answers, context_.options.input_wait);
+  // Of a job, whoever has it sees to that.
+  constexpr std::chrono::hours unbounded{24 * 3660};
+  wait(round, Waits::for_answers,
+       in_flight_.is_job(id) ? SteadyTime::duration(unbounded) : context_.options.input_wait);
   for (const InputRequest& request : required.requests)
     round.questions.push_back({request.key, request.method, {}});
   for (std::size_t place = 0; place < required.requests.size(); ++place)

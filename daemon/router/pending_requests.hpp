@@ -25,6 +25,7 @@ struct PendingRequest {
   std::string method;
   std::string subject;  ///< RestorableState::subject_of
   bool takes_slot = true;
+  bool placeless = false;        ///< it waits for somebody's answer to a question about it
   bool suspended = false;        ///< its client was answered with a question of the upstream's
   bool is_own = false;           ///< the router's, with no client from the start
   bool mirrored_again = false;   ///< sent a second time, for want of headers

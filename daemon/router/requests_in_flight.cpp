@@ -70,6 +70,7 @@ RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame w
 }
 
 void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
+  if (!client.is_connection) client.channel.request_starting(waiting.frame.text(waiting.frame.id));
   Taken taken = take_in(client, std::move(waiting), true);
   const std::string unsendable = send(taken.id, taken.request, std::move(taken.frame), &client);
   if (!unsendable.empty()) {
@@ -85,7 +86,7 @@ std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request,
   Outgoing message;
   message.id = id;
   message.may_repeat = only_reads(request.method);
-  message.endless = is_stream(request.method);
+  message.endless = is_stream(request.method) || (client != nullptr && !client->is_connection);
   std::string unsendable = translator_.make_for_upstream(std::move(frame), client, message);
   if (!unsendable.empty()) return unsendable;
   context_.session.send(std::move(message));
@@ -223,7 +224,10 @@ std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
   auto ended = table_.take(id);
   if (!ended) return std::nullopt;
   if (ended->suspended) --suspended_;
-  if (Client* client = context_.clients.find(ended->client)) std::erase(client->in_flight, id);
+  if (Client* client = context_.clients.find(ended->client)) {
+    std::erase(client->in_flight, id);
+    if (ended->placeless) --client->placeless;
+  }
   events_.request_ending(id);
   return ended;
 }
@@ -319,7 +323,7 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
     return true;
   }
   Client* const client = context_.clients.find(table_.owner(origin));
-  if (client == nullptr) return false;
+  if (client == nullptr || !client->is_connection) return false;
   if (const PendingRequest* pending = table_.find(origin)) {
     if (!translator_.is_for_client(notification, *pending)) return true;
     // A stream of an extension names its request, too.
@@ -419,6 +423,35 @@ void RequestsInFlight::pause(const Client& client, bool paused) {
   for (const UpstreamId id : client.in_flight) context_.session.pause(id, paused);
 }
 
+void RequestsInFlight::set_placeless(Client& client, std::string_view raw_id, bool placeless) {
+  for (const UpstreamId id : client.in_flight) {
+    PendingRequest& request = *table_.find(id);
+    if (request.client_request_id != raw_id || request.placeless == placeless) continue;
+    request.placeless = placeless;
+    table_.set_takes_slot(request, !placeless);
+    client.placeless += placeless ? 1 : 0;
+    client.placeless -= placeless ? 0 : 1;
+    return;
+  }
+}
+
+bool RequestsInFlight::is_job(UpstreamId id) const {
+  const Client* const client = context_.clients.find(table_.owner(id));
+  return client != nullptr && !client->is_connection;
+}
+
+/// The one whose it becomes ends it in time.
+bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const Client& former) {
+  if (orphan_keeper_ == nullptr) return false;
+  Client* const keeper = orphan_keeper_->adopt(former, request);
+  if (keeper == nullptr) return false;
+  request.client = keeper->id();
+  keeper->in_flight.push_back(id);
+  context_.session.pause(id, false);
+  context_.session.lift_deadline(id);
+  return true;
+}
+
 void RequestsInFlight::client_left(Client& client) {
   for (const UpstreamId id : std::exchange(client.in_flight, {})) {
     PendingRequest& request = *table_.find(id);
@@ -426,6 +459,9 @@ void RequestsInFlight::client_left(Client& client) {
       context_.session.withdraw_initialize(id);  // it goes on, for the session
     } else if (!request.is_upstream) {
       // Who was to answer has left, so nothing of it is carried out.
+    } else if (context_.options.orphans == Orphans::keep && request.era == Era::legacy &&
+               keep_orphan(id, request, client)) {
+      continue;
     } else if (context_.options.orphans == Orphans::finish && request.era == Era::legacy) {
       request.client.reset();
       context_.session.pause(id, false);

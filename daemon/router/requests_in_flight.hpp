@@ -8,6 +8,7 @@
 #include "jsonrpc/frame.hpp"
 #include "router/era_translator.hpp"
 #include "router/header_retry.hpp"
+#include "router/orphan_keeper.hpp"
 #include "router/pending_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -39,11 +40,12 @@ class RequestEvents {
 /// "Cancellation and leaving").
 ///
 /// The table is the only place that knows to whom a request belongs; a request whose client has
-/// left stays in it without one (--orphans finish), and so would one that never had any.
+/// left stays in it without one (--orphans finish), or becomes another client's (OrphanKeeper).
 ///
-/// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, and one
-/// `initialize`; they hold their ids and tokens, their bodies are the session's. The transport ends
-/// each of them in time.
+/// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, one `initialize`,
+/// and those of clients that are no connection and wait for an answer (--jobs); they hold their ids
+/// and tokens, their bodies are the session's. The transport ends each of them in time, but for
+/// those of a client that is no connection, which sees to that itself.
 class RequestsInFlight {
  public:
   /// What came of a request: its answer, or why there is none.
@@ -51,6 +53,8 @@ class RequestsInFlight {
 
   RequestsInFlight(const RouterContext& context, RestorableState& restorable,
                    EraTranslator& translator, RequestEvents& events);
+
+  void set_orphan_keeper(OrphanKeeper& keeper) { orphan_keeper_ = &keeper; }
 
   // To the upstream.
   /// REQUIRES: the session is open.
@@ -98,6 +102,8 @@ class RequestsInFlight {
   /// `notification` cancels the one of the client's requests that it names, if that is in flight.
   void cancel(Client& client, Frame notification);
   void pause(const Client& client, bool paused);
+  /// Its request of this id, if it is in flight, takes no place, or takes one again.
+  void set_placeless(Client& client, std::string_view raw_id, bool placeless);
   /// What becomes of its requests is what --orphans says. REQUIRES: it was taken out of Clients.
   void client_left(Client& client);
 
@@ -112,6 +118,8 @@ class RequestsInFlight {
   }
   /// The request in flight whose upstream id this is, as JSON.
   std::optional<UpstreamId> named_by(std::string_view raw_id) const;
+  /// Whether it is one of a client that is no connection.
+  bool is_job(UpstreamId id) const;
   /// Whose request's stream this is or was.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
@@ -139,11 +147,13 @@ class RequestsInFlight {
   std::optional<PendingRequest> take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const PendingRequest& ended, const Failure& failure);
+  bool keep_orphan(UpstreamId id, PendingRequest& request, const Client& former);
 
   const RouterContext context_;
   RestorableState& restorable_;
   EraTranslator& translator_;
   RequestEvents& events_;
+  OrphanKeeper* orphan_keeper_ = nullptr;
   PendingRequests table_;
   HeaderRetry header_retry_;
   std::size_t suspended_ = 0;  ///< of the table

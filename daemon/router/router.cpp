@@ -153,8 +153,9 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
     return;
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.pass_on(*origin, frame)) return;
-    // Its client has left. With --orphans finish the request goes on for the session.
-    if (options_.orphans != Orphans::finish) {
+    // There is no connection of its client. With --orphans finish, and of a job, it is the
+    // session's.
+    if (options_.orphans == Orphans::cancel && !in_flight_.is_job(*origin)) {
       ++statistics_.dropped_notifications;
       return;
     }

@@ -73,6 +73,8 @@ class Router final : public ClientEvents,
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
   /// Answers the control methods; set once.
   void set_control(Control& control) { control_.set_control(control); }
+  /// Who goes on with --orphans keep; set once, may be left out.
+  void set_orphan_keeper(OrphanKeeper& keeper) { in_flight_.set_orphan_keeper(keeper); }
   /// Who sees the upstream's requests as well; set once, may be left out.
   void set_onlookers(RequestOnlookers& onlookers) { server_requests_.set_onlookers(onlookers); }
 
@@ -87,6 +89,10 @@ class Router final : public ClientEvents,
   void client_can_be_asked(ClientId client) override;
   std::size_t waiting_bytes(ClientId client) const override;
   const HeadersOfTools& headers_of_tools() const override;
+
+  // For a client that is no connection.
+  /// Its request waits for somebody's answer and gives its place back meanwhile, or goes on.
+  void set_waits_for_answer(ClientId client, std::string_view raw_id, bool waits);
 
   // Upstream's side.
   void session_open() override;

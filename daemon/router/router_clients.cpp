@@ -29,6 +29,7 @@ std::string for_each_request(std::string_view object) {
 
 void Router::client_connected(ClientChannel& channel) {
   Client& client = clients_.add(channel, budget_);
+  if (!client.is_connection) client.declared.everything();
   const ClientIdentity& identity = channel.identity();
   context_.log.event(LogLevel::debug, "client connected", {.client = identity.id},
                      "a client has connected: {}, pid {}, uid {}", identity.kind, identity.pid,
@@ -41,6 +42,7 @@ void Router::client_half_closed(ClientId id) {
   if (client == nullptr) return;
   client->half_closed = true;
   server_requests_.client_half_closed(*client);
+  control_.client_half_closed(*client);
   clients_.finish_if_done(*client);
 }
 
@@ -60,6 +62,7 @@ void Router::drop(Client& client) {
   frames_.client_left(client);
   in_flight_.client_left(client);
   server_requests_.client_left(client);
+  control_.client_left(client);
   frames_.choose_served();
 }
 
@@ -69,6 +72,13 @@ void Router::client_congestion(ClientId id, bool congested) {
   in_flight_.pause(*client, congested);
   if (!congested) listens_.go_on(*client);
   if (!congested) control_.answer_waiting(*client);
+}
+
+void Router::set_waits_for_answer(ClientId id, std::string_view raw_id, bool waits) {
+  Client* const client = clients_.find(id);
+  if (client == nullptr) return;
+  in_flight_.set_placeless(*client, raw_id, waits);
+  if (waits) frames_.place_freed(*client);
 }
 
 void Router::client_can_be_asked(ClientId) { server_requests_.offer_parked(); }
@@ -136,7 +146,9 @@ void Router::take_message(Client& client, Frame frame) {
   switch (frame.kind) {
     case FrameKind::request: client_request(client, std::move(frame)); break;
     case FrameKind::notification: client_notification(client, std::move(frame)); break;
-    case FrameKind::response: server_requests_.answer(client, std::move(frame)); break;
+    case FrameKind::response:
+      if (!control_.take_response(client, frame)) server_requests_.answer(client, std::move(frame));
+      break;
   }
 }
 
@@ -217,7 +229,8 @@ void Router::client_notification(Client& client, Frame frame) {
     server_requests_.offer_parked();
   } else if (frame.method == "notifications/cancelled") {
     const std::string_view wanted = frame.text(frame.request_id);
-    if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted))
+    if (!wanted.empty() && !frames_.cancel(client, wanted) && !listens_.cancel(client, wanted) &&
+        !control_.cancel(client, wanted))
       in_flight_.cancel(client, std::move(frame));
   } else {
     frames_.add(client, std::move(frame));

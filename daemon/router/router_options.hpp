@@ -7,7 +7,7 @@
 namespace bridge {
 
 enum class Handshake { lazy, client, eager };
-enum class Orphans { cancel, finish };
+enum class Orphans { cancel, finish, keep };
 
 struct RouterOptions {
   Handshake handshake = Handshake::lazy;

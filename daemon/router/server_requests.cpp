@@ -149,8 +149,8 @@ std::vector<Askable> ServerRequests::able(const ServerRequest& request) const {
   std::vector<Askable> able;
   for (const auto& [id, client] : context_.clients) {
     if (!can_answer(*client, request)) continue;
-    able.push_back(
-        {id, request.owner == id, !client->in_flight.empty(), table_.has_left_open(id, long_ago)});
+    able.push_back({id, request.owner == id, !client->in_flight.empty(),
+                    client->is_connection && table_.has_left_open(id, long_ago)});
   }
   return able;
 }
@@ -218,6 +218,8 @@ bool ServerRequests::pass_on(ServerRequest& request) {
 void ServerRequests::ask_others(const Client& client, bool has_left) {
   table_.each([&](ServerRequest& request) {
     if (request.asked != client.id()) return;
+    if (request.origin && in_flight_.is_job(*request.origin))
+      request.owner = in_flight_.owner(*request.origin);  // kept as one
     const bool ends = has_left && request.owner == client.id();
     if (Client* other = ends ? nullptr : choose(request)) {
       ask(*other, request);

@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <compare>
+
 namespace bridge {
 
 /// Whose process a client is. All callers of the HTTP face are one user of their own: what uid a
@@ -10,7 +12,7 @@ struct User {
   bool remote = false;
   uid_t uid = 0;
 
-  friend bool operator==(const User&, const User&) = default;
+  friend auto operator<=>(const User&, const User&) = default;
 };
 
 }  // namespace bridge

@@ -97,6 +97,8 @@ class Session final : public UpstreamEvents,
   void send(Outgoing message) { sender_.send(std::move(message)); }
   void abandon(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
+  /// Somebody else ends it in time.
+  void lift_deadline(UpstreamId id) { upstream_.lift_deadline(id); }
 
   /// What the server has said of itself; null before the first handshake. Stays while the session
   /// is lost, until the next handshake.

@@ -133,6 +133,8 @@ class Upstream {
   virtual void abandon(UpstreamId id) = 0;
   /// Stops or continues reading that answer stream.
   virtual void pause(UpstreamId id, bool paused) = 0;
+  /// From now on that request is as if it had been sent as Outgoing::endless.
+  virtual void lift_deadline(UpstreamId id) { static_cast<void>(id); }
 
   /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
   virtual void session_opened(const SessionForm& form) = 0;

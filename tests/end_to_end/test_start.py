@@ -21,7 +21,7 @@ class Refused(Case):
 
     def test_wrong_options_and_values(self):
         for options in (["--no-such-option"], ["--ring", "many"], ["--ring", "-1"], ["--keepalive", "soon"],
-                        ["--keepalive", "5x"], ["--client-buffer", "1T"], ["--handshake", "firm"], ["--orphans", "keep"],
+                        ["--keepalive", "5x"], ["--client-buffer", "1T"], ["--handshake", "firm"], ["--orphans", "kept"],
                         ["--max-frame", "1.5M"], ["--client-capabilities", "[1]"], ["--client-capabilities", "{"],
                         ["--socket-mode", "8"], ["--header", "no colon"], ["--header", "A: b\r\nX: y"],
                         ["--allow-uid", "root?"], ["--max-clients", "0"], ["stray"], ["--ring"], ["--grace", "-1s"]):
@@ -76,7 +76,7 @@ class Informed(Case):
                        "max-frame", "handshake", "client-capabilities", "connect-wait", "keepalive", "grace", "socket",
                        "socket-mode", "socket-owner", "socket-group", "allow-uid", "allow-gid", "max-clients", "client-buffer",
                        "client-stall", "client-inflight", "max-inflight", "max-buffered", "orphans", "park-requests",
-                       "input-wait", "ring",
+                       "input-wait", "jobs", "jobs-bytes", "job-ttl", "jobs-shared", "ring",
                        "ring-bytes", "ring-ttl", "ring-exclude", "ring-coalesce", "options-file", "log-level", "check", "version"):
             self.assertRegex(text, rf"--{option}\b", option)
         self.assertRegex(text, r"--no-control|--\[?no-?\]?control|!--no-control")

@@ -30,6 +30,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
+  void lift_deadline(UpstreamId id) override { http_.lift_deadline(id); }
   void session_opened(const SessionForm& form) override;
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;

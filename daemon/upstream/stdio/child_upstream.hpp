@@ -39,6 +39,9 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   void abandon(UpstreamId id) override;
   /// Its stdout is everybody's: nothing is paused.
   void pause(UpstreamId, bool) override {}
+  void lift_deadline(UpstreamId id) override {
+    if (ChildRequest* const request = requests_.find(id)) request->message.endless = true;
+  }
   void session_opened(const SessionForm& form) override;
   /// If its run goes on.
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;

@@ -44,6 +44,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   /// Stops or continues receiving. What the bridge itself does not read cannot be late, within
   /// bounds: ExchangeClock.
   void pause(bool paused);
+  /// As if it had been sent as Outgoing::endless.
+  void lift_deadline() { message_.endless = true; }
   /// The answer has come.
   void settle();
   /// Its session is over: what waits to be continued, or for its answer on another stream, waits in

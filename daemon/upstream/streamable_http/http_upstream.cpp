@@ -107,6 +107,10 @@ void HttpUpstream::pause(UpstreamId id, bool paused) {
   exchanges_.watch(*exchange);
 }
 
+void HttpUpstream::lift_deadline(UpstreamId id) {
+  if (Exchange* const exchange = exchanges_.find(id)) exchange->lift_deadline();
+}
+
 void HttpUpstream::session_over() {
   context_.forget_session();
   exchanges_.change_all([](Exchange& exchange) { exchange.session_over(); });

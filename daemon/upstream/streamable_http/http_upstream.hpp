@@ -29,6 +29,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void send(Outgoing message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override;
+  void lift_deadline(UpstreamId id) override;
   void session_opened(const SessionForm& form) override;
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;

@@ -107,6 +107,13 @@ TEST_CASE("every option reaches its place") {
                                       "--input-wait",
                                       "16s",
                                       "--no-control",
+                                      "--jobs",
+                                      "19",
+                                      "--jobs-bytes",
+                                      "20K",
+                                      "--job-ttl",
+                                      "21h",
+                                      "--jobs-shared",
                                       "--ring",
                                       "16",
                                       "--ring-bytes",
@@ -153,6 +160,12 @@ TEST_CASE("every option reaches its place") {
   CHECK(options.router.park_requests == 15s);
   CHECK(options.router.input_wait == 16s);
   CHECK_FALSE(options.router.control);
+  CHECK(options.jobs.limits.jobs == 19);
+  CHECK(options.jobs.limits.bytes == 20u << 10);
+  CHECK(options.jobs.limits.ttl == 21h);
+  CHECK(options.jobs.shared);
+  CHECK(options.jobs.request_max == 3min);
+  CHECK(options.jobs.longest_http_wait == 55s);
   CHECK(options.ring.entries == 16);
   CHECK(options.ring.bytes == 17u << 10);
   CHECK(options.ring.ttl == 18h);
@@ -166,6 +179,11 @@ TEST_CASE("the names of the ecosystem are understood") {
       parsed({}, {{"MCP_SERVER_URL", "http://a/x"}, {"MCP_SOCKET_PATH", "/run/x"}}).options;
   CHECK(options.upstream.http.url == "http://a/x");
   CHECK(options.socket.path == "/run/x");
+}
+
+TEST_CASE("orphans are kept only where they can be collected") {
+  CHECK(options_of({"--orphans", "keep"}).router.orphans == Orphans::keep);
+  CHECK_THROWS_AS(options_of({"--orphans", "keep", "--no-control"}), StartError);
 }
 
 TEST_CASE("lists gather every mention, in order") {
@@ -188,7 +206,10 @@ TEST_CASE("a wrong value is refused with one line that names option and value") 
       {"--ring-bytes", {"0", "x", "-1", "1.5M", "99999999999999999999G"}},
       {"--max-frame", {"0", "8MB"}},
       {"--handshake", {"later", "LAZY"}},
-      {"--orphans", {"keep"}},
+      {"--orphans", {"kept", "KEEP"}},
+      {"--jobs", {"0", "-1", "x"}},
+      {"--jobs-bytes", {"0", "x"}},
+      {"--job-ttl", {"x", "-1"}},
       {"--log-level", {"loud"}},
       {"--socket", {"", "@"}},
       {"--socket-mode", {"999", "x", "1777", "-1"}},

@@ -187,7 +187,7 @@ struct RouterFixture {
 
   /// `bridge/later` is answered when the test says so, everything else at once.
   struct FakeControl final : Control {
-    void answer(const Frame& request, Reply reply) override {
+    void answer(const Frame& request, Client&, Reply reply) override {
       const std::string response = fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})",
                                                request.text(request.id), result);
       if (request.method == "bridge/later") {

@@ -27,6 +27,7 @@ class FakeUpstream final : public Upstream {
 
   // What it was told.
   std::vector<Outgoing> sent;         ///< all messages, in order
+  std::vector<UpstreamId> lifted;     ///< their deadlines
   std::vector<UpstreamId> abandoned;  ///< and answered: those that were under way until then
   std::vector<UpstreamId> answered;
   std::map<UpstreamId, bool> paused;
@@ -132,6 +133,7 @@ class FakeUpstream final : public Upstream {
     if (under_way_.erase(id) != 0) abandoned.push_back(id);
   }
   void pause(UpstreamId id, bool stops) override { paused[id] = stops; }
+  void lift_deadline(UpstreamId id) override { lifted.push_back(id); }
   void session_opened(const SessionForm& form) override {
     version = form.protocol_version;
     is_stateful = form.stateful;

@@ -1,0 +1,234 @@
+#include "jobs/collectors.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "jobs/job_text.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view question_prefix = "\"question-";
+
+}  // namespace
+
+Collectors::Collectors(EventLoop& loop, JobRunner& runner, const Clients& clients)
+    : loop_(loop), runner_(runner), clients_(clients), clock_(loop, [this] { tell_due(); }) {
+  runner.set_watcher(*this);
+}
+
+template <class Select>
+std::vector<Collectors::All::iterator> Collectors::select(Select&& is_one) {
+  std::vector<All::iterator> chosen;
+  for (auto at = all_.begin(); at != all_.end(); ++at) {
+    if (is_one(at->second)) chosen.push_back(at);
+  }
+  return chosen;
+}
+
+bool Collectors::has_room_for(const Client& client) const {
+  const auto found = of_client_.find(client.id());
+  return found == of_client_.end() || found->second < max_of_client;
+}
+
+void Collectors::add(const Client& client, const Frame& request, Job& job, const Collect& collect,
+                     Control::Reply reply) {
+  Collector collector;
+  collector.client = client.id();
+  collector.request_id = request.text(request.id);
+  collector.progress_token = request.text(request.progress_token);
+  collector.is_modern = request.is_modern();
+  collector.keep = collect.keep;
+  collector.answers = collect.answers;
+  collector.until = loop_.now() + collect.wait;
+  collector.is_due = collect.wait.count() == 0;
+  collector.reply = std::move(reply);
+  clock_.set_at_latest(collector.until);
+  ++of_client_[client.id()];
+  const auto added = all_.emplace(job.number, std::move(collector));
+  runner_.offer(job);
+  tell(added);
+  forget_collected();
+}
+
+// What the jobs say.
+
+void Collectors::job_settled(const Job& job) {
+  const auto [begin, end] = all_.equal_range(job.number);
+  for (auto at = begin; at != end;) tell(at++);
+  forget_collected();
+}
+
+void Collectors::job_progress(const Job& job, std::string_view params) {
+  const auto [begin, end] = all_.equal_range(job.number);
+  for (auto at = begin; at != end; ++at) {
+    const Collector& collector = at->second;
+    Client* const client = clients_.find(collector.client);
+    // The next one says more than one that waits in a queue.
+    if (client == nullptr || collector.progress_token.empty() || client->channel.congested())
+      continue;
+    const std::string_view rest = params.substr(1);  // behind the brace
+    const bool is_empty = rest.find_first_not_of(" }") == rest.npos;
+    client->channel.send_about(
+        collector.request_id,
+        own_notification("notifications/progress",
+                         fmt::format(R"({{"progressToken":{}{}{})", collector.progress_token,
+                                     is_empty ? "" : ",", rest)));
+  }
+}
+
+bool Collectors::is_asked(const Collector& collector, const JobQuestion& question) const {
+  const Client* const client = clients_.find(collector.client);
+  if (client == nullptr || client->half_closed || collector.is_modern || collector.has_declined ||
+      collector.is_due)
+    return false;
+  return (collector.answers ||
+          client->declared.covers(question.method, asked_for(question.method, question.params))) &&
+         client->channel.can_be_asked(collector.request_id);
+}
+
+bool Collectors::job_asks(const Job& job, const JobQuestion& question) {
+  const auto [begin, end] = all_.equal_range(job.number);
+  for (auto at = begin; at != end; ++at) {
+    Collector& collector = at->second;
+    if (!is_asked(collector, question)) continue;
+    collector.question = fmt::format(R"({}{}")", question_prefix, ++last_question_);
+    clients_.find(collector.client)
+        ->channel.send_about(
+            collector.request_id,
+            fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":{}{}{}}})", collector.question,
+                        quote(question.method),
+                        question.params.empty() ? "" : ",\"params\":", question.params));
+    return true;
+  }
+  return false;
+}
+
+void Collectors::question_over(const Job& job) {
+  const auto [begin, end] = all_.equal_range(job.number);
+  for (auto at = begin; at != end; ++at) withdraw(at->second);
+}
+
+/// What it is asked need not be answered any more.
+void Collectors::withdraw(Collector& collector) {
+  if (collector.question.empty()) return;
+  const std::string question = std::exchange(collector.question, {});
+  Client* const client = clients_.find(collector.client);
+  if (client == nullptr) return;
+  client->channel.send_about(
+      collector.request_id,
+      own_notification("notifications/cancelled",
+                       fmt::format(R"({{"requestId":{},"reason":"{}"}})", question,
+                                   "it need not be answered here any more")));
+}
+
+/// It is asked no more: somebody else is, or the job waits for an answer.
+void Collectors::give_back(All::iterator at) {
+  const bool was_asked = !at->second.question.empty();
+  withdraw(at->second);
+  at->second.has_declined = true;
+  Job* const job = was_asked ? runner_.store().find(at->first) : nullptr;
+  if (job != nullptr) runner_.ask_again(*job);
+}
+
+/// Answers its request, if it is to be answered now; then it is one of them no more.
+void Collectors::tell(All::iterator at) {
+  Client* const client = clients_.find(at->second.client);
+  const Job* const job = runner_.store().find(at->first);
+  if (job != nullptr && job->state == JobState::working && !at->second.is_due) return;
+  if (client != nullptr && client->channel.congested()) return;
+  if (job != nullptr && is_end(job->state) && !at->second.keep && client != nullptr)
+    collected_.push_back(job->number);
+  const auto node = all_.extract(at);
+  const Collector& collector = node.mapped();
+  if (--of_client_[collector.client] == 0) of_client_.erase(collector.client);
+  collector.reply(job == nullptr ? unknown_job_reply(collector.request_id)
+                                 : result_reply(collector.request_id,
+                                                collected_result(*job, loop_.wall_time())));
+}
+
+void Collectors::forget_collected() {
+  for (const JobNumber number : std::exchange(collected_, {})) {
+    if (Job* const job = runner_.store().find(number)) runner_.store().forget(*job, loop_.now());
+  }
+}
+
+/// Those that have waited for long enough are told how the job stands.
+void Collectors::tell_due() {
+  const SteadyTime now = loop_.now();
+  for (const auto at : select([&](const Collector& one) { return one.until <= now; })) {
+    at->second.is_due = true;
+    give_back(at);
+    tell(at);
+  }
+  forget_collected();
+  for (const auto& [number, collector] : all_) {
+    if (!collector.is_due) clock_.set_at_latest(collector.until);
+  }
+}
+
+void Collectors::tell_all() {
+  for (const auto at : select([](const Collector&) { return true; })) {
+    at->second.is_due = true;
+    give_back(at);
+    tell(at);
+  }
+}
+
+// What the clients say.
+
+bool Collectors::cancel(const Client& client, std::string_view raw_id) {
+  const auto found = select([&](const Collector& one) {
+    return one.client == client.id() && same_id(one.request_id, raw_id);
+  });
+  if (found.empty()) return false;
+  give_back(found.front());
+  all_.erase(found.front());
+  if (--of_client_[client.id()] == 0) of_client_.erase(client.id());
+  return true;
+}
+
+bool Collectors::take_response(const Client& client, const Frame& response) {
+  const std::string_view id = response.text(response.id);
+  if (all_.empty() || !id.starts_with(question_prefix)) return false;
+  const auto found =
+      select([&](const Collector& one) { return one.client == client.id() && one.question == id; });
+  if (found.empty()) return false;
+  Collector& collector = found.front()->second;
+  collector.question.clear();
+  Job& job = *runner_.store().find(found.front()->first);
+  const bool is_unknown = find_member(response.text(response.error), "code") == "-32601";
+  if (is_unknown) collector.has_declined = true;
+  if (is_unknown ||
+      !runner_.answer(job, response.text(response.result), response.text(response.error)).empty())
+    runner_.ask_again(job);
+  return true;
+}
+
+void Collectors::client_half_closed(const Client& client) {
+  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); }))
+    give_back(at);
+}
+
+void Collectors::client_drained(const Client& client) {
+  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); })) {
+    if (client.channel.congested()) break;
+    tell(at);
+  }
+  forget_collected();
+}
+
+void Collectors::client_left(const Client& client) {
+  if (of_client_.erase(client.id()) == 0) return;
+  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); })) {
+    give_back(at);
+    all_.erase(at);
+  }
+}
+
+}  // namespace bridge

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "event/deadline_timer.hpp"
+#include "jobs/job_runner.hpp"
+#include "router/control.hpp"
+
+namespace bridge {
+
+/// What a `bridge/collect` asks for, that waits.
+struct Collect {
+  bool keep = true;      ///< else a job whose end was collected is forgotten
+  bool answers = false;  ///< questions about the job
+  std::chrono::milliseconds wait{};
+};
+
+/// The callers of `bridge/collect` that wait for an end or a question of a job; what it is asked
+/// meanwhile is asked of one of them that answers (BEHAVIOUR, "Jobs: questions").
+///
+/// Owned by the daemon; the loop's thread only. Bounds: `max_of_client` of each client, of
+/// `longest_names`; what one is told waits until its client's queue has room.
+class Collectors final : public JobWatcher {
+ public:
+  static constexpr std::size_t max_of_client = 64;
+  static constexpr std::size_t longest_names = 4096;  ///< id and progress token of one, together
+
+  Collectors(EventLoop& loop, JobRunner& runner, const Clients& clients);
+
+  bool has_room_for(const Client& client) const;
+  /// `request` is its `bridge/collect`.
+  void add(const Client& client, const Frame& request, Job& job, const Collect& collect,
+           Control::Reply reply);
+  std::size_t size() const { return all_.size(); }
+
+  // As Control.
+  bool cancel(const Client& client, std::string_view raw_id);
+  bool take_response(const Client& client, const Frame& response);
+  void client_half_closed(const Client& client);
+  void client_drained(const Client& client);
+  void client_left(const Client& client);
+  /// The daemon is ending: whoever waits is told how its job stands.
+  void tell_all();
+
+  void job_settled(const Job& job) override;
+  void job_progress(const Job& job, std::string_view params) override;
+  bool job_asks(const Job& job, const JobQuestion& question) override;
+  void question_over(const Job& job) override;
+
+ private:
+  struct Collector {
+    ClientId client{};
+    std::string request_id;      ///< raw JSON
+    std::string progress_token;  ///< raw JSON; empty: none
+    bool is_modern = false;
+    bool keep = true;
+    bool answers = false;
+    bool has_declined = false;  ///< it does not know such questions
+    bool is_due = false;        ///< told as soon as its queue has room, whatever the job's state
+    std::string question;       ///< what it is asked now, by the id (raw JSON); empty: nothing
+    SteadyTime until{};
+    Control::Reply reply;
+  };
+  using All = std::multimap<JobNumber, Collector>;
+
+  bool is_asked(const Collector& collector, const JobQuestion& question) const;
+  void withdraw(Collector& collector);
+  void give_back(All::iterator at);
+  void tell(All::iterator at);
+  void tell_due();
+  void forget_collected();
+  template <class Select>
+  std::vector<All::iterator> select(Select&& is_one);
+
+  EventLoop& loop_;
+  JobRunner& runner_;
+  const Clients& clients_;
+  All all_;  ///< by the job
+  std::map<ClientId, std::size_t> of_client_;
+  std::vector<JobNumber> collected_;  ///< to be forgotten, when all who wait for them were told
+  std::uint64_t last_question_ = 0;
+  DeadlineTimer clock_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,45 @@
+#include "jobs/job_client.hpp"
+
+#include <utility>
+
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+JobNumber number_of(std::string_view request_id) {
+  return static_cast<JobNumber>(to_unsigned(request_id).value_or(0));
+}
+
+}  // namespace
+
+JobClient::JobClient(ClientId id, const User& user, SteadyTime now, JobClientEvents& events)
+    : events_(events) {
+  identity_.id = id;
+  identity_.kind = "job";
+  identity_.uid = user.uid;
+  identity_.connected = now;
+  identity_.on_behalf_of = user;
+}
+
+void JobClient::send(std::string frame) {
+  events_.job_heard(*this, JobNumber{}, JobClientEvents::Kind::about, std::move(frame));
+}
+
+void JobClient::answer(std::string_view request_id, std::string frame, AnswerOrder) {
+  events_.job_heard(*this, number_of(request_id), JobClientEvents::Kind::answer, std::move(frame));
+}
+
+void JobClient::send_about(std::string_view request_id, std::string frame) {
+  events_.job_heard(*this, number_of(request_id), JobClientEvents::Kind::about, std::move(frame));
+}
+
+void JobClient::no_answer(std::string_view request_id) {
+  events_.job_heard(*this, number_of(request_id), JobClientEvents::Kind::no_answer, {});
+}
+
+void JobClient::request_starting(std::string_view request_id) {
+  events_.job_starting(number_of(request_id));
+}
+
+}  // namespace bridge

@@ -1,0 +1,211 @@
+#include "jobs/job_methods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "jobs/job_text.hpp"
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::array<std::string_view, 6> methods = {"bridge/submit", "bridge/collect",
+                                                     "bridge/answer", "bridge/jobs",
+                                                     "bridge/cancel", "bridge/forget"};
+
+std::string invalid(std::string_view id, std::string_view reason) {
+  return error_reply(id, json_rpc::invalid_params, reason);
+}
+
+/// `otherwise` if there is no such member; nothing if it is no boolean.
+std::optional<bool> flag(std::string_view params, std::string_view name, bool otherwise) {
+  const auto raw = find_member(params, name);
+  if (!raw) return otherwise;
+  if (*raw != "true" && *raw != "false") return std::nullopt;
+  return *raw == "true";
+}
+
+std::optional<std::uint64_t> number(std::string_view params, std::string_view name,
+                                    std::uint64_t otherwise) {
+  const auto raw = find_member(params, name);
+  return raw ? to_unsigned(*raw) : std::optional(otherwise);
+}
+
+/// Which states are asked for: all if none are named; nothing if they are no list of states.
+std::optional<std::array<bool, job_states>> states_in(std::string_view params) {
+  std::array<bool, job_states> wanted{};
+  const auto raw = find_member(params, "states");
+  if (!raw) {
+    wanted.fill(true);
+    return wanted;
+  }
+  JsonScanner scanner(*raw);
+  const bool is_list = scanner.peek() == '[' && scanner.array([&] {
+    Slice name;
+    if (scanner.peek() != '"' || !scanner.string(name)) return false;
+    const auto state = job_state_named(unescape(name.of(*raw)));
+    if (state) wanted[static_cast<std::size_t>(*state)] = true;
+    return state.has_value();
+  });
+  if (!is_list) return std::nullopt;
+  return wanted;
+}
+
+}  // namespace
+
+bool JobMethods::has(std::string_view method) {
+  return std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+
+void JobMethods::answer(const Frame& request, Client& asker, Control::Reply reply) {
+  const std::string_view id = request.text(request.id);
+  const std::string_view params = request.text(request.params);
+  if (request.method == "bridge/collect") {
+    collect(request, asker, std::move(reply));
+  } else if (request.method == "bridge/submit") {
+    reply(submit(id, params, asker));
+  } else if (request.method == "bridge/jobs") {
+    reply(list(id, params, asker));
+  } else if (request.method == "bridge/answer") {
+    reply(answer_question(id, params, asker));
+  } else if (request.method == "bridge/cancel") {
+    reply(cancel(id, params, asker));
+  } else {
+    reply(forget(id, params, asker));
+  }
+}
+
+bool JobMethods::may_see(const Client& asker, const Job& job) const {
+  const bool is_root = !asker.user.remote && asker.user.uid == 0;
+  return asker.user == job.user || is_root || runner_.options().shared;
+}
+
+/// The job that the params name, if its user may see it.
+Job* JobMethods::find(std::string_view params, const Client& asker) {
+  const auto name = find_string(params, "job");
+  Job* const job = name ? runner_.store().find(*name) : nullptr;
+  return job != nullptr && may_see(asker, *job) ? job : nullptr;
+}
+
+std::string JobMethods::submit(std::string_view id, std::string_view params, const Client& asker) {
+  JobStore& store = runner_.store();
+  const JobNumber number = store.next_number();
+  auto read = read_submitted(params, number);
+  if (const auto* wrong = std::get_if<std::string>(&read)) return invalid(id, *wrong);
+  SubmittedRequest& submitted = std::get<SubmittedRequest>(read);
+  if (!submitted.key.empty()) {
+    constexpr std::string_view other_request =
+        "Invalid params: this key was used with another method or other params";
+    if (const Job* first = store.with_key(asker.user, submitted.key)) {
+      return first->digest == submitted.digest
+                 ? result_reply(id, submitted_result(*first, store.is_durable()))
+                 : invalid(id, other_request);
+    }
+    if (const UsedKey* used = store.used_key(asker.user, submitted.key, loop_.now())) {
+      return used->digest == submitted.digest
+                 ? result_reply(id, forgotten_result(used->job, used->state))
+                 : invalid(id, other_request);
+    }
+  }
+  const Job* const job = runner_.submit(std::move(submitted), number, asker);
+  if (job == nullptr) {
+    return error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
+                                      "there is no room for another job until one of this user's "
+                                      "has ended (--jobs, --jobs-bytes)"));
+  }
+  return result_reply(id, submitted_result(*job, store.is_durable()));
+}
+
+void JobMethods::collect(const Frame& request, const Client& asker, Control::Reply reply) {
+  const std::string_view id = request.text(request.id);
+  const std::string_view params = request.text(request.params);
+  const auto wait = number(params, "waitMs", 0);
+  const auto keep = flag(params, "keep", true);
+  const auto answers = flag(params, "answer", false);
+  if (!wait || !keep || !answers) {
+    reply(
+        invalid(id, "Invalid params: waitMs is a whole number, keep and answer are true or false"));
+    return;
+  }
+  Job* const job = find(params, asker);
+  if (job == nullptr) {
+    reply(unknown_job_reply(id));
+    return;
+  }
+  if (request.id.size() + request.progress_token.size() > Collectors::longest_names) {
+    reply(invalid(id, fmt::format("Invalid params: the id and the progress token of a collect have "
+                                  "at most {} bytes",
+                                  Collectors::longest_names)));
+    return;
+  }
+  if (!collectors_.has_room_for(asker)) {
+    reply(error_reply(id, failure_of(ErrorKind::overloaded, Delivered::no,
+                                     fmt::format("this connection waits for {} jobs already",
+                                                 Collectors::max_of_client))));
+    return;
+  }
+  constexpr std::chrono::milliseconds longest = longest_wait;
+  Collect collect;
+  collect.keep = *keep;
+  collect.answers = *answers;
+  collect.wait = *wait > static_cast<std::uint64_t>(longest.count())
+                     ? longest
+                     : std::chrono::milliseconds(*wait);
+  if (asker.user.remote) collect.wait = std::min(collect.wait, runner_.options().longest_http_wait);
+  collectors_.add(asker, request, *job, collect, std::move(reply));
+}
+
+std::string JobMethods::list(std::string_view id, std::string_view params, const Client& asker) {
+  const auto limit = number(params, "limit", 100);
+  const auto states = states_in(params);
+  if (!limit || *limit == 0 || !states)
+    return invalid(id, "Invalid params: states is a list of states, limit a whole number above 0");
+  const std::size_t most = std::min<std::uint64_t>(*limit, max_listed);
+  std::string all;
+  std::size_t count = 0;
+  runner_.store().each_newest_first([&](const Job& job) {
+    if (!may_see(asker, job) || !(*states)[static_cast<std::size_t>(job.state)]) return true;
+    if (!all.empty()) all += ',';
+    all += listed_job(job, loop_.wall_time());
+    return ++count < most;
+  });
+  return result_reply(id, fmt::format(R"({{"jobs":[{}]}})", all));
+}
+
+std::string JobMethods::answer_question(std::string_view id, std::string_view params,
+                                        const Client& asker) {
+  const std::string_view result = find_member(params, "result").value_or("");
+  const std::string_view error = find_member(params, "error").value_or("");
+  if (result.empty() == error.empty() || !is_object(result.empty() ? error : result))
+    return invalid(id, "Invalid params: one of result and error is needed, an object");
+  Job* const job = find(params, asker);
+  if (job == nullptr) return unknown_job_reply(id);
+  const std::string wrong = runner_.answer(*job, result, error);
+  return wrong.empty() ? result_reply(id, "{}") : invalid(id, wrong);
+}
+
+std::string JobMethods::cancel(std::string_view id, std::string_view params, const Client& asker) {
+  Job* const job = find(params, asker);
+  if (job == nullptr) return unknown_job_reply(id);
+  if (!is_end(job->state)) runner_.cancel(*job);
+  return result_reply(id, fmt::format(R"({{"state":"{}"}})", name_of(job->state)));
+}
+
+std::string JobMethods::forget(std::string_view id, std::string_view params, const Client& asker) {
+  Job* const job = find(params, asker);
+  if (job == nullptr) return unknown_job_reply(id);
+  if (!is_end(job->state))
+    return invalid(id, "Invalid params: the job has not ended: it can be cancelled");
+  runner_.store().forget(*job, loop_.now());
+  return result_reply(id, "{}");
+}
+
+}  // namespace bridge

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "jobs/collectors.hpp"
+#include "jobs/job_runner.hpp"
+#include "router/control.hpp"
+
+namespace bridge {
+
+/// Answers the control methods of jobs (BEHAVIOUR, "Jobs"). Each user sees its own jobs, root all,
+/// and with --jobs-shared everybody. Owned by the daemon; the loop's thread only.
+class JobMethods {
+ public:
+  JobMethods(const EventLoop& loop, JobRunner& runner, Collectors& collectors)
+      : loop_(loop), runner_(runner), collectors_(collectors) {}
+
+  /// Whether it is one of them.
+  static bool has(std::string_view method);
+  /// As Control::answer(). REQUIRES: has() it.
+  void answer(const Frame& request, Client& asker, Control::Reply reply);
+
+  static constexpr std::chrono::hours longest_wait{1};
+  static constexpr std::size_t max_listed = 1000;
+
+ private:
+  std::string submit(std::string_view id, std::string_view params, const Client& asker);
+  void collect(const Frame& request, const Client& asker, Control::Reply reply);
+  std::string list(std::string_view id, std::string_view params, const Client& asker);
+  std::string answer_question(std::string_view id, std::string_view params, const Client& asker);
+  std::string cancel(std::string_view id, std::string_view params, const Client& asker);
+  std::string forget(std::string_view id, std::string_view params, const Client& asker);
+  bool may_see(const Client& asker, const Job& job) const;
+  Job* find(std::string_view params, const Client& asker);
+
+  const EventLoop& loop_;
+  JobRunner& runner_;
+  Collectors& collectors_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,414 @@
+#include "jobs/job_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <variant>
+
+#include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/reply.hpp"
+#include "mcp/handshake.hpp"
+#include "mcp/json_edit.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// 128 random bits: what keeps a job from others of its user's machine is its user, and what keeps
+/// it from a guess is this.
+std::string new_id() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+std::string without_progress_token(std::string params) {
+  Edits edits;
+  edit_members(edits, params, whole_value(params),
+               [](std::string_view key) { return unescape(key) == "progressToken"; });
+  return edits.made_in(params);
+}
+
+/// Whether this error says that the upstream cannot have acted on the request.
+bool says_undelivered(std::string_view error) {
+  const std::string_view data = find_member(error, "data").value_or("");
+  return find_string(data, "source") == "bridge" && find_string(data, "delivered") == "no";
+}
+
+constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
+
+}  // namespace
+
+JobRunner::JobRunner(EventLoop& loop, ClientIdSource& ids, Router& router, Log& log,
+                     JobOptions options)
+    : loop_(loop),
+      ids_(ids),
+      router_(router),
+      log_(log),
+      options_(options),
+      store_(options.limits),
+      clock_(loop, [this] { check_time(); }),
+      forgetting_(loop, [this] { end_of_turn_.schedule(); }),
+      end_of_turn_(loop, [this] { settle(); }) {}
+
+void JobRunner::reconfigure(const JobOptions& options) {
+  options_.request_max = options.request_max;
+  for (const auto& [number, running] : running_) watch(running);
+}
+
+// What begins.
+
+JobClient& JobRunner::client_of(const User& user) {
+  std::unique_ptr<JobClient>& client = clients_[user];
+  if (client == nullptr) {
+    JobClientEvents& events = *this;
+    client = std::make_unique<JobClient>(ids_.next(), user, loop_.now(), events);
+    router_.client_connected(*client);
+  }
+  return *client;
+}
+
+Job JobRunner::describe(std::string method, const Client& by, JobNumber number) const {
+  Job job;
+  job.id = new_id();
+  job.number = number;
+  job.user = by.user;
+  job.method = std::move(method);
+  job.pid = by.channel.identity().pid;
+  job.command = shortened(by.channel.command());
+  job.created = loop_.wall_time();
+  job.keep = options_.limits.ttl;
+  return job;
+}
+
+Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Client& by) {
+  Job job = describe(submitted.request.method, by, number);
+  job.tool = std::move(submitted.tool);
+  job.key = std::move(submitted.key);
+  job.digest = submitted.digest;
+  job.holds_key = !job.key.empty();
+  job.keep = submitted.keep.value_or(job.keep);
+  Job* const added = store_.add(std::move(job), submitted.request.bytes);
+  if (added == nullptr) return nullptr;
+  Running running;
+  running.client = client_of(by.user).identity().id;
+  running.since = loop_.now();
+  to_router_.emplace_back(running.client, std::move(submitted.request));
+  running_.emplace(number, std::move(running));
+  end_of_turn_.schedule();
+  return added;
+}
+
+Client* JobRunner::adopt(const Client& former, PendingRequest& request) {
+  const bool is_somebodys = former.is_connection && !former.is_bridge;
+  if (!is_somebodys || !can_be_job(request.method)) return nullptr;
+  const JobNumber number = store_.next_number();
+  Job job = describe(request.method, former, number);
+  const Job* const added = store_.add(std::move(job), {});
+  if (added == nullptr) {
+    log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()},
+              "a request of a client that has left could not be kept: --jobs or --jobs-bytes is "
+              "used up");
+    return nullptr;
+  }
+  Running running;
+  running.client = client_of(former.user).identity().id;
+  running.since = request.sent;
+  running.in_flight = true;
+  request.client_request_id = std::to_string(value_of(number));
+  if (!request.progress_token.empty()) request.progress_token = request.client_request_id;
+  const Running& kept = running_.emplace(number, std::move(running)).first->second;
+  watch(kept);
+  return router_.clients().find(kept.client);
+}
+
+void JobRunner::job_starting(JobNumber number) {
+  const auto found = running_.find(number);
+  if (found == running_.end()) return;
+  found->second.in_flight = true;
+  found->second.since = loop_.now();
+  const Job& job = *store_.find(number);
+  store_.started(job);
+  watch(found->second);
+}
+
+// What comes.
+
+void JobRunner::job_heard(const ClientChannel& client, JobNumber number, Kind kind,
+                          std::string frame) {
+  heard_.push_back({client.identity().id, number, kind, std::move(frame)});
+  end_of_turn_.schedule();
+}
+
+void JobRunner::settle() {
+  while (true) {
+    if (!to_router_.empty()) {
+      auto [client, frame] = std::move(to_router_.front());
+      to_router_.pop_front();
+      router_.client_message(client, std::move(frame));
+    } else if (!heard_.empty()) {
+      Heard heard = std::move(heard_.front());
+      heard_.pop_front();
+      take(std::move(heard));
+    } else if (!settled_.empty()) {
+      const JobNumber number = settled_.back();
+      settled_.pop_back();
+      if (const Job* job = store_.find(number)) watcher_->job_settled(*job);
+    } else {
+      break;
+    }
+  }
+  drop_idle_clients();
+  if (const auto next = store_.expire(loop_.now())) forgetting_.set_at_latest(*next);
+}
+
+void JobRunner::take(Heard heard) {
+  Job* const job = store_.find(heard.number);
+  const bool is_over = job == nullptr || is_end(job->state);
+  if (heard.kind == Kind::no_answer) {
+    if (!is_over) end(*job, JobState::cancelled, {}, true);
+    return;
+  }
+  if (heard.kind == Kind::answer) {
+    if (!is_over) answered(*job, std::move(heard.frame));
+    return;
+  }
+  const auto parsed = parse_frame(std::move(heard.frame));
+  const auto* const frame = std::get_if<Frame>(&parsed);
+  if (frame == nullptr) return;
+  if (frame->is_request()) {
+    asked(heard, *frame);
+  } else if (frame->method == "notifications/cancelled") {
+    withdrawn(*frame);
+  } else if (frame->method == "notifications/progress" && !is_over) {
+    progressed(*job, *frame);
+  }
+}
+
+void JobRunner::answered(Job& job, std::string response) {
+  auto parsed = parse_frame(std::move(response));
+  auto* const frame = std::get_if<Frame>(&parsed);
+  if (frame == nullptr || !frame->is_response()) {
+    fail(job, failure_of(ErrorKind::malformed, Delivered::unknown, "the answer cannot be read"));
+    return;
+  }
+  const bool is_error = frame->error.present();
+  const bool delivered = !is_error || !says_undelivered(frame->text(frame->error));
+  splice(frame->bytes, {frame->id, "null"});
+  end(job, is_error ? JobState::failed : JobState::completed, std::move(frame->bytes), delivered);
+}
+
+void JobRunner::progressed(Job& job, const Frame& notification) {
+  const std::string params =
+      without_progress_token(std::string(notification.text(notification.params)));
+  store_.set_progress(job, params);
+  watcher_->job_progress(job, params);
+}
+
+// Questions.
+
+bool JobRunner::can_take_question(const ClientChannel& client) const {
+  return oldest_in_flight(client.identity().id).has_value();
+}
+
+std::optional<JobNumber> JobRunner::oldest_in_flight(ClientId client) const {
+  const auto found = std::find_if(running_.begin(), running_.end(), [client](const auto& entry) {
+    return entry.second.client == client && entry.second.in_flight;
+  });
+  return found == running_.end() ? std::nullopt : std::optional(found->first);
+}
+
+/// One that says of no request that it is about it is taken for one about the oldest.
+void JobRunner::asked(Heard& heard, const Frame& question) {
+  const std::string_view id = question.text(question.id);
+  if (heard.number == JobNumber{})
+    heard.number = oldest_in_flight(heard.client).value_or(JobNumber{});
+  const auto found = running_.find(heard.number);
+  if (found == running_.end()) {
+    auto refusal = parse_frame(error_reply(id, json_rpc::method_not_found, "the job has ended"));
+    to_router_.emplace_back(heard.client, std::move(std::get<Frame>(refusal)));
+    return;
+  }
+  Running& running = found->second;
+  running.questions.push_back(
+      {std::string(id), {question.method, std::string(question.text(question.params))}});
+  if (running.questions.size() > 1) return;
+  running.worked += loop_.now() - running.since;
+  running.since = loop_.now();
+  router_.set_waits_for_answer(running.client, std::to_string(value_of(heard.number)), true);
+  Job& job = *store_.find(heard.number);
+  watch(running);
+  next_question(job, running);
+}
+
+/// REQUIRES: there is one.
+void JobRunner::next_question(Job& job, Running& running) {
+  running.with_watcher = watcher_->job_asks(job, running.questions.front().asked);
+  if (!running.with_watcher) keep_question(job, running);
+}
+
+void JobRunner::keep_question(Job& job, Running& running) {
+  if (store_.ask(job, running.questions.front().asked)) {
+    settled_.push_back(job.number);
+    end_of_turn_.schedule();
+    return;
+  }
+  const ClientId client = running.client;
+  fail(job, failure_of(ErrorKind::too_large, Delivered::unknown,
+                       "what the upstream asks does not fit into --jobs-bytes"));
+  cancel_request(job.number, client);
+}
+
+std::string JobRunner::answer(Job& job, std::string_view result, std::string_view error) {
+  const auto found = running_.find(job.number);
+  if (found == running_.end() || found->second.questions.empty())
+    return "Invalid params: nothing is asked about this job now";
+  Running& running = found->second;
+  const Question& question = running.questions.front();
+  // An elicitation can be cancelled; a server cannot make anything of an error to one.
+  if (result.empty() && question.asked.method == "elicitation/create") result = cancelled_by_user;
+  auto response = parse_frame(
+      result.empty() ? fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", question.id, error)
+                     : result_reply(question.id, result));
+  auto* const frame = std::get_if<Frame>(&response);
+  if (frame == nullptr || !frame->is_response())
+    return "Invalid params: the answer is no valid result or error";
+  to_router_.emplace_back(running.client, std::move(*frame));
+  question_gone(job, running);
+  end_of_turn_.schedule();
+  return {};
+}
+
+/// The first question is answered, or need not be.
+void JobRunner::question_gone(Job& job, Running& running) {
+  running.questions.pop_front();
+  if (std::exchange(running.with_watcher, false)) watcher_->question_over(job);
+  store_.go_on(job);
+  running.since = loop_.now();
+  if (!running.questions.empty()) {
+    next_question(job, running);
+  } else {
+    router_.set_waits_for_answer(running.client, std::to_string(value_of(job.number)), false);
+    watch(running);
+  }
+}
+
+void JobRunner::withdrawn(const Frame& notification) {
+  const std::string_view id = notification.text(notification.request_id);
+  for (auto& [number, running] : running_) {
+    auto& questions = running.questions;
+    const auto found = std::find_if(questions.begin(), questions.end(),
+                                    [id](const Question& one) { return one.id == id; });
+    if (found == questions.end()) continue;
+    if (found != questions.begin()) {
+      questions.erase(found);
+    } else {
+      question_gone(*store_.find(number), running);
+    }
+    return;
+  }
+}
+
+void JobRunner::ask_again(Job& job) {
+  const auto found = running_.find(job.number);
+  if (found == running_.end() || !found->second.with_watcher) return;
+  next_question(job, found->second);
+}
+
+void JobRunner::offer(Job& job) {
+  const auto found = running_.find(job.number);
+  if (found == running_.end() || job.state != JobState::input_required) return;
+  Running& running = found->second;
+  running.with_watcher = watcher_->job_asks(job, running.questions.front().asked);
+  if (running.with_watcher) store_.go_on(job);
+}
+
+// What ends.
+
+void JobRunner::end(Job& job, JobState state, std::string response, bool delivered) {
+  const auto found = running_.find(job.number);
+  if (found->second.with_watcher) watcher_->question_over(job);
+  running_.erase(found);
+  some_have_ended_ = true;
+  if (!store_.end(job, state, std::move(response), delivered, loop_.now())) {
+    store_.end(job, JobState::failed,
+               error_reply("null", failure_of(ErrorKind::too_large, Delivered::unknown,
+                                              "the answer does not fit into --jobs-bytes")),
+               true, loop_.now());
+  }
+  settled_.push_back(job.number);
+  end_of_turn_.schedule();
+}
+
+void JobRunner::fail(Job& job, const Failure& failure) {
+  end(job, JobState::failed, error_reply("null", failure), failure.delivered != Delivered::no);
+}
+
+void JobRunner::cancel(Job& job) {
+  const ClientId client = running_.at(job.number).client;
+  const JobNumber number = job.number;
+  end(job, JobState::cancelled, {}, true);
+  cancel_request(number, client);
+}
+
+void JobRunner::cancel_request(JobNumber number, ClientId client) {
+  auto notification = parse_frame(own_notification(
+      "notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"{}"}})",
+                                             value_of(number), "the job was cancelled")));
+  to_router_.emplace_back(client, std::move(std::get<Frame>(notification)));
+  end_of_turn_.schedule();
+}
+
+SteadyTime JobRunner::due(const Running& running) const {
+  if (!running.questions.empty()) return running.since + options_.limits.ttl;
+  // What has not been started waits for a place, which comes, or for a session, and not for long.
+  if (!running.in_flight || options_.request_max.count() == 0) return SteadyTime::max();
+  return running.since + options_.request_max - running.worked;
+}
+
+void JobRunner::watch(const Running& running) {
+  if (const SteadyTime then = due(running); then != SteadyTime::max()) clock_.set_at_latest(then);
+}
+
+void JobRunner::check_time() {
+  const SteadyTime now = loop_.now();
+  std::vector<JobNumber> late;
+  for (const auto& [number, running] : running_) {
+    if (due(running) <= now) {
+      late.push_back(number);
+    } else {
+      watch(running);
+    }
+  }
+  for (const JobNumber number : late) {
+    const Running& running = running_.at(number);
+    const ClientId client = running.client;
+    fail(*store_.find(number),
+         failure_of(ErrorKind::timeout, Delivered::unknown,
+                    running.questions.empty()
+                        ? "the job has worked for longer than --request-max"
+                        : "what the upstream asks was not answered within --job-ttl"));
+    cancel_request(number, client);
+  }
+}
+
+/// A user who has no more jobs that go on is no client.
+void JobRunner::drop_idle_clients() {
+  if (!std::exchange(some_have_ended_, false)) return;
+  for (auto at = clients_.begin(); at != clients_.end();) {
+    const ClientId id = at->second->identity().id;
+    const bool is_needed = std::any_of(running_.begin(), running_.end(), [id](const auto& entry) {
+      return entry.second.client == id;
+    });
+    if (is_needed) {
+      ++at;
+      continue;
+    }
+    router_.client_left(id);
+    loop_.reap(std::move(at->second));
+    at = clients_.erase(at);
+  }
+}
+
+}  // namespace bridge

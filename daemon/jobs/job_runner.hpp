@@ -1,0 +1,136 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.hpp"
+#include "event/deadline_timer.hpp"
+#include "event/deferred.hpp"
+#include "jobs/job_client.hpp"
+#include "jobs/job_options.hpp"
+#include "jobs/job_store.hpp"
+#include "jobs/submitted_request.hpp"
+#include "router/orphan_keeper.hpp"
+#include "router/router.hpp"
+
+namespace bridge {
+
+/// Who waits for what comes of jobs. Told at the end of a turn; the job is one of the store.
+class JobWatcher {
+ public:
+  /// It has ended, or is input_required.
+  virtual void job_settled(const Job& job) = 0;
+  /// `params` of a `notifications/progress`, without the token.
+  virtual void job_progress(const Job& job, std::string_view params) = 0;
+  /// Whether somebody who waits is asked this. Then JobRunner::answer() or ask_again() follows,
+  /// unless question_over() comes first.
+  virtual bool job_asks(const Job& job, const JobQuestion& question) = 0;
+  /// What somebody is asked about this job need not be answered any more.
+  virtual void question_over(const Job& job) = 0;
+
+ protected:
+  ~JobWatcher() = default;
+};
+
+/// The jobs that have not ended: their requests at the router, what the upstream asks about them,
+/// and how long they may take (BEHAVIOUR, "Jobs").
+///
+/// Owned by the daemon, after the router; the loop's thread only. What it is told and what it is
+/// asked for is done at the end of the turn, so that neither the router nor a caller is called from
+/// within a call. Bounds: those of the JobStore; the questions, those of ServerRequestTable. Each
+/// job ends: after --request-max of work, or a question that nobody answers for --job-ttl.
+class JobRunner final : public OrphanKeeper, private JobClientEvents {
+ public:
+  JobRunner(EventLoop& loop, ClientIdSource& ids, Router& router, Log& log, JobOptions options);
+  void set_watcher(JobWatcher& watcher) { watcher_ = &watcher; }
+  JobStore& store() { return store_; }
+  const JobStore& store() const { return store_; }
+  const JobOptions& options() const { return options_; }
+  /// SIGHUP: takes the times of requests.
+  void reconfigure(const JobOptions& options);
+
+  /// Null: there is no room. `by` is who submits it.
+  Job* submit(SubmittedRequest request, JobNumber number, const Client& by);
+  /// REQUIRES: it has not ended.
+  void cancel(Job& job);
+  /// Answers the first question about the job, with a result or an error, as JSON; the other one is
+  /// empty. Returns why it cannot be answered so; empty: it was.
+  std::string answer(Job& job, std::string_view result, std::string_view error);
+  /// Whoever was asked answers nothing: others are.
+  void ask_again(Job& job);
+  /// Offers the question of an input_required job to whoever waits now.
+  void offer(Job& job);
+  /// What was told or asked for in this turn is done now.
+  void settle();
+
+  Client* adopt(const Client& former, PendingRequest& request) override;
+
+ private:
+  struct Question {
+    std::string id;  ///< raw JSON, as the router wrote it
+    JobQuestion asked;
+  };
+  /// What there is of a job only until its end.
+  struct Running {
+    ClientId client{};
+    std::deque<Question> questions;  ///< the first one is asked
+    bool with_watcher = false;       ///< it was taken by JobWatcher::job_asks
+    bool in_flight = false;          ///< its request has been started
+    SteadyTime since{};              ///< working, or asking
+    SteadyTime::duration worked{};   ///< before that
+  };
+  struct Heard {
+    ClientId client;
+    JobNumber number;
+    Kind kind;
+    std::string frame;
+  };
+
+  void job_heard(const ClientChannel& client, JobNumber number, Kind kind,
+                 std::string frame) override;
+  void job_starting(JobNumber number) override;
+  bool can_take_question(const ClientChannel& client) const override;
+
+  JobClient& client_of(const User& user);
+  Job describe(std::string method, const Client& by, JobNumber number) const;
+  void take(Heard heard);
+  void answered(Job& job, std::string response);
+  void asked(Heard& heard, const Frame& question);
+  void withdrawn(const Frame& notification);
+  void progressed(Job& job, const Frame& notification);
+  std::optional<JobNumber> oldest_in_flight(ClientId client) const;
+  void next_question(Job& job, Running& running);
+  void keep_question(Job& job, Running& running);
+  void question_gone(Job& job, Running& running);
+  void end(Job& job, JobState state, std::string response, bool delivered);
+  void fail(Job& job, const Failure& failure);
+  void cancel_request(JobNumber number, ClientId client);
+  SteadyTime due(const Running& running) const;
+  void watch(const Running& running);
+  void check_time();
+  void drop_idle_clients();
+
+  EventLoop& loop_;
+  ClientIdSource& ids_;
+  Router& router_;
+  Log& log_;
+  JobOptions options_;
+  JobWatcher* watcher_ = nullptr;
+  JobStore store_;
+  std::map<User, std::unique_ptr<JobClient>> clients_;
+  std::map<JobNumber, Running> running_;
+  std::deque<Heard> heard_;                           ///< in this turn
+  std::deque<std::pair<ClientId, Frame>> to_router_;  ///< likewise
+  std::vector<JobNumber> settled_;                    ///< to be told to the watcher
+  bool some_have_ended_ = false;
+  DeadlineTimer clock_;       ///< of those that have not ended
+  DeadlineTimer forgetting_;  ///< of those that have
+  Deferred end_of_turn_;
+};
+
+}  // namespace bridge

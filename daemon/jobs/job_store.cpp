@@ -1,0 +1,254 @@
+#include "jobs/job_store.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace bridge {
+namespace {
+
+/// A response has so much room from the start: the error of a job whose answer does not fit must.
+constexpr std::size_t reserved_for_response = 512;
+
+std::size_t charge_of_response(const std::string& response) {
+  return response.size() - std::min(response.size(), reserved_for_response);
+}
+
+}  // namespace
+
+/// Everything that can be long, and what a job takes besides.
+std::size_t JobStore::charge_of(const Job& job) {
+  constexpr std::size_t overhead =
+      sizeof(Job) + 256 + reserved_for_response;  // with its places in the indexes
+  const std::size_t question =
+      job.question ? job.question->method.size() + job.question->params.size() : 0;
+  return overhead + job.id.size() + job.method.size() + job.tool.size() + 2 * job.key.size() +
+         job.command.size() + question + job.progress.size() + charge_of_response(job.response);
+}
+
+Job* JobStore::add(Job job, std::string_view request) {
+  job.bytes = charge_of(job);
+  Owner& owner = owners_[job.user];
+  trim_others(owner);
+  if (!make_room(owner, 1, job.bytes)) {
+    ++counts_.refused;
+    return nullptr;
+  }
+  ++counts_.submitted;
+  const JobNumber number = job.number;
+  insert(std::move(job));
+  Job& added = jobs_.at(number);
+  journal_->job_added(added, request);
+  return &added;
+}
+
+bool JobStore::restore(Job job) {
+  job.bytes = charge_of(job);
+  if (!make_room(owners_[job.user], 1, job.bytes)) return false;
+  last_number_ = std::max(last_number_, value_of(job.number));
+  insert(std::move(job));
+  return true;
+}
+
+void JobStore::restore(const User& user, UsedKey key) {
+  UsedKeys& keys = owners_[user].used_keys;
+  if (keys.find(key.key) == nullptr) keys.add(std::move(key));
+}
+
+void JobStore::insert(Job job) {
+  Owner& owner = owners_[job.user];
+  const JobNumber number = job.number;
+  const Job& added = jobs_.emplace(number, std::move(job)).first->second;
+  by_id_.emplace(added.id, number);
+  if (added.holds_key) owner.keys.emplace(added.key, number);
+  ++owner.jobs;
+  owner.bytes += added.bytes;
+  bytes_ += added.bytes;
+  ++states_[static_cast<std::size_t>(added.state)];
+  if (is_end(added.state)) insert_ended(owner, added);
+}
+
+void JobStore::insert_ended(Owner& owner, const Job& job) {
+  const Place place{job.holds_key, ++last_end_};
+  owner.ended.emplace(place, job.number);
+  owner.ended_bytes += job.bytes;
+  due_.emplace(std::pair(job.ended + job.keep, job.number), place);
+}
+
+Job* JobStore::find(JobNumber number) {
+  const auto found = jobs_.find(number);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+Job* JobStore::find(std::string_view id) {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : find(found->second);
+}
+
+Job* JobStore::with_key(const User& user, std::string_view key) {
+  const auto owner = owners_.find(user);
+  if (owner == owners_.end()) return nullptr;
+  const auto found = owner->second.keys.find(key);
+  return found == owner->second.keys.end() ? nullptr : find(found->second);
+}
+
+const UsedKey* JobStore::used_key(const User& user, std::string_view key, SteadyTime now) {
+  const auto owner = owners_.find(user);
+  if (owner == owners_.end()) return nullptr;
+  owner->second.used_keys.expire(now);
+  return owner->second.used_keys.find(key);
+}
+
+/// What one user may have, and whether that can be had by pushing its own ended ones out. Then they
+/// are, as many as it takes.
+bool JobStore::make_room(Owner& owner, std::size_t jobs, std::size_t bytes) {
+  const std::size_t share = someone_else_has_jobs(owner) ? 2 : 1;
+  const std::size_t most_jobs = std::max<std::size_t>(1, limits_.jobs / share);
+  const std::size_t most_bytes = limits_.bytes / share;
+  const auto fits = [&](std::size_t gone_jobs, std::size_t gone_bytes) {
+    return owner.jobs - gone_jobs + jobs <= most_jobs &&
+           owner.bytes - gone_bytes + bytes <= most_bytes &&
+           jobs_.size() - gone_jobs + jobs <= limits_.jobs &&
+           bytes_ - gone_bytes + bytes <= limits_.bytes;
+  };
+  if (!fits(owner.ended.size(), owner.ended_bytes)) return false;
+  while (!fits(0, 0)) push_out_one(owner);
+  return true;
+}
+
+bool JobStore::push_out_one(Owner& owner) {
+  if (owner.ended.empty()) return false;
+  ++counts_.pushed_out;
+  remove(jobs_.at(owner.ended.begin()->second), latest_);
+  return true;
+}
+
+/// While `owner` has, or is to have, a job, no other one has more than half.
+void JobStore::trim_others(const Owner& owner) {
+  for (auto& [user, other] : owners_) {
+    if (&other != &owner) trim(other);
+  }
+}
+
+void JobStore::trim(Owner& owner) {
+  while ((owner.jobs > std::max<std::size_t>(1, limits_.jobs / 2) ||
+          owner.bytes > limits_.bytes / 2) &&
+         push_out_one(owner)) {
+  }
+}
+
+/// REQUIRES: it has not ended.
+bool JobStore::grow(Job& job, std::size_t bytes) {
+  if (bytes == 0) return true;
+  Owner& owner = owners_.at(job.user);
+  if (!make_room(owner, 0, bytes)) return false;
+  job.bytes += bytes;
+  owner.bytes += bytes;
+  bytes_ += bytes;
+  return true;
+}
+
+/// REQUIRES: it has not ended.
+void JobStore::shrink(Job& job, std::size_t bytes) {
+  job.bytes -= bytes;
+  owners_.at(job.user).bytes -= bytes;
+  bytes_ -= bytes;
+}
+
+void JobStore::set_progress(Job& job, std::string_view params) {
+  if (is_end(job.state) || params.size() > longest_progress) return;
+  shrink(job, job.progress.size());
+  job.progress.clear();
+  if (grow(job, params.size())) job.progress = params;
+  journal_->job_changed(job);
+}
+
+bool JobStore::ask(Job& job, JobQuestion question) {
+  if (!grow(job, question.method.size() + question.params.size())) return false;
+  job.question = std::move(question);
+  set_state(job, JobState::input_required);
+  journal_->job_changed(job);
+  return true;
+}
+
+void JobStore::go_on(Job& job) {
+  if (job.state != JobState::input_required) return;
+  shrink(job, job.question->method.size() + job.question->params.size());
+  job.question.reset();
+  set_state(job, JobState::working);
+  journal_->job_changed(job);
+}
+
+void JobStore::set_state(Job& job, JobState state) {
+  --states_[static_cast<std::size_t>(job.state)];
+  job.state = state;
+  ++states_[static_cast<std::size_t>(state)];
+}
+
+bool JobStore::end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now) {
+  latest_ = now;
+  go_on(job);
+  if (!grow(job, charge_of_response(response))) return false;
+  job.response = std::move(response);
+  job.ended = now;
+  set_state(job, state);
+  Owner& owner = owners_.at(job.user);
+  if (job.holds_key && !delivered) {
+    owner.keys.erase(job.key);
+    job.holds_key = false;
+  }
+  insert_ended(owner, job);
+  ++counts_.ended[static_cast<std::size_t>(state)];
+  journal_->job_ended(job);
+  if (someone_else_has_jobs(owner)) trim(owner);
+  return true;
+}
+
+void JobStore::forget(Job& job, SteadyTime now) {
+  latest_ = now;
+  remove(job, now);
+}
+
+void JobStore::leave_key(Owner& owner, const Job& job, SteadyTime now) {
+  owner.keys.erase(job.key);
+  UsedKey key;
+  key.key = job.key;
+  key.digest = job.digest;
+  key.job = job.id;
+  key.state = job.state;
+  key.until = now + limits_.ttl;
+  journal_->key_left(job.user, key);
+  owner.used_keys.expire(now);
+  owner.used_keys.add(std::move(key));
+}
+
+void JobStore::remove(Job& job, SteadyTime now) {
+  Owner& owner = owners_.at(job.user);
+  const auto due = due_.find(std::pair(job.ended + job.keep, job.number));
+  owner.ended.erase(due->second);
+  due_.erase(due);
+  if (job.holds_key) leave_key(owner, job, now);
+  --owner.jobs;
+  owner.bytes -= job.bytes;
+  owner.ended_bytes -= job.bytes;
+  bytes_ -= job.bytes;
+  --states_[static_cast<std::size_t>(job.state)];
+  journal_->job_forgotten(job);
+  by_id_.erase(job.id);
+  jobs_.erase(job.number);
+}
+
+std::optional<SteadyTime> JobStore::expire(SteadyTime now) {
+  latest_ = now;
+  while (!due_.empty() && due_.begin()->first.first <= now) {
+    ++counts_.expired;
+    remove(jobs_.at(due_.begin()->first.second), now);
+  }
+  for (auto at = owners_.begin(); at != owners_.end();) {
+    at->second.used_keys.expire(now);
+    at = at->second.jobs == 0 && at->second.used_keys.empty() ? owners_.erase(at) : std::next(at);
+  }
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first.first;
+}
+
+}  // namespace bridge

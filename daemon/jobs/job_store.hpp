@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "jobs/job.hpp"
+#include "jobs/job_journal.hpp"
+#include "jobs/used_keys.hpp"
+
+namespace bridge {
+
+/// --jobs, --jobs-bytes, --job-ttl.
+struct JobLimits {
+  std::size_t jobs = 1000;
+  std::size_t bytes = 64u << 20;
+  std::chrono::milliseconds ttl{24 * 3600 * 1000};
+};
+
+/// The jobs, and what their keys leave behind (BEHAVIOUR, "Jobs: bounds"). Pure; time is given.
+///
+/// Owned by the daemon; the loop's thread only. Bounded by JobLimits: what has ended is pushed out
+/// by later jobs of the same user, the oldest first, those without a key before those with one.
+/// While another user has any job, none has more than half of the bounds.
+class JobStore {
+ public:
+  struct Counts {
+    std::uint64_t submitted = 0;
+    std::array<std::uint64_t, job_states> ended{};  ///< by the state of the end
+    std::uint64_t pushed_out = 0;                   ///< ended ones that gave way to others
+    std::uint64_t expired = 0;
+    std::uint64_t refused = 0;  ///< submits without room
+  };
+
+  explicit JobStore(JobLimits limits) : limits_(limits) {}
+  JobStore(const JobStore&) = delete;
+  JobStore& operator=(const JobStore&) = delete;
+  /// Who is told of all that follows.
+  void set_journal(JobJournal& journal) { journal_ = &journal; }
+
+  JobNumber next_number() { return static_cast<JobNumber>(++last_number_); }
+  /// Null: there is no room, even with all that has ended of this user pushed out. REQUIRES: a
+  /// number of next_number(), no key or one that no job and no used key has.
+  Job* add(Job job, std::string_view request);
+  void started(const Job& job) { journal_->job_started(job); }
+  bool is_durable() const { return journal_->is_durable(); }
+  /// One that another daemon has kept, as it was. False: there is no room.
+  bool restore(Job job);
+  void restore(const User& user, UsedKey key);
+
+  Job* find(JobNumber number);
+  Job* find(std::string_view id);
+  Job* with_key(const User& user, std::string_view key);
+  const UsedKey* used_key(const User& user, std::string_view key, SteadyTime now);
+
+  /// Over `longest_progress` bytes it is not kept.
+  void set_progress(Job& job, std::string_view params);
+  /// False: there is no room for the question.
+  bool ask(Job& job, JobQuestion question);
+  void go_on(Job& job);
+  /// False: there is no room for the response; it did not end. REQUIRES: it has not ended.
+  bool end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now);
+  /// REQUIRES: it has ended.
+  void forget(Job& job, SteadyTime now);
+  /// Forgets what was kept for long enough. Returns when to look again, if anything has ended.
+  std::optional<SteadyTime> expire(SteadyTime now);
+
+  /// Newest first; `visit` returns false to stop, and changes nothing.
+  template <class Visit>
+  void each_newest_first(Visit&& visit) const {
+    for (auto at = jobs_.rbegin(); at != jobs_.rend(); ++at) {
+      if (!visit(at->second)) return;
+    }
+  }
+  std::size_t size() const { return jobs_.size(); }
+  std::size_t bytes() const { return bytes_; }
+  /// How many there are in this state.
+  std::size_t in_state(JobState state) const { return states_[static_cast<std::size_t>(state)]; }
+  const Counts& counts() const { return counts_; }
+  const JobLimits& limits() const { return limits_; }
+
+  static constexpr std::size_t longest_progress = 4096;
+
+ private:
+  /// Ended ones in the order in which they are pushed out.
+  struct Place {
+    bool has_key = false;
+    std::uint64_t end = 0;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  struct Owner {
+    std::size_t jobs = 0;
+    std::size_t bytes = 0;
+    std::size_t ended_bytes = 0;
+    std::map<Place, JobNumber> ended;
+    std::map<std::string, JobNumber, std::less<>> keys;
+    UsedKeys used_keys;
+  };
+
+  bool make_room(Owner& owner, std::size_t jobs, std::size_t bytes);
+  bool grow(Job& job, std::size_t bytes);
+  void shrink(Job& job, std::size_t bytes);
+  bool someone_else_has_jobs(const Owner& owner) const { return jobs_.size() > owner.jobs; }
+  bool push_out_one(Owner& owner);
+  void trim_others(const Owner& owner);
+  void trim(Owner& owner);
+  void insert(Job job);
+  void insert_ended(Owner& owner, const Job& job);
+  void set_state(Job& job, JobState state);
+  void leave_key(Owner& owner, const Job& job, SteadyTime now);
+  void remove(Job& job, SteadyTime now);
+  static std::size_t charge_of(const Job& job);
+
+  const JobLimits limits_;
+  JobJournal nothing_written_;
+  JobJournal* journal_ = &nothing_written_;
+  std::map<JobNumber, Job> jobs_;
+  std::unordered_map<std::string_view, JobNumber> by_id_;  ///< the ids lie in the jobs
+  std::map<User, Owner> owners_;
+  std::map<std::pair<SteadyTime, JobNumber>, Place> due_;  ///< of the ended ones, and their places
+  std::array<std::size_t, job_states> states_{};
+  std::size_t bytes_ = 0;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t last_end_ = 0;
+  SteadyTime latest_{};  ///< the last time that was given
+  Counts counts_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,76 @@
+#include "jobs/job_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+
+#include "jsonrpc/error_codes.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// The calendar may be set back.
+std::int64_t age_of(const Job& job, WallTime now) {
+  return std::max<std::int64_t>(
+      0, std::chrono::duration_cast<std::chrono::milliseconds>(now - job.created).count());
+}
+
+}  // namespace
+
+std::string timestamp(WallTime time) {
+  const auto since = time.time_since_epoch();
+  const auto whole = std::chrono::floor<std::chrono::seconds>(since);
+  const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(since - whole);
+  const std::time_t seconds = whole.count();
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     rest.count());
+}
+
+std::string submitted_result(const Job& job, bool durable) {
+  return fmt::format(R"({{"job":"{}","state":"{}","created":"{}","durable":{}}})", job.id,
+                     name_of(job.state), timestamp(job.created), durable);
+}
+
+std::string forgotten_result(const std::string& job, JobState state) {
+  return fmt::format(R"({{"job":"{}","state":"{}","forgotten":true}})", job, name_of(state));
+}
+
+std::string collected_result(const Job& job, WallTime now) {
+  std::string text = fmt::format(R"({{"job":"{}","state":"{}","ageMs":{})", job.id,
+                                 name_of(job.state), age_of(job, now));
+  if (!job.progress.empty()) text += ",\"progress\":" + job.progress;
+  if (job.question) {
+    text += ",\"question\":{\"method\":" + quote(job.question->method);
+    if (!job.question->params.empty()) text += ",\"params\":" + job.question->params;
+    text += '}';
+  }
+  if (!job.response.empty()) text += ",\"response\":" + job.response;
+  return text + '}';
+}
+
+std::string listed_job(const Job& job, WallTime now) {
+  std::string text = fmt::format(R"({{"job":"{}","state":"{}","method":{})", job.id,
+                                 name_of(job.state), quote(job.method));
+  auto out = std::back_inserter(text);
+  if (!job.tool.empty()) fmt::format_to(out, R"(,"tool":{})", quote(job.tool));
+  fmt::format_to(out, R"(,"created":"{}","ageMs":{})", timestamp(job.created), age_of(job, now));
+  if (!job.key.empty()) fmt::format_to(out, R"(,"key":{})", quote(job.key));
+  if (job.pid != 0) fmt::format_to(out, R"(,"pid":{})", job.pid);
+  if (!job.command.empty()) fmt::format_to(out, R"(,"command":{})", quote(job.command));
+  fmt::format_to(out, R"(,"bytes":{}}})", job.bytes);
+  return text;
+}
+
+std::string unknown_job_reply(std::string_view raw_id) {
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"Invalid params: there is no such job: it was never submitted by this user, or is forgotten","data":{{"source":"bridge","kind":"job"}}}}}})",
+      raw_id, json_rpc::invalid_params);
+}
+
+}  // namespace bridge

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "jobs/job.hpp"
+
+namespace bridge {
+
+// What the methods of jobs answer, as JSON. Pure.
+
+/// As RFC 3339 has it, in UTC, with milliseconds.
+std::string timestamp(WallTime time);
+
+std::string submitted_result(const Job& job, bool durable);
+/// Of a key whose job is forgotten.
+std::string forgotten_result(const std::string& job, JobState state);
+std::string collected_result(const Job& job, WallTime now);
+/// An entry of the list of jobs.
+std::string listed_job(const Job& job, WallTime now);
+
+/// There is no such job for this user.
+std::string unknown_job_reply(std::string_view raw_id);
+
+}  // namespace bridge

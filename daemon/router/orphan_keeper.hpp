@@ -1,0 +1,20 @@
+#pragma once
+
+namespace bridge {
+
+struct Client;
+struct PendingRequest;
+
+/// Who goes on with the requests of a client that has left (--orphans keep). Implemented above the
+/// router.
+class OrphanKeeper {
+ public:
+  /// Whose the request is from now on: its id and its progress token, if it has one, are changed to
+  /// those that this client knows. Null: nobody's, there is no room.
+  virtual Client* adopt(const Client& former, PendingRequest& request) = 0;
+
+ protected:
+  ~OrphanKeeper() = default;
+};
+
+}  // namespace bridge

@@ -1,0 +1,607 @@
+"""Requests that belong to nobody's connection (BEHAVIOUR, "Jobs"): submitted, collected, cancelled, forgotten, by whom."""
+
+import json
+import os
+import unittest
+
+from harness import answer, call, eventually, main, notification, request, text_of
+from harness.eras import Eras, with_each
+from harness.facing import Facing
+from harness.jobs import WAIT, Jobs
+from harness.modern_client import ANSWERS
+from harness.other_user import acting_as, is_root
+
+SLOW = {"steps": 100000, "delayMs": 50}
+
+
+class Submitted(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge("--jobs", "8")
+
+    def test_it_is_carried_out_while_nobody_is_connected_and_collected_later(self):
+        submitted = self.submit("echo", {"message": "hello"})
+        self.assertEqual(set(submitted), {"job", "state", "created", "durable"})
+        self.assertEqual((submitted["state"], submitted["durable"]), ("working", False))
+        self.assertRegex(submitted["created"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+        collected = self.collect(submitted["job"])
+        self.assertEqual(set(collected), {"job", "state", "ageMs", "response"})
+        self.assertEqual(collected["state"], "completed")
+        self.assertEqual(collected["response"]["id"], None)
+        self.assertEqual(text_of(collected["response"]), "hello")
+        self.assertEqual(self.collect(submitted["job"])["response"], collected["response"])
+
+    def test_its_response_is_kept_byte_for_byte(self):
+        arguments = r'{"a":1e400, "b": "A","b":0.10}'
+        client = self.client()
+        client.send('{"jsonrpc":"2.0","id":1,"method":"bridge/submit","params":{"method":"tools/call",'
+                    '"params":{"name":"mirror","arguments":%s}}}' % arguments)
+        job = client.answer(1)["result"]["job"]
+        client.send(request("bridge/collect", {"job": job, "waitMs": WAIT}, 2))
+        line = client.raw_line().decode()
+        self.assertIn('"structuredContent":' + arguments, line)
+        self.assertIsNone(json.loads(line)["result"]["response"]["id"])
+
+    def test_an_error_of_the_tool_is_completed_and_one_of_the_server_failed(self):
+        self.assertEqual(self.collect(self.job("fail"))["state"], "completed")
+        failed = self.collect(self.job("no such tool"))
+        self.assertEqual(failed["state"], "failed")
+        self.assertEqual(failed["response"]["error"]["code"], -32602)
+
+    def test_any_request_that_is_forwarded_can_be_one_and_what_belongs_to_a_connection_cannot(self):
+        job = self.result_of("submit", {"method": "tools/list"})["job"]
+        self.assertIn("tools", self.collect(job)["response"]["result"])
+        for method in ("initialize", "server/discover", "ping", "subscriptions/listen", "logging/setLevel",
+                       "resources/subscribe", "resources/unsubscribe", "bridge/status", "bridge/submit",
+                       "notifications/cancelled", "", "m" * 300):
+            with self.subTest(method):
+                self.refused("submit", {"method": method})
+
+    def test_what_is_no_submission_is_refused_and_leaves_nothing(self):
+        for params in ({}, {"method": 1}, {"method": "tools/call", "params": []}, {"method": "tools/call", "params": None},
+                       {"method": "m", "key": ""}, {"method": "m", "key": 1}, {"method": "m", "key": "k" * 257},
+                       {"method": "m", "keepMs": -1}, {"method": "m", "keepMs": "1"}, {"method": "m", "keepMs": 10 ** 12}):
+            with self.subTest(params):
+                self.refused("submit", params)
+        client = self.client()
+        client.send('{"jsonrpc":"2.0","id":1,"method":"bridge/submit","params":{"method":"m","params":{"_meta":{},"_meta":{}}}}')
+        self.assert_error(client.answer(1), -32602, id=1)
+        self.assertEqual(self.listed(), [])
+
+    def test_the_list_is_newest_first_and_says_who_and_what(self):
+        jobs = [self.job("echo", {"message": str(n)}, key=f"k{n}") for n in range(3)]
+        for job in jobs:
+            self.collect(job)
+        listed = self.listed()
+        self.assertEqual([one["job"] for one in listed], jobs[::-1])
+        self.assertEqual((listed[0]["state"], listed[0]["method"], listed[0]["tool"], listed[0]["key"]),
+                         ("completed", "tools/call", "echo", "k2"))
+        self.assertGreater(listed[0]["bytes"], 0)
+        self.assertIn("pid", listed[0])
+        self.assertEqual([one["job"] for one in self.listed(limit=2)], jobs[:0:-1])
+        self.assertEqual(self.listed(states=["working", "failed"]), [])
+        self.assertEqual(len(self.listed(states=["completed"])), 3)
+        for params in ({"limit": 0}, {"limit": "x"}, {"states": "completed"}, {"states": ["done"]}):
+            with self.subTest(params):
+                self.refused("jobs", params)
+
+    def test_a_job_is_no_client_and_nothing_of_the_ring_is_taken_by_it(self):
+        job = self.job("slow", SLOW)
+        self.server.log("tools/call", wait=1)
+        self.others(0)
+        self.server.emit({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "demo://ticker"}})
+        self.newest(1)
+        self.untaken(1)
+        self.result_of("cancel", {"job": job})
+
+
+class Collecting(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge()
+
+    def test_it_waits_for_the_end_while_the_connection_is_served(self):
+        job = self.job("slow", {"steps": 4, "delayMs": 100})
+        client = self.client()
+        self.start_collect(client, job)
+        self.assertEqual(client.request("bridge/jobs", {}, "j")["result"]["jobs"][0]["state"], "working")
+        self.assertEqual(client.call("echo", {"message": "x"}, 5)["id"], 5)
+        self.assertEqual(client.answer("c")["result"]["state"], "completed")
+
+    def test_without_waiting_it_says_how_the_job_stands(self):
+        job = self.job("slow", SLOW)
+        self.assertEqual(self.collect(job, wait=0)["state"], "working")
+        self.assertEqual(self.collect(job, wait=50)["state"], "working")
+        self.result_of("cancel", {"job": job})
+
+    def test_progress_is_kept_and_passed_to_a_collector_with_a_token(self):
+        job = self.job("slow", {"steps": 6, "delayMs": 100})
+        client = self.client()
+        client.send(request("bridge/collect", {"job": job, "waitMs": WAIT, "_meta": {"progressToken": "mine"}}, "c"))
+        collected = client.answer("c")["result"]
+        self.assertEqual({one["params"]["progressToken"] for one in client.others}, {"mine"})
+        self.assertEqual(client.others[-1]["params"]["total"], 6)
+        self.assertEqual(collected["progress"]["progress"], client.others[-1]["params"]["progress"])
+        self.assertNotIn("progressToken", collected["progress"])
+
+    def test_a_half_closed_collector_still_gets_its_answer(self):
+        job = self.job("slow", {"steps": 3, "delayMs": 100})
+        client = self.client()
+        self.start_collect(client, job)
+        client.half_close()
+        self.assertEqual(client.answer("c")["result"]["state"], "completed")
+        client.expect_closed()
+
+    def test_a_cancelled_collect_ends_without_an_answer_and_the_job_goes_on(self):
+        job = self.job("slow", {"steps": 4, "delayMs": 100})
+        client = self.client()
+        self.start_collect(client, job)
+        client.send(notification("notifications/cancelled", {"requestId": "c"}))
+        self.assertEqual(client.fence(), [])
+        client.half_close().expect_closed()
+        self.assertEqual(self.collect(job)["state"], "completed")
+
+    def test_what_one_connection_waits_for_is_bounded(self):
+        job = self.job("slow", SLOW)
+        client = self.client()
+        for number in range(65):
+            self.start_collect(client, job, id=number)
+        self.assert_error(client.answer(64), -32000, id=64, kind="overloaded", delivered="no")
+        self.result_of("cancel", {"job": job})
+        answered = {message["id"] for message in client.lines(64)}
+        self.assertEqual(answered, set(range(64)))
+
+    def test_keep_false_forgets_what_has_ended(self):
+        job = self.job("echo", {"message": "x"})
+        self.assertEqual(self.collect(job, keep=False)["state"], "completed")
+        self.unknown("collect", job)
+        working = self.job("slow", SLOW)
+        self.collect(working, wait=0, keep=False)
+        self.assertEqual(self.result_of("cancel", {"job": working}), {"state": "cancelled"})
+
+    def test_unknown_and_wrong_ones_are_refused(self):
+        for method in ("collect", "cancel", "forget"):
+            self.unknown(method, "0" * 32)
+        job = self.job("echo", {"message": "x"})
+        for params in ({"waitMs": -1}, {"waitMs": "1"}, {"keep": 1}, {"answer": "yes"}):
+            with self.subTest(params):
+                self.refused("collect", {"job": job, **params})
+
+
+class Ending(Jobs):
+    def test_a_cancelled_one_is_cancelled_at_the_upstream_and_has_no_response(self):
+        server, _ = self.bridge()
+        job = self.job("slow", SLOW)
+        entry = server.log("tools/call", wait=1)[0]
+        waiting = self.client()
+        self.start_collect(waiting, job)
+        waiting.request("bridge/jobs", {}, "fence")
+        self.assertEqual(self.result_of("cancel", {"job": job}), {"state": "cancelled"})
+        self.assertEqual(str(server.bodies("notifications/cancelled", wait=1)[0]["params"]["requestId"]), entry["id"])
+        collected = waiting.answer("c")["result"]
+        self.assertEqual((collected["state"], "response" in collected), ("cancelled", False))
+        self.assertEqual(self.result_of("cancel", {"job": job}), {"state": "cancelled"})
+        self.in_flight(0)
+        server.state(activeCalls=0)
+
+    def test_cancelling_an_ended_one_says_how_it_ended(self):
+        self.bridge()
+        job = self.job("echo", {"message": "x"})
+        self.collect(job)
+        self.assertEqual(self.result_of("cancel", {"job": job}), {"state": "completed"})
+
+    def test_only_what_has_ended_is_forgotten(self):
+        self.bridge()
+        job = self.job("slow", SLOW)
+        self.refused("forget", {"job": job})
+        self.result_of("cancel", {"job": job})
+        self.assertEqual(self.result_of("forget", {"job": job}), {})
+        self.unknown("forget", job)
+
+    def test_it_is_kept_for_its_time(self):
+        self.bridge("--job-ttl", "300ms")
+        job = self.job("echo", {"message": "x"}, keepMs=600000)
+        short = self.job("echo", {"message": "x"})
+        self.collect(job)
+        self.collect(short)
+        self.eventually_gone(short)
+        self.assertEqual(self.collect(job)["state"], "completed")
+
+    def eventually_gone(self, job):
+        eventually(lambda: all(one["job"] != job for one in self.listed()), f"{job} is forgotten")
+
+    def test_silence_does_not_end_it_and_request_max_does(self):
+        self.bridge("--request-timeout", "100ms", "--request-max", "1200ms")
+        job = self.job("slow", {"steps": 1, "delayMs": 600})
+        self.assertEqual(self.collect(job)["state"], "completed")
+        late = self.collect(self.job("slow", SLOW))
+        self.assertEqual(late["state"], "failed")
+        self.assertEqual(late["response"]["error"]["data"]["kind"], "timeout")
+        self.assertIn("--request-max", late["response"]["error"]["message"])
+
+    def test_the_end_of_the_daemon_ends_it_and_its_collectors_are_told(self):
+        _, daemon = self.bridge("--grace", "100ms")
+        job = self.job("slow", SLOW)
+        client = self.client()
+        self.start_collect(client, job)
+        client.request("bridge/jobs", {}, "fence")
+        daemon.signal(15)
+        collected = client.answer("c")["result"]
+        self.assertEqual(collected["state"], "failed")
+        self.assertEqual(collected["response"]["error"]["data"]["kind"], "shutdown")
+        daemon.wait()
+
+
+class Keys(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge()
+
+    def raw_submit(self, params):
+        client = self.client()
+        client.send('{"jsonrpc":"2.0","id":1,"method":"bridge/submit","params":%s}' % params)
+        return client.answer(1)
+
+    def test_a_second_submit_with_the_same_key_and_request_is_the_first_job(self):
+        first = self.raw_submit(r'{"key":"k","method":"tools/call","params":{"name":"echo","arguments":{"message":"a","n":[1,2]}}}')
+        again = self.raw_submit(r'{"params":{"arguments":{"n":[1, 2],"message":"a"},"_meta":{"x":1},"name":"echo"},"method":"tools\/call","key":"k"}')
+        self.assertEqual(again["result"]["job"], first["result"]["job"])
+        self.collect(first["result"]["job"])
+        self.assertEqual(self.raw_submit(r'{"key":"k","method":"tools/call","params":{"name":"echo","arguments":{"message":"a","n":[1,2]}}}')
+                         ["result"]["state"], "completed")
+        self.assertEqual(len(self.server.log("tools/call")), 1)
+
+    def test_another_request_under_the_same_key_is_refused(self):
+        self.job("add", {"a": 1, "b": 2}, key="k")
+        for arguments in ({"a": 1, "b": 3}, {"a": 1}, {"a": "1", "b": 2}):
+            self.refused("submit", {"method": "tools/call", "params": {"name": "add", "arguments": arguments}, "key": "k"})
+        self.assert_error(self.raw_submit('{"method":"tools/call","params":{"name":"add","arguments":{"a":1.0,"b":2}},"key":"k"}'),
+                          -32602, id=1)
+
+    def test_a_forgotten_ones_key_says_how_it_ended_and_does_not_act(self):
+        job = self.job("echo", {"message": "x"}, key="k")
+        self.collect(job, keep=False)
+        self.assertEqual(self.submit("echo", {"message": "x"}, key="k"), {"job": job, "state": "completed", "forgotten": True})
+        self.refused("submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {}}, "key": "k"})
+        self.assertEqual(len(self.server.log("tools/call")), 1)
+
+    def test_one_that_was_not_delivered_does_not_hold_its_key(self):
+        self.server.fault({"status": 429, "headers": {"Retry-After": "3600"}, "body": "no"}, method="tools/call")
+        failed = self.collect(self.job("echo", {"message": "x"}, key="k"))
+        self.assertEqual((failed["state"], failed["response"]["error"]["data"]["delivered"]), ("failed", "no"))
+        again = self.job("echo", {"message": "x"}, key="k")
+        self.assertNotEqual(again, failed["job"])
+        self.assertEqual(self.collect(again)["state"], "completed")
+
+
+class Bounds(Jobs):
+    def test_ended_ones_give_way_the_oldest_first_and_those_with_a_key_last(self):
+        self.bridge("--jobs", "3")
+        jobs = [self.ended(key="k"), self.ended(), self.ended()]
+        newer = [self.ended() for _ in range(2)]
+        self.assertEqual({one["job"] for one in self.listed()}, {jobs[0], *newer})
+        self.assertEqual(self.default_daemon.status()["jobs"]["pushedOut"], 2)
+
+    def test_with_only_unfinished_ones_a_submit_is_overloaded(self):
+        self.bridge("--jobs", "2")
+        jobs = [self.job("slow", SLOW) for _ in range(2)]
+        response = self.ask_bridge("submit", {"method": "tools/list"})
+        self.assert_error(response, -32000, id="b", kind="overloaded", delivered="no")
+        for job in jobs:
+            self.result_of("cancel", {"job": job})
+        self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
+
+    def test_an_answer_that_does_not_fit_ends_its_job(self):
+        self.bridge("--jobs-bytes", "64K")
+        collected = self.collect(self.job("big", {"bytes": 100000}))
+        self.assertEqual((collected["state"], collected["response"]["error"]["data"]["kind"]), ("failed", "too_large"))
+        self.assertEqual(self.collect(self.job("big", {"bytes": 20000}))["state"], "completed")
+
+    def test_the_jobs_of_a_user_share_places_as_one_client_does(self):
+        server, _ = self.bridge("--client-inflight", "2")
+        jobs = [self.job("slow", SLOW) for _ in range(3)]
+        server.log("tools/call", wait=2)
+        self.assertEqual(self.client().call("echo", {"message": "x"})["id"], 1)  # another client's
+        self.assertEqual(len([one for one in server.bodies("tools/call") if one["params"]["name"] == "slow"]), 2)
+        self.result_of("cancel", {"job": jobs[0]})
+        server.log("tools/call", wait=4)
+        for job in jobs[1:]:
+            self.result_of("cancel", {"job": job})
+
+    def test_one_client_at_a_time_does_not_keep_jobs_waiting(self):
+        self.bridge("--max-clients", "1")
+        client = self.client()
+        client.call("echo", {"message": "x"})
+        self.assertEqual(self.collect(self.job("echo", {"message": "y"}))["state"], "completed")
+        self.assertEqual(client.call("echo", {"message": "z"}, 2)["id"], 2)
+
+
+@unittest.skipUnless(is_root(), "needs root")
+class Users(Jobs):
+    def of_another(self, *options):
+        _, daemon = self.bridge("--socket-mode", "0666", "--allow-uid", "0", "--allow-uid", "65534", *options)
+        os.chmod(self.folder, 0o755)
+        with acting_as():
+            other = self.client()
+        return other
+
+    def test_each_sees_its_own_and_root_all(self):
+        other = self.of_another()
+        mine = self.job("echo", {"message": "mine"}, key="k")
+        theirs = self.submit("echo", {"message": "theirs"}, other, key="k")["job"]
+        self.assertNotEqual(mine, theirs)
+        self.assertEqual([one["job"] for one in other.request("bridge/jobs", {}, 1)["result"]["jobs"]], [theirs])
+        self.assertEqual({one["job"] for one in self.listed()}, {mine, theirs})
+        self.assert_error(other.request("bridge/collect", {"job": mine}, 2), -32602, id=2)
+        self.assertEqual(text_of(self.collect(theirs)["response"]), "theirs")
+
+    def test_with_jobs_shared_everybody_sees_all(self):
+        other = self.of_another("--jobs-shared")
+        mine = self.job("echo", {"message": "mine"})
+        self.assertEqual(text_of(self.collect(mine, other)["response"]), "mine")
+
+    def test_none_has_more_than_half_while_another_has_any(self):
+        other = self.of_another("--jobs", "4")
+        mine = [self.ended() for _ in range(4)]
+        theirs = self.job("slow", SLOW, other)
+        self.assertEqual({one["job"] for one in self.listed()}, {theirs, *mine[2:]})
+        self.job("slow", SLOW, other)
+        self.assert_error(other.request("bridge/submit", {"method": "tools/list"}, 1), -32000, id=1, kind="overloaded")
+
+
+class Questions(Jobs):
+    ACCEPT = {"action": "accept", "content": {"answer": "x"}}
+
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.bridge("--client-capabilities", '{"elicitation":{},"sampling":{},"roots":{}}')
+
+    def asking(self, tool="ask", arguments=None):
+        job = self.job(tool, arguments or {"question": "Well?"})
+        self.state_is(job, "input_required")
+        return job
+
+    def test_one_that_nobody_waits_for_is_kept_and_answered_by_any_later_process(self):
+        job = self.asking()
+        collected = self.collect(job)
+        self.assertEqual((collected["state"], collected["question"]["method"]), ("input_required", "elicitation/create"))
+        self.assertEqual(collected["question"]["params"]["message"], "Well?")
+        self.assertEqual(self.result_of("answer", {"job": job, "result": self.ACCEPT}), {})
+        done = self.collect(job)
+        self.assertEqual((done["state"], json.loads(text_of(done["response"]))), ("completed", self.ACCEPT))
+        self.assertNotIn("question", done)
+
+    def test_the_first_answer_counts(self):
+        job = self.asking()
+        self.result_of("answer", {"job": job, "result": self.ACCEPT})
+        self.refused("answer", {"job": job, "result": {"action": "decline"}})
+        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), self.ACCEPT)
+
+    def test_an_error_cancels_an_elicitation_and_is_one_for_anything_else(self):
+        job = self.asking()
+        self.result_of("answer", {"job": job, "error": {"code": -1, "message": "no"}})
+        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "cancel"})
+        job = self.asking("sample", {"prompt": "?"})
+        self.result_of("answer", {"job": job, "error": {"code": -1, "message": "no"}})
+        self.assertTrue(self.collect(job)["response"]["result"]["isError"])
+
+    def test_what_is_no_answer_is_refused(self):
+        job = self.asking()
+        for params in ({}, {"result": 1}, {"result": {}, "error": {}}, {"error": "no"}):
+            with self.subTest(params):
+                self.refused("answer", {"job": job, **params})
+        self.result_of("cancel", {"job": job})
+        self.refused("answer", {"job": job, "result": {}})
+
+    def test_a_waiting_collector_that_answers_is_asked(self):
+        for declares in (True, False):
+            with self.subTest(declares):
+                client = self.client()
+                if declares:
+                    client.send(notification("bridge/answers", {"methods": ["elicitation/create"]}))
+                job = self.job("slow", {"steps": 1, "delayMs": 1})
+                self.collect(job)
+                job = self.job("ask", {"question": "Now?"})
+                self.start_collect(client, job, **({} if declares else {"answer": True}))
+                asked = client.line()
+                self.assertEqual((asked["method"], asked["params"]["message"]), ("elicitation/create", "Now?"))
+                client.send(answer(asked["id"], self.ACCEPT))
+                done = client.answer("c")["result"]
+                self.assertEqual(json.loads(text_of(done["response"])), self.ACCEPT)
+
+    def test_when_the_one_that_is_asked_leaves_or_declines_the_question_is_kept(self):
+        for ends in ("leaves", "declines", "half-closes", "cancels"):
+            with self.subTest(ends):
+                client = self.client()
+                job = self.job("ask", {"question": "Now?"})
+                self.start_collect(client, job, answer=True)
+                asked = client.line()
+                if ends == "leaves":
+                    client.close()
+                elif ends == "declines":
+                    client.send(answer(asked["id"], error={"code": -32601, "message": "no"}))
+                elif ends == "half-closes":
+                    client.half_close()
+                else:
+                    client.send(notification("notifications/cancelled", {"requestId": "c"}))
+                self.state_is(job, "input_required")
+                if ends in ("declines", "half-closes"):
+                    self.assertEqual(client.answer("c")["result"]["state"], "input_required")
+                self.result_of("answer", {"job": job, "result": self.ACCEPT})
+                self.assertEqual(self.collect(job)["state"], "completed")
+
+    def test_another_process_may_answer_what_a_collector_is_asked_and_it_is_told(self):
+        client = self.client()
+        job = self.job("ask", {"question": "Now?"})
+        self.start_collect(client, job, answer=True)
+        asked = client.line()
+        self.result_of("answer", {"job": job, "result": self.ACCEPT})
+        self.assertEqual(client.answer("c")["result"]["state"], "completed")
+        self.assertEqual([(one["method"], one["params"]["requestId"]) for one in client.others],
+                         [("notifications/cancelled", asked["id"])])
+
+    def test_a_collector_without_the_means_is_told_at_once(self):
+        job = self.job("ask", {"question": "Now?"})
+        self.assertEqual(self.collect(job)["state"], "input_required")
+        self.result_of("cancel", {"job": job})
+        self.server.state(activeCalls=0)
+
+    def test_one_that_waits_for_an_answer_holds_no_place(self):
+        self.default_daemon.stop()
+        server, _ = self.bridge("--client-inflight", "1", "--max-inflight", "1", "--client-capabilities", '{"elicitation":{}}')
+        job = self.asking()
+        self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
+        self.assertEqual(self.client().call("echo", {"message": "y"})["id"], 1)
+        self.result_of("answer", {"job": job, "result": self.ACCEPT})
+        self.assertEqual(self.collect(job)["state"], "completed")
+
+    def test_a_connected_client_that_answers_is_not_asked_about_a_job(self):
+        client = self.client()
+        client.send(notification("bridge/answers", {"methods": ["elicitation/create"]}))
+        client.fence()
+        self.asking()
+        self.assertEqual(client.fence(), [])
+
+    def test_no_answer_for_job_ttl_ends_it(self):
+        self.default_daemon.stop()
+        self.bridge("--job-ttl", "700ms", "--client-capabilities", '{"elicitation":{}}')
+        job = self.job("ask", {"question": "?"}, keepMs=60000)
+        ended = self.state_is(job, "failed")
+        self.assertIn("--job-ttl", self.collect(ended["job"])["response"]["error"]["message"])
+
+    def test_request_max_counts_only_while_it_works(self):
+        self.default_daemon.stop()
+        self.bridge("--request-max", "600ms", "--client-capabilities", '{"elicitation":{}}')
+        job = self.asking()
+        late = self.collect(self.job("slow", SLOW))
+        self.assertEqual(late["state"], "failed")  # 600 ms have passed, and more than that
+        self.result_of("answer", {"job": job, "result": self.ACCEPT})
+        self.assertEqual(self.collect(job)["state"], "completed")
+
+
+class InBothEras(Jobs, Eras):
+    """What is asked in a result, and what is asked by a server that does not say about what."""
+
+    def each(self):
+        for mode, stdio in (("modern", False), ("modern", True), ("legacy", True)):
+            yield f"{mode}, {'stdio' if stdio else 'http'}", lambda mode=mode, stdio=stdio: (self.bridged(mode, stdio=stdio)[0],)
+
+    @with_each("each")
+    def test_a_question_is_kept_and_answered_later(self, server):
+        job = self.job("ask", {"kinds": ["elicitation"]})
+        self.state_is(job, "input_required")
+        self.assertEqual(self.collect(job)["question"]["method"], "elicitation/create")
+        self.result_of("answer", {"job": job, "result": ANSWERS["elicitation"]})
+        done = self.collect(job)
+        self.assertEqual(json.loads(text_of(done["response"])), {"answers": [{"elicitation": ANSWERS["elicitation"]}]})
+
+    @with_each("each")
+    def test_several_questions_are_asked_one_after_the_other(self, server):
+        job = self.job("ask", {"kinds": ["elicitation", "url"]})
+        answered = 0
+        while (found := self.collect(job))["state"] == "input_required":
+            kind = found["question"]["params"].get("mode", "form").replace("form", "elicitation")
+            self.result_of("answer", {"job": job, "result": ANSWERS[kind]})
+            answered += 1
+        self.assertEqual((found["state"], answered), ("completed", 2))
+
+    @with_each("each")
+    def test_a_collector_that_answers_is_asked(self, server):
+        job = self.job("ask", {"kinds": ["elicitation"]})
+        client = self.client()
+        self.start_collect(client, job, answer=True)
+        asked = client.line()
+        self.assertEqual(asked["method"], "elicitation/create")
+        client.send(answer(asked["id"], ANSWERS["elicitation"]))
+        self.assertEqual(client.answer("c")["result"]["state"], "completed")
+
+    @with_each("each")
+    def test_a_cancelled_one_waits_no_more(self, server):
+        job = self.job("ask", {"kinds": ["elicitation"]})
+        self.state_is(job, "input_required")
+        self.assertEqual(self.result_of("cancel", {"job": job}), {"state": "cancelled"})
+        self.in_flight(0)
+        self.assertEqual(self.collect(self.job("echo", {"message": "x"}))["state"], "completed")
+
+    def test_a_modern_client_submits_and_sees_the_question_and_is_not_asked(self):
+        self.bridged("modern")
+        client = self.modern()
+        made = client.made("bridge/submit", {"method": "tools/call", "params": {"name": "ask", "arguments": {"kinds": ["elicitation"]}}})
+        job = client.exchange(made)["result"]["job"]
+        seen = client.exchange(client.made("bridge/collect", {"job": job, "waitMs": WAIT, "answer": True}))["result"]
+        self.assertEqual((seen["state"], seen["question"]["method"]), ("input_required", "elicitation/create"))
+        client.exchange(client.made("bridge/answer", {"job": job, "result": ANSWERS["elicitation"]}))
+        done = client.exchange(client.made("bridge/collect", {"job": job, "waitMs": WAIT}))["result"]
+        self.assertEqual(done["state"], "completed")
+
+    def test_an_error_in_answer_to_what_is_asked_in_a_result(self):
+        self.bridged("modern", "--client-capabilities", '{"elicitation":{},"roots":{}}')
+        job = self.job("ask", {"kinds": ["elicitation"]})
+        self.state_is(job, "input_required")
+        self.result_of("answer", {"job": job, "error": {"code": -1, "message": "no"}})
+        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"answers": [{"elicitation": {"action": "cancel"}}]})
+        job = self.job("ask", {"kinds": ["roots"]})
+        self.state_is(job, "input_required")
+        self.result_of("answer", {"job": job, "error": {"code": -1, "message": "no"}})
+        self.assertEqual(self.collect(job)["response"]["error"]["data"]["kind"], "no_client")
+
+
+class Orphans(Jobs):
+    def test_with_keep_a_departed_clients_request_becomes_a_job(self):
+        server, _ = self.bridge("--orphans", "keep", "--request-timeout", "10s")
+        client = self.client()
+        client.send(call("slow", {"steps": 8, "delayMs": 100}, "mine", token="t"))
+        server.log("tools/call", wait=1)
+        client.close()
+        job = self.only_job()
+        self.assertEqual((job["state"], job["method"]), ("working", "tools/call"))
+        done = self.collect(job["job"])
+        self.assertEqual(text_of(done["response"]), "done after 8 steps")
+        self.assertEqual(done["progress"]["total"], 8)
+        self.assertEqual(server.log("notifications/cancelled"), [])
+
+    def only_job(self):
+        return eventually(lambda: (self.listed() or [None])[0], "a job")
+
+    def test_its_open_question_is_kept_too(self):
+        self.bridge("--orphans", "keep", "--client-capabilities", '{"elicitation":{}}')
+        client = self.client()
+        client.send(notification("bridge/answers", {"methods": ["elicitation/create"]}), call("ask", {"question": "?"}, 1))
+        self.assertEqual(client.line()["method"], "elicitation/create")
+        client.close()
+        job = self.only_job()["job"]
+        self.state_is(job, "input_required")
+        self.result_of("answer", {"job": job, "result": {"action": "decline"}})
+        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "decline"})
+
+    def test_one_without_room_is_cancelled(self):
+        server, _ = self.bridge("--orphans", "keep", "--jobs", "1")
+        self.job("slow", SLOW)
+        client = self.client()
+        client.send(call("slow", SLOW, 1))
+        server.log("tools/call", wait=2)
+        client.close()
+        server.log("notifications/cancelled", wait=1)
+
+
+class OverHttp(Jobs, Facing):
+    def test_a_caller_of_the_face_submits_and_collects(self):
+        _, face = self.face("--http-timeout", "2s")
+        submitted = face.ask("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {"message": "x"}}})
+        job = submitted.json()["result"]["job"]
+        collected = face.ask("bridge/collect", {"job": job, "waitMs": WAIT}).json()["result"]
+        self.assertEqual(text_of(collected["response"]), "x")
+        slow = face.ask("bridge/submit", {"method": "tools/call", "params": {"name": "slow", "arguments": SLOW}}).json()["result"]["job"]
+        answered = face.ask("bridge/collect", {"job": slow, "waitMs": WAIT})
+        self.assertEqual((answered.status, answered.json()["result"]["state"]), (200, "working"))
+        face.ask("bridge/cancel", {"job": slow})
+
+    @unittest.skipIf(is_root(), "root sees all")
+    def test_it_is_another_user(self):
+        _, face = self.face()
+        job = face.ask("bridge/submit", {"method": "tools/list"}).json()["result"]["job"]
+        self.unknown("collect", job)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "../router/router_fixture.hpp"
+#include "jobs/collectors.hpp"
+#include "jobs/job_methods.hpp"
+#include "jobs/job_runner.hpp"
+
+namespace bridge {
+
+/// A router with jobs, its session open.
+struct JobFixture : OpenRouter {
+  explicit JobFixture(JobOptions job_options = {}, const RouterOptions& options = {})
+      : OpenRouter(options),
+        runner(loop, client_ids, router, log, job_options),
+        collectors(loop, runner, router.clients()),
+        methods(loop, runner, collectors),
+        jobs_control(methods, collectors) {
+    router.set_control(jobs_control);
+    router.set_orphan_keeper(runner);
+  }
+
+  struct JobsControl final : Control {
+    JobsControl(JobMethods& methods_, Collectors& collectors_)
+        : methods(methods_), collectors(collectors_) {}
+    void answer(const Frame& request, Client& asker, Reply reply) override {
+      methods.answer(request, asker, std::move(reply));
+    }
+    bool cancel(const Client& asker, std::string_view raw_id) override {
+      return collectors.cancel(asker, raw_id);
+    }
+    bool take_response(const Client& client, const Frame& response) override {
+      return collectors.take_response(client, response);
+    }
+    void client_half_closed(const Client& client) override {
+      collectors.client_half_closed(client);
+    }
+    void client_drained(Client& client) override { collectors.client_drained(client); }
+    void client_left(const Client& client) override { collectors.client_left(client); }
+
+    JobMethods& methods;
+    Collectors& collectors;
+  };
+
+  /// The answer to `bridge/<method>` of this client, which it got at once.
+  std::string bridge(FakeClient& client, std::string_view method, std::string_view params) {
+    send(client, fmt::format(R"({{"jsonrpc":"2.0","id":"q","method":"bridge/{}","params":{}}})",
+                             method, params));
+    const Lines lines = client.take_lines();
+    REQUIRE(lines.size() == 1);
+    return lines.front();
+  }
+  /// Submits a call of this tool; returns the job's id.
+  std::string submit(FakeClient& client, std::string_view tool, std::string_view more = {}) {
+    const std::string answer =
+        bridge(client, "submit",
+               fmt::format(R"({{"method":"tools/call","params":{{"name":"{}"}}{}}})", tool, more));
+    return find_string(find_member(answer, "result").value_or("{}"), "job").value_or("");
+  }
+  std::string state_of(const std::string& job) {
+    const Job* const found = runner.store().find(job);
+    return found == nullptr ? "none" : std::string(name_of(found->state));
+  }
+  /// Begins to wait for it; `more` are further params.
+  void collect(FakeClient& client, const std::string& job, std::string_view id = "\"c\"",
+               std::string_view more = {}) {
+    send(
+        client,
+        fmt::format(
+            R"({{"jsonrpc":"2.0","id":{},"method":"bridge/collect","params":{{"job":"{}","waitMs":60000{}}}}})",
+            id, job, more));
+  }
+
+  JobRunner runner;
+  Collectors collectors;
+  JobMethods methods;
+  JobsControl jobs_control;
+};
+
+}  // namespace bridge
