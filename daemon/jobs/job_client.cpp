@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "jobs/server_task.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
 
 JobNumber number_of(std::string_view request_id) {
+  if (const auto number = job_of_task_request(request_id)) return *number;
   return static_cast<JobNumber>(to_unsigned(request_id).value_or(0));
 }
 
@@ -39,7 +41,7 @@ void JobClient::no_answer(std::string_view request_id) {
 }
 
 void JobClient::request_starting(std::string_view request_id) {
-  events_.job_starting(number_of(request_id));
+  if (!job_of_task_request(request_id)) events_.job_starting(number_of(request_id));
 }
 
 }  // namespace bridge

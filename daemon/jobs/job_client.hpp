@@ -30,7 +30,7 @@ class JobClientEvents {
 
 /// The client that a user's jobs are to the router: they share places as the requests of one client
 /// do. No connection is behind it, and nothing of the ring is for it. The id of each request is the
-/// number of its job.
+/// number of its job, or task_request_id().
 ///
 /// Owned by the JobRunner; the loop's thread only.
 class JobClient final : public ClientChannel {

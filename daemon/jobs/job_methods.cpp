@@ -195,8 +195,9 @@ std::string JobMethods::answer_question(std::string_view id, std::string_view pa
 std::string JobMethods::cancel(std::string_view id, std::string_view params, const Client& asker) {
   Job* const job = find(params, asker);
   if (job == nullptr) return unknown_job_reply(id);
+  const JobState state = is_end(job->state) ? job->state : JobState::cancelled;
   if (!is_end(job->state)) runner_.cancel(*job);
-  return result_reply(id, fmt::format(R"({{"state":"{}"}})", name_of(job->state)));
+  return result_reply(id, fmt::format(R"({{"state":"{}"}})", name_of(state)));
 }
 
 std::string JobMethods::forget(std::string_view id, std::string_view params, const Client& asker) {

@@ -23,7 +23,7 @@ std::string new_id() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-std::string without_progress_token(std::string params) {
+std::string without_progress_token(const std::string& params) {
   Edits edits;
   edit_members(edits, params, whole_value(params),
                [](std::string_view key) { return unescape(key) == "progressToken"; });
@@ -34,6 +34,14 @@ std::string without_progress_token(std::string params) {
 bool says_undelivered(std::string_view error) {
   const std::string_view data = find_member(error, "data").value_or("");
   return find_string(data, "source") == "bridge" && find_string(data, "delivered") == "no";
+}
+
+/// Which task a question says that it belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
+/// Related Task Metadata").
+std::string_view related_task(const Frame& question) {
+  const std::string_view meta = question.text(question.meta);
+  const auto related = find_member(meta, "io.modelcontextprotocol/related-task");
+  return find_member(related.value_or(""), "taskId").value_or("");
 }
 
 constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
@@ -167,10 +175,12 @@ void JobRunner::take(Heard heard) {
   Job* const job = store_.find(heard.number);
   const bool is_over = job == nullptr || is_end(job->state);
   if (heard.kind == Kind::no_answer) {
+    some_have_ended_ = some_have_ended_ || is_over;
     if (!is_over) end(*job, JobState::cancelled, {}, true);
     return;
   }
   if (heard.kind == Kind::answer) {
+    some_have_ended_ = some_have_ended_ || is_over;  // a task's that was cancelled
     if (!is_over) answered(*job, std::move(heard.frame));
     return;
   }
@@ -193,10 +203,19 @@ void JobRunner::answered(Job& job, std::string response) {
     fail(job, failure_of(ErrorKind::malformed, Delivered::unknown, "the answer cannot be read"));
     return;
   }
-  const bool is_error = frame->error.present();
-  const bool delivered = !is_error || !says_undelivered(frame->text(frame->error));
-  splice(frame->bytes, {frame->id, "null"});
-  end(job, is_error ? JobState::failed : JobState::completed, std::move(frame->bytes), delivered);
+  Running& running = running_.at(job.number);
+  if (running.task != nullptr) {
+    task_answered(job, running, std::move(*frame));
+  } else if (!begins_task(job, running, *frame)) {
+    end_with(job, std::move(*frame));
+  }
+}
+
+void JobRunner::end_with(Job& job, Frame response) {
+  const bool is_error = response.error.present();
+  const bool delivered = !is_error || !says_undelivered(response.text(response.error));
+  splice(response.bytes, {response.id, "null"});
+  end(job, is_error ? JobState::failed : JobState::completed, std::move(response.bytes), delivered);
 }
 
 void JobRunner::progressed(Job& job, const Frame& notification) {
@@ -207,6 +226,16 @@ void JobRunner::progressed(Job& job, const Frame& notification) {
 }
 
 // Questions.
+
+std::optional<JobNumber> JobRunner::with_task(std::string_view raw_task_id) const {
+  if (raw_task_id.empty()) return std::nullopt;
+  const auto found =
+      std::find_if(running_.begin(), running_.end(), [raw_task_id](const auto& entry) {
+        const Task* const task = entry.second.task.get();
+        return task != nullptr && same_id(task->id, raw_task_id);
+      });
+  return found == running_.end() ? std::nullopt : std::optional(found->first);
+}
 
 bool JobRunner::can_take_question(const ClientChannel& client) const {
   return oldest_in_flight(client.identity().id).has_value();
@@ -219,11 +248,15 @@ std::optional<JobNumber> JobRunner::oldest_in_flight(ClientId client) const {
   return found == running_.end() ? std::nullopt : std::optional(found->first);
 }
 
-/// One that says of no request that it is about it is taken for one about the oldest.
+/// One that says of no request that it is about it is about the task that it names, or is taken for
+/// one about the oldest.
 void JobRunner::asked(Heard& heard, const Frame& question) {
   const std::string_view id = question.text(question.id);
-  if (heard.number == JobNumber{})
-    heard.number = oldest_in_flight(heard.client).value_or(JobNumber{});
+  if (heard.number == JobNumber{}) {
+    auto number = with_task(related_task(question));
+    if (!number) number = oldest_in_flight(heard.client);
+    heard.number = number.value_or(JobNumber{});
+  }
   const auto found = running_.find(heard.number);
   if (found == running_.end()) {
     auto refusal = parse_frame(error_reply(id, json_rpc::method_not_found, "the job has ended"));
@@ -231,12 +264,14 @@ void JobRunner::asked(Heard& heard, const Frame& question) {
     return;
   }
   Running& running = found->second;
-  running.questions.push_back(
-      {std::string(id), {question.method, std::string(question.text(question.params))}});
+  running.questions.push_back({std::string(id),
+                               {question.method, std::string(question.text(question.params))},
+                               {},
+                               heard.client});
   if (running.questions.size() > 1) return;
   running.worked += loop_.now() - running.since;
   running.since = loop_.now();
-  router_.set_waits_for_answer(running.client, std::to_string(value_of(heard.number)), true);
+  router_.set_waits_for_answer(running.client, way_to(heard.number, running).request, true);
   Job& job = *store_.find(heard.number);
   watch(running);
   next_question(job, running);
@@ -254,10 +289,10 @@ void JobRunner::keep_question(Job& job, Running& running) {
     end_of_turn_.schedule();
     return;
   }
-  const ClientId client = running.client;
+  const Way way = way_to(job.number, running);
   fail(job, failure_of(ErrorKind::too_large, Delivered::unknown,
                        "what the upstream asks does not fit into --jobs-bytes"));
-  cancel_request(job.number, client);
+  cancel_request(job.number, way);
 }
 
 std::string JobRunner::answer(Job& job, std::string_view result, std::string_view error) {
@@ -268,13 +303,14 @@ std::string JobRunner::answer(Job& job, std::string_view result, std::string_vie
   const Question& question = running.questions.front();
   // An elicitation can be cancelled; a server cannot make anything of an error to one.
   if (result.empty() && question.asked.method == "elicitation/create") result = cancelled_by_user;
+  if (question.id.empty()) return answer_task(job, running, result);
   auto response = parse_frame(
       result.empty() ? fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", question.id, error)
                      : result_reply(question.id, result));
   auto* const frame = std::get_if<Frame>(&response);
   if (frame == nullptr || !frame->is_response())
     return "Invalid params: the answer is no valid result or error";
-  to_router_.emplace_back(running.client, std::move(*frame));
+  to_router_.emplace_back(question.told_to, std::move(*frame));
   question_gone(job, running);
   end_of_turn_.schedule();
   return {};
@@ -289,7 +325,7 @@ void JobRunner::question_gone(Job& job, Running& running) {
   if (!running.questions.empty()) {
     next_question(job, running);
   } else {
-    router_.set_waits_for_answer(running.client, std::to_string(value_of(job.number)), false);
+    router_.set_waits_for_answer(running.client, way_to(job.number, running).request, false);
     watch(running);
   }
 }
@@ -327,7 +363,8 @@ void JobRunner::offer(Job& job) {
 // What ends.
 
 void JobRunner::end(Job& job, JobState state, std::string response, bool delivered) {
-  const auto found = running_.find(job.number);
+  const JobNumber number = job.number;
+  const auto found = running_.find(number);
   if (found->second.with_watcher) watcher_->question_over(job);
   running_.erase(found);
   some_have_ended_ = true;
@@ -337,7 +374,7 @@ void JobRunner::end(Job& job, JobState state, std::string response, bool deliver
                                               "the answer does not fit into --jobs-bytes")),
                true, loop_.now());
   }
-  settled_.push_back(job.number);
+  settled_.push_back(number);
   end_of_turn_.schedule();
 }
 
@@ -346,17 +383,24 @@ void JobRunner::fail(Job& job, const Failure& failure) {
 }
 
 void JobRunner::cancel(Job& job) {
-  const ClientId client = running_.at(job.number).client;
   const JobNumber number = job.number;
+  const Way way = way_to(number, running_.at(number));
   end(job, JobState::cancelled, {}, true);
-  cancel_request(number, client);
+  cancel_request(number, way);
 }
 
-void JobRunner::cancel_request(JobNumber number, ClientId client) {
+JobRunner::Way JobRunner::way_to(JobNumber number, const Running& running) const {
+  if (running.task == nullptr) return {running.client, std::to_string(value_of(number)), {}};
+  return {running.client, task_request_id(number), running.task->id};
+}
+
+void JobRunner::cancel_request(JobNumber number, const Way& way) {
   auto notification = parse_frame(own_notification(
-      "notifications/cancelled", fmt::format(R"({{"requestId":{},"reason":"{}"}})",
-                                             value_of(number), "the job was cancelled")));
-  to_router_.emplace_back(client, std::move(std::get<Frame>(notification)));
+      "notifications/cancelled",
+      fmt::format(R"({{"requestId":{},"reason":"the job was cancelled"}})", way.request)));
+  to_router_.emplace_back(way.client, std::move(std::get<Frame>(notification)));
+  if (!way.task.empty())
+    to_router_.emplace_back(way.client, task_request(number, "tasks/cancel", way.task));
   end_of_turn_.schedule();
 }
 
@@ -367,29 +411,38 @@ SteadyTime JobRunner::due(const Running& running) const {
   return running.since + options_.request_max - running.worked;
 }
 
+/// Whether it is time, or will be, to ask about its task.
+bool JobRunner::is_between_polls(const Running& running) {
+  return running.task != nullptr && running.task->asked == Task::Asked::nothing &&
+         running.questions.empty();
+}
+
 void JobRunner::watch(const Running& running) {
-  if (const SteadyTime then = due(running); then != SteadyTime::max()) clock_.set_at_latest(then);
+  SteadyTime then = due(running);
+  if (is_between_polls(running)) then = std::min(then, running.task->due);
+  if (then != SteadyTime::max()) clock_.set_at_latest(then);
 }
 
 void JobRunner::check_time() {
   const SteadyTime now = loop_.now();
   std::vector<JobNumber> late;
-  for (const auto& [number, running] : running_) {
+  for (auto& [number, running] : running_) {
     if (due(running) <= now) {
       late.push_back(number);
-    } else {
-      watch(running);
+      continue;
     }
+    if (is_between_polls(running) && running.task->due <= now) ask_about_task(number, running);
+    watch(running);
   }
   for (const JobNumber number : late) {
     const Running& running = running_.at(number);
-    const ClientId client = running.client;
+    const Way way = way_to(number, running);
     fail(*store_.find(number),
          failure_of(ErrorKind::timeout, Delivered::unknown,
                     running.questions.empty()
                         ? "the job has worked for longer than --request-max"
                         : "what the upstream asks was not answered within --job-ttl"));
-    cancel_request(number, client);
+    cancel_request(number, way);
   }
 }
 
@@ -398,10 +451,13 @@ void JobRunner::drop_idle_clients() {
   if (!std::exchange(some_have_ended_, false)) return;
   for (auto at = clients_.begin(); at != clients_.end();) {
     const ClientId id = at->second->identity().id;
+    const Client* const client = router_.clients().find(id);
+    const bool is_busy =
+        client != nullptr && (!client->in_flight.empty() || !client->waiting.empty());
     const bool is_needed = std::any_of(running_.begin(), running_.end(), [id](const auto& entry) {
       return entry.second.client == id;
     });
-    if (is_needed) {
+    if (is_needed || is_busy) {
       ++at;
       continue;
     }

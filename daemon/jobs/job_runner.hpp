@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "jobs/job_client.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/job_store.hpp"
+#include "jobs/server_task.hpp"
 #include "jobs/submitted_request.hpp"
 #include "router/orphan_keeper.hpp"
 #include "router/router.hpp"
@@ -72,8 +74,28 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
 
  private:
   struct Question {
-    std::string id;  ///< raw JSON, as the router wrote it
+    std::string id;  ///< raw JSON, as the router wrote it; empty: of a task
     JobQuestion asked;
+    std::string key{};   ///< of a task's, as JSON
+    ClientId told_to{};  ///< who answers it towards the router
+  };
+  /// What the server has made of a job's request.
+  struct Task {
+    enum class Asked { nothing, state, answers, result };
+
+    ServerTask::Form form{};
+    std::string id;                ///< raw JSON
+    Asked asked = Asked::nothing;  ///< what is under way
+    std::chrono::milliseconds pause{};
+    SteadyTime due{};                    ///< the next question about it
+    std::vector<InputResponse> answers;  ///< that it has not been told yet
+    std::set<std::string> answered;      ///< the keys of all
+  };
+  /// How a job's request is reached when the job has ended.
+  struct Way {
+    ClientId client;
+    std::string request;  ///< its id, raw JSON
+    std::string task;     ///< raw JSON; empty: it is none
   };
   /// What there is of a job only until its end.
   struct Running {
@@ -81,6 +103,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
     std::deque<Question> questions;  ///< the first one is asked
     bool with_watcher = false;       ///< it was taken by JobWatcher::job_asks
     bool in_flight = false;          ///< its request has been started
+    std::unique_ptr<Task> task;      ///< what has become of it
     SteadyTime since{};              ///< working, or asking
     SteadyTime::duration worked{};   ///< before that
   };
@@ -100,20 +123,34 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   Job describe(std::string method, const Client& by, JobNumber number) const;
   void take(Heard heard);
   void answered(Job& job, std::string response);
+  void end_with(Job& job, Frame response);
   void asked(Heard& heard, const Frame& question);
   void withdrawn(const Frame& notification);
   void progressed(Job& job, const Frame& notification);
   std::optional<JobNumber> oldest_in_flight(ClientId client) const;
+  std::optional<JobNumber> with_task(std::string_view raw_task_id) const;
   void next_question(Job& job, Running& running);
   void keep_question(Job& job, Running& running);
   void question_gone(Job& job, Running& running);
   void end(Job& job, JobState state, std::string response, bool delivered);
   void fail(Job& job, const Failure& failure);
-  void cancel_request(JobNumber number, ClientId client);
+  Way way_to(JobNumber number, const Running& running) const;
+  void cancel_request(JobNumber number, const Way& way);
   SteadyTime due(const Running& running) const;
   void watch(const Running& running);
   void check_time();
   void drop_idle_clients();
+
+  // Tasks of the server: job_tasks.cpp.
+  bool begins_task(Job& job, Running& running, const Frame& response);
+  void task_answered(Job& job, Running& running, Frame response);
+  void task_is(Job& job, Running& running, ServerTask task);
+  void task_asks(Job& job, Running& running, std::vector<InputRequest> questions);
+  std::string answer_task(Job& job, Running& running, std::string_view result);
+  static bool is_between_polls(const Running& running);
+  void ask_about_task(JobNumber number, Running& running);
+  void ask_task(JobNumber number, Running& running, Task::Asked what);
+  void pause_task(Running& running);
 
   EventLoop& loop_;
   ClientIdSource& ids_;

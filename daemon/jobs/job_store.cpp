@@ -199,7 +199,6 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   insert_ended(owner, job);
   ++counts_.ended[static_cast<std::size_t>(state)];
   journal_->job_ended(job);
-  if (someone_else_has_jobs(owner)) trim(owner);
   return true;
 }
 

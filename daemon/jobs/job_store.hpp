@@ -28,7 +28,8 @@ struct JobLimits {
 ///
 /// Owned by the daemon; the loop's thread only. Bounded by JobLimits: what has ended is pushed out
 /// by later jobs of the same user, the oldest first, those without a key before those with one.
-/// While another user has any job, none has more than half of the bounds.
+/// While another user has any job, none gets more than half of the bounds; what one has over that
+/// already gives way when another submits a job.
 class JobStore {
  public:
   struct Counts {
@@ -89,12 +90,8 @@ class JobStore {
   static constexpr std::size_t longest_progress = 4096;
 
  private:
-  /// Ended ones in the order in which they are pushed out.
-  struct Place {
-    bool has_key = false;
-    std::uint64_t end = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
-  };
+  /// In the order in which ended ones are pushed out: whether one has a key, and its end's number.
+  using Place = std::pair<bool, std::uint64_t>;
   struct Owner {
     std::size_t jobs = 0;
     std::size_t bytes = 0;

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/log.hpp"
 #include "jsonrpc/meta_keys.hpp"
 #include "mcp/meta_edit.hpp"
 #include "mcp/methods.hpp"

@@ -51,6 +51,13 @@ bool ServerDescription::declares(std::string_view capability, std::string_view m
   return declared && find_member(*declared, member) == "true";
 }
 
+bool ServerDescription::makes_calls_tasks() const {
+  std::string_view at = find_member(result_, "capabilities").value_or("");
+  for (const std::string_view name : {"tasks", "requests", "tools", "call"})
+    at = find_member(at, name).value_or("");
+  return !at.empty();
+}
+
 bool ServerDescription::has_extensions() const {
   return find_member(find_member(result_, "capabilities").value_or(""), "extensions").has_value();
 }

@@ -36,6 +36,9 @@ class ServerDescription {
   std::vector<std::string> declared_list_changes() const;
   /// Whether it declares this member of this capability as true, as `resources` `subscribe`.
   bool declares(std::string_view capability, std::string_view member) const;
+  /// Whether it can be asked to make a call of a tool a task (MCP 2025-11-25, "Tasks:
+  /// Capabilities").
+  bool makes_calls_tasks() const;
   /// Whether it declares extensions.
   bool has_extensions() const;
 

@@ -22,7 +22,7 @@ class ControlRequests {
   bool cancel(Client& client, std::string_view raw_id);
   /// What is no answer to the upstream; false if it is none to a question of Control either.
   bool take_response(const Client& client, const Frame& response) {
-    return control_->take_response(client, response);
+    return control_ != nullptr && control_->take_response(client, response);
   }
   void client_half_closed(const Client& client) {
     if (client.control_unanswered > 0) control_->client_half_closed(client);

@@ -10,6 +10,7 @@
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
 #include "mcp/handshake.hpp"
+#include "mcp/json_edit.hpp"
 #include "mcp/log_level.hpp"
 #include "mcp/mirrored_headers.hpp"
 #include "mcp/modern_result.hpp"
@@ -19,6 +20,9 @@
 
 namespace bridge {
 namespace {
+
+/// What a job's request declares: that it may become a task.
+constexpr std::string_view with_tasks = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
 
 constexpr std::string_view quoted_newest_version = R"("2026-07-28")";
 
@@ -90,12 +94,30 @@ std::string EraTranslator::capabilities_of(const Client* client) const {
   std::string own = context_.options.client_capabilities;
   if (own.empty()) own = "{}";
   const bool answers = client != nullptr && client->declared.covers("elicitation/create", {});
+  if (client != nullptr && !client->is_connection) own = merge_capabilities(own, with_tasks);
   return answers ? merge_capabilities(own, own_capabilities) : own;
+}
+
+/// A call that a legacy server can be asked to make a task: asked so, if its tool says that it can
+/// be one (MCP 2025-11-25, "Tasks: Tool-Level Negotiation").
+Frame EraTranslator::as_task(Frame call) const {
+  const ServerDescription* const server = context_.session.server();
+  if (call.method != "tools/call" || context_.session.is_modern() || server == nullptr ||
+      !server->makes_calls_tasks())
+    return call;
+  const std::string_view params = call.text(call.params);
+  const std::string_view tool = tools_.list().find(find_string(params, "name").value_or(""));
+  const auto support = find_string(find_member(tool, "execution").value_or(""), "taskSupport");
+  if ((support != "required" && support != "optional") || find_member(params, "task")) return call;
+  Edits edits;
+  add_members(edits, call.bytes, call.params, R"("task":{"ttl":86400000})");
+  return frame_of(edits.made_in(call.bytes));
 }
 
 std::string EraTranslator::make_for_upstream(Frame request, const Client* client,
                                              Outgoing& message) const {
   const Session& session = context_.session;
+  if (client != nullptr && !client->is_connection) request = as_task(std::move(request));
   if (session.is_modern() && !request.is_modern()) {
     const std::string capabilities = capabilities_of(client);
     const std::string known_level = level_of(restorable_.log_level_params());
@@ -146,7 +168,10 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
     return for_modern_client(std::move(response), pending.method, answers_urls);
   }
-  if (modern_upstream && pending.era == Era::legacy && !is_complete(response)) {
+  const bool is_task_of_job = modern_upstream &&
+                              same_id(response.text(response.result_type), "\"task\"") &&
+                              is_job(pending);
+  if (modern_upstream && pending.era == Era::legacy && !is_complete(response) && !is_task_of_job) {
     const Failure failure = failure_of(
         ErrorKind::malformed, Delivered::unknown,
         fmt::format("the upstream answers with a result of the type {}, which this client does not "
@@ -155,6 +180,11 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
     return frame_of(error_reply(response.text(response.id), failure));
   }
   return response;
+}
+
+bool EraTranslator::is_job(const PendingRequest& pending) const {
+  const Client* const client = context_.clients.find(pending.client);
+  return client != nullptr && !client->is_connection;
 }
 
 bool EraTranslator::is_for_client(const Frame& notification, const PendingRequest& pending) const {

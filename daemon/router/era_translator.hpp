@@ -54,6 +54,8 @@ class EraTranslator {
 
  private:
   std::string capabilities_of(const Client* client) const;
+  Frame as_task(Frame call) const;
+  bool is_job(const PendingRequest& pending) const;
 
   const RouterContext context_;
   const RestorableState& restorable_;

@@ -2,8 +2,6 @@
 
 #include <sys/types.h>
 
-#include <compare>
-
 namespace bridge {
 
 /// Whose process a client is. All callers of the HTTP face are one user of their own: what uid a
@@ -12,7 +10,10 @@ struct User {
   bool remote = false;
   uid_t uid = 0;
 
-  friend auto operator<=>(const User&, const User&) = default;
+  friend bool operator==(const User&, const User&) = default;
+  friend bool operator<(const User& left, const User& right) {
+    return left.remote != right.remote ? right.remote : left.uid < right.uid;
+  }
 };
 
 }  // namespace bridge

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import unittest
+from pathlib import Path
 
 from harness import answer, call, eventually, main, notification, request, text_of
 from harness.eras import Eras, with_each
@@ -544,6 +546,79 @@ class InBothEras(Jobs, Eras):
         self.state_is(job, "input_required")
         self.result_of("answer", {"job": job, "error": {"code": -1, "message": "no"}})
         self.assertEqual(self.collect(job)["response"]["error"]["data"]["kind"], "no_client")
+
+
+class ServerTasks(Jobs, Eras):
+    """A modern server makes a job's call a task, which is asked about until it has ended."""
+
+    def setUp(self):
+        super().setUp()
+        self.upstream_server, _ = self.bridged("modern")
+
+    def task_of(self, job):
+        self.upstream_server.wait_for("tasks/get")
+        self.assertNotIn("task 1", json.dumps(self.collect(job, wait=0)))
+        return next(iter(self.upstream_server.tasks.known))
+
+    def test_it_is_collected_as_any_other(self):
+        job = self.job("task")
+        task = self.task_of(job)
+        self.assertEqual(self.collect(job, wait=0)["state"], "working")
+        self.others(0)
+        self.upstream_server.complete_task(task)
+        done = self.collect(job)
+        self.assertEqual((done["state"], text_of(done["response"]), done["response"]["id"]), ("completed", "done later", None))
+        self.in_flight(0)
+
+    def test_its_question_is_answered_by_an_update(self):
+        job = self.job("task", {"ask": True})
+        self.state_is(job, "input_required")
+        self.assertEqual(self.collect(job)["question"]["method"], "elicitation/create")
+        self.result_of("answer", {"job": job, "result": ANSWERS["elicitation"]})
+        self.upstream_server.wait_for("tasks/update")
+        task = self.task_of(job)
+        self.assertEqual(eventually(lambda: self.upstream_server.task_answers.get(task), "the answer"),
+                         {"who": ANSWERS["elicitation"]})
+        self.upstream_server.complete_task(task)
+        self.assertEqual(self.collect(job)["state"], "completed")
+
+    def test_a_cancelled_one_is_cancelled_at_the_server(self):
+        job = self.job("task")
+        task = self.task_of(job)
+        self.assertEqual(self.result_of("cancel", {"job": job}), {"state": "cancelled"})
+        self.upstream_server.wait_for("tasks/cancel")
+        self.assertEqual(self.upstream_server.tasks.known[task]["status"], "cancelled")
+        self.in_flight(0)
+
+    def test_one_that_the_server_cancels_is_cancelled(self):
+        job = self.job("task")
+        task = self.task_of(job)
+        self.upstream_server.tasks.known[task]["status"] = "cancelled"
+        self.assertEqual(self.collect(job)["state"], "cancelled")
+
+    def test_no_other_call_is_made_a_task(self):
+        self.assertEqual(text_of(self.client().call("task")), "done at once")
+
+
+NODE = os.environ.get("MCP_E2E_NODE") or shutil.which("node")
+EVERYTHING = Path(__file__).parent / "node_modules" / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
+
+
+@unittest.skipUnless(NODE and EVERYTHING.exists(), "needs node and npm ci")
+class TasksOfARealServer(Jobs):
+    """server-everything: its `simulate-research-query` can only be called as a task of 2025-11-25."""
+
+    def test_a_tool_that_has_to_be_a_task_is_one(self):
+        self.start_daemon(None, "--connect-wait", "60s", "--", NODE, str(EVERYTHING), "stdio")
+        self.client().request("tools/list")
+        plain = self.job("simulate-research-query", {"topic": "tea"})
+        asking = self.job("simulate-research-query", {"topic": "python", "ambiguous": True})
+        self.state_is(asking, "input_required")
+        question = self.collect(asking)["question"]
+        self.assertIn("python", question["params"]["message"])
+        self.result_of("answer", {"job": asking, "result": {"action": "accept", "content": {"interpretation": "snake"}}})
+        self.assertIn("Research Report: tea", text_of(self.collect(plain)["response"]))
+        self.assertIn("snake", text_of(self.collect(asking)["response"]))
 
 
 class Orphans(Jobs):

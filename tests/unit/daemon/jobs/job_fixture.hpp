@@ -12,16 +12,18 @@
 
 namespace bridge {
 
-/// A router with jobs, its session open.
-struct JobFixture : OpenRouter {
-  explicit JobFixture(JobOptions job_options = {}, const RouterOptions& options = {})
-      : OpenRouter(options),
+/// A router with jobs, its session open unless that is left to the test.
+struct JobFixture : RouterFixture {
+  explicit JobFixture(JobOptions job_options = {}, const RouterOptions& options = {},
+                      bool opened = true)
+      : RouterFixture(options),
         runner(loop, client_ids, router, log, job_options),
         collectors(loop, runner, router.clients()),
         methods(loop, runner, collectors),
         jobs_control(methods, collectors) {
     router.set_control(jobs_control);
     router.set_orphan_keeper(runner);
+    if (opened) open();
   }
 
   struct JobsControl final : Control {

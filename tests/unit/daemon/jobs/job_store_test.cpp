@@ -92,13 +92,15 @@ TEST_CASE("no user has more than half while another has any") {
   CHECK(t.add("q", cid));
 }
 
-TEST_CASE("unfinished ones over half stay until they end") {
+TEST_CASE("unfinished ones over half stay, and ended ones until another needs their room") {
   Store t(of_jobs(4));
   for (const char* id : {"a", "b", "c"}) REQUIRE(t.add(id));
   CHECK(t.add("x", bob));
   CHECK(t.ids() == "xcba");
   REQUIRE(t.end("a"));
-  CHECK(t.ids() == "xcb");
+  CHECK(t.ids() == "xcba");
+  CHECK(t.add("y", bob));
+  CHECK(t.ids() == "yxcb");
 }
 
 TEST_CASE("bytes are bounded, and an answer that does not fit does not end its job") {
