@@ -5,6 +5,7 @@ import argparse
 import asyncio
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -18,7 +19,6 @@ from timeline import Timeline
 
 from callers import Line, caller, listener, repeat, watcher
 from crash_judge import judge
-from jobs import collect_all, submitter
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 from harness.binaries import binary  # noqa: E402
@@ -26,7 +26,7 @@ from harness.daemon import Daemon  # noqa: E402
 
 # The session's stream is opened again with pauses of up to 30 s.
 PATIENCE = 60.0
-LOAD = {"caller": (caller, 6), "listener": (listener, 2), "watcher": (watcher, 1), "submitter": (submitter, 2)}
+LOAD = {"caller": (caller, 6), "listener": (listener, 2), "watcher": (watcher, 1)}
 
 
 class World:
@@ -39,16 +39,14 @@ class World:
         self.upstream = make_upstream(kind, self.ledger, seed)
         self.socket_path = os.path.join(folder, "s")
         self.marker = uuid.uuid4().hex
-        self.lives = 0
+        self.lives = self.upgrades = 0
         self.daemon = None
         self.load_ends = asyncio.Event()
         self.accepted = {}   # number in the ring: serial of the notification
         self.instance = None
-        self.jobs = {}       # its id: what it is to do
 
     async def start(self):
-        self.options = ["--state-dir", os.path.join(self.folder, "state"), "--jobs", "100000",
-                        *await listen(self.upstream, self.folder)]
+        self.options = ["--state-dir", os.path.join(self.folder, "state"), *await listen(self.upstream, self.folder)]
         self.begin_life()
 
     def begin_life(self):
@@ -82,15 +80,25 @@ async def talk(world, choices):
 
 
 async def kill(world, kills):
+    """Kills it so often, and upgrades it in between."""
     choices = world.choices.of("killer")
-    for _ in range(kills):
+    while world.lives <= kills and not world.ledger.violations:
         # In the middle of its start too; mostly when it serves.
         await asyncio.sleep(choices.random() * choices.pick({0.03: 2, 0.4: 5, 1.2: 2}))
+        if choices.chance(0.25):
+            await upgrade(world)
+            continue
         world.end_life()
-        if world.ledger.violations:
-            return
         await asyncio.sleep(choices.pick({0: 3, 0.05: 1, 0.3: 1}))
         world.begin_life()
+
+
+async def upgrade(world):
+    # Before it serves nothing takes the signal.
+    await asyncio.wait_for(world.status(), PATIENCE)
+    world.ledger.note("killer", f"upgrades life {world.lives}")
+    world.upgrades += 1
+    world.daemon.signal(signal.SIGUSR2)
 
 
 def is_open(status):
@@ -146,7 +154,6 @@ async def play(kind, seed, kills, program):
             if task.exception():
                 world.ledger.violation(f"{task.exception()!r}")
         if not world.ledger.violations:
-            await collect_all(world)
             judge(world, await settle(world))
             if problem := await until_small(world, first, False):
                 world.ledger.violation(problem)
@@ -162,8 +169,8 @@ async def play(kind, seed, kills, program):
 def report(world, seed, kills, seconds):
     ledger = world.ledger
     answered = sum(bool(call.answers) for call in ledger.calls)
-    print(f"{world.kind}, seed {seed}: {world.lives - 1} kills, {len(ledger.calls)} calls ({answered} answered, "
-          f"{len(ledger.acted)} done), {len(world.jobs)} jobs, {len(ledger.notifications)} notifications ({len(world.accepted)} seen in the ring), "
+    print(f"{world.kind}, seed {seed}: {world.lives - 1} kills, {world.upgrades} upgrades, {len(ledger.calls)} calls ({answered} answered, "
+          f"{len(ledger.acted)} done), {len(ledger.notifications)} notifications ({len(world.accepted)} seen in the ring), "
           f"{seconds:.0f} s: {'VIOLATED' if ledger.violations else 'well'}", flush=True)
     if not ledger.violations:
         shutil.rmtree(world.folder, ignore_errors=True)
