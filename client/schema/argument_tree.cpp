@@ -1,6 +1,7 @@
 #include "schema/argument_tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "json/scan.hpp"
 #include "json/text.hpp"
@@ -16,10 +17,10 @@ ArgumentTree::Node& ArgumentTree::member_of(Node& node, std::string_view name) {
         node.members.push_back({json::decode_string(one.key), {std::string(one.value), {}}});
     }
   }
-  for (auto& [key, member] : node.members) {
-    if (key == name) return member;
+  for (Member& member : node.members) {
+    if (member.name == name) return member.value;
   }
-  return node.members.emplace_back(name, Node{}).second;
+  return node.members.emplace_back(Member{std::string(name), {}}).value;
 }
 
 void ArgumentTree::put_all(std::string_view object) {
@@ -37,7 +38,7 @@ void ArgumentTree::put(const std::vector<std::string>& path, std::string json) {
 
 bool ArgumentTree::has(std::string_view name) const {
   return std::any_of(root_.members.begin(), root_.members.end(),
-                     [name](const auto& member) { return member.first == name; });
+                     [name](const auto& member) { return member.name == name; });
 }
 
 void ArgumentTree::write(const Node& node, std::string& out) {

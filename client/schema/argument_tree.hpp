@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace client {
@@ -21,9 +20,14 @@ class ArgumentTree {
   std::string json() const;
 
  private:
+  struct Member;
   struct Node {
     std::string json;  ///< of a value that nothing was put into; else empty
-    std::vector<std::pair<std::string, Node>> members;
+    std::vector<Member> members;
+  };
+  struct Member {
+    std::string name;
+    Node value;
   };
   static Node& member_of(Node& node, std::string_view name);
   static void write(const Node& node, std::string& out);

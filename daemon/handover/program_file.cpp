@@ -40,7 +40,7 @@ std::string found_in_path(const std::string& name) {
   std::string_view folders = variable == nullptr ? "" : variable;
   while (!folders.empty()) {
     const auto end = std::min(folders.find(':'), folders.size());
-    const std::string candidate = absolute(std::string(folders.substr(0, end)) + "/" + name);
+    std::string candidate = absolute(std::string(folders.substr(0, end)) + "/" + name);
     if (is_this_program(candidate)) return candidate;
     folders.remove_prefix(std::min(end + 1, folders.size()));
   }

@@ -163,7 +163,7 @@ class Upstream {
   /// The local server's process; none: there is none.
   virtual std::optional<KeptRun> run_to_keep() const { return std::nullopt; }
   /// Goes on with it instead of start(). REQUIRES: nothing was sent yet.
-  virtual void go_on_with(KeptRun run) { static_cast<void>(run); }
+  virtual void go_on_with(const KeptRun& run) { static_cast<void>(run); }
 
   /// The daemon is ending: requests that wait here for something before they can be sent end with
   /// `failure`, soon.

@@ -25,7 +25,7 @@ void ChildUpstream::start() {
   if (runs_.process() != nullptr) pace_.begun();
 }
 
-void ChildUpstream::go_on_with(KeptRun run) {
+void ChildUpstream::go_on_with(const KeptRun& run) {
   runs_.go_on_with(run);
   if (runs_.process() != nullptr) {
     pace_.begun();

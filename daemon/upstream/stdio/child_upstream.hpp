@@ -46,7 +46,7 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   /// If its run goes on.
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
   std::optional<KeptRun> run_to_keep() const override { return runs_.to_keep(); }
-  void go_on_with(KeptRun run) override;
+  void go_on_with(const KeptRun& run) override;
   /// A session ends with its run, of which nothing is kept.
   void session_over() override {}
   void refresh_connections() override {}
