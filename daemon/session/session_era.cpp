@@ -20,7 +20,9 @@ bool Session::has_to_probe() const {
 /// asked. False if that is not so.
 bool Session::ask_for_era_again(const Failure& refusal) {
   const auto error = error_of(refusal);
-  if (!error || !speaks_only_newer(error->text(error->error))) return false;
+  if (!error || !(speaks_only_newer(error->text(error->error)) ||
+                  contradicts(Era::legacy, refusal.status, &*error)))
+    return false;
   if (probe_.is_under_way()) return true;  // it will tell
   if (has_probed_ || options_.era == EraOption::legacy || !upstream_.may_be_modern()) return false;
   kept_.era.reset();

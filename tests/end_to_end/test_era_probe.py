@@ -238,6 +238,18 @@ class OnStdio(Probe):
         self.echoes()
         self.probed(server, 1, "legacy")
 
+    def test_a_command_that_is_of_another_era_after_its_next_start(self):
+        refusals = (None, error(-32601, "Method not found"), error(-32602, "params._meta is missing a required field"))
+        for before, after, refusal in [("legacy", "modern", one) for one in refusals] + [("modern", "legacy", None)]:
+            with self.subTest(before, after=after, refusal=refusal):
+                server, daemon = self.bridged(before, stdio=True)
+                self.echoes()
+                server.refusal = refusal
+                server.becomes(after)
+                daemon.status_when(lambda status: status["upstream"]["reopened"] == 1, "another session")
+                self.echoes()
+                self.assertEqual(self.era_of_upstream(), after)
+
 
 class Told(Probe):
     def test_era_legacy_never_asks(self):

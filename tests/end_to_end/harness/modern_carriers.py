@@ -322,6 +322,10 @@ class Link(Carrier):
         if "id" not in message:
             self._told(message, era)
             return
+        if era == "modern" and not modern(message):
+            refusal = server.refusal or {"code": -32022, "message": "Unsupported protocol version"}
+            await LineExchange(server, message, self).fail(refusal["code"], refusal["message"])
+            return
         if era == "legacy" and message["method"] == "initialize":
             self.session = legacy_sessions.Session(message, self)
             server.sessions[self.session.id] = self.session
