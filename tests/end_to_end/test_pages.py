@@ -130,7 +130,7 @@ class Names(Case):
                 self.assertEqual(set(re.findall(r"MCP_\w+", text_of_page(page))) - known, set())
 
     def test_the_table_of_metrics_has_them_all_and_no_other(self):
-        _, daemon = self.bridge()
+        self.bridge("--state-dir", self.path("state"))
         self.run_nc("call", "echo", "message=x")
         exposed = {name for name in re.findall(r"(?m)^# TYPE (\w+) ", self.run_nc("status", "--metrics")[0])}
         named = set()
