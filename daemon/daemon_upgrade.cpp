@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -63,6 +64,16 @@ HandoverState Daemon::state_to_hand_over() {
     state.session_id = place->id;
     state.last_event_id = place->last_event_id;
   }
+  const auto add_job = [&state](const Job& job) {
+    if (is_end(job.state)) state.jobs.push_back(kept_job(job));
+    return true;
+  };
+  jobs_.store().each_newest_first(add_job);
+  std::stable_sort(state.jobs.begin(), state.jobs.end(),
+                   [](const KeptJob& a, const KeptJob& b) { return a.ended < b.ended; });
+  jobs_.store().each_used_key([&state](const User& user, const UsedKey& key) {
+    state.job_keys.push_back(kept_key(user, key));
+  });
   if (auto run = upstream_->run_to_keep()) state.runs.push_back(std::move(*run));
   const bool runs = !state.runs.empty() && state.runs.front().is_on;
   start.in_session = session_.has_session() && (place || runs || session_.is_modern());
@@ -79,11 +90,16 @@ void Daemon::hold() {
   supervisor_.status("Upgrading");
   clients_.hold();
   router_.hold();
+  collectors_.tell_all();
 }
 
 bool Daemon::is_quiet() const { return router_.is_quiet() && upstream_->is_quiet(); }
 
-void Daemon::end_unfinished() { router_.end_unfinished(); }
+void Daemon::end_unfinished() {
+  router_.end_unfinished();
+  jobs_.settle();
+  jobs_.end_unfinished();
+}
 
 void Daemon::release() {
   const EventLoop::Turn turn(loop_);
@@ -98,6 +114,11 @@ void Daemon::replace() {
   const SignalsBlocked blocked;
   loop_.settle();
   if (!upgrade_.is_ready()) return;
+  {
+    // Of a job that waits for nothing but its own time the router knows nothing.
+    const EventLoop::Turn turn(loop_);
+    jobs_.end_unfinished();
+  }
   clients_.acknowledge_read();
   flush();
   if (face_) face_->close_all();
@@ -112,8 +133,9 @@ void Daemon::go_on() {
     feed_.ring().restore(std::move(state.ring), state.ring_counts, loop_.wall_time());
     control_.set_instance(state.start.instance);
   }
+  jobs_.go_on_with(std::move(state.jobs), std::move(state.job_keys));
   router_.count_questions_from(state.start.last_question);
-  if (!state.runs.empty()) upstream_->go_on_with(std::move(state.runs.front()));
+  if (!state.runs.empty()) upstream_->go_on_with(state.runs.front());
   if (state_) state_->session_goes_on();
   if (state.start.in_session) {
     session_.go_on_in(std::move(state.session), {state.session_id, state.last_event_id});

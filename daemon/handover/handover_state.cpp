@@ -23,6 +23,8 @@ enum class HandoverRecord : std::uint32_t {
   client = 1003,
   run = 1004,
   end = 1005,  ///< the last one, with how many there are before it
+  job = 1006,
+  job_key = 1007,
 };
 
 class HandoverWriter {
@@ -61,6 +63,8 @@ class HandoverReader {
       case HandoverRecord::connection: return read(payload, state.connections.emplace_back());
       case HandoverRecord::client: return read(payload, state.clients.emplace_back());
       case HandoverRecord::run: return read(payload, state.runs.emplace_back());
+      case HandoverRecord::job: return read(payload, state.jobs.emplace_back());
+      case HandoverRecord::job_key: return read(payload, state.job_keys.emplace_back());
       case HandoverRecord::end: has_end_ = true; return read(payload, announced_);
     }
     return durable.take(type, payload);
@@ -110,6 +114,8 @@ std::string handover_log(HandoverState state) {
     log.add(HandoverRecord::connection, connection);
   for (KeptClient& client : state.clients) log.add(HandoverRecord::client, client);
   for (KeptRun& run : state.runs) log.add(HandoverRecord::run, run);
+  for (KeptJob& job : state.jobs) log.add(HandoverRecord::job, job);
+  for (KeptKey& key : state.job_keys) log.add(HandoverRecord::job_key, key);
   const Sequence oldest = state.ring.empty() ? Sequence{} : state.ring.front().sequence;
   log.add(record::ring_counts, ring_counts_record(state.ring_counts, oldest));
   for (const RingEntry& entry : state.ring)

@@ -9,6 +9,7 @@
 
 #include "downstream/unix/kept_connection.hpp"
 #include "downstream/unix/kept_socket.hpp"
+#include "jobs/kept_job.hpp"
 #include "notifications/ring.hpp"
 #include "router/kept_client.hpp"
 #include "session/kept_session.hpp"
@@ -56,6 +57,8 @@ struct HandoverState {
   std::vector<KeptConnection> connections;
   std::vector<KeptClient> clients;
   std::vector<KeptRun> runs;  ///< one, if there is a local server
+  std::vector<KeptJob> jobs;  ///< in the order of their ends
+  std::vector<KeptKey> job_keys;
 
   /// The descriptors that go along.
   std::vector<int> descriptors() const;

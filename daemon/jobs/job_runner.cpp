@@ -382,6 +382,29 @@ void JobRunner::fail(Job& job, const Failure& failure) {
   end(job, JobState::failed, error_reply("null", failure), failure.delivered != Delivered::no);
 }
 
+void JobRunner::end_unfinished() {
+  std::vector<JobNumber> unfinished;
+  for (const auto& [number, running] : running_) unfinished.push_back(number);
+  for (const JobNumber number : unfinished) {
+    const bool was_sent = running_.at(number).in_flight || running_.at(number).task != nullptr;
+    fail(*store_.find(number),
+         failure_of(ErrorKind::closed, was_sent ? Delivered::unknown : Delivered::no,
+                    "the bridge was upgraded before the job had ended"));
+  }
+}
+
+void JobRunner::go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys) {
+  for (KeptJob& kept : jobs) {
+    if (auto job = job_of(std::move(kept))) store_.restore(std::move(*job));
+  }
+  for (KeptKey& kept : keys) {
+    const User user = user_of(kept);
+    if (auto key = used_key_of(std::move(kept))) store_.restore(user, std::move(*key));
+  }
+  some_have_ended_ = true;
+  end_of_turn_.schedule();
+}
+
 void JobRunner::cancel(Job& job) {
   const JobNumber number = job.number;
   const Way way = way_to(number, running_.at(number));

@@ -15,6 +15,7 @@
 #include "jobs/job_client.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/job_store.hpp"
+#include "jobs/kept_job.hpp"
 #include "jobs/server_task.hpp"
 #include "jobs/submitted_request.hpp"
 #include "router/orphan_keeper.hpp"
@@ -69,6 +70,11 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void offer(Job& job);
   /// What was told or asked for in this turn is done now.
   void settle();
+
+  /// Ends all that have not ended: the bridge is being upgraded, and takes no request along.
+  void end_unfinished();
+  /// What another image of this program has left.
+  void go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys);
 
   Client* adopt(const Client& former, PendingRequest& request) override;
 

@@ -80,6 +80,13 @@ class JobStore {
       if (!visit(at->second)) return;
     }
   }
+  /// `visit` gets the user too; in the order in which they end, of each user.
+  template <class Visit>
+  void each_used_key(Visit&& visit) const {
+    for (const auto& [user, owner] : owners_) {
+      for (const UsedKey& key : owner.used_keys) visit(user, key);
+    }
+  }
   std::size_t size() const { return jobs_.size(); }
   std::size_t bytes() const { return bytes_; }
   /// How many there are in this state.

@@ -10,6 +10,7 @@ import urllib.request
 from harness import Client, eventually, initialize, main, request, text_of
 from harness.binaries import binary
 from harness.gathering import Gathering, data_of, log_message
+from harness.jobs import Jobs
 from harness.local_server import LocalServer
 
 REFUSED = "not upgraded, all goes on as before"
@@ -405,6 +406,52 @@ class Child(Upgrading, LocalServer):
         daemon.exit_codes = (-signal.SIGKILL,)
         daemon.signal(signal.SIGKILL)
         self.assert_gone(pid)
+
+
+class DetachedCalls(Upgrading, Jobs):
+    def test_ended_jobs_go_along_with_their_keys(self):
+        self.opened()
+        job = self.ended(key="once")
+        listed = self.listed()
+        forgotten = self.ended(key="forgotten")
+        self.result_of("forget", {"job": forgotten})
+        self.upgrade(2)
+        self.assertEqual(text_of(self.collect(job)["response"]), "x")
+        now = self.listed()
+        for before, after in zip(listed, now):
+            self.assertLessEqual(before.pop("ageMs"), after.pop("ageMs"))
+        self.assertEqual(now, listed)
+        self.assertEqual(self.submit("echo", {"message": "x"}, key="once")["job"], job)
+        self.assertTrue(self.submit("echo", {"message": "x"}, key="forgotten")["forgotten"])
+        # The numbers go on: a new one is not taken for an old one.
+        self.assertNotIn(self.ended(), (job, forgotten))
+
+    def test_one_under_way_has_its_grace(self):
+        self.opened("--grace", "20s")
+        job = self.job("slow", {"steps": 1, "delayMs": 1500})
+        self.upgrade()
+        self.assertEqual(text_of(self.collect(job)["response"]), "done after 1 steps")
+
+    def test_what_has_not_ended_after_the_grace_says_so(self):
+        server, _ = self.opened("--grace", "200ms")
+        job = self.job("slow", {"steps": 1, "delayMs": 60000})
+        server.log("tools/call", wait=1)
+        self.upgrade()
+        collected = self.collect(job)
+        self.assertEqual(collected["state"], "failed")
+        self.assertEqual(collected["response"]["error"]["data"]["delivered"], "unknown")
+        server.log("notifications/cancelled", wait=1)
+
+    def test_who_waits_for_one_is_told_how_it_stands(self):
+        server, _ = self.opened("--grace", "20s")
+        job = self.job("slow", {"steps": 1, "delayMs": 2000})
+        server.log("tools/call", wait=1)
+        waiting = self.client()
+        self.start_collect(waiting, job)
+        self.assertEqual(waiting.request("bridge/status", {}, "s")["id"], "s")
+        self.upgrade()
+        self.assertEqual(waiting.answer("c")["result"]["state"], "working")
+        self.assertEqual(text_of(self.collect(job, waiting)["response"]), "done after 1 steps")
 
 
 if __name__ == "__main__":
