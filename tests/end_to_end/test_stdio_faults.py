@@ -155,15 +155,19 @@ class Crashes(LocalServer):
                 client.call("echo", {}, next(numbers))  # served: the next crash is the first one again
                 self.assert_error(client.call("crash", {}, number := next(numbers)), -32000, number, "closed")
 
+        def rest(watcher):
+            """One run, and the watcher has done with those before."""
+            client.call("echo", {}, next(numbers))
+            eventually(lambda: children(daemon.pid) == {watcher: "S"},
+                       lambda: f"the watcher alone, at rest: {children(daemon.pid)}")
+            eventually(lambda: len(children(watcher)) == 1, lambda: f"one child of the watcher: {children(watcher)}")
+
         crash(6)
-        client.call("echo", {}, next(numbers))
         watcher, = children(daemon.pid)
+        rest(watcher)
         before = (daemon.fds(), daemon.status_field("RssAnon"), len(os.listdir(f"/proc/{watcher}/fd")))
         crash(24)
-        client.call("echo", {}, next(numbers))
-        eventually(lambda: children(daemon.pid) == {watcher: "S"},
-                   lambda: f"the watcher alone, at rest: {children(daemon.pid)}")
-        eventually(lambda: len(children(watcher)) == 1, lambda: f"one child of the watcher: {children(watcher)}")
+        rest(watcher)
         self.assertEqual(daemon.fds(), before[0])
         self.assertEqual(len(os.listdir(f"/proc/{watcher}/fd")), before[2])
         if not is_sanitized(PROGRAM):
