@@ -30,6 +30,7 @@ class WithState(Gathering):
         server = self.upstream(*upstream)
         daemon = self.start(server, "--handshake", "eager", *options)
         server.streams(1)
+        daemon.status_when(lambda status: status["upstream"]["state"] == "open", "the session")
         return server, daemon
 
     def crash(self, daemon):

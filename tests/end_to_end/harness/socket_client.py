@@ -73,10 +73,18 @@ class Client:
         return [self.line() for _ in range(count)]
 
     def answer(self, id=1):
-        """The answer to `id`; what comes before it goes to `others`."""
+        """The answer to `id`; what comes before it goes to `others`, where an answer that overtook is found."""
+
+        def is_it(message):
+            return "method" not in message and message.get("id") == id and isinstance(message["id"], bool) is False
+
+        overtook = next((message for message in self.others if is_it(message)), None)
+        if overtook:
+            self.others.remove(overtook)
+            return overtook
         while True:
             message = self.line()
-            if "method" not in message and message.get("id") == id and isinstance(message["id"], bool) is False:
+            if is_it(message):
                 return message
             self.others.append(message)
 
