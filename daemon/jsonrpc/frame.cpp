@@ -9,6 +9,8 @@
 #include "text/utf8.hpp"
 
 namespace bridge {
+
+using namespace std::string_view_literals;
 namespace {
 
 bool is_string_or_number(std::string_view value) {
@@ -16,32 +18,13 @@ bool is_string_or_number(std::string_view value) {
   return c == '"' || c == '-' || (c >= '0' && c <= '9');
 }
 
-/// A member that was met, and whether it was met again.
-struct Member {
-  Slice value;
-  bool twice = false;
-
-  void meet(Slice met) {
-    twice = twice || value.present();
-    value = met;
-  }
-};
-
-/// What the walk through a message found, before anything is made of it.
-struct Found {
-  Member id, method, params, result, error;
-  Member meta, meta_progress_token, progress_token, request_id;
-  Member result_type;
-  ReservedMeta reserved;
-  Slice protocol_version, subscription_id;
-  bool reserved_twice = false;
-};
-
+/// Walks through a message and writes into `frame` where the members stand that the bridge acts on,
+/// whatever kind of message carries them; finish() then makes a frame of it.
 class Walk {
  public:
   /// `depth`: how many containers are open around `text`.
-  explicit Walk(std::string_view text, std::size_t depth = 0)
-      : text_(text), scanner_(text, depth) {}
+  Walk(std::string_view text, Frame& frame, std::size_t depth = 0)
+      : text_(text), scanner_(text, depth), frame_(frame) {}
 
   /// The message that the text begins with.
   bool message() {
@@ -53,7 +36,10 @@ class Walk {
     return scanner_.at_end();
   }
 
-  const Found& found() const { return found_; }
+  /// Gives the frame, which has its bytes now, its kind, and takes away what this kind may not
+  /// carry; or says why it is no message.
+  const char* finish();
+
   JsonFault fault() const { return scanner_.fault(); }
   std::size_t position() const { return scanner_.position(); }
 
@@ -78,23 +64,31 @@ class Walk {
     if (raw_key == "jsonrpc") return scanner_.value(value);  // in every message, never looked at
     const std::string_view key = plain(raw_key);
     if (key == "params") {
-      return inner(found_.params, [this](std::string_view name) { return params_member(name); });
+      return inner(frame_.params, top_twice_,
+                   [this](std::string_view name) { return params_member(name); });
     }
     if (key == "result") {
-      return inner(found_.result, [this](std::string_view name) { return result_member(name); });
+      return inner(frame_.result, top_twice_,
+                   [this](std::string_view name) { return result_member(name); });
     }
-    Member* const member = key == "id"       ? &found_.id
-                           : key == "method" ? &found_.method
-                           : key == "error"  ? &found_.error
-                                             : nullptr;
+    Slice* const member = key == "id"       ? &frame_.id
+                          : key == "method" ? &method_
+                          : key == "error"  ? &frame_.error
+                                            : nullptr;
     if (!scanner_.value(value)) return false;
-    if (member != nullptr) member->meet(value);
+    if (member != nullptr) meet(*member, value, top_twice_);
     return true;
+  }
+
+  /// A member that the bridge acts on was met, for the first time or again.
+  static void meet(Slice& member, Slice met, bool& twice) {
+    twice = twice || member.present();
+    member = met;
   }
 
   /// Takes a value; if it is an object, member by member.
   template <class OnMember>
-  bool inner(Member& member, OnMember&& on_member) {
+  bool inner(Slice& member, bool& twice, OnMember&& on_member) {
     Slice value{scanner_.position(), 0};
     if (scanner_.peek() == '{') {
       if (!scanner_.object([&](Slice key) { return on_member(key.of(text_)); })) return false;
@@ -102,21 +96,20 @@ class Walk {
     } else if (!scanner_.value(value)) {
       return false;
     }
-    member.meet(value);
+    meet(member, value, twice);
     return true;
   }
 
   bool params_member(std::string_view raw_key) {
     const std::string_view key = plain(raw_key);
     if (key == "_meta") {
-      return inner(found_.meta, [this](std::string_view name) { return meta_member(name); });
+      return inner(frame_.meta, meta_twice_,
+                   [this](std::string_view name) { return meta_member(name); });
     }
-    Member* const member = key == "progressToken" ? &found_.progress_token
-                           : key == "requestId"   ? &found_.request_id
-                                                  : nullptr;
     Slice value;
     if (!scanner_.value(value)) return false;
-    if (member != nullptr) member->meet(value);
+    if (key == "progressToken") meet(params_progress_token_, value, progress_token_twice_);
+    if (key == "requestId") meet(frame_.request_id, value, request_id_twice_);
     return true;
   }
 
@@ -124,112 +117,104 @@ class Walk {
     Slice value;
     if (!scanner_.value(value)) return false;
     const std::string_view key = plain(raw_key);
-    if (key == meta_key::progress_token) found_.meta_progress_token.meet(value);
-    if (key.size() >= meta_key::shortest_of_requests) reserved_member(key, value);
+    if (key == meta_key::progress_token) meet(frame_.progress_token, value, meta_twice_);
+    if (key.size() < meta_key::shortest_of_requests) return true;
+    if (Slice* const member = reserved_place(key)) meet(*member, value, meta_twice_);
     return true;
-  }
-
-  void reserved_member(std::string_view key, Slice value) {
-    Slice* const found = reserved_place(key);
-    if (found == nullptr) return;
-    found_.reserved_twice = found_.reserved_twice || found->present();
-    *found = value;
   }
 
   Slice* reserved_place(std::string_view key) {
-    if (key == meta_key::protocol_version) return &found_.protocol_version;
-    if (key == meta_key::client_capabilities) return &found_.reserved.client_capabilities;
-    if (key == meta_key::client_info) return &found_.reserved.client_info;
-    if (key == meta_key::log_level) return &found_.reserved.log_level;
-    return key == meta_key::subscription_id ? &found_.subscription_id : nullptr;
+    if (key == meta_key::protocol_version) return &frame_.protocol_version;
+    if (key == meta_key::client_capabilities) return &frame_.reserved.client_capabilities;
+    if (key == meta_key::client_info) return &frame_.reserved.client_info;
+    if (key == meta_key::log_level) return &frame_.reserved.log_level;
+    return key == meta_key::subscription_id ? &frame_.subscription_id : nullptr;
   }
 
-  bool result_member(std::string_view key) {
-    const bool is_type = plain(key) == "resultType";
+  bool result_member(std::string_view raw_key) {
+    const bool is_type = plain(raw_key) == "resultType";
     Slice value;
     if (!scanner_.value(value)) return false;
-    if (is_type) found_.result_type.meet(value);
+    if (is_type) meet(frame_.result_type, value, result_type_twice_);
     return true;
+  }
+
+  const char* finish_response();
+  const char* finish_call();
+  /// Takes a value away that is neither a string nor a number.
+  void keep_if_it_names(Slice& slice) const {
+    if (!is_string_or_number(frame_.text(slice))) slice = {};
   }
 
   std::string_view text_;
   JsonScanner scanner_;
-  Found found_;
+  Frame& frame_;
+  Slice method_, params_progress_token_;
+  bool top_twice_ = false;
+  bool meta_twice_ = false;  ///< `_meta`, or a member of it
+  bool progress_token_twice_ = false;
+  bool request_id_twice_ = false;
+  bool result_type_twice_ = false;
   std::string spelling_;  ///< of a key that has escapes
 };
 
-FrameFault invalid(std::string_view reason) { return {json_rpc::invalid_request, reason}; }
-
-/// Gives the frame its kind, or says why it is none of the three.
-const char* classify(Frame& frame, const Found& found) {
-  if (found.id.twice || found.method.twice || found.params.twice || found.result.twice ||
-      found.error.twice) {
-    return "Invalid Request: a member stands twice";
-  }
-  frame.id = found.id.value;
-  frame.params = found.params.value;
-  frame.result = found.result.value;
-  frame.error = found.error.value;
-  const std::string_view id = frame.text(frame.id);
-  const bool id_names = is_string_or_number(id);
-  if (found.method.value.present()) {
-    const std::string_view method = frame.text(found.method.value);
-    if (!is_string(method)) return "Invalid Request: method is no string";
-    if (frame.result.present() || frame.error.present()) {
-      return "Invalid Request: both method and result or error";
-    }
-    if (frame.id.present() && !id_names) return "Invalid Request: id is no string and no number";
-    frame.kind = frame.id.present() ? FrameKind::request : FrameKind::notification;
-    frame.method = unescape(method.substr(1, method.size() - 2));
-    return nullptr;
-  }
-  if (!frame.id.present()) return "Invalid Request: neither method nor id";
-  if (frame.result.present() == frame.error.present()) {
-    return "Invalid Request: not exactly one of method, result and error";
-  }
-  frame.kind = FrameKind::response;
-  if (found.result_type.twice) return "Invalid Request: resultType stands twice";
-  frame.result_type = found.result_type.value;
-  if (id_names) return nullptr;
-  frame.id_is_null = id == "null" && frame.error.present();
-  return frame.id_is_null ? nullptr : "Invalid Request: id is no string and no number";
+const char* Walk::finish() {
+  if (top_twice_) return "Invalid Request: a member stands twice";
+  return method_.present() ? finish_call() : finish_response();
 }
 
-/// Takes the tokens that this kind of frame may carry.
-const char* take_tokens(Frame& frame, const Found& found) {
-  if (frame.is_response()) return nullptr;
-  if (found.meta.twice || found.meta_progress_token.twice || found.reserved_twice) {
-    return "Invalid Request: a member of _meta stands twice";
+const char* Walk::finish_call() {
+  const std::string_view method = frame_.text(method_);
+  if (!is_string(method)) return "Invalid Request: method is no string";
+  if (frame_.result.present() || frame_.error.present()) {
+    return "Invalid Request: both method and result or error";
   }
-  const auto names = [&frame](Slice slice) { return is_string_or_number(frame.text(slice)); };
-  frame.meta = found.meta.value;
-  frame.reserved = found.reserved;
-  if (is_string(frame.text(found.protocol_version)))
-    frame.protocol_version = found.protocol_version;
-  if (frame.is_request()) {
-    if (names(found.meta_progress_token.value)) {
-      frame.progress_token = found.meta_progress_token.value;
-    }
+  if (frame_.id.present() && !is_string_or_number(frame_.text(frame_.id)))
+    return "Invalid Request: id is no string and no number";
+  if (meta_twice_) return "Invalid Request: a member of _meta stands twice";
+  frame_.kind = frame_.id.present() ? FrameKind::request : FrameKind::notification;
+  frame_.method = unescape(method.substr(1, method.size() - 2));
+  if (!is_string(frame_.text(frame_.protocol_version))) frame_.protocol_version = {};
+  if (frame_.is_request()) {
+    keep_if_it_names(frame_.progress_token);
+    frame_.request_id = frame_.subscription_id = {};
     return nullptr;
   }
-  if (names(found.subscription_id)) frame.subscription_id = found.subscription_id;
-  if (frame.method == "notifications/progress") {
-    if (found.progress_token.twice) return "Invalid Request: progressToken stands twice";
-    if (names(found.progress_token.value)) frame.progress_token = found.progress_token.value;
-  } else if (frame.method == "notifications/cancelled") {
-    if (found.request_id.twice) return "Invalid Request: requestId stands twice";
-    if (names(found.request_id.value)) frame.request_id = found.request_id.value;
+  keep_if_it_names(frame_.subscription_id);
+  frame_.progress_token = {};
+  if (frame_.method == "notifications/progress"sv) {
+    if (progress_token_twice_) return "Invalid Request: progressToken stands twice";
+    frame_.progress_token = params_progress_token_;
+    keep_if_it_names(frame_.progress_token);
   }
+  if (frame_.method != "notifications/cancelled"sv) {
+    frame_.request_id = {};
+    return nullptr;
+  }
+  if (request_id_twice_) return "Invalid Request: requestId stands twice";
+  keep_if_it_names(frame_.request_id);
   return nullptr;
 }
 
-ParsedFrame make_frame(std::string bytes, const Found& found) {
-  Frame frame;
-  frame.bytes = std::move(bytes);
-  if (const char* reason = classify(frame, found)) return invalid(reason);
-  if (const char* reason = take_tokens(frame, found)) return invalid(reason);
-  return frame;
+const char* Walk::finish_response() {
+  if (!frame_.id.present()) return "Invalid Request: neither method nor id";
+  if (frame_.result.present() == frame_.error.present()) {
+    return "Invalid Request: not exactly one of method, result and error";
+  }
+  frame_.kind = FrameKind::response;
+  if (result_type_twice_) return "Invalid Request: resultType stands twice";
+  if (frame_.params.present()) {
+    frame_.meta = frame_.progress_token = frame_.request_id = {};
+    frame_.protocol_version = frame_.subscription_id = {};
+    frame_.reserved = {};
+  }
+  const std::string_view id = frame_.text(frame_.id);
+  if (is_string_or_number(id)) return nullptr;
+  frame_.id_is_null = id == "null" && frame_.error.present();
+  return frame_.id_is_null ? nullptr : "Invalid Request: id is no string and no number";
 }
+
+FrameFault invalid(std::string_view reason) { return {json_rpc::invalid_request, reason}; }
 
 constexpr FrameFault not_utf8{json_rpc::parse_error, "Parse error: not UTF-8"};
 constexpr FrameFault not_an_object{json_rpc::invalid_request, "Invalid Request: not an object"};
@@ -239,22 +224,35 @@ FrameFault fault_of(JsonFault fault) {
   return {json_rpc::parse_error, "Parse error: not JSON"};
 }
 
+FrameFault fault_of_no_object(std::string_view text) {
+  JsonScanner whole(text);
+  Slice value;
+  whole.skip_space();
+  const bool json = whole.value(value);
+  whole.skip_space();
+  if (json ? whole.at_end() : whole.fault() == JsonFault::too_deep) return not_an_object;
+  return fault_of(JsonFault::syntax);
+}
+
 }  // namespace
 
 ParsedFrame parse_frame(std::string bytes) {
   if (!is_utf8(bytes)) return not_utf8;
-  Walk walk(bytes);
+  // Made where it is returned: a frame is too large to be moved about.
+  ParsedFrame parsed(std::in_place_type<Frame>);
+  Frame& frame = *std::get_if<Frame>(&parsed);
+  frame.bytes = std::move(bytes);
+  Walk walk(frame.bytes, frame);
+  std::optional<FrameFault> fault;
   if (!walk.starts_with_object()) {
-    JsonScanner whole(bytes);
-    Slice value;
-    whole.skip_space();
-    const bool json = whole.value(value);
-    whole.skip_space();
-    if (json ? whole.at_end() : whole.fault() == JsonFault::too_deep) return not_an_object;
-    return fault_of(JsonFault::syntax);
+    fault = fault_of_no_object(frame.bytes);
+  } else if (!walk.message() || !walk.ends()) {
+    fault = fault_of(walk.fault());
+  } else if (const char* reason = walk.finish()) {
+    fault = invalid(reason);
   }
-  if (!walk.message() || !walk.ends()) return fault_of(walk.fault());
-  return make_frame(std::move(bytes), walk.found());
+  if (fault) parsed = *fault;
+  return parsed;
 }
 
 bool is_batch(std::string_view bytes) {
@@ -279,13 +277,19 @@ std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view 
       return scanner.value(value);
     }
     const std::string_view rest = bytes.substr(scanner.position());
-    Walk walk(rest, 1);
+    Frame frame;
+    Walk walk(rest, frame, 1);
     if (!walk.message()) {
       fault = fault_of(walk.fault());
       return false;
     }
     scanner.skip(walk.position());
-    elements.push_back(make_frame(std::string(rest.substr(0, walk.position())), walk.found()));
+    frame.bytes = rest.substr(0, walk.position());
+    if (const char* reason = walk.finish()) {
+      elements.emplace_back(invalid(reason));
+    } else {
+      elements.emplace_back(std::move(frame));
+    }
     return true;
   });
   scanner.skip_space();

@@ -15,6 +15,8 @@
 
 namespace bridge {
 
+using namespace std::string_view_literals;
+
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RestorableState& restorable, const EraTranslator& translator,
                            RequestsInFlight& in_flight, Listens& listens,
@@ -95,7 +97,7 @@ void ClientFrames::add(Client& client, Frame frame) {
 bool ClientFrames::cancel(Client& client, std::string_view raw_id) {
   const WaitingFrame* const found = client.waiting.find_request(raw_id);
   if (found == nullptr) return false;
-  if (found->frame.method != "initialize") {
+  if (found->frame.method != "initialize"sv) {
     const WaitingFrame dropped = client.waiting.take_request(raw_id);
     context_.statistics.end(class_of(dropped.frame.method), Outcome::cancelled);
     client.channel.no_answer(dropped.frame.text(dropped.frame.id));
@@ -134,7 +136,7 @@ void ClientFrames::start_waiting(Client& client) {
 /// Starts or answers the client's next frame; false if it has to wait.
 bool ClientFrames::start_front(Client& client) {
   const Frame& frame = client.waiting.front().frame;
-  if (frame.is_request() && frame.method == "initialize") return start_initialize(client);
+  if (frame.is_request() && frame.method == "initialize"sv) return start_initialize(client);
   if (!context_.session.is_open()) return start_without_session(client);
   if (!frame.is_request()) {
     Frame notification = client.waiting.take_front().frame;
@@ -142,13 +144,13 @@ bool ClientFrames::start_front(Client& client) {
       notifications_.start(client, std::move(notification.bytes));
     return true;
   }
-  if (frame.method == "server/discover") {
+  if (frame.method == "server/discover"sv) {
     const Frame asked = client.waiting.take_front().frame;
     answer_here(client, asked, MethodClass::session,
                 context_.session.server()->discover_result(context_.session.target()));
     return true;
   }
-  if (frame.method == "subscriptions/listen") return start_listen(client);
+  if (frame.method == "subscriptions/listen"sv) return start_listen(client);
   if (answer_for_upstream(client)) return true;
   if (client.places_taken() >= context_.options.client_inflight ||
       !slots_.admits(client, in_flight_.slots_used()))
@@ -209,7 +211,7 @@ bool ClientFrames::answer_for_upstream(Client& client) {
   if (!result) return false;
   const Frame frame = client.waiting.take_front().frame;
   restorable_.accepted(frame, client.id());
-  if (frame.method == "resources/subscribe" &&
+  if (frame.method == "resources/subscribe"sv &&
       client.subscribing < context_.options.client_inflight) {
     listens_.answer_subscribe(client, frame);
   } else {
@@ -222,10 +224,10 @@ bool ClientFrames::answer_for_upstream(Client& client) {
 void ClientFrames::start_request(Client& client) {
   const Frame& frame = client.waiting.front().frame;
   const std::string uri = RestorableState::subject_of(frame);
-  if (frame.method == "resources/unsubscribe" && listens_.holds(uri)) {
+  if (frame.method == "resources/unsubscribe"sv && listens_.holds(uri)) {
     restorable_.accepted(frame, client.id());
     answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
-  } else if (frame.method == "resources/unsubscribe" &&
+  } else if (frame.method == "resources/unsubscribe"sv &&
              restorable_.subscriptions().still_wanted_without(uri, client.id())) {
     answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
   } else {
@@ -249,7 +251,7 @@ void ClientFrames::pass_slots_on() {
     if (client == nullptr) return;
     if (client->notification || client->waiting.empty()) continue;
     const Frame& front = client->waiting.front().frame;
-    if (front.is_request() && front.method != "initialize" &&
+    if (front.is_request() && front.method != "initialize"sv &&
         client->places_taken() < context_.options.client_inflight) {
       start_request(*client);
     }

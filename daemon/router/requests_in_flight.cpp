@@ -14,6 +14,8 @@
 #include "text/json_text.hpp"
 
 namespace bridge {
+
+using namespace std::string_view_literals;
 namespace {
 
 /// One that is being asked has a deadline of its own for the answer.
@@ -278,7 +280,7 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
   }
   if (ended->is_own) {
     const Frame answer = translator_.toward_client(std::move(response), *ended);
-    if (ended->method == "tools/list") header_retry_.listed(answer);
+    if (ended->method == "tools/list"sv) header_retry_.listed(answer);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
@@ -318,7 +320,7 @@ void RequestsInFlight::progress(Frame notification) {
 
 bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   if (is_suspended(origin)) {
-    if (notification.method == "notifications/message")
+    if (notification.method == "notifications/message"sv)
       events_.suspended_told(origin, std::move(notification));
     return true;
   }
@@ -383,12 +385,12 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   const auto ended = take(id);
   if (!ended) return false;
   if (ended->is_own) {
-    if (ended->method == "tools/list") header_retry_.go_on();
+    if (ended->method == "tools/list"sv) header_retry_.go_on();
     return true;
   }
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
-      ended->method != "initialize") {
+      ended->method != "initialize"sv) {
     context_.upstream.cancel(id, "timeout");
   }
   if (context_.clients.find(ended->client) != nullptr)
@@ -403,7 +405,7 @@ void RequestsInFlight::cancel(Client& client, Frame notification) {
   const auto found = std::find_if(
       client.in_flight.begin(), client.in_flight.end(),
       [&](UpstreamId id) { return same_id(table_.find(id)->client_request_id, wanted); });
-  if (found == client.in_flight.end() || table_.find(*found)->method == "initialize") return;
+  if (found == client.in_flight.end() || table_.find(*found)->method == "initialize"sv) return;
   const UpstreamId id = *found;
   if (!table_.find(id)->is_upstream) {
     end_unanswered(id, Outcome::cancelled);
@@ -455,7 +457,7 @@ bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const
 void RequestsInFlight::client_left(Client& client) {
   for (const UpstreamId id : std::exchange(client.in_flight, {})) {
     PendingRequest& request = *table_.find(id);
-    if (request.method == "initialize") {
+    if (request.method == "initialize"sv) {
       context_.session.withdraw_initialize(id);  // it goes on, for the session
     } else if (!request.is_upstream) {
       // Who was to answer has left, so nothing of it is carried out.
@@ -480,7 +482,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
   std::optional<SteadyTime> next;
   std::vector<UpstreamId> initializing;
   for (const auto& [id, pending] : table_) {
-    if (pending.method == "initialize" && pending.client) initializing.push_back(id);
+    if (pending.method == "initialize"sv && pending.client) initializing.push_back(id);
   }
   for (const UpstreamId id : initializing) {
     SteadyTime due = table_.find(id)->received + context_.options.connect_wait;

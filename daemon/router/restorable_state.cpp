@@ -4,22 +4,24 @@
 
 namespace bridge {
 
+using namespace std::string_view_literals;
+
 std::string RestorableState::subject_of(const Frame& request) {
-  if (request.method == "resources/subscribe" || request.method == "resources/unsubscribe")
+  if (request.method == "resources/subscribe"sv || request.method == "resources/unsubscribe"sv)
     return find_string(request.text(request.params), "uri").value_or(std::string());
-  if (request.method == "logging/setLevel") return std::string(request.text(request.params));
-  if (request.method == "tools/list")
+  if (request.method == "logging/setLevel"sv) return std::string(request.text(request.params));
+  if (request.method == "tools/list"sv)
     return std::string(find_member(request.text(request.params), "cursor").value_or(""));
   return {};
 }
 
 void RestorableState::accepted(std::string_view method, const std::string& subject,
                                std::optional<ClientId> client) {
-  if (method == "resources/subscribe") {
+  if (method == "resources/subscribe"sv) {
     subscriptions_.accepted(subject, client);
-  } else if (method == "resources/unsubscribe") {
+  } else if (method == "resources/unsubscribe"sv) {
     subscriptions_.removed(subject);
-  } else if (method == "logging/setLevel") {
+  } else if (method == "logging/setLevel"sv) {
     log_level_params_ = subject;
   } else {
     return;

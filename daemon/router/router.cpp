@@ -11,6 +11,8 @@
 #include "text/json_text.hpp"
 
 namespace bridge {
+
+using namespace std::string_view_literals;
 namespace {
 
 Failure shutdown_failure(Delivered delivered) {
@@ -132,11 +134,11 @@ std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> orig
 }
 
 void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame) {
-  if (frame.method == "notifications/progress") {
+  if (frame.method == "notifications/progress"sv) {
     in_flight_.progress(std::move(frame));
     return;
   }
-  if (frame.method == "notifications/cancelled") {
+  if (frame.method == "notifications/cancelled"sv) {
     if (!suspended_calls_.cancel(frame.text(frame.request_id)))
       server_requests_.cancel(std::move(frame));
     return;
@@ -148,8 +150,8 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
       return;
     }
   }
-  if (!origin && frame.method == "notifications/message" && in_flight_.pass_log_message_on(frame) &&
-      context_.session.is_modern())
+  if (!origin && frame.method == "notifications/message"sv &&
+      in_flight_.pass_log_message_on(frame) && context_.session.is_modern())
     return;
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.pass_on(*origin, frame)) return;
@@ -160,7 +162,7 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
       return;
     }
   }
-  if (frame.method == "notifications/tools/list_changed") translator_.tools().forget();
+  if (frame.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
   std::string key = coalesce_key(frame);
   feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
 }
@@ -226,7 +228,7 @@ SessionSettings Router::settings() const {
 std::vector<UpstreamId> Router::unanswered() const {
   std::vector<UpstreamId> ids;
   in_flight_.each([&ids](UpstreamId id, const PendingRequest& request) {
-    if (request.is_upstream && request.method != "initialize") ids.push_back(id);
+    if (request.is_upstream && request.method != "initialize"sv) ids.push_back(id);
   });
   std::sort(ids.begin(), ids.end());
   return ids;

@@ -41,7 +41,7 @@ std::size_t plain_run(const char* begin, const char* end) {
 
 }  // namespace
 
-void JsonScanner::skip_space() {
+void JsonScanner::skip_spaces() {
   while (position_ < text_.size()) {
     const char c = text_[position_];
     if (c != ' ' && c != '\t' && c != '\n' && c != '\r') return;

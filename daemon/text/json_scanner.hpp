@@ -32,7 +32,9 @@ class JsonScanner {
   std::size_t position() const { return position_; }
   JsonFault fault() const { return fault_; }
 
-  void skip_space();
+  void skip_space() {
+    if (position_ < text_.size() && text_[position_] <= ' ') skip_spaces();
+  }
   bool at_end() const { return position_ == text_.size(); }
 
   /// The next byte, or 0 at the end.
@@ -106,6 +108,7 @@ class JsonScanner {
     --open_depth_;
     return true;
   }
+  void skip_spaces();
   bool escape();
   bool number();
   bool literal(std::string_view word);

@@ -52,15 +52,15 @@ std::size_t character_length(std::string_view text) {
 }  // namespace
 
 std::string unescape(std::string_view raw) {
+  std::size_t escape = raw.find('\\');
+  if (escape == raw.npos) return std::string(raw);
   std::string out;
   out.reserve(raw.size());
-  for (std::size_t at = 0; at < raw.size();) {
-    const char c = raw[at++];
-    if (c != '\\' || at == raw.size()) {
-      out.push_back(c);
-      continue;
-    }
-    switch (const char escaped = raw[at++]) {
+  std::size_t at = 0;
+  while (escape != raw.npos && escape + 1 < raw.size()) {
+    out.append(raw, at, escape - at);
+    at = escape + 2;
+    switch (const char escaped = raw[escape + 1]) {
       case 'b': out.push_back('\b'); break;
       case 'f': out.push_back('\f'); break;
       case 'n': out.push_back('\n'); break;
@@ -69,8 +69,9 @@ std::string unescape(std::string_view raw) {
       case 'u': at = append_unicode_escape(out, raw, at); break;
       default: out.push_back(escaped); break;
     }
+    escape = raw.find('\\', at);
   }
-  return out;
+  return out.append(raw, at, raw.npos);
 }
 
 std::string quote(std::string_view text) {
