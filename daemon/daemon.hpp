@@ -68,6 +68,7 @@ class Daemon final : private Upgradable {
   // Another image of the program: daemon_upgrade.cpp.
   void go_on();
   void go_on_with_clients(HandoverState& state);
+  void add_requests(HandoverState& state);
   void replace();
   HandoverState state_to_hand_over() override;
   void hold() override;

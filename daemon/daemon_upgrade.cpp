@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "daemon.hpp"
@@ -80,13 +81,27 @@ HandoverState Daemon::state_to_hand_over() {
   state.socket = clients_.socket_to_keep();
   state.connections = clients_.connections_to_keep();
   state.clients = router_.clients_to_keep();
+  if (start.in_session) add_requests(state);
   return state;
+}
+
+/// What is asked for, on both sides, and is not answered yet.
+void Daemon::add_requests(HandoverState& state) {
+  state.requests = router_.requests_to_keep();
+  state.questions = router_.questions_to_keep();
+  std::set<std::uint64_t> asked;
+  for (const KeptRequest& request : state.requests) asked.insert(request.id);
+  for (KeptMessage& message : upstream_->messages_to_keep()) {
+    const bool is_request = message.kind == static_cast<std::uint64_t>(OutgoingKind::request);
+    if (!is_request || asked.contains(message.id)) state.messages.push_back(std::move(message));
+  }
 }
 
 void Daemon::hold() {
   log_.event(LogLevel::info, "upgrade",
-             "upgrading: {} requests in flight have {} ms, nothing else is begun",
-             router_.in_flight(), options_.grace.count());
+             "upgrading: {} requests in flight, {} of which do not go along and have {} ms; "
+             "nothing else is begun",
+             router_.in_flight(), router_.left_behind(), options_.grace.count());
   supervisor_.status("Upgrading");
   clients_.hold();
   router_.hold();
@@ -115,9 +130,10 @@ void Daemon::replace() {
   loop_.settle();
   if (!upgrade_.is_ready()) return;
   {
-    // Of a job that waits for nothing but its own time the router knows nothing.
+    // What has come to be so in the last moment; and of a job that waits for nothing but its own
+    // time the router knows nothing.
     const EventLoop::Turn turn(loop_);
-    jobs_.end_unfinished();
+    end_unfinished();
   }
   clients_.acknowledge_read();
   flush();
@@ -146,6 +162,7 @@ void Daemon::go_on() {
   }
   router_.hold();
   go_on_with_clients(state);
+  for (KeptQuestion& question : state.questions) router_.question_continued(std::move(question));
   router_.release();
 }
 
@@ -158,6 +175,15 @@ void Daemon::go_on_with_clients(HandoverState& state) {
   for (KeptClient& kept : state.clients) {
     const auto found = channels.find(kept.id);
     if (found != channels.end()) router_.client_continued(*found->second, std::move(kept));
+  }
+  std::set<std::uint64_t> awaited;
+  for (KeptMessage& message : state.messages) {
+    const std::uint64_t id = message.id;
+    if (upstream_->go_on_with(std::move(message))) awaited.insert(id);
+  }
+  for (KeptRequest& request : state.requests) {
+    const bool is_awaited = awaited.contains(request.id);
+    router_.request_continued(std::move(request), is_awaited);
   }
   for (KeptConnection& kept : state.connections) clients_.go_on(std::move(kept));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace bridge {
 
@@ -8,6 +9,15 @@ namespace bridge {
 using SteadyTime = std::chrono::steady_clock::time_point;
 /// A point of the calendar, which may jump: for what is shown, and --ring-ttl.
 using WallTime = std::chrono::system_clock::time_point;
+
+/// A point of the monotonic clock for another image of the program in the same process, which has
+/// the same clock.
+constexpr std::uint64_t ticks_of(SteadyTime time) {
+  return static_cast<std::uint64_t>(time.time_since_epoch().count());
+}
+constexpr SteadyTime steady_time_of(std::uint64_t ticks) {
+  return SteadyTime(SteadyTime::duration(static_cast<SteadyTime::rep>(ticks)));
+}
 
 /// Where the time comes from: the machine's clock in the daemon, one that a test advances in a
 /// test. Owned by whoever makes the EventLoop, and outlives it.

@@ -25,6 +25,9 @@ enum class HandoverRecord : std::uint32_t {
   end = 1005,  ///< the last one, with how many there are before it
   job = 1006,
   job_key = 1007,
+  message = 1008,
+  request = 1009,
+  question = 1010,
 };
 
 class HandoverWriter {
@@ -65,6 +68,9 @@ class HandoverReader {
       case HandoverRecord::run: return read(payload, state.runs.emplace_back());
       case HandoverRecord::job: return read(payload, state.jobs.emplace_back());
       case HandoverRecord::job_key: return read(payload, state.job_keys.emplace_back());
+      case HandoverRecord::message: return read(payload, state.messages.emplace_back());
+      case HandoverRecord::request: return read(payload, state.requests.emplace_back());
+      case HandoverRecord::question: return read(payload, state.questions.emplace_back());
       case HandoverRecord::end: has_end_ = true; return read(payload, announced_);
     }
     return durable.take(type, payload);
@@ -113,6 +119,9 @@ std::string handover_log(HandoverState state) {
   for (KeptConnection& connection : state.connections)
     log.add(HandoverRecord::connection, connection);
   for (KeptClient& client : state.clients) log.add(HandoverRecord::client, client);
+  for (KeptMessage& message : state.messages) log.add(HandoverRecord::message, message);
+  for (KeptRequest& request : state.requests) log.add(HandoverRecord::request, request);
+  for (KeptQuestion& question : state.questions) log.add(HandoverRecord::question, question);
   for (KeptRun& run : state.runs) log.add(HandoverRecord::run, run);
   for (KeptJob& job : state.jobs) log.add(HandoverRecord::job, job);
   for (KeptKey& key : state.job_keys) log.add(HandoverRecord::job_key, key);

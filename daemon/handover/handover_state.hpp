@@ -12,7 +12,9 @@
 #include "jobs/kept_job.hpp"
 #include "notifications/ring.hpp"
 #include "router/kept_client.hpp"
+#include "router/kept_request.hpp"
 #include "session/kept_session.hpp"
+#include "upstream/kept_message.hpp"
 #include "upstream/kept_run.hpp"
 
 namespace bridge {
@@ -56,8 +58,11 @@ struct HandoverState {
   KeptSocket socket;
   std::vector<KeptConnection> connections;
   std::vector<KeptClient> clients;
-  std::vector<KeptRun> runs;  ///< one, if there is a local server
-  std::vector<KeptJob> jobs;  ///< in the order of their ends
+  std::vector<KeptMessage> messages;    ///< at the upstream
+  std::vector<KeptRequest> requests;    ///< of the clients: each of them is one of the messages
+  std::vector<KeptQuestion> questions;  ///< of the upstream
+  std::vector<KeptRun> runs;            ///< one, if there is a local server
+  std::vector<KeptJob> jobs;            ///< in the order of their ends
   std::vector<KeptKey> job_keys;
 
   /// The descriptors that go along.

@@ -103,6 +103,8 @@ class ClientChannel {
   /// is served whoever else is, keeps what the upstream asks about them until that is answered, and
   /// sees to it that each of them ends. Never changes.
   virtual bool is_connection() const { return true; }
+  /// Whether it is still there when another image of the program goes on. Never changes.
+  virtual bool goes_along() const { return false; }
   /// Told only to one that is no connection, before it is sent: this request goes to the upstream.
   virtual void request_starting(std::string_view request_id) { static_cast<void>(request_id); }
 

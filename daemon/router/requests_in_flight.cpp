@@ -499,9 +499,15 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
   return next;
 }
 
-void RequestsInFlight::give_up_all(const Failure& failure, std::string_view reason) {
+void RequestsInFlight::give_up_all(const Failure& failure) {
   std::vector<UpstreamId> ids;
   for (const auto& [id, pending] : table_) ids.push_back(id);
+  give_up(ids, failure, "the bridge is shutting down");
+}
+
+/// At the upstream they are cancelled for this reason.
+void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
+                               std::string_view reason) {
   for (const UpstreamId id : ids) {
     if (table_.find(id)->is_upstream) {
       context_.upstream.cancel(id, reason);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "jsonrpc/frame.hpp"
 #include "router/era_translator.hpp"
@@ -14,6 +15,8 @@
 #include "router/router_context.hpp"
 
 namespace bridge {
+
+struct KeptRequest;
 
 /// What the requests in flight tell when one of them ends. Implemented by the router; both may
 /// start and end other requests.
@@ -111,7 +114,18 @@ class RequestsInFlight {
   /// to look again.
   std::optional<SteadyTime> expire_initialize(const Failure& failure);
   /// Cancels all and answers them so.
-  void give_up_all(const Failure& failure, std::string_view reason = "the bridge is shutting down");
+  void give_up_all(const Failure& failure);
+
+  // Another image of the program is to go on: requests_handover.cpp.
+  /// Whether it can await what comes of this request, for its client.
+  bool goes_along(UpstreamId id) const;
+  /// How many there are of which that is not so, and that do not wait for their clients' answers.
+  std::size_t left_behind() const;
+  void give_up_left_behind(const Failure& failure, std::string_view reason);
+  /// Those that go along, in the order in which they were sent.
+  std::vector<KeptRequest> to_keep() const;
+  /// One of those. `is_awaited`: the upstream knows it. REQUIRES: its client is there.
+  void go_on_with(KeptRequest kept, bool is_awaited);
 
   const PendingRequest* find(std::optional<UpstreamId> id) const {
     return id ? table_.find(*id) : nullptr;
@@ -123,8 +137,6 @@ class RequestsInFlight {
   /// Whose request's stream this is or was.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }
-  /// Without those that wait for their clients' answers.
-  std::size_t working() const { return table_.size() - suspended_; }
   std::size_t slots_used() const { return table_.slots_used(); }
   /// `visit` gets the upstream id and the request, and starts and ends none.
   template <class Visit>
@@ -143,6 +155,7 @@ class RequestsInFlight {
   Taken take_in(Client& client, WaitingFrame waiting, bool takes_slot);
   void refuse_unsendable(UpstreamId id, std::string_view header);
   std::string send(UpstreamId id, const PendingRequest& request, Frame frame, const Client* client);
+  void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason);
   std::optional<UpstreamId> set_aside(UpstreamId id);
   std::optional<PendingRequest> take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);

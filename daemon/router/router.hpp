@@ -17,6 +17,7 @@
 #include "router/era_translator.hpp"
 #include "router/input_rounds.hpp"
 #include "router/kept_client.hpp"
+#include "router/kept_request.hpp"
 #include "router/listens.hpp"
 #include "router/request_log.hpp"
 #include "router/requests_in_flight.hpp"
@@ -58,17 +59,27 @@ class Router final : public ClientEvents,
   /// Nothing of the clients is started until release(); what is in flight goes on.
   void hold();
   void release() { frames_.release(); }
-  /// Whether the upstream works on something, for the clients or for the bridge.
+  /// Whether the upstream works on nothing, for the clients or for the bridge, but on what goes
+  /// along.
   bool is_quiet() const;
-  /// What is still in flight is answered `closed`; what the upstream has asked and nobody has
-  /// answered is refused.
+  /// What is still in flight and does not go along is answered `closed`.
   void end_unfinished();
+  /// Requests in flight of which that would be so now.
+  std::size_t left_behind() const { return in_flight_.left_behind(); }
+  /// The requests that go along.
+  std::vector<KeptRequest> requests_to_keep() const { return in_flight_.to_keep(); }
+  /// What the upstream has asked, and is not answered yet.
+  std::vector<KeptQuestion> questions_to_keep() { return server_requests_.to_keep(); }
   /// The clients, those that are served first.
   std::vector<KeptClient> clients_to_keep() const;
   std::uint64_t last_question() const { return server_requests_.last_id(); }
   void count_questions_from(std::uint64_t id) { server_requests_.count_from(id); }
   /// A client that an earlier image knew. REQUIRES: hold(), and the session was restored.
   void client_continued(ClientChannel& channel, KeptClient kept);
+  /// After the clients. `is_awaited`: the upstream knows of it.
+  void request_continued(KeptRequest kept, bool is_awaited);
+  /// After the requests.
+  void question_continued(KeptQuestion kept) { server_requests_.go_on_with(std::move(kept)); }
   /// Called when the last request in flight has ended; used while shutting down.
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
   /// Answers the control methods; set once.

@@ -1,6 +1,7 @@
 // What another image of the program is to go on with.
 #include <utility>
 
+#include "router/kept_request.hpp"
 #include "router/router.hpp"
 
 namespace bridge {
@@ -12,22 +13,23 @@ void Router::hold() {
   listens_.answer_waiting();
 }
 
-bool Router::is_quiet() const { return in_flight_.working() == 0 && !context_.session.is_trying(); }
+bool Router::is_quiet() const {
+  return in_flight_.left_behind() == 0 && !context_.session.is_trying();
+}
 
+// What the upstream has asked goes along, but for what belongs to one of these.
 void Router::end_unfinished() {
-  constexpr std::string_view reason = "the bridge is being upgraded";
-  server_requests_.give_up_all(reason);
-  in_flight_.give_up_all(
+  in_flight_.give_up_left_behind(
       failure_of(ErrorKind::closed, Delivered::unknown,
                  "the bridge was upgraded before the answer came (it waited for --grace)"),
-      reason);
+      "the bridge is being upgraded");
 }
 
 std::vector<KeptClient> Router::clients_to_keep() const {
   std::vector<KeptClient> served;
   std::vector<KeptClient> others;
   for (const auto& [id, client] : clients_) {
-    if (client->channel.identity().kind != "unix") continue;
+    if (!client->is_connection || !client->channel.goes_along()) continue;
     KeptClient kept;
     kept.id = value_of(id);
     kept.served = frames_.is_served(*client);
@@ -67,6 +69,10 @@ void Router::client_continued(ClientChannel& channel, KeptClient kept) {
   }
   frames_.client_continued(client, std::move(kept.waiting));
   clients_.finish_if_done(client);
+}
+
+void Router::request_continued(KeptRequest kept, bool is_awaited) {
+  in_flight_.go_on_with(std::move(kept), is_awaited);
 }
 
 }  // namespace bridge

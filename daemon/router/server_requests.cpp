@@ -220,16 +220,37 @@ void ServerRequests::ask_others(const Client& client, bool has_left) {
     if (request.asked != client.id()) return;
     if (request.origin && in_flight_.is_job(*request.origin))
       request.owner = in_flight_.owner(*request.origin);  // kept as one
-    const bool ends = has_left && request.owner == client.id();
-    if (Client* other = ends ? nullptr : choose(request)) {
-      ask(*other, request);
-    } else if (request.origin) {
-      refuse(request, json_rpc::method_not_found, nobody_answers);
-      table_.remove(request);
-    } else {
-      park(request);
-    }
+    ask_another(request, !has_left || request.owner != client.id());
   });
+}
+
+void ServerRequests::ask_another(ServerRequest& request, bool may_be_asked) {
+  if (Client* other = may_be_asked ? choose(request) : nullptr) {
+    ask(*other, request);
+  } else if (request.origin) {
+    refuse(request, json_rpc::method_not_found, nobody_answers);
+    table_.remove(request);
+  } else {
+    park(request);
+  }
+}
+
+std::vector<KeptQuestion> ServerRequests::to_keep() {
+  std::vector<KeptQuestion> all;
+  table_.each([&](const ServerRequest& request) {
+    const bool goes_along = !request.origin || in_flight_.goes_along(*request.origin);
+    if (!request.is_question() && goes_along) all.push_back(kept_question(request));
+  });
+  return all;
+}
+
+void ServerRequests::go_on_with(KeptQuestion kept) {
+  ServerRequest& request = table_.add(server_request_of(std::move(kept)));
+  if (!request.asked) {
+    parking_.set_at_latest(request.parked_until);
+  } else if (context_.clients.find(request.asked) == nullptr) {
+    ask_another(request, true);  // it was asked over HTTP
+  }
 }
 
 void ServerRequests::park(ServerRequest& request) {
@@ -284,13 +305,6 @@ void ServerRequests::withdraw(ServerRequest& request, std::string_view reason) {
                          fmt::format(R"({{"requestId":{},"reason":"{}"}})", request.id, reason)));
   }
   table_.remove(request);
-}
-
-void ServerRequests::give_up_all(std::string_view reason) {
-  table_.each([&](ServerRequest& request) {
-    if (!request.is_question()) refuse(request, json_rpc::bridge_error, reason);
-    withdraw(request, reason);
-  });
 }
 
 void ServerRequests::session_replaced() {

@@ -9,6 +9,7 @@
 #include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
 #include "mcp/input_required.hpp"
+#include "router/kept_request.hpp"
 #include "router/request_onlookers.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
@@ -52,8 +53,6 @@ class ServerRequests {
   void cancel(Frame notification);
   /// The client request that some belong to is in flight no more.
   void request_ending(UpstreamId origin);
-  /// Refuses all that are not answered; nobody is asked any more.
-  void give_up_all(std::string_view reason);
   /// The session was lost. The next one counts its ids anew.
   void session_replaced();
 
@@ -69,6 +68,11 @@ class ServerRequests {
   /// No id that an earlier image of the program has given to a question is given again.
   std::uint64_t last_id() const { return table_.last_id(); }
   void count_from(std::uint64_t id) { table_.count_from(id); }
+
+  /// Those of the session, and those about requests that go along.
+  std::vector<KeptQuestion> to_keep();
+  /// One that an earlier image has kept. REQUIRES: the clients are there, and the requests.
+  void go_on_with(KeptQuestion kept);
 
   std::size_t parked() const { return table_.parked(); }
   /// Who could be asked this now, in the order of their connecting, if it is about no request.
@@ -86,6 +90,7 @@ class ServerRequests {
   Client* choose(const ServerRequest& request);
   void ask(Client& client, ServerRequest& request);
   bool pass_on(ServerRequest& request);
+  void ask_another(ServerRequest& request, bool may_be_asked);
   void ask_others(const Client& client, bool has_left);
   void park(ServerRequest& request);
   void expire_parked();

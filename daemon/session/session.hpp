@@ -133,6 +133,9 @@ class Session final : public UpstreamEvents,
   /// Goes on in it without asking: this daemon's earlier image was in it a moment ago. REQUIRES:
   /// the same.
   void go_on_in(KeptSession kept, const SessionPlace& place);
+  /// Whether what comes of this request can come to another image of the program, if that goes on
+  /// in the session.
+  bool goes_along(UpstreamId id) const { return is_there() && upstream_.goes_along(id); }
   /// There is one, as far as is known.
   bool has_session() const { return is_there(); }
   /// Of the last session, from 1; 0: there was none.

@@ -10,6 +10,7 @@
 #include "base/failure.hpp"
 #include "base/ids.hpp"
 #include "upstream/answered_requests.hpp"
+#include "upstream/kept_message.hpp"
 #include "upstream/kept_run.hpp"
 #include "upstream/retry_notes.hpp"
 
@@ -158,8 +159,20 @@ class Upstream {
 
   // Another image of the program is to go on.
   /// Whether nothing is on its way that would be cut off if this ended now, but for streams that
-  /// are resumed or opened anew.
+  /// are resumed or opened anew, and for messages that go along.
   virtual bool is_quiet() const { return true; }
+  /// Whether what comes of this message can come to another image as well: if the session goes on.
+  virtual bool goes_along(UpstreamId id) const {
+    static_cast<void>(id);
+    return false;
+  }
+  /// All messages of which that is so.
+  virtual std::vector<KeptMessage> messages_to_keep() const { return {}; }
+  /// Awaits what comes of it; false if nothing can come. REQUIRES: the session has been continued.
+  virtual bool go_on_with(KeptMessage message) {
+    static_cast<void>(message);
+    return false;
+  }
   /// The local server's process; none: there is none.
   virtual std::optional<KeptRun> run_to_keep() const { return std::nullopt; }
   /// Goes on with it instead of start(). REQUIRES: nothing was sent yet.

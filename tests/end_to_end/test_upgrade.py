@@ -9,42 +9,12 @@ import urllib.request
 
 from harness import Client, eventually, initialize, main, request, text_of
 from harness.binaries import binary
-from harness.gathering import Gathering, data_of, log_message
+from harness.gathering import data_of
 from harness.jobs import Jobs
 from harness.local_server import LocalServer
+from harness.upgrading import Upgrading
 
 REFUSED = "not upgraded, all goes on as before"
-
-
-class Upgrading(Gathering):
-    """A daemon whose program is a link that a test can point elsewhere."""
-
-    def setUp(self):
-        super().setUp()
-        self.program = self.path("mcp-bridged")
-        os.symlink(binary("MCP_BRIDGED"), self.program)
-        self.upgrades = 0
-
-    def start_daemon(self, upstream, *options, **how):
-        self.upgrades = 0
-        return super().start_daemon(upstream, *options, program=self.program, **how)
-
-    def put_in_its_place(self, make):
-        """`make` is given the path of what is to be there instead of the program."""
-        other = self.path("other")
-        make(other)
-        os.replace(other, self.program)
-
-    def upgrade(self, times=1):
-        daemon = self.default_daemon
-        for _ in range(times):
-            self.upgrades += 1
-            daemon.signal(signal.SIGUSR2)
-            daemon.logged("goes on serving", self.upgrades)
-        return daemon
-
-    def assert_still_serves(self, client):
-        self.assertEqual(text_of(client.call("echo", {"message": "still"})), "still")
 
 
 class Loop(threading.Thread):

@@ -36,6 +36,13 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
   void keep_session() override { http_.keep_session(); }
   bool is_quiet() const override { return !initialize_ && http_.is_quiet(); }
+  bool goes_along(UpstreamId id) const override { return !speaks_sse() && http_.goes_along(id); }
+  std::vector<KeptMessage> messages_to_keep() const override {
+    return speaks_sse() ? std::vector<KeptMessage>() : http_.messages_to_keep();
+  }
+  bool go_on_with(KeptMessage message) override {
+    return !speaks_sse() && http_.go_on_with(std::move(message));
+  }
   void session_over() override;
   void refresh_connections() override { http_.refresh_connections(); }
   void give_up_unsent(const Failure& failure) override { http_.give_up_unsent(failure); }

@@ -9,6 +9,7 @@
 
 #include "base/byte_budget.hpp"
 #include "base/clock.hpp"
+#include "upstream/kept_outgoing.hpp"
 #include "upstream/stdio/frame_queue.hpp"
 #include "upstream/upstream.hpp"
 
@@ -48,6 +49,11 @@ class ChildRequests {
     return found == requests_.end() ? nullptr : &found->second;
   }
 
+  const ChildRequest* find(UpstreamId id) const {
+    const auto found = requests_.find(id);
+    return found == requests_.end() ? nullptr : &found->second;
+  }
+
   std::optional<ChildRequest> take(UpstreamId id) {
     auto node = requests_.extract(id);
     if (node.empty()) return std::nullopt;
@@ -61,6 +67,33 @@ class ChildRequests {
     request.begin = frame.begin;
     request.message.body = std::move(frame.body);
     kept_.add(request.message.body.size());
+  }
+
+  /// All of them, for another image of the program.
+  std::vector<KeptMessage> to_keep() const {
+    std::vector<KeptMessage> all;
+    for (const auto& [id, request] : requests_) {
+      KeptMessage kept = kept_message(request.message);
+      kept.started = ticks_of(request.started);
+      kept.heard = ticks_of(heard_);
+      kept.run = request.run;
+      kept.written = request.written;
+      kept.begin = request.begin;
+      all.push_back(std::move(kept));
+    }
+    return all;
+  }
+  ChildRequest& go_on_with(KeptMessage kept) {
+    heard_ = std::max(heard_, steady_time_of(kept.heard));
+    ChildRequest request;
+    request.run = static_cast<std::uint32_t>(kept.run);
+    request.written = kept.written;
+    request.begin = kept.begin;
+    request.started = steady_time_of(kept.started);
+    request.message = outgoing_of(std::move(kept));
+    if (request.written) kept_.add(request.message.body.size());
+    const UpstreamId id = request.message.id;
+    return add(id, std::move(request));
   }
 
   /// Those of one run of the child, in the order in which they were sent.

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -34,6 +35,16 @@ class Continuation {
     if (was_seen && begun_) return false;
     tries_ = 0;
     return true;
+  }
+
+  std::chrono::milliseconds retry() const { return retry_; }
+  /// The ids of the last events, oldest first.
+  const std::deque<std::string>& seen() const { return order_; }
+  /// Another image of the program goes on with it.
+  void go_on_with(const std::vector<std::string>& seen, std::chrono::milliseconds retry) {
+    for (const std::string& event_id : seen) remember(event_id);
+    set_retry(retry);
+    begun_ = true;
   }
 
   /// Whether a refusal of the token may be met with another one: once.

@@ -25,6 +25,19 @@ struct ExchangeTimeouts {
 class ExchangeClock {
  public:
   void start(SteadyTime now) { started_ = heard_ = now; }
+  /// It was started by an earlier image of the program. What is read of it now cannot be late
+  /// because nothing was read meanwhile.
+  void go_on_from(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
+    started_ = started;
+    excused_ = excused;
+    heard_ = now;
+  }
+  SteadyTime started() const { return started_; }
+  SteadyTime heard() const { return heard_; }
+  /// By pauses, as if the one that is on were over.
+  SteadyTime::duration excused(SteadyTime now) const {
+    return excused_ + (paused_at_ ? now - *paused_at_ : SteadyTime::duration{});
+  }
   /// A byte came on its stream.
   void heard(SteadyTime now) { heard_ = now; }
 

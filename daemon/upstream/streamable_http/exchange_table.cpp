@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "upstream/kept_outgoing.hpp"
+
 namespace bridge {
 namespace {
 
@@ -23,9 +25,11 @@ Exchange* ExchangeTable::find(UpstreamId id) const {
   return found == exchanges_.end() ? nullptr : found->second.get();
 }
 
-bool ExchangeTable::has_unfinished() const {
-  return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
-    return !entry.second->is_settled() && !entry.second->is_endless();
+bool ExchangeTable::has_unfinished(bool server_stream_resumes) const {
+  return std::any_of(exchanges_.begin(), exchanges_.end(), [&](const auto& entry) {
+    const Exchange& exchange = *entry.second;
+    return !exchange.is_settled() && !exchange.is_endless() &&
+           !exchange.goes_along(server_stream_resumes);
   });
 }
 
@@ -43,6 +47,15 @@ void ExchangeTable::begin(Outgoing message) {
   exchanges_[id] = std::move(exchange);
   begun.start();
   watch(begun);
+}
+
+void ExchangeTable::go_on_with(KeptMessage message) {
+  const auto id = static_cast<UpstreamId>(message.id);
+  auto exchange = std::make_unique<Exchange>(context_, owner_, outgoing_of(message));
+  Exchange& continued = *exchange;
+  exchanges_[id] = std::move(exchange);
+  continued.go_on_with(std::move(message));
+  watch(continued);
 }
 
 void ExchangeTable::remove(UpstreamId id) {

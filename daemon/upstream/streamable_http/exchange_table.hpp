@@ -20,13 +20,16 @@ class ExchangeTable {
   ExchangeTable(HttpContext& context, ExchangeOwner& owner);
 
   bool empty() const { return exchanges_.empty(); }
-  /// Whether one is neither answered nor a stream that stays open.
-  bool has_unfinished() const;
+  /// Whether one is neither answered nor a stream that stays open, nor goes along to another image
+  /// of the program.
+  bool has_unfinished(bool server_stream_resumes) const;
   Exchange* find(UpstreamId id) const;
   /// In the order in which they were begun.
   std::vector<UpstreamId> ids() const;
 
   void begin(Outgoing message);
+  /// One that an earlier image of the program had begun.
+  void go_on_with(KeptMessage message);
   /// Closes it. Not destroyed before the end of the turn.
   void remove(UpstreamId id);
   /// Its deadline may have come nearer.

@@ -137,6 +137,33 @@ bool HttpUpstream::session_continued(const SessionForm& form, const SessionPlace
   return true;
 }
 
+bool HttpUpstream::stream_resumes() const {
+  return stream_.state() == ServerStream::open && !stream_.last_event_id().empty();
+}
+
+bool HttpUpstream::is_quiet() const {
+  return unsent_.empty() && !exchanges_.has_unfinished(stream_resumes());
+}
+
+bool HttpUpstream::goes_along(UpstreamId id) const {
+  const Exchange* const exchange = exchanges_.find(id);
+  return exchange != nullptr && exchange->goes_along(stream_resumes());
+}
+
+std::vector<KeptMessage> HttpUpstream::messages_to_keep() const {
+  std::vector<KeptMessage> all;
+  for (const UpstreamId id : exchanges_.ids()) {
+    if (goes_along(id)) all.push_back(exchanges_.find(id)->to_keep());
+  }
+  return all;
+}
+
+bool HttpUpstream::go_on_with(KeptMessage message) {
+  if (!is_in_session_) return false;
+  exchanges_.go_on_with(std::move(message));
+  return true;
+}
+
 void HttpUpstream::session_opened(const SessionForm& form) {
   context_.set_form(form);
   is_in_session_ = form.stateful;

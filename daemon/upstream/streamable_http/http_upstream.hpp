@@ -34,7 +34,10 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
   void keep_session() override { keeps_session_ = true; }
-  bool is_quiet() const override { return unsent_.empty() && !exchanges_.has_unfinished(); }
+  bool is_quiet() const override;
+  bool goes_along(UpstreamId id) const override;
+  std::vector<KeptMessage> messages_to_keep() const override;
+  bool go_on_with(KeptMessage message) override;
   void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;
@@ -63,6 +66,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   bool try_another_token(const Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing message);
   void begin_unsent();
+  /// The server stream is gone on with behind its last event by another image of the program.
+  bool stream_resumes() const;
   void begin_unsent_with_token();
   void report_soon();
   void remove(UpstreamId id);

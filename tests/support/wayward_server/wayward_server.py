@@ -96,7 +96,13 @@ def silent(_):
     """No answer at all."""
 
 
+def heard(_):
+    """What came last that is no tool's call."""
+    return HEARD
+
+
 LINE = ""
+HEARD = ""
 
 TOOLS = {
     "echo": lambda arguments: arguments["message"],
@@ -116,6 +122,7 @@ TOOLS = {
     "emit": emit,
     "seen": seen,
     "silent": silent,
+    "heard": heard,
 }
 
 
@@ -160,9 +167,12 @@ def main():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if "--banner" in sys.argv:
         print("Welcome to the wayward server \x1b[31mv1", flush=True)
-    global LINE
+    global LINE, HEARD
     for LINE in sys.stdin:
-        handle(json.loads(LINE))
+        message = json.loads(LINE)
+        if message.get("method") != "tools/call":
+            HEARD = LINE
+        handle(message)
     if "--linger" in sys.argv:
         while True:
             time.sleep(1000)

@@ -87,3 +87,28 @@ TEST_CASE_FIXTURE(Fixture, "what is written is kept, and counted, until it is an
   requests.clear();
   CHECK(budget.used() == 0);
 }
+
+TEST_CASE("another image of the program awaits what was asked, for the time that is left") {
+  Fixture earlier;
+  earlier.requests.heard(start + 1s);
+  ChildRequest request = at(start, 3);
+  request.message.id = id(7);
+  request.message.kind = OutgoingKind::request;
+  request.message.may_repeat = true;
+  request.message.notes.session = 2;
+  ChildRequest& asked = earlier.requests.add(id(7), std::move(request));
+  earlier.requests.keep(asked, {id(7), "{}", 40});
+  const auto kept = earlier.requests.to_keep();
+  REQUIRE(kept.size() == 1);
+  Fixture later;
+  const ChildRequest& again = later.requests.go_on_with(kept[0]);
+  CHECK(later.requests.of_run(3) == std::vector<UpstreamId>{id(7)});
+  CHECK(again.written);
+  CHECK(again.begin == 40);
+  CHECK(again.message.body == "{}");
+  CHECK(again.message.may_repeat);
+  CHECK(again.message.notes.session == 2);
+  later.requests.set_timeouts({10s, 60s});
+  CHECK(later.requests.deadline(again) == start + 11s);
+  CHECK(later.requests.take(id(7)));
+}

@@ -71,3 +71,15 @@ TEST_CASE("another token is tried once") {
   CHECK(continuation.may_renew_token());
   CHECK_FALSE(continuation.may_renew_token());
 }
+
+TEST_CASE("another image of the program knows the events that came before") {
+  Continuation earlier;
+  CHECK(is_news(earlier, "a"));
+  CHECK(is_news(earlier, "b"));
+  earlier.set_retry(5s);
+  Continuation later;
+  later.go_on_with({earlier.seen().begin(), earlier.seen().end()}, earlier.retry());
+  CHECK_FALSE(is_news(later, "b"));
+  CHECK(is_news(later, "c"));
+  CHECK(later.next_delay() == 5s);
+}

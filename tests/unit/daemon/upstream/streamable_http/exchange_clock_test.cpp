@@ -61,3 +61,13 @@ TEST_CASE("a notification is handed over in its time, paused or not") {
   clock.pause(start);
   CHECK(clock.deadline({0s, 0s, 5s, 30s}) == start + 30s);
 }
+
+TEST_CASE("another image of the program goes on with the time that is left in all") {
+  ExchangeClock earlier = started();
+  earlier.pause(start + 1s);
+  ExchangeClock later;
+  later.go_on_from(earlier.started(), earlier.excused(start + 4s), start + 4s);
+  CHECK(later.deadline(timeouts) == start + 14s);
+  later.heard(start + 62s);
+  CHECK(later.deadline(timeouts) == start + 63s);
+}

@@ -1,0 +1,143 @@
+"""Requests that are under way while the daemon is upgraded go along (BEHAVIOUR, "Upgrade in place")."""
+
+import json
+
+from harness import main, notification, request, text_of
+from harness.local_server import LocalServer
+from harness.upgrading import Upgrading
+
+NO_GRACE = ("--grace", "1ms")
+
+
+class AtALocalServer(Upgrading, LocalServer):
+    def setUp(self):
+        super().setUp()
+        self.start_local(options=(*NO_GRACE, "--orphans", "cancel"))
+        self.caller, self.other = self.client(), self.client()
+
+    def asked(self, id="mine", token=None):
+        """A call that the server does not answer; its id there."""
+        meta = {} if token is None else {"_meta": {"progressToken": token}}
+        before = json.loads(self.tool("seen", client=self.other))["id"]
+        self.caller.send(request("tools/call", {"name": "silent", "arguments": {}, **meta}, id))
+        self.tool("echo", {"message": "the server has read it"}, client=self.caller)
+        return before + 1
+
+    def says(self, message, by=None):
+        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client=by or self.other)
+
+    def answers(self, upstream_id, text="late"):
+        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": text}]}})
+
+    def test_the_answer_comes_to_who_asked(self):
+        for upgrades in (1, 3):
+            upstream_id = self.asked(f"call {upgrades}")
+            self.upgrade(upgrades)
+            self.in_flight(1)
+            self.answers(upstream_id)
+            self.assertEqual(text_of(self.caller.answer(f"call {upgrades}")), "late")
+        self.in_flight(0)
+
+    def test_its_progress_comes_under_its_own_token(self):
+        upstream_id = self.asked(token="a token")
+        self.upgrade()
+        self.says({"method": "notifications/progress", "params": {"progressToken": upstream_id, "progress": 1}})
+        self.assertEqual(self.caller.line()["params"], {"progressToken": "a token", "progress": 1})
+        self.answers(upstream_id)
+        self.assertEqual(text_of(self.caller.answer("mine")), "late")
+
+    def test_it_can_be_cancelled(self):
+        upstream_id = self.asked()
+        self.upgrade()
+        self.caller.send(notification("notifications/cancelled", {"requestId": "mine"}))
+        self.in_flight(0)
+        self.assertEqual(json.loads(self.tool("heard", client=self.caller))["params"]["requestId"], upstream_id)
+        self.assertEqual(self.caller.fence(), [])
+
+    def test_it_is_cancelled_when_its_client_leaves(self):
+        upstream_id = self.asked()
+        self.upgrade()
+        self.caller.close()
+        self.in_flight(0)
+        self.assertEqual(json.loads(self.tool("heard", client=self.other))["params"]["requestId"], upstream_id)
+
+    def test_what_the_server_asks_is_answered_once(self):
+        self.other.send(notification("bridge/answers", {"methods": ["custom/ask"]}))
+        self.other.fence()
+        self.says({"id": "q", "method": "custom/ask", "params": {}}, by=self.caller)
+        question = self.other.line()
+        self.assertEqual(question["method"], "custom/ask")
+        self.upgrade()
+        self.other.send({"jsonrpc": "2.0", "id": question["id"], "result": {"answered": True}})
+        self.assertEqual(json.loads(self.tool("heard", client=self.other)),
+                         {"jsonrpc": "2.0", "id": "q", "result": {"answered": True}})
+        self.assertFalse(self.caller.readable())
+
+    def test_who_has_half_closed_is_answered(self):
+        upstream_id = self.asked()
+        self.caller.half_close()
+        self.upgrade()
+        self.answers(upstream_id)
+        self.assertEqual(text_of(self.caller.answer("mine")), "late")
+        self.caller.expect_closed()
+
+    def test_the_next_image_tells_that_the_server_has_died(self):
+        self.asked()
+        self.upgrade()
+        self.other.send(request("tools/call", {"name": "die", "arguments": {}}, "d"))
+        self.assert_error(self.caller.answer("mine"), -32000, "mine", "closed", "unknown")
+
+
+class WithATime(Upgrading, LocalServer):
+    def test_its_deadline_is_kept(self):
+        self.start_local(options=(*NO_GRACE, "--request-max", "3s"))
+        client = self.client()
+        client.send(request("tools/call", {"name": "silent", "arguments": {}}, 1))
+        self.in_flight(1)
+        self.upgrade(2)
+        self.assert_error(client.answer(1), -32000, 1, "timeout", "unknown")
+
+
+class OverHttp(Upgrading):
+    SLOW = {"name": "slow", "arguments": {"steps": 4, "delayMs": 400}, "_meta": {"progressToken": "t"}}
+
+    def slow(self, client, id=1):
+        client.send(request("tools/call", self.SLOW, id))
+        self.in_flight(1)
+
+    def assert_comes_once(self, client, id=1):
+        steps = []
+        while True:
+            message = client.line()
+            if message.get("id") == id:
+                break
+            self.assertEqual(message["params"]["progressToken"], "t")
+            steps.append(message["params"]["progress"])
+        self.assertEqual(text_of(message), "done after 4 steps")
+        self.assertEqual(steps, sorted(set(steps)))
+        return steps
+
+    def test_an_answer_that_can_be_resumed_is_not_waited_for(self):
+        for upgrades in (1, 3):
+            server, _ = self.opened(*NO_GRACE, upstream=("--event-ids",))
+            client = self.client()
+            self.slow(client)
+            client.line()  # an event has come, with its id
+            self.upgrade(upgrades)
+            self.assertEqual(self.assert_comes_once(client), [2, 3, 4])
+            self.assertEqual(len(server.log("tools/call")), 1)
+            self.assert_still_serves(client)
+            client.close()
+            self.default_daemon.terminate()
+
+    def test_one_that_cannot_be_has_its_grace(self):
+        self.opened("--grace", "20s")
+        client = self.client()
+        self.slow(client)
+        client.line()
+        self.upgrade()
+        self.assertEqual(self.assert_comes_once(client), [2, 3, 4])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+// A request under way as a value for another image of the program: what it is made of is what is
+// made of it.
+#include "router/kept_request.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <utility>
+
+#include "router/pending_requests.hpp"
+#include "router/server_request_table.hpp"
+
+using namespace bridge;
+
+TEST_CASE("a request in flight is kept with whose it is, its ids and its times") {
+  PendingRequest request;
+  request.client = static_cast<ClientId>(4);
+  request.user = {false, 1000};
+  request.client_request_id = "\"a\"";
+  request.progress_token = "7";
+  request.method = "tools/call";
+  request.subject = "file:///a";
+  request.takes_slot = false;
+  request.mirrored_again = true;
+  request.received = steady_time_of(10);
+  request.sent = steady_time_of(20);
+  const PendingRequest again = pending_request_of(kept_request(UpstreamId{9}, request));
+  CHECK(again.client == request.client);
+  CHECK(again.user == request.user);
+  CHECK(again.client_request_id == "\"a\"");
+  CHECK(again.progress_token == "7");
+  CHECK(again.method == "tools/call");
+  CHECK(again.subject == "file:///a");
+  CHECK_FALSE(again.takes_slot);
+  CHECK(again.mirrored_again);
+  CHECK(again.era == Era::legacy);
+  CHECK(again.modern == nullptr);
+  CHECK(again.rounds == nullptr);
+  CHECK(again.received == request.received);
+  CHECK(again.sent == request.sent);
+}
+
+TEST_CASE("one of a client that has left stays without one") {
+  PendingRequest request;
+  request.user = {true, 0};
+  const PendingRequest again = pending_request_of(kept_request(UpstreamId{9}, request));
+  CHECK_FALSE(again.client);
+  CHECK(again.user == request.user);
+}
+
+TEST_CASE("what a modern client says, and the rounds of a legacy one, are kept") {
+  PendingRequest request;
+  request.era = Era::modern;
+  request.modern = std::make_unique<ModernRequest>();
+  request.modern->declared.name_methods(R"({"methods":["roots/list"]})");
+  request.modern->log_level = "warning";
+  request.modern->digest = 77;
+  request.modern->undeclared = "{}";
+  request.rounds = std::make_unique<InputRound>(InputRound{"{\"id\":1}", 3, 2});
+  request.traceparent = std::make_unique<const std::string>("00-1-2-01");
+  const PendingRequest again = pending_request_of(kept_request(UpstreamId{9}, request));
+  REQUIRE(again.modern != nullptr);
+  CHECK(again.era == Era::modern);
+  CHECK(again.modern->declared.covers("roots/list", AskedFor::roots));
+  CHECK(again.modern->log_level == "warning");
+  CHECK(again.modern->digest == 77);
+  CHECK(again.modern->undeclared == "{}");
+  REQUIRE(again.rounds != nullptr);
+  CHECK(again.rounds->original == "{\"id\":1}");
+  CHECK(again.rounds->rounds == 3);
+  CHECK(again.rounds->pauses == 2);
+  CHECK(*again.traceparent == "00-1-2-01");
+}
+
+TEST_CASE("a question of the upstream is kept with who was asked, and who declined") {
+  ServerRequest request;
+  request.id = 5;
+  request.upstream_request_id = "\"q\"";
+  request.method = "elicitation/create";
+  request.asked_for = AskedFor::elicitation_form;
+  request.line = R"({"id":5})";
+  request.origin = UpstreamId{8};
+  request.owner = static_cast<ClientId>(2);
+  request.user = User{false, 1000};
+  request.asked = static_cast<ClientId>(3);
+  request.asked_since = steady_time_of(11);
+  request.declined = {static_cast<ClientId>(2)};
+  request.shown = true;
+  const ServerRequest again = server_request_of(kept_question(request));
+  CHECK(again.id == 5);
+  CHECK(again.upstream_request_id == "\"q\"");
+  CHECK(again.method == "elicitation/create");
+  CHECK(again.asked_for == AskedFor::elicitation_form);
+  CHECK(again.line == request.line);
+  CHECK(again.origin == request.origin);
+  CHECK(again.owner == request.owner);
+  CHECK(again.user == request.user);
+  CHECK(again.asked == request.asked);
+  CHECK(again.asked_since == request.asked_since);
+  CHECK(again.declined == request.declined);
+  CHECK(again.shown);
+  request.asked.reset();
+  request.origin.reset();
+  request.user.reset();
+  request.parked_until = steady_time_of(99);
+  const ServerRequest parked = server_request_of(kept_question(request));
+  CHECK_FALSE(parked.asked);
+  CHECK_FALSE(parked.origin);
+  CHECK_FALSE(parked.user);
+  CHECK(parked.parked_until == steady_time_of(99));
+}
