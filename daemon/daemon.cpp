@@ -84,7 +84,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
                       [this] {
                         return std::make_unique<DurableState>(
                             loop_, options_.state, hash_of_target(options_.upstream), feed_, ids_,
-                            session_, router_, *upstream_, log_);
+                            session_, router_, *upstream_, jobs_, log_);
                       })),
       signals_(loop_.context(), SIGTERM, SIGINT, SIGHUP),
       clients_(
@@ -143,7 +143,7 @@ void Daemon::keep_state() {
   control_.set_state_report(report);
   metrics_.set_state_report(report);
   loop_.after_turn([this] {
-    state_->write();
+    state_->end_turn();
     look_around();
   });
 }
@@ -248,6 +248,7 @@ void Daemon::begin_shutdown(int signal) {
   supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();
   if (face_) face_->stop_accepting();
+  if (is_kept()) jobs_.leave_unfinished();
   router_.begin_shutdown();
   if (!router_.has_requests_in_flight()) {
     end_shutdown();
@@ -259,7 +260,7 @@ void Daemon::begin_shutdown(int signal) {
 
 void Daemon::end_shutdown() {
   if (state_) state_->begin_end();
-  router_.end_shutdown();
+  router_.end_shutdown(is_kept());
   jobs_.settle();
   collectors_.tell_all();
   last_moment_.set_after(delete_time);

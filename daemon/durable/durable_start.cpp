@@ -47,7 +47,7 @@ std::string random_name() {
 
 DurableState::DurableState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
                            NotificationFeed& feed, UpstreamIdSource& ids, Session& session,
-                           Router& router, Upstream& upstream, Log& log)
+                           Router& router, Upstream& upstream, JobRunner& jobs, Log& log)
     : loop_(loop),
       options_(options),
       target_(target),
@@ -59,11 +59,13 @@ DurableState::DurableState(EventLoop& loop, const StateOptions& options, const T
       messages_(log),
       folder_(options.folder),
       log_(loop, folder_, target, options.sync, *this, log),
+      jobs_(loop, log_, jobs, session, upstream),
       instance_(random_name()),
       look_(loop, [this] { feed_.acknowledge_read(); }) {
   read();
   restore();
   feed_.ring().set_journal(this);
+  jobs.store().set_journal(jobs_);
 }
 
 void DurableState::read() {
@@ -140,6 +142,8 @@ void DurableState::take_up_session() {
   SessionReplay replay = std::exchange(kept_.session, {});
   KeptSession& kept = replay.kept;
   kept.unanswered = std::exchange(kept_.unanswered, {});
+  for (const UpstreamId id : kept_.jobs.resumable_in(kept.number)) std::erase(kept.unanswered, id);
+  JobReplay jobs = std::exchange(kept_.jobs, {});
   const bool had_one = kept.number > 0;
   const std::string event_id =
       kept_.stream.session == kept.number ? kept_.stream.event_id : std::string();
@@ -150,6 +154,7 @@ void DurableState::take_up_session() {
   } else {
     session_.take_up(std::move(kept), {*replay.id, event_id});
   }
+  jobs_.restore(std::move(jobs), goes_on_);
   if (!goes_on_) log_.begin();
 }
 

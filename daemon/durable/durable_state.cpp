@@ -1,6 +1,7 @@
 // What has changed, as records.
 #include "durable/durable_state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "durable/record_types.hpp"
@@ -16,7 +17,10 @@ constexpr std::chrono::milliseconds reading_time{250};
 
 }  // namespace
 
-DurableState::~DurableState() { feed_.ring().set_journal(nullptr); }
+DurableState::~DurableState() {
+  feed_.ring().set_journal(nullptr);
+  jobs_.stop();
+}
 
 void DurableState::pushed(const RingEntry& entry) {
   StreamPosition position = stream_position();
@@ -47,6 +51,11 @@ void DurableState::write() {
   log_.write();
 }
 
+void DurableState::end_turn() {
+  jobs_.note_streams();
+  write();
+}
+
 void DurableState::begin_end() {
   seen_id_ = {};  // what has ended meanwhile is not to be cancelled
   write();
@@ -61,6 +70,7 @@ void DurableState::note_changes() {
     oldest_ = ring.oldest();
     log_.append(record::ring_counts, ring_counts_record(counts_, oldest_));
   }
+  jobs_.note_changes();
   note_session();
   note_stream();
   note_ids();
@@ -121,6 +131,7 @@ void DurableState::note_unanswered() {
 void DurableState::begin_snapshot() {
   snapshot_at_ = 0;
   snapshot_end_ = value_of(feed_.ring().newest());
+  jobs_.begin_snapshot();
 }
 
 bool DurableState::continue_snapshot(LogWriter& out, std::size_t bytes) {
@@ -147,7 +158,8 @@ bool DurableState::continue_snapshot(LogWriter& out, std::size_t bytes) {
     snapshot_at_ = value_of(entry.sequence);
     return true;
   });
-  if (more) return true;
+  if (more || jobs_.continue_snapshot(out, bytes - std::min(bytes, out.size() - before)))
+    return true;
   counts_ = feed_.ring().counts();
   oldest_ = feed_.ring().oldest();
   out.append(record::ring_counts, ring_counts_record(counts_, oldest_));
@@ -156,7 +168,8 @@ bool DurableState::continue_snapshot(LogWriter& out, std::size_t bytes) {
 
 std::size_t DurableState::kept_bytes() const {
   constexpr std::size_t of_an_entry = record_size(8 * sizeof(std::uint64_t));
-  return feed_.ring().bytes() + feed_.ring().size() * of_an_entry + session_bytes_;
+  return feed_.ring().bytes() + feed_.ring().size() * of_an_entry + session_bytes_ +
+         jobs_.kept_bytes();
 }
 
 }  // namespace bridge

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "durable/durable_jobs.hpp"
 #include "durable/replayed_state.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/router.hpp"
@@ -15,8 +16,8 @@
 
 namespace bridge {
 
-/// What outlives the daemon (BEHAVIOUR, "State"): the ring and the session, written into the log of
-/// the state as they change, and gone on with at the next start.
+/// What outlives the daemon (BEHAVIOUR, "State"): the ring, the session and the jobs, written into
+/// the log of the state as they change, and gone on with at the next start.
 ///
 /// Owned by the daemon, if there is --state-dir; the loop's thread only. Memory: the records of one
 /// turn, and a step of a log that is written anew. Throws StartError (73) if the folder cannot be
@@ -26,17 +27,19 @@ class DurableState final : private RingJournal, private StateSource {
   /// What is kept belongs to the upstream that `target` names. The parts outlive this.
   DurableState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
                NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
-               Upstream& upstream, Log& log);
+               Upstream& upstream, JobRunner& jobs, Log& log);
   ~DurableState();
 
-  /// Goes on with the session that was kept, if there is one. Once, before any client.
+  /// Goes on with the session and the jobs that were kept, if there are any. Once, before any
+  /// client.
   void take_up_session();
   /// Instead: an earlier image of the program has handed it over. Once, before any client.
   void session_goes_on();
 
-  /// Whatever has changed since is written. Called before any client is told of anything, and at
-  /// the end of each turn.
+  /// Whatever has changed since is written. Called before any client is told of anything.
   void write();
+  /// At the end of each turn, likewise.
+  void end_turn();
 
   /// The daemon is ending in order: what has no answer by now is for the next one to cancel.
   void begin_end();
@@ -91,6 +94,7 @@ class DurableState final : private RingJournal, private StateSource {
   Log& messages_;
   StateFolder folder_;
   StateLog log_;
+  DurableJobs jobs_;
   std::string instance_;
   ReplayedState kept_;    ///< until it is taken up
   bool goes_on_ = false;  ///< with a log that could be written: what is in it may be acted on

@@ -16,5 +16,11 @@ constexpr std::uint32_t session = 7;
 constexpr std::uint32_t server_stream = 8;
 constexpr std::uint32_t upstream_ids = 9;
 constexpr std::uint32_t unanswered = 10;
+constexpr std::uint32_t job = 11;
+constexpr std::uint32_t job_way = 12;
+constexpr std::uint32_t job_changed = 13;
+constexpr std::uint32_t job_ended = 14;
+constexpr std::uint32_t job_forgotten = 15;
+constexpr std::uint32_t used_key = 16;
 
 }  // namespace bridge::record

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
+#include "durable/plain_name.hpp"
 #include "durable/record_types.hpp"
 #include "state/fields.hpp"
 
 namespace bridge {
-namespace {
-
-/// It goes into answers as it is.
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name.size() <= 64 &&
-         name.find_first_not_of("0123456789abcdef") == name.npos;
-}
-
-}  // namespace
 
 bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
   FieldReader fields(payload);
@@ -43,6 +35,12 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
         return true;
       }
       return false;
+    case record::job: return jobs.job(payload);
+    case record::job_way: return jobs.way(payload);
+    case record::job_changed: return jobs.changed(payload);
+    case record::job_ended: return jobs.ended(payload);
+    case record::job_forgotten: return jobs.forgotten(payload);
+    case record::used_key: return jobs.key(payload);
     default: return false;
   }
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "durable/job_records.hpp"
 #include "durable/ring_records.hpp"
 #include "durable/session_records.hpp"
 
@@ -18,6 +19,7 @@ struct ReplayedState {
   StreamPosition stream;
   std::uint64_t next_id = 0;  ///< ids up to this may have been used upstream
   std::vector<UpstreamId> unanswered;
+  JobReplay jobs;
 
   /// False if it is no record of this format.
   bool take(std::uint32_t type, std::string_view payload);

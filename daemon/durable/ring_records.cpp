@@ -1,31 +1,13 @@
 #include "durable/ring_records.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <limits>
-
+#include "durable/wall_time.hpp"
 #include "state/fields.hpp"
 
 namespace bridge {
-namespace {
-
-std::uint64_t microseconds(WallTime time) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count());
-}
-
-/// Kept within what a clock can show, whatever the record says.
-WallTime wall_time(std::uint64_t microseconds) {
-  constexpr std::uint64_t latest = std::numeric_limits<std::int64_t>::max() / 1000;
-  return WallTime(std::chrono::duration_cast<WallTime::duration>(
-      std::chrono::microseconds(static_cast<std::int64_t>(std::min(microseconds, latest)))));
-}
-
-}  // namespace
 
 std::string ring_entry_record(const RingEntry& entry, const StreamPosition& position) {
   FieldWriter fields;
-  fields.number(value_of(entry.sequence)).number(microseconds(entry.time)).number(entry.taken());
+  fields.number(value_of(entry.sequence)).number(microseconds_of(entry.time)).number(entry.taken());
   fields.text(entry.coalesce_key).text(entry.line);
   fields.number(position.session).text(position.event_id);
   return fields.bytes();
@@ -54,7 +36,7 @@ bool RingReplay::entry(std::string_view payload, StreamPosition& position) {
   RingEntry entry;
   const std::uint64_t sequence = fields.number();
   entry.sequence = static_cast<Sequence>(sequence);
-  entry.time = wall_time(fields.number());
+  entry.time = wall_time_of(fields.number());
   entry.taken_by = fields.number() != 0 ? 1 : 0;
   entry.coalesce_key = fields.text();
   entry.line = fields.text();

@@ -40,8 +40,17 @@ void JobClient::no_answer(std::string_view request_id) {
   events_.job_heard(*this, number_of(request_id), JobClientEvents::Kind::no_answer, {});
 }
 
-void JobClient::request_starting(std::string_view request_id) {
-  if (!job_of_task_request(request_id)) events_.job_starting(number_of(request_id));
+void JobClient::request_starting(std::string_view request_id, UpstreamId id) {
+  if (!job_of_task_request(request_id)) events_.job_starting(number_of(request_id), id);
+}
+
+std::optional<AnswerPlace> JobClient::answer_place(std::string_view request_id) const {
+  if (job_of_task_request(request_id)) return std::nullopt;
+  return events_.answer_place(number_of(request_id));
+}
+
+void JobClient::request_asked(std::string_view request_id, std::string_view result) {
+  if (!job_of_task_request(request_id)) events_.job_asked(number_of(request_id), result);
 }
 
 }  // namespace bridge

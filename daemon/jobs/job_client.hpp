@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,11 @@ class JobClientEvents {
   /// `number` is 0 for what is about no job that is known.
   virtual void job_heard(const ClientChannel& client, JobNumber number, Kind kind,
                          std::string frame) = 0;
-  virtual void job_starting(JobNumber number) = 0;
+  virtual void job_starting(JobNumber number, UpstreamId id) = 0;
+  /// Where its answer comes, if another daemon has sent its request; none: it is to be sent.
+  virtual std::optional<AnswerPlace> answer_place(JobNumber number) const = 0;
+  /// Its request was answered with this `input_required` result.
+  virtual void job_asked(JobNumber number, std::string_view result) = 0;
   /// Whether a question that says of no request that it is about it can be about one of its jobs.
   virtual bool can_take_question(const ClientChannel& client) const = 0;
 
@@ -46,7 +51,9 @@ class JobClient final : public ClientChannel {
     return !request_id.empty() || events_.can_take_question(*this);
   }
   bool is_connection() const override { return false; }
-  void request_starting(std::string_view request_id) override;
+  void request_starting(std::string_view request_id, UpstreamId id) override;
+  std::optional<AnswerPlace> answer_place(std::string_view request_id) const override;
+  void request_asked(std::string_view request_id, std::string_view result) override;
   void set_feed(RingFeed) override {}
   void finish() override {}
   std::size_t queued_bytes() const override { return 0; }

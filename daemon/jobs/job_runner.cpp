@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "jobs/job_text.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
 #include "mcp/handshake.hpp"
@@ -28,12 +29,6 @@ std::string without_progress_token(const std::string& params) {
   edit_members(edits, params, whole_value(params),
                [](std::string_view key) { return unescape(key) == "progressToken"; });
   return edits.made_in(params);
-}
-
-/// Whether this error says that the upstream cannot have acted on the request.
-bool says_undelivered(std::string_view error) {
-  const std::string_view data = find_member(error, "data").value_or("");
-  return find_string(data, "source") == "bridge" && find_string(data, "delivered") == "no";
 }
 
 /// Which task a question says that it belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
@@ -108,12 +103,15 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   return added;
 }
 
-Client* JobRunner::adopt(const Client& former, PendingRequest& request) {
+Client* JobRunner::adopt(const Client& former, UpstreamId id, PendingRequest& request) {
   const bool is_somebodys = former.is_connection && !former.is_bridge;
   if (!is_somebodys || !can_be_job(request.method)) return nullptr;
   const JobNumber number = store_.next_number();
   Job job = describe(request.method, former, number);
-  const Job* const added = store_.add(std::move(job), {});
+  JobWay way;
+  way.started = true;
+  way.id = id;
+  const Job* const added = store_.add(std::move(job), {}, way);
   if (added == nullptr) {
     log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()},
               "a request of a client that has left could not be kept: --jobs or --jobs-bytes is "
@@ -131,14 +129,28 @@ Client* JobRunner::adopt(const Client& former, PendingRequest& request) {
   return router_.clients().find(kept.client);
 }
 
-void JobRunner::job_starting(JobNumber number) {
+void JobRunner::job_starting(JobNumber number, UpstreamId id) {
   const auto found = running_.find(number);
   if (found == running_.end()) return;
-  found->second.in_flight = true;
-  found->second.since = loop_.now();
-  const Job& job = *store_.find(number);
-  store_.started(job);
-  watch(found->second);
+  Running& running = found->second;
+  // The time of one that was sent again goes on.
+  if (!running.in_flight && !running.left) running.since = loop_.now();
+  running.in_flight = true;
+  running.in_round = false;
+  store_.journal().job_started(*store_.find(number), id);
+  watch(running);
+}
+
+std::optional<AnswerPlace> JobRunner::answer_place(JobNumber number) const {
+  const auto found = running_.find(number);
+  return found == running_.end() || !found->second.left ? std::nullopt : found->second.left->place;
+}
+
+void JobRunner::job_asked(JobNumber number, std::string_view result) {
+  const auto found = running_.find(number);
+  if (found == running_.end()) return;
+  found->second.in_round = true;
+  store_.journal().job_asked(*store_.find(number), result);
 }
 
 // What comes.
@@ -204,6 +216,11 @@ void JobRunner::answered(Job& job, std::string response) {
     return;
   }
   Running& running = running_.at(job.number);
+  if (frame->error.present() && running.task == nullptr) {
+    const std::string_view error = frame->text(frame->error);
+    if (leaves_unfinished_ && is_of_bridge(error)) return;
+    if (tries_again(running, error)) return;
+  }
   if (running.task != nullptr) {
     task_answered(job, running, std::move(*frame));
   } else if (!begins_task(job, running, *frame)) {
@@ -303,7 +320,10 @@ std::string JobRunner::answer(Job& job, std::string_view result, std::string_vie
   const Question& question = running.questions.front();
   // An elicitation can be cancelled; a server cannot make anything of an error to one.
   if (result.empty() && question.asked.method == "elicitation/create") result = cancelled_by_user;
-  if (question.id.empty()) return answer_task(job, running, result);
+  if (question.id.empty()) {
+    return running.task != nullptr ? answer_task(job, running, result)
+                                   : answer_left(job, running, result);
+  }
   auto response = parse_frame(
       result.empty() ? fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", question.id, error)
                      : result_reply(question.id, result));
@@ -311,6 +331,7 @@ std::string JobRunner::answer(Job& job, std::string_view result, std::string_vie
   if (frame == nullptr || !frame->is_response())
     return "Invalid params: the answer is no valid result or error";
   to_router_.emplace_back(question.told_to, std::move(*frame));
+  if (running.in_round && !result.empty()) store_.journal().job_question_answered(job, result);
   question_gone(job, running);
   end_of_turn_.schedule();
   return {};
@@ -386,7 +407,8 @@ void JobRunner::end_unfinished() {
   std::vector<JobNumber> unfinished;
   for (const auto& [number, running] : running_) unfinished.push_back(number);
   for (const JobNumber number : unfinished) {
-    const bool was_sent = running_.at(number).in_flight || running_.at(number).task != nullptr;
+    const Running& running = running_.at(number);
+    const bool was_sent = running.in_flight || running.task != nullptr || running.left != nullptr;
     fail(*store_.find(number),
          failure_of(ErrorKind::closed, was_sent ? Delivered::unknown : Delivered::no,
                     "the bridge was upgraded before the job had ended"));
@@ -401,8 +423,17 @@ void JobRunner::go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys)
     const User user = user_of(kept);
     if (auto key = used_key_of(std::move(kept))) store_.restore(user, std::move(*key));
   }
+  restored();
+}
+
+void JobRunner::restored() {
   some_have_ended_ = true;
   end_of_turn_.schedule();
+}
+
+bool JobRunner::is_asked(JobNumber number) const {
+  const auto found = running_.find(number);
+  return found != running_.end() && !found->second.questions.empty();
 }
 
 void JobRunner::cancel(Job& job) {
@@ -430,7 +461,8 @@ void JobRunner::cancel_request(JobNumber number, const Way& way) {
 SteadyTime JobRunner::due(const Running& running) const {
   if (!running.questions.empty()) return running.since + options_.limits.ttl;
   // What has not been started waits for a place, which comes, or for a session, and not for long.
-  if (!running.in_flight || options_.request_max.count() == 0) return SteadyTime::max();
+  const bool is_working = running.in_flight || running.left != nullptr;
+  if (!is_working || options_.request_max.count() == 0) return SteadyTime::max();
   return running.since + options_.request_max - running.worked;
 }
 
@@ -443,6 +475,7 @@ bool JobRunner::is_between_polls(const Running& running) {
 void JobRunner::watch(const Running& running) {
   SteadyTime then = due(running);
   if (is_between_polls(running)) then = std::min(then, running.task->due);
+  if (waits_to_try(running)) then = std::min(then, running.left->due);
   if (then != SteadyTime::max()) clock_.set_at_latest(then);
 }
 
@@ -455,6 +488,7 @@ void JobRunner::check_time() {
       continue;
     }
     if (is_between_polls(running) && running.task->due <= now) ask_about_task(number, running);
+    if (waits_to_try(running) && running.left->due <= now) send_left(number, running);
     watch(running);
   }
   for (const JobNumber number : late) {

@@ -15,6 +15,7 @@
 #include "jobs/job_client.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/job_store.hpp"
+#include "jobs/job_way.hpp"
 #include "jobs/kept_job.hpp"
 #include "jobs/server_task.hpp"
 #include "jobs/submitted_request.hpp"
@@ -73,16 +74,29 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
 
   /// Ends all that have not ended: the bridge is being upgraded, and takes no request along.
   void end_unfinished();
+  /// Goes on with a job that had not ended: its task is asked about, its answer's stream is resumed
+  /// in its session, what was asked about it is asked again, and what was never sent, or only
+  /// reads, is sent; while the upstream is away it waits, up to --request-max. What may have been
+  /// carried out and cannot be found again fails `closed`, `unknown`; so does all if it is not
+  /// `may_act`. Before any client, and before the requests of jobs that are submitted. False: there
+  /// is no room.
+  bool take_over(UnfinishedJob left, bool may_act = true);
+  /// Jobs were put into the store: it is looked at when they are to be forgotten.
+  void restored();
+  /// The daemon is ending, and the next one takes over what has not ended.
+  void leave_unfinished() { leaves_unfinished_ = true; }
+  /// Whether something is asked about it that nobody has answered.
+  bool is_asked(JobNumber number) const;
   /// What another image of this program has left.
   void go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys);
 
-  Client* adopt(const Client& former, PendingRequest& request) override;
+  Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) override;
 
  private:
   struct Question {
     std::string id;  ///< raw JSON, as the router wrote it; empty: of a task
     JobQuestion asked;
-    std::string key{};   ///< of a task's, as JSON
+    std::string key{};   ///< of a task's, or of one that another daemon has left, as JSON
     ClientId told_to{};  ///< who answers it towards the router
   };
   /// What the server has made of a job's request.
@@ -97,6 +111,16 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
     std::vector<InputResponse> answers;  ///< that it has not been told yet
     std::set<std::string> answered;      ///< the keys of all
   };
+  /// What another daemon has left of a job.
+  struct Left {
+    std::string request;               ///< as it is given to the router
+    std::optional<AnswerPlace> place;  ///< then only its answer is to be had
+    bool waits = false;                ///< for the next try, at `due`
+    SteadyTime due{};
+    std::chrono::milliseconds pause{1000};
+    InputRequired round;                 ///< what is asked about it
+    std::vector<InputResponse> answers;  ///< to the first of that
+  };
   /// How a job's request is reached when the job has ended.
   struct Way {
     ClientId client;
@@ -109,7 +133,9 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
     std::deque<Question> questions;  ///< the first one is asked
     bool with_watcher = false;       ///< it was taken by JobWatcher::job_asks
     bool in_flight = false;          ///< its request has been started
+    bool in_round = false;           ///< what is asked stands in an `input_required` result
     std::unique_ptr<Task> task;      ///< what has become of it
+    std::unique_ptr<Left> left;      ///< of one that was taken over
     SteadyTime since{};              ///< working, or asking
     SteadyTime::duration worked{};   ///< before that
   };
@@ -122,7 +148,9 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
 
   void job_heard(const ClientChannel& client, JobNumber number, Kind kind,
                  std::string frame) override;
-  void job_starting(JobNumber number) override;
+  void job_starting(JobNumber number, UpstreamId id) override;
+  std::optional<AnswerPlace> answer_place(JobNumber number) const override;
+  void job_asked(JobNumber number, std::string_view result) override;
   bool can_take_question(const ClientChannel& client) const override;
 
   JobClient& client_of(const User& user);
@@ -146,6 +174,15 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void watch(const Running& running);
   void check_time();
   void drop_idle_clients();
+
+  // What another daemon has left: left_jobs.cpp.
+  void go_on_with_left(Job& job, Running& running, UnfinishedJob left);
+  void take_over_task(Job& job, Running& running, const JobWay& way);
+  bool take_over_round(Job& job, Running& running, const JobWay& way);
+  void send_left(JobNumber number, Running& running);
+  bool tries_again(Running& running, std::string_view error);
+  static bool waits_to_try(const Running& running);
+  std::string answer_left(Job& job, Running& running, std::string_view result);
 
   // Tasks of the server: job_tasks.cpp.
   bool begins_task(Job& job, Running& running, const Frame& response);
@@ -171,6 +208,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   std::deque<std::pair<ClientId, Frame>> to_router_;  ///< likewise
   std::vector<JobNumber> settled_;                    ///< to be told to the watcher
   bool some_have_ended_ = false;
+  bool leaves_unfinished_ = false;
   DeadlineTimer clock_;       ///< of those that have not ended
   DeadlineTimer forgetting_;  ///< of those that have
   Deferred end_of_turn_;

@@ -25,7 +25,7 @@ std::size_t JobStore::charge_of(const Job& job) {
          job.command.size() + question + job.progress.size() + charge_of_response(job.response);
 }
 
-Job* JobStore::add(Job job, std::string_view request) {
+Job* JobStore::add(Job job, std::string_view request, const JobWay& way) {
   job.bytes = charge_of(job);
   Owner& owner = owners_[job.user];
   trim_others(owner);
@@ -37,21 +37,34 @@ Job* JobStore::add(Job job, std::string_view request) {
   const JobNumber number = job.number;
   insert(std::move(job));
   Job& added = jobs_.at(number);
-  journal_->job_added(added, request);
+  journal_->job_added(added, request, way);
   return &added;
 }
 
-bool JobStore::restore(Job job) {
+Job* JobStore::restore(Job job, std::string_view request, const JobWay& way) {
+  const JobNumber number = job.number;
+  last_number_ = std::max(last_number_, value_of(number));
   job.bytes = charge_of(job);
-  if (!make_room(owners_[job.user], 1, job.bytes)) return false;
-  last_number_ = std::max(last_number_, value_of(job.number));
+  if (!make_room(owners_[job.user], 1, job.bytes)) return nullptr;
   insert(std::move(job));
-  return true;
+  Job& restored = jobs_.at(number);
+  journal_->job_restored(restored, request, way);
+  return &restored;
 }
 
 void JobStore::restore(const User& user, UsedKey key) {
   UsedKeys& keys = owners_[user].used_keys;
   if (keys.find(key.key) == nullptr) keys.add(std::move(key));
+}
+
+std::pair<std::size_t, std::size_t> JobStore::size_of_used_keys() const {
+  std::size_t keys = 0;
+  std::size_t bytes = 0;
+  for (const auto& [user, owner] : owners_) {
+    keys += owner.used_keys.size();
+    bytes += owner.used_keys.text_bytes();
+  }
+  return {keys, bytes};
 }
 
 void JobStore::insert(Job job) {

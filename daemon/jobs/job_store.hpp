@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_journal.hpp"
+#include "jobs/job_way.hpp"
 #include "jobs/used_keys.hpp"
 
 namespace bridge {
@@ -45,15 +46,19 @@ class JobStore {
   JobStore& operator=(const JobStore&) = delete;
   /// Who is told of all that follows.
   void set_journal(JobJournal& journal) { journal_ = &journal; }
+  /// Nobody is told any more.
+  void forget_journal() { journal_ = &nothing_written_; }
+  /// To be told what the store does not see.
+  JobJournal& journal() { return *journal_; }
 
   JobNumber next_number() { return static_cast<JobNumber>(++last_number_); }
   /// Null: there is no room, even with all that has ended of this user pushed out. REQUIRES: a
   /// number of next_number(), no key or one that no job and no used key has.
-  Job* add(Job job, std::string_view request);
-  void started(const Job& job) { journal_->job_started(job); }
+  Job* add(Job job, std::string_view request, const JobWay& way = {});
   bool is_durable() const { return journal_->is_durable(); }
-  /// One that another daemon has kept, as it was. False: there is no room.
-  bool restore(Job job);
+  /// One that another daemon has kept, as it was; `request` and `way` are of one that has not
+  /// ended. Null: there is no room.
+  Job* restore(Job job, std::string_view request = {}, const JobWay& way = {});
   void restore(const User& user, UsedKey key);
 
   Job* find(JobNumber number);
@@ -80,6 +85,15 @@ class JobStore {
       if (!visit(at->second)) return;
     }
   }
+  /// In the order of submission, those after this one; otherwise likewise.
+  template <class Visit>
+  void each_after(JobNumber number, Visit&& visit) const {
+    for (auto at = jobs_.upper_bound(number); at != jobs_.end(); ++at) {
+      if (!visit(at->second)) return;
+    }
+  }
+  /// The last one that was given out.
+  JobNumber last_number() const { return static_cast<JobNumber>(last_number_); }
   /// `visit` gets the user too; in the order in which they end, of each user.
   template <class Visit>
   void each_used_key(Visit&& visit) const {
@@ -87,6 +101,19 @@ class JobStore {
       for (const UsedKey& key : owner.used_keys) visit(user, key);
     }
   }
+  /// Those behind the place, a user's and a key's number, in the order of places; `visit` returns
+  /// false to stop, and changes nothing.
+  template <class Visit>
+  void each_used_key_after(const std::pair<User, std::uint64_t>& place, Visit&& visit) const {
+    for (auto at = owners_.lower_bound(place.first); at != owners_.end(); ++at) {
+      for (const UsedKey& key : at->second.used_keys) {
+        const bool is_behind = place.first < at->first || key.number > place.second;
+        if (is_behind && !visit(at->first, key)) return;
+      }
+    }
+  }
+  /// How many of them there are, and the bytes of their texts.
+  std::pair<std::size_t, std::size_t> size_of_used_keys() const;
   std::size_t size() const { return jobs_.size(); }
   std::size_t bytes() const { return bytes_; }
   /// How many there are in this state.

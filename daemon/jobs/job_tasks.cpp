@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "jobs/job_runner.hpp"
+#include "jobs/job_text.hpp"
 #include "jsonrpc/reply.hpp"
 #include "text/json_text.hpp"
 
@@ -11,11 +12,6 @@ namespace {
 
 /// A task asks no more than so often: what was answered is kept by its key.
 constexpr std::size_t most_questions = 1024;
-
-/// The bridge's own error: the server was not reached, and is asked again.
-bool is_of_bridge(std::string_view error) {
-  return find_string(find_member(error, "data").value_or(""), "source") == "bridge";
-}
 
 Failure unreadable() {
   return failure_of(ErrorKind::malformed, Delivered::unknown,
@@ -37,6 +33,7 @@ bool JobRunner::begins_task(Job& job, Running& running, const Frame& response) {
   running.task = std::make_unique<Task>();
   running.task->form = *form;
   running.task->id = task->id;
+  store_.journal().job_is_task(job, static_cast<std::uint64_t>(*form), task->id);
   task_is(job, running, std::move(*task));
   return true;
 }
@@ -111,6 +108,7 @@ void JobRunner::task_answered(Job& job, Running& running, Frame response) {
   Task& task = *running.task;
   const auto asked = std::exchange(task.asked, Task::Asked::nothing);
   if (response.error.present() && is_of_bridge(response.text(response.error))) {
+    if (leaves_unfinished_) return;
     task.pause = std::min(task.pause * 2, longest_poll);
     pause_task(running);
   } else if (response.error.present() || asked == Task::Asked::result) {

@@ -20,6 +20,15 @@ std::int64_t age_of(const Job& job, WallTime now) {
 
 }  // namespace
 
+bool is_of_bridge(std::string_view error) {
+  return find_string(find_member(error, "data").value_or(""), "source") == "bridge";
+}
+
+bool says_undelivered(std::string_view error) {
+  const std::string_view data = find_member(error, "data").value_or("");
+  return find_string(data, "source") == "bridge" && find_string(data, "delivered") == "no";
+}
+
 std::string timestamp(WallTime time) {
   const auto since = time.time_since_epoch();
   const auto whole = std::chrono::floor<std::chrono::seconds>(since);

@@ -13,6 +13,11 @@ namespace bridge {
 /// As RFC 3339 has it, in UTC, with milliseconds.
 std::string timestamp(WallTime time);
 
+/// Whether the bridge has made this error, instead of the upstream.
+bool is_of_bridge(std::string_view error);
+/// Whether it says that the upstream cannot have acted on the request.
+bool says_undelivered(std::string_view error);
+
 std::string submitted_result(const Job& job, bool durable);
 /// Of a key whose job is forgotten.
 std::string forgotten_result(const std::string& job, JobState state);

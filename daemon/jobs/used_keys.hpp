@@ -19,6 +19,7 @@ struct UsedKey {
   std::string job;           ///< its id
   JobState state = JobState::completed;
   SteadyTime until{};
+  std::uint64_t number = 0;  ///< in the order in which they were added; UsedKeys gives it
 };
 
 /// Those of one user. Pure. Bounded by max_keys and max_bytes: the oldest go first, counted.
@@ -30,6 +31,7 @@ class UsedKeys {
   /// REQUIRES: not one of them; `until` is not before that of the one added last.
   void add(UsedKey key) {
     bytes_ += charge_of(key);
+    key.number = ++last_number_;
     keys_.push_back(std::move(key));
     const auto added = std::prev(keys_.end());
     by_key_.emplace(added->key, added);
@@ -49,15 +51,17 @@ class UsedKeys {
 
   bool empty() const { return keys_.empty(); }
   std::size_t size() const { return keys_.size(); }
+  /// Of keys and jobs' ids.
+  std::size_t text_bytes() const { return bytes_ - keys_.size() * overhead; }
   std::uint64_t pushed_out() const { return pushed_out_; }
   auto begin() const { return keys_.begin(); }
   auto end() const { return keys_.end(); }
 
  private:
+  static constexpr std::size_t overhead = 168;  // of a node of the list, and one of the index
   using List = std::list<UsedKey>;
 
   static std::size_t charge_of(const UsedKey& key) {
-    constexpr std::size_t overhead = 160;  // of a node of the list, and one of the index
     return key.key.size() + key.job.size() + overhead;
   }
   void drop_oldest() {
@@ -70,6 +74,7 @@ class UsedKeys {
   std::map<std::string_view, List::iterator> by_key_;
   std::size_t bytes_ = 0;
   std::uint64_t pushed_out_ = 0;
+  std::uint64_t last_number_ = 0;
 };
 
 }  // namespace bridge

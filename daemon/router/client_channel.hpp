@@ -42,6 +42,13 @@ struct ClientCounts : ByteCounts {
   std::uint64_t lost_notifications = 0;  ///< pushed out of the ring before a client came to them
 };
 
+/// Where the answer to a request comes that another daemon had sent.
+struct AnswerPlace {
+  UpstreamId id{};            ///< under which it was sent
+  std::uint32_t session = 0;  ///< the number of the session in which that was
+  std::string event_id;       ///< of the last event of the answer's stream that was dealt with
+};
+
 /// How a client stands to the ring (BEHAVIOUR, "Ring: what takes nothing").
 enum class RingFeed {
   takes,  ///< is fed, and what it has read counts as taken
@@ -105,8 +112,24 @@ class ClientChannel {
   virtual bool is_connection() const { return true; }
   /// Whether it is still there when another image of the program goes on. Never changes.
   virtual bool goes_along() const { return false; }
-  /// Told only to one that is no connection, before it is sent: this request goes to the upstream.
-  virtual void request_starting(std::string_view request_id) { static_cast<void>(request_id); }
+  /// Told only to one that is no connection, before it is sent: this request goes to the upstream,
+  /// under this id.
+  virtual void request_starting(std::string_view request_id, UpstreamId id) {
+    static_cast<void>(request_id);
+    static_cast<void>(id);
+  }
+  /// Asked only of one that is no connection: another daemon has sent this request, and only its
+  /// answer is to be had. None: it is to be sent.
+  virtual std::optional<AnswerPlace> answer_place(std::string_view request_id) const {
+    static_cast<void>(request_id);
+    return std::nullopt;
+  }
+  /// Told only to one that is no connection: its request was answered with this `input_required`
+  /// result, and is sent again with the answers to what it asks.
+  virtual void request_asked(std::string_view request_id, std::string_view result) {
+    static_cast<void>(request_id);
+    static_cast<void>(result);
+  }
 
   /// Whether its answer counts for a request of the upstream that was shown to onlookers and that
   /// nobody was asked.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/ids.hpp"
+
 namespace bridge {
 
 struct Client;
@@ -11,7 +13,7 @@ class OrphanKeeper {
  public:
   /// Whose the request is from now on: its id and its progress token, if it has one, are changed to
   /// those that this client knows. Null: nobody's, there is no room.
-  virtual Client* adopt(const Client& former, PendingRequest& request) = 0;
+  virtual Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) = 0;
 
  protected:
   ~OrphanKeeper() = default;

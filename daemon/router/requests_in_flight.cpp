@@ -58,9 +58,8 @@ void RequestsInFlight::describe(PendingRequest& request, const Client& client,
 }
 
 RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame waiting,
-                                                  bool takes_slot) {
+                                                  UpstreamId id, bool takes_slot) {
   Frame& frame = waiting.frame;
-  const UpstreamId id = context_.ids.next();
   PendingRequest request;
   describe(request, client, waiting);
   request.subject = RestorableState::subject_of(frame);
@@ -72,14 +71,41 @@ RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame w
 }
 
 void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
-  if (!client.is_connection) client.channel.request_starting(waiting.frame.text(waiting.frame.id));
-  Taken taken = take_in(client, std::move(waiting), true);
+  const UpstreamId id = context_.ids.next();
+  if (!client.is_connection) {
+    const std::string_view raw_id = waiting.frame.text(waiting.frame.id);
+    if (const auto place = client.channel.answer_place(raw_id)) {
+      take_up(client, std::move(waiting), *place);
+      return;
+    }
+    client.channel.request_starting(raw_id, id);
+  }
+  Taken taken = take_in(client, std::move(waiting), id, true);
   const std::string unsendable = send(taken.id, taken.request, std::move(taken.frame), &client);
   if (!unsendable.empty()) {
     refuse_unsendable(taken.id, unsendable);
     return;
   }
   taken.request.sent = context_.loop.now();
+}
+
+/// Awaits the answer to a request that another daemon has sent.
+void RequestsInFlight::take_up(Client& client, WaitingFrame waiting, const AnswerPlace& place) {
+  const std::string raw_id(waiting.frame.text(waiting.frame.id));
+  if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
+    context_.request_log.answer_with(
+        client, waiting.frame.method, raw_id,
+        failure_of(ErrorKind::closed, Delivered::unknown,
+                   "the session in which it was sent is over: its answer cannot be had any more"));
+    return;
+  }
+  client.channel.request_starting(raw_id, place.id);
+  Outgoing message;
+  message.id = place.id;
+  message.endless = true;
+  message.resumes_after = place.event_id;
+  take_in(client, std::move(waiting), place.id, true).request.sent = context_.loop.now();
+  context_.session.send(std::move(message));
 }
 
 /// Returns which header cannot say what stands in it; then it was not sent.
@@ -98,7 +124,7 @@ std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request,
 
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   std::string params = params_to_keep(initialize.frame);
-  Taken taken = take_in(client, std::move(initialize), false);
+  Taken taken = take_in(client, std::move(initialize), context_.ids.next(), false);
   taken.request.sent = context_.loop.now();
   std::string body = std::move(taken.frame.bytes);
   const std::string number = std::to_string(value_of(taken.id));
@@ -164,8 +190,10 @@ std::optional<UpstreamId> RequestsInFlight::set_aside(UpstreamId id) {
 void RequestsInFlight::retry(UpstreamId id, Frame request) {
   PendingRequest& pending = *table_.find(id);
   pending.is_upstream = true;
-  const std::string unsendable =
-      send(id, pending, std::move(request), context_.clients.find(pending.client));
+  Client* const client = context_.clients.find(pending.client);
+  if (client != nullptr && !client->is_connection)
+    client->channel.request_starting(pending.client_request_id, id);
+  const std::string unsendable = send(id, pending, std::move(request), client);
   if (!unsendable.empty()) refuse_unsendable(id, unsendable);
 }
 
@@ -445,7 +473,7 @@ bool RequestsInFlight::is_job(UpstreamId id) const {
 /// The one whose it becomes ends it in time.
 bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const Client& former) {
   if (orphan_keeper_ == nullptr) return false;
-  Client* const keeper = orphan_keeper_->adopt(former, request);
+  Client* const keeper = orphan_keeper_->adopt(former, id, request);
   if (keeper == nullptr) return false;
   request.client = keeper->id();
   keeper->in_flight.push_back(id);
@@ -499,18 +527,18 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
   return next;
 }
 
-void RequestsInFlight::give_up_all(const Failure& failure) {
+void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
   std::vector<UpstreamId> ids;
   for (const auto& [id, pending] : table_) ids.push_back(id);
-  give_up(ids, failure, "the bridge is shutting down");
+  give_up(ids, failure, "the bridge is shutting down", keeps_jobs);
 }
 
-/// At the upstream they are cancelled for this reason.
+/// At the upstream they are cancelled for this reason, but for those of jobs if these are kept.
 void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
-                               std::string_view reason) {
+                               std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
     if (table_.find(id)->is_upstream) {
-      context_.upstream.cancel(id, reason);
+      if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, reason);
       context_.session.abandon(id);
     }
     const auto ended = take(id);

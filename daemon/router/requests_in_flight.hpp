@@ -113,8 +113,9 @@ class RequestsInFlight {
   /// Ends every initialize that has waited for the first session for --connect-wait. Returns when
   /// to look again.
   std::optional<SteadyTime> expire_initialize(const Failure& failure);
-  /// Cancels all and answers them so.
-  void give_up_all(const Failure& failure);
+  /// Cancels all and answers them so. `keeps_jobs`: those of clients that are no connection are not
+  /// cancelled.
+  void give_up_all(const Failure& failure, bool keeps_jobs = false);
 
   // Another image of the program is to go on: requests_handover.cpp.
   /// Whether it can await what comes of this request, for its client.
@@ -152,10 +153,12 @@ class RequestsInFlight {
   };
   void describe(PendingRequest& request, const Client& client, const WaitingFrame& waiting) const;
   bool is_suspended(UpstreamId id) const;
-  Taken take_in(Client& client, WaitingFrame waiting, bool takes_slot);
+  Taken take_in(Client& client, WaitingFrame waiting, UpstreamId id, bool takes_slot);
+  void take_up(Client& client, WaitingFrame waiting, const AnswerPlace& place);
   void refuse_unsendable(UpstreamId id, std::string_view header);
   std::string send(UpstreamId id, const PendingRequest& request, Frame frame, const Client* client);
-  void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason);
+  void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
+               bool keeps_jobs = false);
   std::optional<UpstreamId> set_aside(UpstreamId id);
   std::optional<PendingRequest> take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);

@@ -75,8 +75,8 @@ void Router::begin_shutdown() {
   clients_.finish_done();
 }
 
-void Router::end_shutdown() {
-  in_flight_.give_up_all(shutdown_failure(Delivered::unknown));
+void Router::end_shutdown(bool keeps_jobs) {
+  in_flight_.give_up_all(shutdown_failure(Delivered::unknown), keeps_jobs);
   clients_.finish_done();
 }
 
@@ -92,6 +92,10 @@ void Router::request_ended(const PendingRequest& request) {
 }
 
 void Router::input_required(UpstreamId id, const Frame& response) {
+  const PendingRequest& request = *in_flight_.find(id);
+  Client* const client = clients_.find(request.client);
+  if (client != nullptr && !client->is_connection)
+    client->channel.request_asked(request.client_request_id, response.text(response.result));
   input_rounds_.asked(id, response);
 }
 

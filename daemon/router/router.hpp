@@ -51,8 +51,9 @@ class Router final : public ClientEvents,
   void reconfigure(const RouterOptions& options);
   /// The daemon is ending: waiting frames are answered, requests in flight go on.
   void begin_shutdown();
-  /// The grace is over: requests in flight are answered too.
-  void end_shutdown();
+  /// The grace is over: requests in flight are answered too. `keeps_jobs`: those of clients that
+  /// are no connection are not cancelled at the upstream, since somebody goes on with them.
+  void end_shutdown(bool keeps_jobs = false);
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
 
   // Another image of the program is to go on: router_handover.cpp.

@@ -32,6 +32,9 @@ struct Outgoing {
   /// Header lines for a transport that has headers (MCP 2026-07-28, "Request Metadata"). Whoever
   /// makes them has checked that they can stand in a head.
   std::vector<std::string> headers{};
+  /// It was sent by another daemon: its answer's stream goes on behind this event, without a body.
+  /// Empty: it is sent.
+  std::string resumes_after{};
   RetryNotes notes{};  ///< kept by transport and session, and given back with it
 
   /// A local server is started for it.
@@ -136,6 +139,12 @@ class Upstream {
   virtual void pause(UpstreamId id, bool paused) = 0;
   /// From now on that request is as if it had been sent as Outgoing::endless.
   virtual void lift_deadline(UpstreamId id) { static_cast<void>(id); }
+  /// The last event of that request's answer stream, if it has such and all that came with it was
+  /// told; else empty. Good until the next call of a function that is not const.
+  virtual std::string_view last_event_of(UpstreamId id) const {
+    static_cast<void>(id);
+    return {};
+  }
 
   /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
   virtual void session_opened(const SessionForm& form) = 0;

@@ -152,11 +152,11 @@ def figures_of(out):
     return total, functions
 
 
-def run_daemon(folder, daemon, name, operate, count, upstream_type=Upstream):
+def run_daemon(folder, daemon, name, operate, count, upstream_type=Upstream, options=()):
     upstream = upstream_type()
     path = os.path.join(folder, "s")
     out, command = counted(folder, f"{name}.{count}", [daemon, "--url", upstream.url, "--socket", path,
-                                                     "--keepalive", "0", "--log-level", "error"])
+                                                     "--keepalive", "0", "--log-level", "error", *options])
     with subprocess.Popen(command) as process:
         while not os.path.exists(path):
             time.sleep(0.05)

@@ -3,6 +3,7 @@
 #   bash tests/bench/run.sh [PART…]       all parts, or these: latency throughput connect process
 #                                         cpu bytes notifications idle stdio
 #   bash tests/bench/run.sh --callgrind   instructions of one call, and where they go
+#   bash tests/bench/run.sh --state       what --state-dir costs, and a detached call
 #   bash tests/bench/run.sh --instructions [--record]
 #                                         what operations cost, against the figures in instructions.json
 # Exit 1: a figure is over its limit.
@@ -28,6 +29,9 @@ fi
 if [[ ${1:-} == --instructions ]]; then
   command -v valgrind >/dev/null || { echo "this wants valgrind: apt-get install valgrind" >&2; exit 2; }
   exec python3 tests/bench/instructions.py "$daemon" "$build/client/mcp-nc" "${@:2}"
+fi
+if [[ ${1:-} == --state ]]; then
+  exec python3 tests/bench/state.py "$daemon" "$build/client/mcp-nc" "${@:2}"
 fi
 node_server=tests/end_to_end/real/echo_server.mjs
 if [[ $# -eq 0 || " $* " == *" stdio "* ]] && ! install_peers; then

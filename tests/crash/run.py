@@ -19,6 +19,7 @@ from timeline import Timeline
 
 from callers import Line, caller, listener, repeat, watcher
 from crash_judge import judge
+from jobs import collect_all, submitter
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 from harness.binaries import binary  # noqa: E402
@@ -26,7 +27,7 @@ from harness.daemon import Daemon  # noqa: E402
 
 # The session's stream is opened again with pauses of up to 30 s.
 PATIENCE = 60.0
-LOAD = {"caller": (caller, 6), "listener": (listener, 2), "watcher": (watcher, 1)}
+LOAD = {"caller": (caller, 6), "listener": (listener, 2), "watcher": (watcher, 1), "submitter": (submitter, 2)}
 
 
 class World:
@@ -44,9 +45,11 @@ class World:
         self.load_ends = asyncio.Event()
         self.accepted = {}   # number in the ring: serial of the notification
         self.instance = None
+        self.jobs = {}       # its id: what it is to do
 
     async def start(self):
-        self.options = ["--state-dir", os.path.join(self.folder, "state"), *await listen(self.upstream, self.folder)]
+        self.options = ["--state-dir", os.path.join(self.folder, "state"), "--jobs", "100000",
+                        *await listen(self.upstream, self.folder)]
         self.begin_life()
 
     def begin_life(self):
@@ -154,6 +157,7 @@ async def play(kind, seed, kills, program):
             if task.exception():
                 world.ledger.violation(f"{task.exception()!r}")
         if not world.ledger.violations:
+            await collect_all(world)
             judge(world, await settle(world))
             if problem := await until_small(world, first, False):
                 world.ledger.violation(problem)
@@ -170,7 +174,7 @@ def report(world, seed, kills, seconds):
     ledger = world.ledger
     answered = sum(bool(call.answers) for call in ledger.calls)
     print(f"{world.kind}, seed {seed}: {world.lives - 1} kills, {world.upgrades} upgrades, {len(ledger.calls)} calls ({answered} answered, "
-          f"{len(ledger.acted)} done), {len(ledger.notifications)} notifications ({len(world.accepted)} seen in the ring), "
+          f"{len(ledger.acted)} done), {len(world.jobs)} jobs, {len(ledger.notifications)} notifications ({len(world.accepted)} seen in the ring), "
           f"{seconds:.0f} s: {'VIOLATED' if ledger.violations else 'well'}", flush=True)
     if not ledger.violations:
         shutil.rmtree(world.folder, ignore_errors=True)

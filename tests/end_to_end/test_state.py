@@ -3,56 +3,14 @@
 import json
 import os
 import resource
-import signal
 import stat
 
 from harness import call, eventually, main, request
 from harness.eras import Eras
-from harness.gathering import Gathering, data_of, log_message
+from harness.gathering import data_of, log_message
 from harness.local_server import LocalServer
 from harness.old_sse_server import OldSseServer
-
-
-class WithState(Gathering):
-    """Daemons one after the other on one folder, each with a socket of its own."""
-
-    def setUp(self):
-        super().setUp()
-        self.folder_of_state = self.path("state")
-        self.started = 0
-
-    def start(self, server, *options, ready=True):
-        self.started += 1
-        return self.start_daemon(server, "--state-dir", self.folder_of_state, *options, socket=f"s{self.started}",
-                                 ready=ready)
-
-    def begin(self, *options, upstream=()):
-        server = self.upstream(*upstream)
-        daemon = self.start(server, "--handshake", "eager", *options)
-        server.streams(1)
-        daemon.status_when(lambda status: status["upstream"]["state"] == "open", "the session")
-        return server, daemon
-
-    def crash(self, daemon):
-        daemon.exit_codes = (-signal.SIGKILL,)
-        daemon.signal(signal.SIGKILL)
-        daemon.wait()
-
-    def fails(self, server, *options):
-        """A start that is refused: (exit code, what it said)."""
-        daemon = self.start(server, *options, ready=False)
-        code = daemon.wait()
-        daemon.exit_codes = (code,)
-        return code, daemon.stderr()
-
-    def log_file(self):
-        return os.path.join(self.folder_of_state, "state")
-
-    def files(self):
-        return sorted(os.listdir(self.folder_of_state))
-
-    def posted(self, server, method):
-        return [entry for entry in server.log(method) if entry["httpMethod"] == "POST"]
+from harness.with_state import WithState
 
 
 class Ring(WithState):

@@ -31,6 +31,9 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
   void lift_deadline(UpstreamId id) override { http_.lift_deadline(id); }
+  std::string_view last_event_of(UpstreamId id) const override {
+    return speaks_sse() ? std::string_view() : http_.last_event_of(id);
+  }
   void session_opened(const SessionForm& form) override;
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;

@@ -42,7 +42,18 @@ void Exchange::close() {
 void Exchange::start() {
   clock_.start(context_.now());
   share_.set(message_.body.size());
-  begin_post();
+  if (message_.resumes_after.empty()) {
+    begin_post();
+    return;
+  }
+  parser_ = std::make_unique<SseParser>(context_.options().max_frame);
+  parser_->set_last_event_id(message_.resumes_after);
+  begin_get();
+}
+
+std::string_view Exchange::last_event() const {
+  if (!parser_ || has_messages() || !context_.is_stateful() || has_unusable_event_id()) return {};
+  return parser_->last_event_id();
 }
 
 // curl would send a request again by itself when a reused connection turns out to be dead. Whether

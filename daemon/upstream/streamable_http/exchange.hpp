@@ -93,6 +93,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   std::size_t accumulated() const {
     return transfer_.body().size() + (parser_ ? parser_->pending_bytes() : 0);
   }
+  /// The event behind which its stream can be resumed; empty: it cannot, or not all that came was
+  /// taken.
+  std::string_view last_event() const;
   const ResponseHead& head() const { return transfer_.head(); }
   bool opens_session() const { return message_.opens_session; }
   /// Of the token it was sent with (AccessToken::generation).

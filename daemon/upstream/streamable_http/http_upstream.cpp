@@ -111,6 +111,11 @@ void HttpUpstream::lift_deadline(UpstreamId id) {
   if (Exchange* const exchange = exchanges_.find(id)) exchange->lift_deadline();
 }
 
+std::string_view HttpUpstream::last_event_of(UpstreamId id) const {
+  const Exchange* const exchange = exchanges_.find(id);
+  return exchange != nullptr ? exchange->last_event() : std::string_view();
+}
+
 void HttpUpstream::session_over() {
   context_.forget_session();
   exchanges_.change_all([](Exchange& exchange) { exchange.session_over(); });

@@ -236,11 +236,11 @@ TEST_CASE("what another daemon has kept is taken up") {
 }
 
 struct Written final : JobJournal {
-  void job_added(const Job& job, std::string_view request) override {
+  void job_added(const Job& job, std::string_view request, const JobWay&) override {
     lines.push_back(fmt::format("added {} {}", job.id, request));
   }
   void job_changed(const Job& job) override { lines.push_back("changed " + job.id); }
-  void job_started(const Job& job) override { lines.push_back("started " + job.id); }
+  void job_started(const Job& job, UpstreamId) override { lines.push_back("started " + job.id); }
   void job_ended(const Job& job) override {
     lines.push_back(fmt::format("ended {} {}", job.id, name_of(job.state)));
   }
@@ -254,7 +254,7 @@ TEST_CASE("the journal is told of everything, in order") {
   Store t;
   t.store.set_journal(written);
   REQUIRE(t.add("a", ann, "key"));
-  t.store.started(*t.store.find("a"));
+  t.store.journal().job_started(*t.store.find("a"), UpstreamId{1});
   REQUIRE(t.store.ask(*t.store.find("a"), {"m", "{}"}));
   t.store.go_on(*t.store.find("a"));
   REQUIRE(t.end("a"));

@@ -1,0 +1,208 @@
+#include "durable/durable_jobs.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "durable/record_types.hpp"
+#include "mcp/methods.hpp"
+
+namespace bridge {
+namespace {
+
+/// One that is longer cannot be asked for.
+constexpr std::size_t longest_event_id = 1024;
+
+}  // namespace
+
+WallTime DurableJobs::on_calendar(SteadyTime time) const {
+  return loop_.wall_time() + std::chrono::duration_cast<WallTime::duration>(time - loop_.now());
+}
+
+SteadyTime DurableJobs::on_clock(WallTime time) const {
+  // Far enough for any job, and no further than a clock can show.
+  constexpr std::chrono::hours furthest{24 * 366 * 100};
+  const auto off = std::clamp<WallTime::duration>(time - loop_.wall_time(), -furthest, furthest);
+  return loop_.now() + std::chrono::duration_cast<SteadyTime::duration>(off);
+}
+
+void DurableJobs::restore(JobReplay replay, bool may_act) {
+  for (ReplayedKey& replayed : replay.keys()) {
+    replayed.key.until = on_clock(replayed.until);
+    if (replayed.key.until > loop_.now())
+      jobs_.store().restore(replayed.user, std::move(replayed.key));
+  }
+  std::vector<ReplayedJob*> ended;
+  for (auto& [number, replayed] : replay.jobs()) {
+    if (is_end(replayed.kept.job.state)) ended.push_back(&replayed);
+  }
+  std::stable_sort(
+      ended.begin(), ended.end(),
+      [](const ReplayedJob* left, const ReplayedJob* right) { return left->ended < right->ended; });
+  for (ReplayedJob* const replayed : ended) {
+    // If the calendar was set back nothing is kept for longer than from now.
+    replayed->kept.job.ended = std::min(on_clock(replayed->ended), loop_.now());
+    jobs_.store().restore(std::move(replayed->kept.job));
+  }
+  for (auto& [number, replayed] : replay.jobs()) {
+    if (!is_end(replayed.kept.job.state)) jobs_.take_over(std::move(replayed.kept), may_act);
+  }
+  jobs_.restored();
+}
+
+void DurableJobs::keep(const Job& job, std::string_view request, const JobWay& way) {
+  Entry& entry = entries_[job.number];
+  entry.request = request;
+  entry.way = way;
+  if (way.started && !is_end(job.state)) under_way_.insert(job.number);
+  measure(job, entry);
+}
+
+void DurableJobs::measure(const Job& job, Entry& entry) {
+  bytes_ -= entry.bytes;
+  entry.bytes = record_size(size_of_job_record(job, entry.request, entry.way));
+  bytes_ += entry.bytes;
+}
+
+void DurableJobs::way_changed(const Job& job, Entry& entry) {
+  log_.append(record::job_way, job_way_record(job.number, entry.way));
+  measure(job, entry);
+}
+
+std::string DurableJobs::record_of(const Job& job) const {
+  static const Entry nothing;
+  const auto found = entries_.find(job.number);
+  const Entry& entry = found == entries_.end() ? nothing : found->second;
+  return job_record(job, is_end(job.state) ? on_calendar(job.ended) : WallTime(), entry.request,
+                    entry.way);
+}
+
+void DurableJobs::job_added(const Job& job, std::string_view request, const JobWay& way) {
+  keep(job, request, way);
+  log_.append(record::job, record_of(job));
+}
+
+void DurableJobs::job_restored(const Job& job, std::string_view request, const JobWay& way) {
+  keep(job, request, way);
+}
+
+void DurableJobs::job_started(const Job& job, UpstreamId id) {
+  const auto found = entries_.find(job.number);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  under_way_.insert(job.number);
+  entry.way.started = true;
+  entry.way.id = id;
+  entry.way.round.clear();
+  entry.way.answers.clear();
+  // What may not be sent again is not needed any more. A modern server may ask for it.
+  if (!only_reads(job.method) && !session_.is_modern()) entry.request = {};
+  way_changed(job, entry);
+  log_.write();  // before it is sent
+}
+
+void DurableJobs::job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) {
+  const auto found = entries_.find(job.number);
+  if (found == entries_.end()) return;
+  found->second.way.task_form = form;
+  found->second.way.task = raw_id;
+  found->second.way.event_id.clear();
+  found->second.request = {};
+  way_changed(job, found->second);
+}
+
+void DurableJobs::job_asked(const Job& job, std::string_view result) {
+  const auto found = entries_.find(job.number);
+  if (found == entries_.end()) return;
+  found->second.way.round = result;
+  found->second.way.answers.clear();
+  way_changed(job, found->second);
+}
+
+void DurableJobs::job_question_answered(const Job& job, std::string_view result) {
+  const auto found = entries_.find(job.number);
+  if (found == entries_.end()) return;
+  found->second.way.answers.emplace_back(result);
+  way_changed(job, found->second);
+}
+
+void DurableJobs::job_ended(const Job& job) {
+  if (const auto found = entries_.find(job.number); found != entries_.end()) {
+    found->second.request = {};
+    found->second.way = {};
+    measure(job, found->second);
+  }
+  under_way_.erase(job.number);
+  changed_.erase(job.number);
+  log_.append(record::job_ended, job_ended_record(job, on_calendar(job.ended)));
+}
+
+void DurableJobs::job_forgotten(const Job& job) {
+  if (const auto found = entries_.find(job.number); found != entries_.end()) {
+    bytes_ -= found->second.bytes;
+    entries_.erase(found);
+  }
+  changed_.erase(job.number);
+  log_.append(record::job_forgotten, job_forgotten_record(job.number));
+}
+
+void DurableJobs::key_left(const User& user, const UsedKey& key) {
+  log_.append(record::used_key, used_key_record(user, key, on_calendar(key.until)));
+}
+
+void DurableJobs::note_changes() {
+  for (const JobNumber number : changed_) {
+    const Job* const job = jobs_.store().find(number);
+    if (job == nullptr) continue;
+    log_.append(record::job_changed, job_changed_record(*job));
+    measure(*job, entries_[number]);
+  }
+  changed_.clear();
+}
+
+void DurableJobs::note_streams() {
+  for (const JobNumber number : under_way_) {
+    Entry& entry = entries_.at(number);
+    const std::string_view event_id = upstream_.last_event_of(entry.way.id);
+    if (event_id.empty() || event_id.size() > longest_event_id) continue;
+    if (event_id == entry.way.event_id && session_.number() == entry.way.session) continue;
+    // What it asks is asked again by the upstream when its stream goes on before it.
+    if (jobs_.is_asked(number)) continue;
+    entry.way.event_id = event_id;
+    entry.way.session = session_.number();
+    way_changed(*jobs_.store().find(number), entry);
+  }
+}
+
+void DurableJobs::begin_snapshot() {
+  snapshot_at_ = {};
+  snapshot_end_ = jobs_.store().last_number();
+  snapshot_key_ = {};
+}
+
+bool DurableJobs::continue_snapshot(LogWriter& out, std::size_t bytes) {
+  const std::uint64_t before = out.size();
+  bool more = false;
+  const auto is_enough = [&] { return more = out.size() - before >= bytes; };
+  jobs_.store().each_after(snapshot_at_, [&](const Job& job) {
+    if (job.number > snapshot_end_ || is_enough()) return false;
+    out.append(record::job, record_of(job));
+    snapshot_at_ = job.number;
+    return true;
+  });
+  if (more) return true;
+  jobs_.store().each_used_key_after(snapshot_key_, [&](const User& user, const UsedKey& key) {
+    if (is_enough()) return false;
+    out.append(record::used_key, used_key_record(user, key, on_calendar(key.until)));
+    snapshot_key_ = {user, key.number};
+    return true;
+  });
+  return more;
+}
+
+std::size_t DurableJobs::kept_bytes() const {
+  const auto [keys, texts] = jobs_.store().size_of_used_keys();
+  return bytes_ + keys * record_size(size_of_used_key_record()) + texts;
+}
+
+}  // namespace bridge

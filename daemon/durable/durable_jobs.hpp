@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "durable/job_records.hpp"
+#include "event/event_loop.hpp"
+#include "jobs/job_journal.hpp"
+#include "jobs/job_runner.hpp"
+#include "session/session.hpp"
+#include "state/state_log.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// The jobs' part of what outlives the daemon (BEHAVIOUR, "State"): written as they change, and
+/// gone on with.
+///
+/// Owned by DurableState; the loop's thread only. Memory: of each job that has not ended its
+/// request while it may still be sent, which the router or the session holds as well, and how it
+/// stands.
+class DurableJobs final : public JobJournal {
+ public:
+  /// The parts outlive this.
+  DurableJobs(EventLoop& loop, StateLog& log, JobRunner& jobs, const Session& session,
+              const Upstream& upstream)
+      : loop_(loop), log_(log), jobs_(jobs), session_(session), upstream_(upstream) {}
+
+  /// Gives what a log told of to the JobRunner. What had not ended fails unless it is `may_act`.
+  void restore(JobReplay replay, bool may_act);
+
+  /// Is told nothing more.
+  void stop() { jobs_.store().forget_journal(); }
+
+  /// What has changed in this turn, as records.
+  void note_changes();
+  /// Where the answers' streams stand. At the end of a turn: all that came was dealt with.
+  void note_streams();
+
+  bool is_durable() const override { return log_.is_durable(); }
+  void job_added(const Job& job, std::string_view request, const JobWay& way) override;
+  void job_restored(const Job& job, std::string_view request, const JobWay& way) override;
+  void job_started(const Job& job, UpstreamId id) override;
+  void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) override;
+  void job_asked(const Job& job, std::string_view result) override;
+  void job_question_answered(const Job& job, std::string_view result) override;
+  void job_changed(const Job& job) override { changed_.insert(job.number); }
+  void job_ended(const Job& job) override;
+  void job_forgotten(const Job& job) override;
+  void key_left(const User& user, const UsedKey& key) override;
+
+  // For a log that is written anew.
+  void begin_snapshot();
+  /// Appends about so many bytes more; false when all were said.
+  bool continue_snapshot(LogWriter& out, std::size_t bytes);
+  std::size_t kept_bytes() const;
+
+ private:
+  /// What is known of a job beside what the store has.
+  struct Entry {
+    std::string request;
+    JobWay way;
+    std::size_t bytes = 0;  ///< of its record
+  };
+
+  void keep(const Job& job, std::string_view request, const JobWay& way);
+  void measure(const Job& job, Entry& entry);
+  void way_changed(const Job& job, Entry& entry);
+  std::string record_of(const Job& job) const;
+  WallTime on_calendar(SteadyTime time) const;
+  SteadyTime on_clock(WallTime time) const;
+
+  EventLoop& loop_;
+  StateLog& log_;
+  JobRunner& jobs_;
+  const Session& session_;
+  const Upstream& upstream_;
+  std::map<JobNumber, Entry> entries_;           ///< of each job
+  std::set<JobNumber> under_way_;                ///< started, and not ended
+  std::set<JobNumber> changed_;                  ///< in this turn
+  std::size_t bytes_ = 0;                        ///< of all records
+  JobNumber snapshot_at_{};                      ///< jobs up to this are in the new log
+  JobNumber snapshot_end_{};                     ///< those after it are appended as they come
+  std::pair<User, std::uint64_t> snapshot_key_;  ///< keys up to this are in the new log
+};
+
+}  // namespace bridge

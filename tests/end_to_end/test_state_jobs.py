@@ -1,0 +1,287 @@
+"""Jobs that outlive the daemon: what becomes of them after kill -9 (BEHAVIOUR, "State")."""
+
+import json
+import os
+
+from harness import call, eventually, main, text_of
+from harness.eras import Eras
+from harness.jobs import Jobs
+from harness.local_server import LocalServer
+from harness.modern_client import ANSWERS
+from harness.with_state import WithState
+
+FOREVER = {"steps": 100000, "delayMs": 50}
+
+
+class DurableJobs(WithState, Jobs):
+    def again(self, server, daemon, *options):
+        """Another daemon after a crash of this one."""
+        self.crash(daemon)
+        return self.start(server, *options)
+
+    def calls(self, server):
+        return [json.loads(entry["body"])["params"] for entry in self.posted(server, "tools/call")]
+
+    def failed_unknown(self, job):
+        ended = self.collect(job)
+        self.assertEqual(ended["state"], "failed")
+        error = ended["response"]["error"]["data"]
+        self.assertEqual((error["kind"], error["delivered"]), ("closed", "unknown"))
+
+
+class Ended(DurableJobs):
+    def test_they_can_be_collected_after_a_crash_byte_for_byte(self):
+        server, daemon = self.begin()
+        submitted = self.submit("echo", {"message": "hello"}, key="k")
+        self.assertIs(submitted["durable"], True)
+        job = submitted["job"]
+        before = self.collect(job)
+        failed = self.job("no such tool")
+        self.collect(failed)
+        listed = self.listed()
+        self.again(server, daemon)
+        after = self.collect(job)
+        self.assertEqual(after["response"], before["response"])
+        self.assertEqual(self.collect(failed)["state"], "failed")
+        no_age = lambda jobs: [{**one, "ageMs": 0} for one in jobs]
+        self.assertEqual(no_age(self.listed()), no_age(listed))
+        self.assertEqual(self.submit("echo", {"message": "hello"}, key="k")["job"], job)
+        self.assertEqual(len(self.calls(server)), 2)
+
+    def test_forgotten_ones_stay_forgotten_and_their_keys_used(self):
+        server, daemon = self.begin()
+        job = self.ended(key="k")
+        other = self.ended()
+        self.result_of("forget", {"job": job})
+        self.result_of("forget", {"job": other})
+        daemon = self.again(server, daemon)
+        self.assertEqual(self.listed(), [])
+        self.assertEqual(self.submit("echo", {"message": "x"}, key="k"), {"job": job, "state": "completed", "forgotten": True})
+        self.again(server, daemon)
+        self.assertEqual(self.submit("echo", {"message": "x"}, key="k"), {"job": job, "state": "completed", "forgotten": True})
+        self.assertEqual(len(self.calls(server)), 2)
+
+    def test_their_time_goes_on_while_no_daemon_runs(self):
+        server, daemon = self.begin()
+        short, long = self.ended(keepMs=300), self.ended()
+        self.crash(daemon)
+        self.start(server)
+        eventually(lambda: [one["job"] for one in self.listed()] == [long], f"{short} is forgotten")
+
+    def test_those_of_another_limit_that_have_no_room_are_left_out(self):
+        server, daemon = self.begin()
+        jobs = [self.ended() for _ in range(4)]
+        self.again(server, daemon, "--jobs", "2")
+        self.assertEqual([one["job"] for one in self.listed()], jobs[:1:-1])
+
+    def test_the_log_is_bounded_by_what_is_kept_and_still_has_all(self):
+        server, daemon = self.begin("--jobs", "20")
+        kept = self.job("echo", {"message": "kept"}, key="kept")
+        self.collect(kept)
+        for n in range(60):
+            job = self.job("echo", {"message": f"{n}" + "x" * 100_000})
+            self.collect(job)
+        eventually(lambda: os.path.getsize(self.log_file()) <= 3 * 20 * 101_000 + (1 << 20), "a log that was written anew")
+        self.assertGreater(daemon.metrics().sum("mcp_bridge_state_rewrites_total"), 1)
+        listed = [one["job"] for one in self.listed()]
+        self.again(server, daemon, "--jobs", "20")
+        self.assertEqual([one["job"] for one in self.listed()], listed)
+        self.assertIn(kept, listed)
+        self.assertEqual(text_of(self.collect(job)["response"]), "59" + "x" * 100_000)
+
+
+class NotEnded(DurableJobs):
+    def test_one_that_was_never_started_is_started(self):
+        server, daemon = self.begin("--client-inflight", "1")
+        first = self.job("slow", FOREVER)
+        waiting = self.job("echo", {"message": "later"}, key="k")
+        server.log("tools/call", wait=1)
+        self.again(server, daemon)
+        self.assertEqual(text_of(self.collect(waiting)["response"]), "later")
+        self.failed_unknown(first)
+        self.assertEqual([one["name"] for one in self.calls(server)], ["slow", "echo"])
+
+    def test_one_that_may_have_acted_fails_unknown_and_is_never_sent_again(self):
+        server, daemon = self.begin()
+        job = self.job("slow", FOREVER, key="k")
+        server.log("tools/call", wait=1)
+        daemon = self.again(server, daemon)
+        self.failed_unknown(job)
+        self.assertEqual(self.submit("slow", FOREVER, key="k")["job"], job)
+        self.again(server, daemon)
+        self.failed_unknown(job)
+        self.assertEqual(len(self.calls(server)), 1)
+
+    def test_one_that_only_reads_is_sent_again(self):
+        server, daemon = self.begin()
+        server.fault({"hang": True}, method="tools/list")
+        job = self.result_of("submit", {"method": "tools/list"})["job"]
+        server.log("tools/list", wait=1)
+        self.again(server, daemon)
+        self.assertIn("tools", self.collect(job)["response"]["result"])
+
+    def test_while_the_upstream_is_away_they_stay_working_and_then_go_on(self):
+        server, daemon = self.begin("--client-inflight", "1", "--connect-wait", "200ms")
+        self.job("slow", FOREVER)
+        waiting = self.job("echo", {"message": "later"})
+        server.log("tools/call", wait=1)
+        self.crash(daemon)
+        server.stop()
+        daemon = self.start(server, "--connect-wait", "200ms")
+        self.assertEqual(self.collect(waiting, wait=1500)["state"], "working")
+        server = self.upstream("--port", str(server.port))
+        self.assertEqual(text_of(self.collect(waiting)["response"]), "later")
+
+    def test_request_max_ends_one_whose_upstream_stays_away(self):
+        server, daemon = self.begin("--client-inflight", "1")
+        self.job("slow", FOREVER)
+        waiting = self.job("echo", {"message": "later"})
+        server.log("tools/call", wait=1)
+        self.crash(daemon)
+        server.stop()
+        self.start(server, "--connect-wait", "100ms", "--request-max", "1s", "--request-timeout", "1s")
+        ended = self.collect(waiting)
+        self.assertEqual(ended["response"]["error"]["data"]["kind"], "timeout")
+
+    def test_a_cancelled_one_is_not_begun(self):
+        server, daemon = self.begin("--client-inflight", "1")
+        self.job("slow", FOREVER)
+        waiting = self.job("echo", {"message": "later"})
+        self.result_of("cancel", {"job": waiting})
+        self.again(server, daemon)
+        self.assertEqual(self.collect(waiting)["state"], "cancelled")
+        self.assertEqual(len(self.calls(server)), 1)
+
+
+class Resumed(DurableJobs):
+    def setUp(self):
+        super().setUp()
+        self.server, self.daemon = self.begin(upstream=("--event-ids",))
+
+    def test_an_answer_is_fetched_from_its_stream(self):
+        job = self.job("slow", {"steps": 20, "delayMs": 100})
+        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
+        self.again(self.server, self.daemon)
+        ended = self.collect(job)
+        self.assertEqual(text_of(ended["response"]), "done after 20 steps")
+        self.assertEqual(len(self.calls(self.server)), 1)
+        self.assertEqual(self.posted(self.server, "notifications/cancelled"), [])
+
+    def test_one_that_came_meanwhile_too(self):
+        job = self.job("slow", {"steps": 5, "delayMs": 100})
+        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
+        self.crash(self.daemon)
+        self.server.state(activeCalls=0)
+        self.start(self.server)
+        self.assertEqual(text_of(self.collect(job)["response"]), "done after 5 steps")
+
+    def test_a_question_that_was_open_is_asked_again_and_answered(self):
+        job = self.job("ask", {"question": "which?"})
+        self.state_is(job, "input_required")
+        self.again(self.server, self.daemon)
+        self.state_is(job, "input_required")
+        self.assertEqual(self.collect(job)["question"]["params"]["message"], "which?")
+        self.result_of("answer", {"job": job, "result": {"action": "decline"}})
+        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "decline"})
+
+    def test_after_an_orderly_end_too(self):
+        job = self.job("slow", {"steps": 20, "delayMs": 100})
+        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
+        self.daemon.stop()
+        self.start(self.server)
+        self.assertEqual(text_of(self.collect(job)["response"]), "done after 20 steps")
+
+    def test_in_a_session_that_is_lost_it_fails_unknown(self):
+        job = self.job("slow", FOREVER)
+        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
+        self.crash(self.daemon)
+        self.server.control("POST", "sessions/drop", "{}")
+        self.start(self.server)
+        self.failed_unknown(job)
+
+    def test_one_that_is_cancelled_after_the_crash_is_cancelled_at_the_server(self):
+        job = self.job("slow", FOREVER)
+        eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
+        self.again(self.server, self.daemon)
+        self.in_flight(1)
+        self.result_of("cancel", {"job": job})
+        self.server.log("notifications/cancelled", wait=1)
+
+
+class AtAModernServer(DurableJobs, Eras):
+    def begun(self):
+        server = self.server("modern")
+        return server, self.start(server, "--client-capabilities", '{"elicitation":{}}')
+
+    def test_what_was_asked_in_a_result_is_answered_after_a_crash(self):
+        server, daemon = self.begun()
+        job = self.job("ask", {"kinds": ["elicitation", "url"]})
+        self.state_is(job, "input_required")
+        kinds = []
+        while (found := self.collect(job))["state"] == "input_required":
+            kind = found["question"]["params"].get("mode", "form").replace("form", "elicitation")
+            kinds.append(kind)
+            daemon = self.again(server, daemon)
+            self.state_is(job, "input_required")
+            self.result_of("answer", {"job": job, "result": ANSWERS[kind]})
+        self.assertEqual((found["state"], sorted(kinds)), ("completed", ["elicitation", "url"]))
+        self.assertEqual(json.loads(text_of(found["response"])),
+                         {"answers": [{kind: ANSWERS[kind] for kind in ("elicitation", "url")}]})
+
+    def test_a_task_of_the_server_is_found_again(self):
+        server, daemon = self.begun()
+        job = self.job("task")
+        server.wait_for("tasks/get")
+        task = next(iter(server.tasks.known))
+        self.again(server, daemon)
+        self.assertEqual(self.collect(job, wait=0)["state"], "working")
+        server.complete_task(task)
+        self.assertEqual(text_of(self.collect(job)["response"]), "done later")
+
+
+class StateThatIsNotGoneOnWith(DurableJobs):
+    def test_without_a_state_a_job_is_not_durable_and_nothing_is_left(self):
+        server, daemon = self.begin("--client-inflight", "1")
+        self.job("slow", FOREVER)
+        waiting = self.job("echo", {"message": "later"})
+        done = self.collect(waiting, wait=0)
+        self.assertEqual(done["state"], "working")
+        server.log("tools/call", wait=1)
+        self.crash(daemon)
+        os.rename(self.log_file(), self.log_file() + ".stale")
+        self.start(server)
+        self.failed_unknown(waiting)
+        self.assertEqual(len(self.calls(server)), 1)
+        self.assertIs(self.submit("echo", {"message": "new"})["durable"], True)
+
+    def test_of_a_damaged_one_nothing_is_there(self):
+        server, daemon = self.begin("--client-inflight", "1")
+        self.job("slow", FOREVER)
+        waiting = self.job("echo", {"message": "later"})
+        server.log("tools/call", wait=1)
+        self.crash(daemon)
+        with open(self.log_file(), "r+b") as file:
+            file.seek(80)
+            file.write(b"\xff" * 8)
+        self.start(server)
+        self.assertEqual(self.listed(), [])
+        self.unknown("collect", waiting)
+        self.assertEqual(len(self.calls(server)), 1)
+
+
+class AtALocalServer(DurableJobs, LocalServer):
+    def test_ended_ones_are_there_and_one_under_way_fails_unknown(self):
+        words = ("--", *self.wayward())
+        daemon = self.start(None, *words)
+        done = self.ended()
+        hanging = self.job("silent")
+        eventually(lambda: self.collect(hanging, wait=0)["state"] == "working", "it works")
+        self.in_flight(1)
+        self.crash(daemon)
+        self.start(None, *words)
+        self.assertEqual(self.collect(done)["state"], "completed")
+        self.failed_unknown(hanging)
+
+
+if __name__ == "__main__":
+    main()
