@@ -8,12 +8,6 @@
 #include "mcp/methods.hpp"
 
 namespace bridge {
-namespace {
-
-/// One that is longer cannot be asked for.
-constexpr std::size_t longest_event_id = 1024;
-
-}  // namespace
 
 WallTime DurableJobs::on_calendar(SteadyTime time) const {
   return loop_.wall_time() + std::chrono::duration_cast<WallTime::duration>(time - loop_.now());
@@ -50,6 +44,19 @@ void DurableJobs::restore(JobReplay replay, bool may_act) {
   jobs_.restored();
 }
 
+void DurableJobs::adopt(UpstreamId id, KeptOrphan orphan) {
+  UnfinishedJob left;
+  left.job =
+      jobs_.new_job(std::move(orphan.method), orphan.user, orphan.pid, std::move(orphan.command));
+  left.way.started = true;
+  left.way.id = id;
+  left.way.session = static_cast<std::uint32_t>(orphan.answer.session);
+  left.way.event_id = std::move(orphan.answer.event_id);
+  const JobNumber number = left.job.number;
+  if (!jobs_.take_over(std::move(left))) return;
+  log_.append(record::job, record_of(*jobs_.store().find(number)));
+}
+
 void DurableJobs::keep(const Job& job, std::string_view request, const JobWay& way) {
   Entry& entry = entries_[job.number];
   entry.request = request;
@@ -80,6 +87,7 @@ std::string DurableJobs::record_of(const Job& job) const {
 void DurableJobs::job_added(const Job& job, std::string_view request, const JobWay& way) {
   keep(job, request, way);
   log_.append(record::job, record_of(job));
+  log_.write_now();  // before it is said whether it is durable
 }
 
 void DurableJobs::job_restored(const Job& job, std::string_view request, const JobWay& way) {
@@ -98,7 +106,7 @@ void DurableJobs::job_started(const Job& job, UpstreamId id) {
   // What may not be sent again is not needed any more. A modern server may ask for it.
   if (!only_reads(job.method) && !session_.is_modern()) entry.request = {};
   way_changed(job, entry);
-  log_.write();  // before it is sent
+  log_.write_now();  // before it is sent
 }
 
 void DurableJobs::job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "durable/job_records.hpp"
+#include "durable/orphan_records.hpp"
 #include "event/event_loop.hpp"
 #include "jobs/job_journal.hpp"
 #include "jobs/job_runner.hpp"
@@ -32,6 +33,9 @@ class DurableJobs final : public JobJournal {
 
   /// Gives what a log told of to the JobRunner. What had not ended fails unless it is `may_act`.
   void restore(JobReplay replay, bool may_act);
+
+  /// Makes a job of a request that a connected client of the daemon before was waiting for.
+  void adopt(UpstreamId id, KeptOrphan orphan);
 
   /// Is told nothing more.
   void stop() { jobs_.store().forget_journal(); }

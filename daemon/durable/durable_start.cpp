@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <random>
@@ -60,6 +61,7 @@ DurableState::DurableState(EventLoop& loop, const StateOptions& options, const T
       folder_(options.folder),
       log_(loop, folder_, target, options.sync, *this, log),
       jobs_(loop, log_, jobs, session, upstream),
+      orphans_(log_, router, session, upstream),
       instance_(random_name()),
       look_(loop, [this] { feed_.acknowledge_read(); }) {
   read();
@@ -144,6 +146,16 @@ void DurableState::take_up_session() {
   kept.unanswered = std::exchange(kept_.unanswered, {});
   for (const UpstreamId id : kept_.jobs.resumable_in(kept.number)) std::erase(kept.unanswered, id);
   JobReplay jobs = std::exchange(kept_.jobs, {});
+  auto orphans = std::move(kept_.orphans.orphans());
+  std::erase_if(orphans, [&](const auto& entry) {
+    const auto& ids = kept.unanswered;
+    return !router_.keeps_orphans() || !goes_on_ ||
+           std::find(ids.begin(), ids.end(), entry.first) == ids.end();
+  });
+  for (const auto& [id, orphan] : orphans) {
+    if (!orphan.answer.event_id.empty() && orphan.answer.session == kept.number)
+      std::erase(kept.unanswered, id);
+  }
   const bool had_one = kept.number > 0;
   const std::string event_id =
       kept_.stream.session == kept.number ? kept_.stream.event_id : std::string();
@@ -155,6 +167,7 @@ void DurableState::take_up_session() {
     session_.take_up(std::move(kept), {*replay.id, event_id});
   }
   jobs_.restore(std::move(jobs), goes_on_);
+  for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
   if (!goes_on_) log_.begin();
 }
 

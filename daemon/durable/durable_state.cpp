@@ -53,6 +53,7 @@ void DurableState::write() {
 
 void DurableState::end_turn() {
   jobs_.note_streams();
+  orphans_.note_streams();
   write();
 }
 
@@ -100,8 +101,8 @@ std::string DurableState::session_now() {
 
 StreamPosition DurableState::stream_position() const {
   const auto place = session_.has_session() ? upstream_.place() : std::nullopt;
-  // One that is too long cannot be asked for.
-  if (!place || place->last_event_id.empty() || place->last_event_id.size() > 1024) return {};
+  if (!place || place->last_event_id.empty() || place->last_event_id.size() > longest_event_id)
+    return {};
   return {session_.number(), std::string(place->last_event_id)};
 }
 
@@ -121,8 +122,12 @@ void DurableState::note_ids() {
 
 /// What has ended meanwhile is written with what begins next: cancelling it would do no harm.
 void DurableState::note_unanswered() {
-  if (is_ending_ || std::exchange(seen_id_, ids_.last()) == ids_.last()) return;
+  if (is_ending_) return;
+  // One that was answered is to become no job.
+  const bool is_exact = router_.keeps_orphans();
+  if (std::exchange(seen_id_, ids_.last()) == ids_.last() && !is_exact) return;
   std::vector<UpstreamId> now = router_.unanswered();
+  if (is_exact) orphans_.note(now);
   if (now.empty() ? unanswered_.empty() : now == unanswered_) return;
   unanswered_ = std::move(now);
   log_.append(record::unanswered, unanswered_record(unanswered_));
@@ -146,6 +151,7 @@ bool DurableState::continue_snapshot(LogWriter& out, std::size_t bytes) {
     out.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
     if (!is_ending_) unanswered_ = router_.unanswered();
     out.append(record::unanswered, unanswered_record(unanswered_));
+    orphans_.say_all(out);
   }
   bool more = false;
   feed_.ring().each_after(static_cast<Sequence>(snapshot_at_), [&](const RingEntry& entry) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "durable/durable_jobs.hpp"
+#include "durable/durable_orphans.hpp"
 #include "durable/replayed_state.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/router.hpp"
@@ -95,6 +96,7 @@ class DurableState final : private RingJournal, private StateSource {
   StateFolder folder_;
   StateLog log_;
   DurableJobs jobs_;
+  DurableOrphans orphans_;
   std::string instance_;
   ReplayedState kept_;    ///< until it is taken up
   bool goes_on_ = false;  ///< with a log that could be written: what is in it may be acted on

@@ -41,6 +41,7 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::job_ended: return jobs.ended(payload);
     case record::job_forgotten: return jobs.forgotten(payload);
     case record::used_key: return jobs.key(payload);
+    case record::orphan: return orphans.take(payload);
     default: return false;
   }
 }

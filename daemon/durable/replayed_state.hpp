@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "durable/job_records.hpp"
+#include "durable/orphan_records.hpp"
 #include "durable/ring_records.hpp"
 #include "durable/session_records.hpp"
 
@@ -20,6 +21,7 @@ struct ReplayedState {
   std::uint64_t next_id = 0;  ///< ids up to this may have been used upstream
   std::vector<UpstreamId> unanswered;
   JobReplay jobs;
+  OrphanReplay orphans;
 
   /// False if it is no record of this format.
   bool take(std::uint32_t type, std::string_view payload);

@@ -11,6 +11,9 @@
 
 namespace bridge {
 
+/// An event's id that is longer cannot be asked for.
+constexpr std::size_t longest_event_id = 1024;
+
 /// Where the server stream stood: in which session, and behind which event.
 struct StreamPosition {
   std::uint64_t session = 0;  ///< 0: nowhere

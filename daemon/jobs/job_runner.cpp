@@ -72,16 +72,28 @@ JobClient& JobRunner::client_of(const User& user) {
   return *client;
 }
 
-Job JobRunner::describe(std::string method, const Client& by, JobNumber number) const {
+Job JobRunner::describe(std::string method, const User& user, JobNumber number) const {
   Job job;
   job.id = new_id();
   job.number = number;
-  job.user = by.user;
+  job.user = user;
   job.method = std::move(method);
-  job.pid = by.channel.identity().pid;
-  job.command = shortened(by.channel.command());
   job.created = loop_.wall_time();
   job.keep = options_.limits.ttl;
+  return job;
+}
+
+Job JobRunner::describe(std::string method, const Client& by, JobNumber number) const {
+  Job job = describe(std::move(method), by.user, number);
+  job.pid = by.channel.identity().pid;
+  job.command = shortened(by.channel.command());
+  return job;
+}
+
+Job JobRunner::new_job(std::string method, const User& user, pid_t pid, std::string command) {
+  Job job = describe(std::move(method), user, store_.next_number());
+  job.pid = pid;
+  job.command = std::move(command);
   return job;
 }
 

@@ -81,6 +81,8 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   /// `may_act`. Before any client, and before the requests of jobs that are submitted. False: there
   /// is no room.
   bool take_over(UnfinishedJob left, bool may_act = true);
+  /// A job to be, with a name and a number of its own.
+  Job new_job(std::string method, const User& user, pid_t pid, std::string command);
   /// Jobs were put into the store: it is looked at when they are to be forgotten.
   void restored();
   /// The daemon is ending, and the next one takes over what has not ended.
@@ -155,6 +157,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
 
   JobClient& client_of(const User& user);
   Job describe(std::string method, const Client& by, JobNumber number) const;
+  Job describe(std::string method, const User& user, JobNumber number) const;
   void take(Heard heard);
   void answered(Job& job, std::string response);
   void end_with(Job& job, Frame response);

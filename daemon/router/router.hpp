@@ -143,6 +143,17 @@ class Router final : public ClientEvents,
   /// The requests that the upstream is working on, in the order of their ids. One `initialize` is
   /// not among them, which is never cancelled.
   std::vector<UpstreamId> unanswered() const;
+  bool keeps_orphans() const { return options_.orphans == Orphans::keep; }
+  /// Those of them that somebody else would go on with if their clients left now: `visit` gets the
+  /// id, the client and the method.
+  template <class Visit>
+  void each_orphan_to_be(Visit&& visit) const {
+    in_flight_.each([&](UpstreamId id, const PendingRequest& request) {
+      const Client* const client = clients_.find(request.client);
+      if (client == nullptr || !client->is_connection || client->is_bridge) return;
+      if (request.is_upstream && request.era == Era::legacy) visit(id, *client, request.method);
+    });
+  }
 
  private:
   void take_parsed(Client& client, ParsedFrame&& parsed);

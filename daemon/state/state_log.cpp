@@ -51,11 +51,15 @@ void StateLog::append(std::uint32_t type, std::string_view payload) {
 
 void StateLog::write() {
   if (next_) step();
+  write_now();
+  if (current_ && !next_ && !timer_.is_set() && is_too_large()) begin_anew();
+  if (next_) timer_.set(loop_.now());
+}
+
+void StateLog::write_now() {
   if (current_ && current_->has_gathered() &&
       (!current_->write() || (sync_ == Sync::power && !current_->sync())))
     fail();
-  if (current_ && !next_ && !timer_.is_set() && is_too_large()) begin_anew();
-  if (next_) timer_.set(loop_.now());
 }
 
 bool StateLog::is_too_large() const {

@@ -46,8 +46,10 @@ class StateLog {
   void begin();
 
   void append(std::uint32_t type, std::string_view payload);
-  /// Whatever was appended is in the file, if it can be.
+  /// Whatever was appended is in the file, if it can be. Goes on with a log that is written anew.
   void write();
+  /// The same, and no more: for what must be in the file before the turn ends.
+  void write_now();
 
   bool is_durable() const { return current_.has_value(); }
   StateReport report() const;

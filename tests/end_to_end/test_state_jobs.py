@@ -175,15 +175,6 @@ class Resumed(DurableJobs):
         self.start(self.server)
         self.assertEqual(text_of(self.collect(job)["response"]), "done after 5 steps")
 
-    def test_a_question_that_was_open_is_asked_again_and_answered(self):
-        job = self.job("ask", {"question": "which?"})
-        self.state_is(job, "input_required")
-        self.again(self.server, self.daemon)
-        self.state_is(job, "input_required")
-        self.assertEqual(self.collect(job)["question"]["params"]["message"], "which?")
-        self.result_of("answer", {"job": job, "result": {"action": "decline"}})
-        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "decline"})
-
     def test_after_an_orderly_end_too(self):
         job = self.job("slow", {"steps": 20, "delayMs": 100})
         eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
@@ -206,6 +197,34 @@ class Resumed(DurableJobs):
         self.in_flight(1)
         self.result_of("cancel", {"job": job})
         self.server.log("notifications/cancelled", wait=1)
+
+
+class Orphans(DurableJobs):
+    """--orphans keep: what connected clients had in flight are jobs after the crash."""
+
+    def begun(self, *upstream):
+        server, daemon = self.begin("--orphans", "keep", upstream=upstream)
+        client = self.client()
+        client.send(call("echo", {"message": "answered"}, 1))
+        client.answer(1)
+        client.send(call("slow", {"steps": 20, "delayMs": 100}, 2, token="t"))
+        client.line()
+        return server, self.again(server, daemon, "--orphans", "keep")
+
+    def test_their_answers_are_fetched_where_streams_are_resumed(self):
+        server, _ = self.begun("--event-ids")
+        job, = self.listed()
+        self.assertEqual((job["method"], job["pid"]), ("tools/call", os.getpid()))
+        self.assertEqual(text_of(self.collect(job["job"])["response"]), "done after 20 steps")
+        self.assertEqual(self.posted(server, "notifications/cancelled"), [])
+
+    def test_else_they_have_failed_unknown_also_in_the_next_life(self):
+        server, daemon = self.begun()
+        job, = self.listed()
+        self.failed_unknown(job["job"])
+        server.log("notifications/cancelled", wait=1)
+        self.again(server, daemon, "--orphans", "keep")
+        self.failed_unknown(job["job"])
 
 
 class AtAModernServer(DurableJobs, Eras):
