@@ -170,16 +170,27 @@ void DurableJobs::note_changes() {
 
 void DurableJobs::note_streams() {
   for (const JobNumber number : under_way_) {
-    Entry& entry = entries_.at(number);
-    const std::string_view event_id = upstream_.last_event_of(entry.way.id);
-    if (event_id.empty() || event_id.size() > longest_event_id) continue;
-    if (event_id == entry.way.event_id && session_.number() == entry.way.session) continue;
-    // What it asks is asked again by the upstream when its stream goes on before it.
+    // Until that is answered the stream is to go on before the question, which then comes again.
     if (jobs_.is_asked(number)) continue;
-    entry.way.event_id = event_id;
-    entry.way.session = session_.number();
-    way_changed(*jobs_.store().find(number), entry);
+    Entry& entry = entries_.at(number);
+    note_event(*jobs_.store().find(number), entry, upstream_.last_event_of(entry.way.id));
   }
+  questioned_.clear();
+}
+
+void DurableJobs::note_event(const Job& job, Entry& entry, std::string_view event_id) {
+  if (event_id.empty() || event_id.size() > longest_event_id) return;
+  if (event_id == entry.way.event_id && session_.number() == entry.way.session) return;
+  entry.way.event_id = event_id;
+  entry.way.session = session_.number();
+  way_changed(job, entry);
+}
+
+void DurableJobs::job_questioned(const Job& job) {
+  const auto found = entries_.find(job.number);
+  if (found == entries_.end() || jobs_.is_asked(job.number)) return;
+  if (!questioned_.insert(job.number).second) return;
+  note_event(job, found->second, upstream_.event_before(found->second.way.id));
 }
 
 void DurableJobs::begin_snapshot() {

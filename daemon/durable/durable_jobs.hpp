@@ -50,6 +50,7 @@ class DurableJobs final : public JobJournal {
   void job_restored(const Job& job, std::string_view request, const JobWay& way) override;
   void job_started(const Job& job, UpstreamId id) override;
   void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) override;
+  void job_questioned(const Job& job) override;
   void job_asked(const Job& job, std::string_view result) override;
   void job_question_answered(const Job& job, std::string_view result) override;
   void job_changed(const Job& job) override { changed_.insert(job.number); }
@@ -74,6 +75,7 @@ class DurableJobs final : public JobJournal {
   void keep(const Job& job, std::string_view request, const JobWay& way);
   void measure(const Job& job, Entry& entry);
   void way_changed(const Job& job, Entry& entry);
+  void note_event(const Job& job, Entry& entry, std::string_view event_id);
   std::string record_of(const Job& job) const;
   WallTime on_calendar(SteadyTime time) const;
   SteadyTime on_clock(WallTime time) const;
@@ -86,6 +88,7 @@ class DurableJobs final : public JobJournal {
   std::map<JobNumber, Entry> entries_;           ///< of each job
   std::set<JobNumber> under_way_;                ///< started, and not ended
   std::set<JobNumber> changed_;                  ///< in this turn
+  std::set<JobNumber> questioned_;               ///< likewise
   std::size_t bytes_ = 0;                        ///< of all records
   JobNumber snapshot_at_{};                      ///< jobs up to this are in the new log
   JobNumber snapshot_end_{};                     ///< those after it are appended as they come

@@ -43,6 +43,9 @@ class JobJournal {
     static_cast<void>(form);
     static_cast<void>(raw_id);
   }
+  /// The upstream asks something on its answer's stream. Told as soon as that comes, and before
+  /// what comes behind it.
+  virtual void job_questioned(const Job& job) { static_cast<void>(job); }
   /// Its request was answered with this `input_required` result, and goes on with the answers.
   virtual void job_asked(const Job& job, std::string_view result) {
     static_cast<void>(job);

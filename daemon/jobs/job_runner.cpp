@@ -169,7 +169,17 @@ void JobRunner::job_asked(JobNumber number, std::string_view result) {
 
 void JobRunner::job_heard(const ClientChannel& client, JobNumber number, Kind kind,
                           std::string frame) {
-  heard_.push_back({client.identity().id, number, kind, std::move(frame)});
+  Heard heard{client.identity().id, number, kind, {}, {}};
+  if (kind == Kind::about) {
+    auto parsed = parse_frame(std::move(frame));
+    if (std::holds_alternative<FrameFault>(parsed)) return;
+    heard.about = std::move(std::get<Frame>(parsed));
+    const Job* const job = heard.about->is_request() ? store_.find(number) : nullptr;
+    if (job != nullptr && !is_end(job->state)) store_.journal().job_questioned(*job);
+  } else {
+    heard.response = std::move(frame);
+  }
+  heard_.push_back(std::move(heard));
   end_of_turn_.schedule();
 }
 
@@ -205,18 +215,16 @@ void JobRunner::take(Heard heard) {
   }
   if (heard.kind == Kind::answer) {
     some_have_ended_ = some_have_ended_ || is_over;  // a task's that was cancelled
-    if (!is_over) answered(*job, std::move(heard.frame));
+    if (!is_over) answered(*job, std::move(heard.response));
     return;
   }
-  const auto parsed = parse_frame(std::move(heard.frame));
-  const auto* const frame = std::get_if<Frame>(&parsed);
-  if (frame == nullptr) return;
-  if (frame->is_request()) {
-    asked(heard, *frame);
-  } else if (frame->method == "notifications/cancelled") {
-    withdrawn(*frame);
-  } else if (frame->method == "notifications/progress" && !is_over) {
-    progressed(*job, *frame);
+  const Frame& frame = *heard.about;
+  if (frame.is_request()) {
+    asked(heard, frame);
+  } else if (frame.method == "notifications/cancelled") {
+    withdrawn(frame);
+  } else if (frame.method == "notifications/progress" && !is_over) {
+    progressed(*job, frame);
   }
 }
 

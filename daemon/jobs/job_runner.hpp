@@ -145,7 +145,8 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
     ClientId client;
     JobNumber number;
     Kind kind;
-    std::string frame;
+    std::string response;        ///< of Kind::answer
+    std::optional<Frame> about;  ///< of Kind::about
   };
 
   void job_heard(const ClientChannel& client, JobNumber number, Kind kind,

@@ -145,6 +145,12 @@ class Upstream {
     static_cast<void>(id);
     return {};
   }
+  /// Of the message that was told last of that request: the event before the one it came in.
+  /// Likewise.
+  virtual std::string_view event_before(UpstreamId id) const {
+    static_cast<void>(id);
+    return {};
+  }
 
   /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
   virtual void session_opened(const SessionForm& form) = 0;

@@ -175,6 +175,15 @@ class Resumed(DurableJobs):
         self.start(self.server)
         self.assertEqual(text_of(self.collect(job)["response"]), "done after 5 steps")
 
+    def test_a_question_that_was_open_is_asked_again_and_answered(self):
+        job = self.job("ask", {"question": "which?"})
+        self.state_is(job, "input_required")
+        self.again(self.server, self.daemon)
+        self.state_is(job, "input_required")
+        self.assertEqual(self.collect(job)["question"]["params"]["message"], "which?")
+        self.result_of("answer", {"job": job, "result": {"action": "decline"}})
+        self.assertEqual(json.loads(text_of(self.collect(job)["response"])), {"action": "decline"})
+
     def test_after_an_orderly_end_too(self):
         job = self.job("slow", {"steps": 20, "delayMs": 100})
         eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")

@@ -34,6 +34,9 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   std::string_view last_event_of(UpstreamId id) const override {
     return speaks_sse() ? std::string_view() : http_.last_event_of(id);
   }
+  std::string_view event_before(UpstreamId id) const override {
+    return speaks_sse() ? std::string_view() : http_.event_before(id);
+  }
   void session_opened(const SessionForm& form) override;
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;

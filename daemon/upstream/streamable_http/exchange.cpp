@@ -48,6 +48,7 @@ void Exchange::start() {
   }
   parser_ = std::make_unique<SseParser>(context_.options().max_frame);
   parser_->set_last_event_id(message_.resumes_after);
+  last_event_ = message_.resumes_after;
   begin_get();
 }
 
@@ -189,18 +190,19 @@ void Exchange::forget_body() {
   std::string().swap(message_.body);
 }
 
-void Exchange::add_message(std::string message) {
+void Exchange::add_message(std::string message, std::string event_before) {
   make_single_line(message);
   ending_.something_came = true;
-  messages_.push_back(std::move(message));
+  messages_.push_back({std::move(message), std::move(event_before)});
 }
 
 void Exchange::on_event(std::string, std::string data) {
+  std::string before = std::exchange(last_event_, parser_->last_event_id());
   const bool is_news =
       continuation_.is_news(parser_->event_had_id() ? &parser_->last_event_id() : nullptr);
   if (!is_news || data.empty() || data == "{}") return;
   forget_body();
-  add_message(std::move(data));
+  add_message(std::move(data), std::move(before));
 }
 
 void Exchange::on_retry(std::chrono::milliseconds delay) { continuation_.set_retry(delay); }
@@ -223,9 +225,10 @@ void Exchange::transfer_progressed(bool done, int result) {
 
 std::optional<std::string> Exchange::next_message() {
   if (messages_.empty()) return std::nullopt;
-  std::string message = std::move(messages_.front());
+  StreamMessage message = std::move(messages_.front());
   messages_.pop_front();
-  return message;
+  event_before_ = std::move(message.event_before);
+  return std::move(message.text);
 }
 
 }  // namespace bridge

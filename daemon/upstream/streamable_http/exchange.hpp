@@ -96,6 +96,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   /// The event behind which its stream can be resumed; empty: it cannot, or not all that came was
   /// taken.
   std::string_view last_event() const;
+  /// The event before the one in which the message came that was taken last; empty: none.
+  std::string_view event_before() const { return event_before_; }
   const ResponseHead& head() const { return transfer_.head(); }
   bool opens_session() const { return message_.opens_session; }
   /// Of the token it was sent with (AccessToken::generation).
@@ -106,6 +108,10 @@ class Exchange final : private TransferReceiver, private SseSink {
   }
 
  private:
+  struct StreamMessage {
+    std::string text;
+    std::string event_before;  ///< the id of the event before its own
+  };
   enum class Phase : std::uint8_t {
     posting,              ///< the POST is under way, its answer has not begun
     answering,            ///< the answer comes
@@ -124,7 +130,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool has_left() const;
   bool is_unusable_session() const;
   void forget_body();
-  void add_message(std::string message);
+  void add_message(std::string message, std::string event_before = {});
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;
@@ -168,7 +174,9 @@ class Exchange final : private TransferReceiver, private SseSink {
 
   std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream
   Continuation continuation_;
-  std::deque<std::string> messages_;
+  std::deque<StreamMessage> messages_;
+  std::string last_event_;    ///< that was parsed; empty: none
+  std::string event_before_;  ///< the message that was taken last
   std::optional<Failure> failed_in_callback_;
   Ending ending_;
   ByteBudget::Share share_;

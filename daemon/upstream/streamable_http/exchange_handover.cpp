@@ -44,6 +44,7 @@ void Exchange::go_on_with(KeptMessage kept) {
     return;
   }
   parser_ = std::make_unique<SseParser>(context_.options().max_frame);
+  last_event_ = kept.event_id;
   parser_->set_last_event_id(std::move(kept.event_id));
   continuation_.go_on_with(kept.seen,
                            std::chrono::milliseconds(static_cast<std::int64_t>(kept.retry)));

@@ -116,6 +116,11 @@ std::string_view HttpUpstream::last_event_of(UpstreamId id) const {
   return exchange != nullptr ? exchange->last_event() : std::string_view();
 }
 
+std::string_view HttpUpstream::event_before(UpstreamId id) const {
+  const Exchange* const exchange = exchanges_.find(id);
+  return exchange != nullptr ? exchange->event_before() : std::string_view();
+}
+
 void HttpUpstream::session_over() {
   context_.forget_session();
   exchanges_.change_all([](Exchange& exchange) { exchange.session_over(); });

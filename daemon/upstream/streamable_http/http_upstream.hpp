@@ -31,6 +31,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void pause(UpstreamId id, bool paused) override;
   void lift_deadline(UpstreamId id) override;
   std::string_view last_event_of(UpstreamId id) const override;
+  std::string_view event_before(UpstreamId id) const override;
   void session_opened(const SessionForm& form) override;
   std::optional<SessionPlace> place() const override;
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
