@@ -105,7 +105,7 @@ bool DurableState::read_file(const std::string& name, bool may_go_on) {
     FieldWriter fields;
     fields.number(static_cast<std::uint64_t>(std::time(nullptr)));
     log_.append(record::opened, fields.bytes());
-    log_.write();
+    log_.write_now();  // written anew it would be without what is not restored yet
   }
   goes_on_ = log_.is_durable();
   if (goes_on_) instance_ = kept_.instance.empty() ? instance_ : kept_.instance;

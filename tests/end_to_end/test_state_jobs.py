@@ -89,6 +89,17 @@ class Ended(DurableJobs):
         self.assertIn(kept, listed)
         self.assertEqual(text_of(self.collect(job)["response"]), "59" + "x" * 100_000)
 
+    def test_a_large_state_is_there_after_the_second_crash_too(self):
+        server, daemon = self.begin()
+        self.gather(server, *["x" * 60_000 for _ in range(20)])
+        job = self.job("echo", {"message": "y" * 600_000})
+        self.collect(job)
+        for _ in range(2):
+            daemon = self.again(server, daemon)
+            self.submit("echo", {"message": "z"})
+            self.untaken(20)
+        self.assertEqual(text_of(self.collect(job)["response"]), "y" * 600_000)
+
 
 class NotEnded(DurableJobs):
     def test_one_that_was_never_started_is_started(self):
