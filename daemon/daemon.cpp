@@ -109,6 +109,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   session_.set_events(router_);
   router_.set_control(control_);
   control_.set_tools(tools_);
+  control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   router_.set_orphan_keeper(jobs_);
   feed_.add_readers(clients_);
   if (options_.face.address) {

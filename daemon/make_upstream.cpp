@@ -1,5 +1,6 @@
 #include "make_upstream.hpp"
 
+#include "login/make_token_source.hpp"
 #include "upstream/http_sse/sse_upstream.hpp"
 #include "upstream/stdio/child_upstream.hpp"
 
@@ -11,6 +12,11 @@ std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& 
     return std::make_unique<ChildUpstream>(loop, options.child, budget, log);
   return std::make_unique<SseUpstream>(loop, options.http, options.auth, budget, log,
                                        options.kind == UpstreamKind::sse);
+}
+
+std::string why_no_login(const UpstreamOptions& options) {
+  return options.kind == UpstreamKind::child ? "the upstream is a local process"
+                                             : why_no_login(options.auth);
 }
 
 void warn_about_upstream(const UpstreamOptions& options, Log& log) {

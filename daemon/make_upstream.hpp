@@ -15,6 +15,9 @@ namespace bridge {
 std::unique_ptr<Upstream> make_upstream(EventLoop& loop, const UpstreamOptions& options,
                                         ByteBudget& budget, Log& log);
 
+/// Why nobody can log in at the upstream; empty if somebody can.
+std::string why_no_login(const UpstreamOptions& options);
+
 /// Says once, at the start, what of the way to the upstream is not safe.
 void warn_about_upstream(const UpstreamOptions& options, Log& log);
 

@@ -37,6 +37,8 @@ enum class Verb {
   log_level,
   complete,
   agent_help,
+  login,
+  logout,
   help,
   version,
 };
@@ -72,6 +74,9 @@ struct Options {
   bool any = false;
   bool decline = false;
   bool cancel = false;
+
+  bool device = false;
+  bool open = false;
 
   bool ready = false;
   bool metrics = false;

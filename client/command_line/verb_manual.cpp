@@ -44,6 +44,8 @@ constexpr Example log_level_examples[] = {"mcp-nc log-level warning"};
 constexpr Example complete_examples[] = {"mcp-nc complete prompt greet name A",
                                          "mcp-nc complete resource 'demo://{id}' id 1"};
 constexpr Example agent_help_examples[] = {"mcp-nc agent-help >>AGENTS.md"};
+constexpr Example login_examples[] = {"mcp-nc login", "mcp-nc login --device"};
+constexpr Example logout_examples[] = {"mcp-nc logout"};
 constexpr Example help_examples[] = {"mcp-nc help call"};
 constexpr Example version_examples[] = {"mcp-nc version"};
 
@@ -98,6 +100,13 @@ constexpr VerbManual manuals[] = {
      "Under 1,500 tokens: what is connected, the commands, output, exit status, long calls and "
      "questions. What the server says of itself is cut and marked as its words.",
      agent_help_examples},
+    {"login",
+     "Shows the address to be opened in a browser, on stdout, and waits until the login is over. The "
+     "address at which the browser ends may be pasted. An interrupt ends the waiting, not the "
+     "login. Exit status 1 if it is refused, 124 if nobody completes it in time.",
+     login_examples},
+    {"logout", "Exit status 1 if the server could not be told; it is forgotten all the same.",
+     logout_examples},
     {"help", "All of it is in the man page, mcp-nc(1).", help_examples},
     {"version", "", version_examples},
 };

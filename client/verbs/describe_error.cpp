@@ -54,7 +54,11 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
     }
   }
   if (kind == "job") text += "; mcp-nc jobs lists those there are";
-  if (kind == "auth") text += "; the daemon's token is what the server judges, not yours";
+  if (const std::string_view login = data.string("login"); !login.empty()) {
+    text += fmt::format("; log in by: {}", login);
+  } else if (kind == "auth") {
+    text += "; the daemon's token is what the server judges, not yours";
+  }
   return text;
 }
 

@@ -45,8 +45,8 @@ std::string Dialogue::send(std::string_view method, std::string_view params) {
   return id;
 }
 
-Answer Dialogue::await(const Ids& ids, Deadline until) {
-  Answer answer = *wait(until, ids);
+Answer Dialogue::await(const Ids& ids, Deadline until, int also) {
+  Answer answer = *wait(until, ids, also);
   console_.clear_transient();
   return answer;
 }

@@ -63,8 +63,8 @@ class Dialogue {
   std::string send(std::string_view method, std::string_view params);
 
   /// The first answer to one of these requests or questions (their ids). Ended by the moment or by
-  /// a signal, nobody is told.
-  Answer await(const std::vector<std::string>& ids, Deadline until);
+  /// a signal, nobody is told. It is woken when `also` becomes readable, a descriptor or -1.
+  Answer await(const std::vector<std::string>& ids, Deadline until, int also = -1);
 
   bool can_ask() const { return console_.input_is_terminal() && console_.error_is_terminal(); }
 

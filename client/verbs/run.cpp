@@ -43,6 +43,8 @@ bool keeps_notifications(const Options& options) {
     case Verb::subscribe:
     case Verb::unsubscribe:
     case Verb::log_level:
+    case Verb::login:
+    case Verb::logout:
     case Verb::status: return true;
     case Verb::call: return options.keep || is_job(options);
     default: return options.keep;
@@ -80,6 +82,8 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& pr
     case Verb::unsubscribe: return unsubscribe(dialogue, options);
     case Verb::log_level: return set_log_level(dialogue, options);
     case Verb::complete: return complete(dialogue, options, params);
+    case Verb::login: return log_in(dialogue, options);
+    case Verb::logout: return log_out(dialogue, options);
     case Verb::agent_help: return show_agent_help(dialogue, options);
     default: return ExitCode::usage;
   }

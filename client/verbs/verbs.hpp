@@ -47,6 +47,10 @@ ExitCode complete(Dialogue& dialogue, const Options& options, const std::string&
 /// Also where the server cannot be reached; then it says so.
 ExitCode show_agent_help(Dialogue& dialogue, const Options& options);
 
+ExitCode log_in(Dialogue& dialogue, const Options& options);
+/// ExitCode::answered_error if the server could not be told.
+ExitCode log_out(Dialogue& dialogue, const Options& options);
+
 ExitCode show_status(Dialogue& dialogue, const Options& options);
 
 }  // namespace client

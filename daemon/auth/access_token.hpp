@@ -46,6 +46,8 @@ class AccessToken {
   bool refused(int generation, const TokenChallenge& challenge);
   /// SIGHUP.
   void reload() { source_->reload(); }
+  /// Null if no person can log in.
+  Login* login() const { return source_->login(); }
 
   /// Every secret that may be in what the upstream says.
   std::vector<std::string> secrets() const;

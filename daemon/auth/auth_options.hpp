@@ -3,30 +3,46 @@
 #include <sys/resource.h>
 
 #include <chrono>
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "auth/token_source.hpp"
-#include "event/event_loop.hpp"
-
 namespace bridge {
 
-class CurlLoop;
-class Log;
-struct HttpOptions;
-
-/// OAuth 2.1 client credentials; set if client_id is.
-struct OAuthOptions {
-  std::string client_id;
-  std::string client_secret_file;  ///< one of these two
-  std::string private_key_file;    ///< PEM, P-256 or RSA: private_key_jwt
-  std::string token_url;           ///< empty: discovered
-  std::string scope;               ///< empty: what the server asks for
+/// How tokens are got by OAuth 2.1.
+enum class OAuthGrant : std::uint8_t {
+  automatic,  ///< with a secret or a key client credentials, else by a person
+  authorization_code,
+  device,
+  client_credentials,
 };
 
-/// Where the bearer token comes from: the first of token_command, token_file, OAuth and
-/// static_token that is set.
+/// OAuth 2.1: client credentials, or a login by a person.
+struct OAuthOptions {
+  std::string client_id;
+  std::string client_secret_file;  ///< for client credentials one of these two
+  std::string private_key_file;    ///< PEM, P-256 or RSA: private_key_jwt
+  std::string token_url;           ///< of client credentials; empty: discovered
+  std::string scope;               ///< empty: what the server asks for
+  OAuthGrant grant = OAuthGrant::automatic;
+
+  // Of a login.
+  std::string client_metadata_url;                                 ///< empty: none
+  std::string redirect = "127.0.0.1:0";                            ///< where the browser comes back
+  bool assume_pkce = false;                                        ///< of servers that do not say
+  std::string token_store;                                         ///< empty: in memory
+  std::chrono::milliseconds idle_refresh{std::chrono::hours(24)};  ///< 0: never
+  std::chrono::milliseconds login_wait{0};  ///< how long a message waits for a login
+
+  bool uses_client_credentials() const {
+    if (grant != OAuthGrant::automatic) return grant == OAuthGrant::client_credentials;
+    return !client_secret_file.empty() || !private_key_file.empty() || !token_url.empty();
+  }
+};
+
+/// Where the bearer token comes from: the first of token_command, token_file, OAuth client
+/// credentials, static_token that is set; else a login, when the server wants one. A login that is
+/// asked for by `grant` goes before static_token.
 struct AuthOptions {
   std::string static_token;   ///< MCP_SERVER_TOKEN; empty: no Authorization header
   std::string token_file;     ///< --token-file
@@ -35,19 +51,10 @@ struct AuthOptions {
   OAuthOptions oauth;
   std::optional<rlimit> descriptors{};  ///< the limit that --token-command runs with; none: ours
 
-  bool uses_oauth() const { return !oauth.client_id.empty(); }
+  bool uses_oauth() const { return oauth.uses_client_credentials(); }
+  bool asks_for_login() const {
+    return !uses_oauth() && (oauth.grant != OAuthGrant::automatic || !oauth.client_id.empty());
+  }
 };
-
-/// What is wrong with them, as one clear line, or an empty string: a file that is set but cannot be
-/// read, a key of another kind, OAuth without a way to authenticate, a token URL that would send
-/// the secret in the clear. Reads the files and runs nothing; for the start and --check.
-std::string fault_of(const AuthOptions& options);
-
-/// `http` is the upstream: its URL is what tokens are asked for, its TLS and proxy settings count
-/// for token requests too. The loop's thread only. What is given by reference outlives the source,
-/// except for the options, which are copied.
-std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
-                                               const AuthOptions& options, const HttpOptions& http,
-                                               Log& log);
 
 }  // namespace bridge

@@ -113,6 +113,7 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
   found_.issuer = metadata->issuer;
   found_.token_endpoint = metadata->token_endpoint;
   found_.secret_in_body = wants_secret_in_body(*metadata);
+  found_.metadata = *metadata;
   is_found_ = true;
   return true;
 }

@@ -17,7 +17,8 @@ struct AuthorizationServer {
   std::string token_endpoint;
   bool secret_in_body = false;
   std::string resource;
-  std::string scope;  ///< of scopes_supported; may be empty
+  std::string scope;          ///< of scopes_supported; may be empty
+  ServerMetadata metadata{};  ///< all that the server says; its endpoints are not checked but one
 };
 
 /// Finds the authorization server of a resource: its metadata (RFC 9728) at the announced place or

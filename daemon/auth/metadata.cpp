@@ -26,11 +26,11 @@ std::vector<std::string> find_strings(std::string_view object, std::string_view 
   return strings;
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& one) {
+}  // namespace
+
+bool is_named(const std::vector<std::string>& list, std::string_view one) {
   return std::find(list.begin(), list.end(), one) != list.end();
 }
-
-}  // namespace
 
 bool is_json_object(const std::string& text) {
   JsonScanner scanner(text);
@@ -50,14 +50,29 @@ std::optional<ResourceMetadata> read_resource_metadata(const std::string& text) 
 
 std::optional<ServerMetadata> read_server_metadata(const std::string& text) {
   if (!is_json_object(text)) return std::nullopt;
-  return ServerMetadata{find_string(text, "issuer").value_or(std::string()),
-                        find_string(text, "token_endpoint").value_or(std::string()),
-                        find_strings(text, "token_endpoint_auth_methods_supported")};
+  const auto member = [&text](std::string_view name) {
+    return find_string(text, name).value_or(std::string());
+  };
+  ServerMetadata server;
+  server.issuer = member("issuer");
+  server.token_endpoint = member("token_endpoint");
+  server.token_endpoint_auth_methods = find_strings(text, "token_endpoint_auth_methods_supported");
+  server.authorization_endpoint = member("authorization_endpoint");
+  server.registration_endpoint = member("registration_endpoint");
+  server.device_authorization_endpoint = member("device_authorization_endpoint");
+  server.revocation_endpoint = member("revocation_endpoint");
+  server.code_challenge_methods = find_strings(text, "code_challenge_methods_supported");
+  server.scopes_supported = find_strings(text, "scopes_supported");
+  server.answers_name_issuer =
+      find_member(text, "authorization_response_iss_parameter_supported") == "true";
+  server.takes_metadata_documents =
+      find_member(text, "client_id_metadata_document_supported") == "true";
+  return server;
 }
 
 bool wants_secret_in_body(const ServerMetadata& server) {
-  return contains(server.token_endpoint_auth_methods, "client_secret_post") &&
-         !contains(server.token_endpoint_auth_methods, "client_secret_basic");
+  return is_named(server.token_endpoint_auth_methods, "client_secret_post") &&
+         !is_named(server.token_endpoint_auth_methods, "client_secret_basic");
 }
 
 }  // namespace bridge

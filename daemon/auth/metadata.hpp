@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bridge {
@@ -18,6 +19,16 @@ struct ServerMetadata {
   std::string issuer;
   std::string token_endpoint;
   std::vector<std::string> token_endpoint_auth_methods;  ///< empty: not said
+
+  // Of a server at which a person logs in; empty: there is none, or it is not said.
+  std::string authorization_endpoint{};
+  std::string registration_endpoint{};          ///< RFC 7591
+  std::string device_authorization_endpoint{};  ///< RFC 8628
+  std::string revocation_endpoint{};            ///< RFC 7009
+  std::vector<std::string> code_challenge_methods{};
+  std::vector<std::string> scopes_supported{};
+  bool answers_name_issuer = false;       ///< RFC 9207
+  bool takes_metadata_documents = false;  ///< a client id may be the URL of the client's metadata
 };
 
 /// Nothing if the text is no JSON object. Members that are missing or of another type are empty; of
@@ -28,6 +39,9 @@ std::optional<ServerMetadata> read_server_metadata(const std::string& text);
 /// Whether client_secret_post is to be used: only if the server takes it and not Basic, which is
 /// what it takes if it says nothing.
 bool wants_secret_in_body(const ServerMetadata& server);
+
+/// Whether it is one of those that a document names.
+bool is_named(const std::vector<std::string>& list, std::string_view one);
 
 /// Whether all of it is one JSON object.
 bool is_json_object(const std::string& text);

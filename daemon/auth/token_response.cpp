@@ -6,6 +6,7 @@
 
 #include "auth/metadata.hpp"
 #include "base/secret_file.hpp"
+#include "text/header_text.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -35,7 +36,8 @@ TokenRefusal refusal_of(int status, const std::string& body) {
   const std::string error = find_string(body, "error").value_or(std::string());
   const std::string description = find_string(body, "error_description").value_or(std::string());
   return {fmt::format("HTTP {}{}{}{}{}", status, error.empty() ? "" : ": ", error,
-                      description.empty() ? "" : ": ", description)};
+                      description.empty() ? "" : ": ", description),
+          error};
 }
 
 }  // namespace
@@ -44,11 +46,15 @@ std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std
   if (status != 200) return refusal_of(status, body);
   if (!is_json_object(body)) return TokenRefusal{"the answer is no JSON object"};
   if (find_member(body, "error")) return refusal_of(status, body);
-  TokenGrant grant{find_string(body, "access_token").value_or(std::string()), seconds_of(body)};
+  TokenGrant grant{find_string(body, "access_token").value_or(std::string()), seconds_of(body),
+                   find_string(body, "refresh_token").value_or(std::string()),
+                   find_string(body, "scope").value_or(std::string())};
   if (grant.token.empty()) return TokenRefusal{"there is no access_token in the answer"};
   if (!is_token(grant.token)) {
     return TokenRefusal{"the access_token cannot stand in a header"};
   }
+  if (!grant.refresh_token.empty() && !is_token(grant.refresh_token)) grant.refresh_token.clear();
+  if (!fits_header(grant.scope, header_limit::scope, Blanks::inside)) grant.scope.clear();
   if (!is_bearer(find_string(body, "token_type").value_or("bearer"))) {
     return TokenRefusal{"the token_type is not Bearer"};
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "auth/login.hpp"
 #include "base/failure.hpp"
 
 namespace bridge {
@@ -45,6 +46,9 @@ class TokenSource {
 
   /// Every secret it holds, for redacting them in what is shown.
   virtual std::vector<std::string> secrets() const = 0;
+
+  /// For a source that a person logs in to; null for the others.
+  virtual Login* login() { return nullptr; }
 };
 
 }  // namespace bridge

@@ -45,6 +45,7 @@ struct Failure {
   std::optional<std::chrono::milliseconds> retry_after;
   std::string www_authenticate;
   std::string authorization_server;  ///< `Mcp-Auth-Server`
+  std::string login;  ///< the command with which a person logs in, where that would help
   /// The upstream's own JSON-RPC error object; then that is the answer, byte for byte.
   std::string error_object;
   /// The upstream's error object where the bridge's own error says more (401, 403):

@@ -61,6 +61,8 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
 void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   if (request.method == "bridge/tool" && tools_ != nullptr) {
     tools_->answer(request, std::move(reply));
+  } else if (LoginMethods::has(request.method)) {
+    logins_.answer(request, asker, std::move(reply));
   } else if (JobMethods::has(request.method)) {
     job_methods_.answer(request, asker, std::move(reply));
   } else {
@@ -82,7 +84,7 @@ std::string ControlMethods::response_to(const Frame& request) const {
   return error_reply(
       id, json_rpc::method_not_found,
       "Method not found: the bridge knows bridge/status, bridge/notifications, bridge/metrics, "
-      "bridge/tool, and of jobs bridge/submit, bridge/collect, bridge/answer, bridge/jobs, "
+      "bridge/tool, bridge/login, bridge/logout, and of jobs bridge/submit, bridge/collect, bridge/answer, bridge/jobs, "
       "bridge/cancel and bridge/forget");
 }
 
@@ -110,14 +112,14 @@ std::string ControlMethods::upstream_status() const {
   const ServerDescription* server = session_.server();
   const auto opened = session_.record().opened_at;
   return fmt::format(
-      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"}})",
+      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"{}}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
       session_.is_ready(), server != nullptr ? quote(bridge::name_of(server->era())) : "null",
       server != nullptr ? quote(server->protocol_version()) : "null",
       server != nullptr ? server->server_info() : "null",
       opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
       session_.counts().reopened, session_.counts().reconnects,
-      name_of(session_.record().server_stream));
+      name_of(session_.record().server_stream), logins_.status());
 }
 
 std::string ControlMethods::ring_status() const {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "control/login_methods.hpp"
 #include "control/tool_lookup.hpp"
 #include "jobs/job_methods.hpp"
 #include "router/control.hpp"
@@ -31,6 +32,10 @@ class ControlMethods final : public Control {
   /// What is told of the state; without it there is none.
   void set_state_report(std::function<StateReport()> report) { state_report_ = std::move(report); }
 
+  /// Who answers bridge/login: null if nobody can log in, and then why.
+  void set_login(Login* login, std::string why_not) {
+    logins_.set_login(login, std::move(why_not));
+  }
   /// Who answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
@@ -67,6 +72,7 @@ class ControlMethods final : public Control {
   JobMethods job_methods_;
   std::function<std::string()> metrics_;
   ToolLookup* tools_ = nullptr;
+  LoginMethods logins_;
   std::function<StateReport()> state_report_;
   std::string instance_;
   std::chrono::steady_clock::time_point started_;

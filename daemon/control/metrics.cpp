@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "auth/login.hpp"
 #include "control/exposition.hpp"
 #include "process/process_usage.hpp"
 
@@ -95,8 +96,32 @@ void Metrics::add_upstream(Exposition& out) const {
               counts.token_refreshes);
   out.counter("mcp_bridge_token_failures_total", "Times no bearer token could be had.",
               counts.token_failures);
+  add_login(out);
   out.counter("mcp_bridge_child_restarts_total", "Times the upstream's process was started again.",
               counts.child_restarts);
+}
+
+void Metrics::add_login(Exposition& out) const {
+  const Login* const login = upstream_.login();
+  if (login == nullptr) return;
+  const LoginStatus status = login->login_status();
+  const LoginCounts counts = login->login_counts();
+  out.family(MetricKind::gauge, "mcp_bridge_login_state",
+             "1 for the state the login of a person is in, 0 for the others.");
+  for (const LoginState state :
+       {LoginState::none, LoginState::needed, LoginState::pending, LoginState::ok})
+    out.sample(status.state == state ? 1 : 0, {{"state", std::string(name_of(state))}});
+  if (status.expires_in) {
+    out.gauge("mcp_bridge_login_expires_seconds", "How long the login's token is still good.",
+              std::chrono::duration<double>(*status.expires_in).count());
+  }
+  out.family(MetricKind::counter, "mcp_bridge_logins_total", "Logins that have ended.");
+  out.sample(static_cast<double>(counts.logins), {{"outcome", "ok"}});
+  out.sample(static_cast<double>(counts.failed_logins), {{"outcome", "failed"}});
+  out.family(MetricKind::counter, "mcp_bridge_login_refreshes_total",
+             "Refreshes of a login's token that have ended.");
+  out.sample(static_cast<double>(counts.refreshes), {{"outcome", "ok"}});
+  out.sample(static_cast<double>(counts.failed_refreshes), {{"outcome", "failed"}});
 }
 
 void Metrics::add_session(Exposition& out) const {

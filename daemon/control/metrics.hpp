@@ -40,6 +40,7 @@ class Metrics {
  private:
   void add_process(Exposition& out) const;
   void add_upstream(Exposition& out) const;
+  void add_login(Exposition& out) const;
   void add_session(Exposition& out) const;
   void add_clients_of_all(Exposition& out) const;
   void add_requests(Exposition& out) const;

@@ -38,6 +38,7 @@ std::string error_reply(std::string_view raw_id, const Failure& failure) {
   if (!failure.authorization_server.empty()) {
     fmt::format_to(out, R"(,"mcpAuthServer":{})", quote(failure.authorization_server));
   }
+  if (!failure.login.empty()) fmt::format_to(out, R"(,"login":{})", quote(failure.login));
   if (!failure.upstream_error.empty()) reply += ",\"upstream\":" + failure.upstream_error;
   reply += "}}}";
   return reply;

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "http/client/ca_store.hpp"
 #include "http/client/trust_files.hpp"
+#include "login/make_token_source.hpp"
 #include "options/header_line.hpp"
 #include "options/option_builder.hpp"
 #include "options/options_file.hpp"
@@ -58,6 +59,13 @@ std::string source_of_url(const RawOptions& raw) {
   return "--options-file " + printable(raw.options_file);
 }
 
+OAuthGrant grant_of(const std::string& given) {
+  if (given == "authorization_code") return OAuthGrant::authorization_code;
+  if (given == "device") return OAuthGrant::device;
+  if (given == "client_credentials") return OAuthGrant::client_credentials;
+  wrong_value("--oauth-grant", given, "authorization_code, device or client_credentials");
+}
+
 }  // namespace
 
 void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw) {
@@ -95,7 +103,7 @@ void add_trust_options(OptionBuilder& build, Options& options) {
   build.text("--token-file", auth.token_file, "FILE",
              "A file with the bearer token; read again when it changes");
   build.text("--oauth-client-id", auth.oauth.client_id, "ID",
-             "OAuth 2.1 client credentials: the client");
+             "OAuth 2.1: the client; for a login else it is registered");
   build.text("--oauth-client-secret-file", auth.oauth.client_secret_file, "FILE", "Its secret");
   build.text("--oauth-private-key", auth.oauth.private_key_file, "FILE",
              "Or its private key (PEM, P-256 or RSA), for private_key_jwt");
@@ -103,6 +111,22 @@ void add_trust_options(OptionBuilder& build, Options& options) {
              "The token endpoint; else it is discovered");
   build.text("--oauth-scope", auth.oauth.scope, "SCOPE",
              "The scope asked for; else what the server names");
+  build.parsed("--oauth-grant", "GRANT", "",
+               "authorization_code, device or client_credentials; else the last with a secret or "
+               "key, or a person logs in",
+               [&auth](const std::string& given) { auth.oauth.grant = grant_of(given); });
+  build.text("--oauth-client-metadata-url", auth.oauth.client_metadata_url, "URL",
+             "The client's metadata document, where the server takes one as client id");
+  build.text("--oauth-redirect", auth.oauth.redirect, "HOST:PORT",
+             "Where the browser comes back at the end of a login");
+  build.flag("oauth-assume-pkce", auth.oauth.assume_pkce,
+             "Log in at a server that does not say whether it supports PKCE");
+  build.text("--token-store", auth.oauth.token_store, "FILE",
+             "Keeps logins; else tokens.json in --state-dir, else they are in memory");
+  build.duration("--oauth-idle-refresh", auth.oauth.idle_refresh,
+                 "How often a login that nobody uses is refreshed; 0: never");
+  build.duration("--login-wait", auth.oauth.login_wait,
+                 "How long requests wait for a person who has to log in");
   build.text("--ca-file", http.ca_file, "FILE",
              "Trust these certificate authorities (PEM) instead of the system's");
   build.text("--client-cert", http.client_certificate, "FILE", "A client certificate (PEM)");
@@ -143,10 +167,12 @@ void resolve_upstream_options(Options& options, RawOptions& raw,
         "no upstream: set MCP_SERVER_URL or --url to the MCP server's address, or name a command behind --");
   }
   const bool has_token = !auth.token_command.empty() || !auth.token_file.empty() ||
-                         auth.uses_oauth() || !auth.static_token.empty();
+                         auth.uses_oauth() || auth.asks_for_login() || !auth.static_token.empty();
   if (!has_token) auth.token_file = credential_file("token");
   const std::string auth_fault = fault_of(auth);
   if (!auth_fault.empty()) throw StartError(exit_code::configuration, auth_fault);
+  if (auth.oauth.token_store.empty() && !options.state.folder.empty())
+    auth.oauth.token_store = options.state.folder + "/tokens.json";
   http.system_ca_file = find_ca_file();
   http.trust = trust_files(http);
   http.max_frame = options.clients.max_frame;

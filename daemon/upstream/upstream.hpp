@@ -16,6 +16,7 @@
 
 namespace bridge {
 
+class Login;
 struct UpstreamOptions;
 
 enum class OutgoingKind : std::uint8_t { request, notification, response };
@@ -209,6 +210,8 @@ class Upstream {
   virtual std::string_view kind() const = 0;    ///< for the status: "http", "stdio"
   virtual std::string_view target() const = 0;  ///< where, without anything secret
   virtual UpstreamCounts counts() const { return {}; }
+  /// Null if no person can log in there.
+  virtual Login* login() const { return nullptr; }
 };
 
 }  // namespace bridge

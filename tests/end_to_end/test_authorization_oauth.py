@@ -323,7 +323,7 @@ class Start(OAuthCase):
 
     def test_what_is_missing_or_wrong_is_78(self):
         secret = self.write("secret", SECRET)
-        self.assertIn("--oauth-private-key", self.refused("--oauth-client-id", "me"))
+        self.assertIn("--oauth-private-key", self.refused("--oauth-grant", "client_credentials", "--oauth-client-id", "me"))
         self.assertIn("--oauth-client-id", self.refused("--oauth-client-secret-file", secret))
         self.assertIn("nowhere", self.refused("--oauth-client-id", "me", "--oauth-client-secret-file", "nowhere"))
         self.assertNotIn(SECRET, self.refused("--oauth-client-id", "me", "--oauth-private-key", secret))

@@ -30,12 +30,14 @@ HttpOptions options_for(const HttpOptions& upstream, const std::string& url) {
 }  // namespace
 
 SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
-                           const std::string* form, const std::string& authorization, Done done)
+                           const std::string* form, const std::string& authorization, Done done,
+                           const char* form_type)
     : done_(std::move(done)), transfer_(curl, *this) {
   HeaderList headers;
   append_header(headers, "Accept: application/json");
   append_header(headers, "User-Agent: mcp-session-bridge/" MCP_BRIDGE_VERSION);
   append_header(headers, "Expect:");
+  if (form != nullptr) append_header(headers, std::string("Content-Type: ") + form_type);
   if (!authorization.empty()) append_header(headers, "Authorization: " + authorization);
   CURL* const h = transfer_.prepare(CurlHandle(curl_easy_init(), CurlCleanup{upstream.trust}),
                                     std::move(headers));
@@ -71,6 +73,9 @@ void SmallRequest::transfer_progressed(bool done, int result) {
   SmallAnswer answer;
   answer.status = transfer_.head().status;
   answer.body = transfer_.body();
+  curl_off_t sent_at = 0;
+  curl_easy_getinfo(transfer_.handle(), CURLINFO_PRETRANSFER_TIME_T, &sent_at);
+  answer.was_sent = result == CURLE_OK || sent_at > 0;
   if (too_large_) {
     answer.fault = fmt::format("the answer is over {} KiB", small_answer_size >> 10);
   } else if (result != CURLE_OK) {

@@ -12,7 +12,8 @@ struct HttpOptions;
 struct SmallAnswer {
   int status = 0;
   std::string body;
-  std::string fault;  ///< why there is none; nothing secret in it
+  std::string fault;     ///< why there is none; nothing secret in it
+  bool was_sent = true;  ///< the peer may have got the request
 };
 
 /// One HTTP request for a small JSON document: at most 256 KiB and 10 s, no redirects, on a
@@ -25,9 +26,10 @@ class SmallRequest final : private TransferReceiver {
  public:
   using Done = std::function<void(const SmallAnswer&)>;
 
-  /// A GET; with a `form` a POST. `authorization` may be empty.
+  /// A GET; with a `form` a POST of that type. `authorization` may be empty.
   SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
-               const std::string* form, const std::string& authorization, Done done);
+               const std::string* form, const std::string& authorization, Done done,
+               const char* form_type = "application/x-www-form-urlencoded");
   SmallRequest(const SmallRequest&) = delete;
   SmallRequest& operator=(const SmallRequest&) = delete;
 

@@ -58,6 +58,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   std::string_view kind() const override { return mode_ == Mode::sse ? "sse" : "http"; }
   std::string_view target() const override { return http_.target(); }
   UpstreamCounts counts() const override { return http_.counts(); }
+  Login* login() const override { return http_.login(); }
 
  private:
   enum class Mode {

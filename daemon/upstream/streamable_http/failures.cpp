@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "auth/login.hpp"
 #include "auth/metadata.hpp"
 #include "http/html_text.hpp"
 #include "http/sse_parser.hpp"
@@ -224,6 +225,9 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   failure.www_authenticate = printable(context.without_secrets(head.www_authenticate), 1000);
   failure.authorization_server =
       printable(context.without_secrets(head.authorization_server), 1000);
+  const bool asks_for_more = head.www_authenticate.find("insufficient_scope") != std::string::npos;
+  if (context.offers_login() && (head.status == 401 || (head.status == 403 && asks_for_more)))
+    failure.login = login_command;
   std::string message = first_message(head, body);
   make_single_line(message);
   failure.error_object = error_in(std::move(message));

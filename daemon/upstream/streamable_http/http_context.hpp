@@ -40,6 +40,7 @@ class HttpContext {
   /// Whether there is a session with an id, or may be one.
   bool is_stateful() const { return form_.stateful; }
   AccessToken& token() { return token_; }
+  bool offers_login() const { return token_.login() != nullptr; }
   /// What SIGHUP may change: headers, timeouts, what the files of certificates hold.
   void reconfigure(const HttpOptions& options);
   void forget_session();

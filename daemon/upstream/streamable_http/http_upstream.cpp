@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "login/make_token_source.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {

@@ -48,6 +48,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   std::string_view kind() const override { return "http"; }
   std::string_view target() const override { return context_.options().target; }
   UpstreamCounts counts() const override;
+  Login* login() const override { return token_.login(); }
 
   // For HTTP+SSE, which sends its messages through this.
   HttpContext& context() { return context_; }

@@ -1,6 +1,7 @@
+#include "login/make_token_source.hpp"
+
 #include <fmt/format.h>
 
-#include "auth/auth_options.hpp"
 #include "auth/oauth_token.hpp"
 #include "auth/signing_key.hpp"
 #include "auth/static_token.hpp"
@@ -9,6 +10,9 @@
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "http/client/web_url.hpp"
+#include "login/login_token.hpp"
+#include "login/redirect_listener.hpp"
+#include "login/token_store.hpp"
 
 namespace bridge {
 namespace {
@@ -31,7 +35,31 @@ std::string fault_of_key(const std::string& path) {
                         : fmt::format("--oauth-private-key: {}: {}", printable(path), *why);
 }
 
+std::string fault_of_login(const OAuthOptions& options) {
+  if (!options.private_key_file.empty())
+    return "--oauth-private-key is for client credentials, not for a login";
+  if (!options.token_url.empty())
+    return "--oauth-token-url is for client credentials; a login finds its server";
+  if (!RedirectPlace::parse(options.redirect))
+    return "--oauth-redirect: expected HOST:PORT of this machine: 127.0.0.1, [::1] or localhost";
+  if (!options.client_metadata_url.empty()) {
+    const auto url = parse_web_url(options.client_metadata_url);
+    if (!url || url->has_user || url->has_fragment || url->path == "/" || !is_trustworthy(*url))
+      return "--oauth-client-metadata-url: expected https://HOST/PATH";
+  }
+  if (!options.token_store.empty()) {
+    const std::string fault = fault_of_token_store(options.token_store);
+    if (!fault.empty()) return fault;
+  }
+  if (!options.client_secret_file.empty() && options.client_id.empty())
+    return "OAuth needs --oauth-client-id";
+  return options.client_secret_file.empty()
+             ? std::string()
+             : read_secret_file(options.client_secret_file, "--oauth-client-secret-file").fault;
+}
+
 std::string fault_of_oauth(const OAuthOptions& options) {
+  if (options.client_id.empty()) return "OAuth needs --oauth-client-id";
   if (options.client_secret_file.empty() == options.private_key_file.empty()) {
     return "--oauth-client-id needs --oauth-client-secret-file or --oauth-private-key, not both";
   }
@@ -52,11 +80,8 @@ std::string fault_of(const AuthOptions& options) {
   if (!options.token_command.empty()) return {};
   if (!options.token_file.empty()) return fault_of_file(options.token_file);
   if (options.uses_oauth()) return fault_of_oauth(options.oauth);
-  const OAuthOptions& oauth = options.oauth;
-  if (!oauth.client_secret_file.empty() || !oauth.private_key_file.empty() ||
-      !oauth.token_url.empty() || !oauth.scope.empty()) {
-    return "OAuth needs --oauth-client-id";
-  }
+  if (options.asks_for_login() || options.static_token.empty())
+    return fault_of_login(options.oauth);
   if (!options.static_token.empty() && !is_token(options.static_token)) {
     return "MCP_SERVER_TOKEN has a character in it that no token has (a space or a line end?)";
   }
@@ -76,7 +101,20 @@ std::unique_ptr<TokenSource> make_token_source(EventLoop& loop, CurlLoop& curl,
   if (options.uses_oauth()) {
     return std::make_unique<OAuthToken>(loop, curl, options.oauth, http, log);
   }
-  return std::make_unique<StaticToken>(loop, options.static_token);
+  if (!options.static_token.empty() && !options.asks_for_login())
+    return std::make_unique<StaticToken>(loop, options.static_token);
+  return std::make_unique<LoginToken>(loop, curl, options.oauth, http, log);
+}
+
+std::string why_no_login(const AuthOptions& options) {
+  const auto names = [](std::string_view source) {
+    return fmt::format("the token comes from {}: without that the daemon can log in", source);
+  };
+  if (!options.token_command.empty()) return names("--token-command");
+  if (!options.token_file.empty()) return names("--token-file");
+  if (options.uses_oauth()) return names("OAuth client credentials");
+  if (!options.static_token.empty() && !options.asks_for_login()) return names("MCP_SERVER_TOKEN");
+  return {};
 }
 
 }  // namespace bridge

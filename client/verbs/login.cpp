@@ -1,0 +1,175 @@
+// mcp-nc login and logout: what a person does is shown, and waited for.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "json/scan.hpp"
+#include "json/text.hpp"
+#include "json/value.hpp"
+#include "verbs/describe_error.hpp"
+#include "verbs/verbs.hpp"
+
+namespace client {
+namespace {
+
+/// The daemon ends a login after 10 minutes; so long a wait is answered before.
+constexpr std::string_view wait_params = R"({"waitMs":900000})";
+constexpr std::size_t longest_line = 16384;
+
+/// Lines of stdin, as they come. No more is kept than one address has.
+class PastedLines {
+ public:
+  int descriptor() const { return is_over_ ? -1 : STDIN_FILENO; }
+
+  /// What is there now; the whole lines of it.
+  std::vector<std::string> take() {
+    std::array<char, 4096> buffer{};
+    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+    if (count <= 0) {
+      is_over_ = true;  // that cancels nothing
+      return {};
+    }
+    text_.append(buffer.data(), static_cast<std::size_t>(count));
+    std::vector<std::string> lines;
+    for (auto end = text_.find('\n'); end != text_.npos; end = text_.find('\n')) {
+      lines.push_back(text_.substr(0, end));
+      text_.erase(0, end + 1);
+    }
+    if (text_.size() > longest_line) text_.clear();
+    return lines;
+  }
+
+ private:
+  std::string text_;
+  bool is_over_ = false;
+};
+
+void open_in_browser(Console& console, const std::string& url) {
+  std::string program = "xdg-open";
+  std::string address = url;
+  const std::array<char*, 3> arguments = {program.data(), address.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO})
+    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
+  pid_t process = 0;
+  if (posix_spawnp(&process, program.c_str(), &actions, nullptr, arguments.data(), environ) != 0)
+    console.note("there is no xdg-open that could open the address");
+  posix_spawn_file_actions_destroy(&actions);
+}
+
+void show(Dialogue& dialogue, const Options& options, const std::string& offer) {
+  Console& console = dialogue.console();
+  if (options.json) {
+    console.print(offer + "\n");
+    return;
+  }
+  const auto said = json::parse(offer);
+  if (!said) return;
+  const std::string url(said->string("url"));
+  if (!url.empty()) {
+    console.note("open this address in a browser:");
+    console.print(url + "\n");
+    console.note(
+        "if the browser runs elsewhere and cannot show its last page, paste that page's address "
+        "here");
+    if (options.open) open_in_browser(console, url);
+  } else {
+    console.note(fmt::format("open {} and type this code:", said->string("verificationUri")));
+    console.print(std::string(said->string("userCode")) + "\n");
+  }
+}
+
+ExitCode report_end(Dialogue& dialogue, const Answer& answer) {
+  const ExitCode code = dialogue.report(answer);
+  switch (answer.outcome) {
+    case Answer::Outcome::interrupted:
+    case Answer::Outcome::timed_out:
+      dialogue.console().note(
+          "the login goes on: mcp-nc login waits for it again, mcp-nc login --cancel ends it");
+      return code;
+    // Whatever the cause is, nobody is logged in.
+    case Answer::Outcome::error:
+      return code == ExitCode::upstream ? ExitCode::answered_error : code;
+    default: return code;
+  }
+}
+
+ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
+  PastedLines pasted;
+  const std::string wait = dialogue.send("bridge/login", wait_params);
+  std::vector<std::string> ids = {wait};
+  for (;;) {
+    const Answer answer = dialogue.await(ids, dialogue.deadline(), pasted.descriptor());
+    if (answer.outcome == Answer::Outcome::woken) {
+      for (const std::string& line : pasted.take()) {
+        if (line.find_first_not_of(" \t\r") == line.npos) continue;
+        ids.push_back(
+            dialogue.send("bridge/login", fmt::format(R"({{"callback":{}}})", json::quote(line))));
+      }
+      continue;
+    }
+    const bool is_of_paste = !answer.id.empty() && answer.id != wait;
+    if (is_of_paste) {
+      std::erase(ids, answer.id);
+      if (answer.outcome == Answer::Outcome::error &&
+          answer.payload.find("it goes on") != std::string::npos)
+        dialogue.console().note(json::string_member(answer.payload, "message"));
+      continue;  // the end itself is told to who waits for it
+    }
+    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, answer);
+    const bool is_ok = json::string_member(answer.payload, "state") == "ok";
+    if (options.json) dialogue.console().print(answer.payload + "\n");
+    if (is_ok) dialogue.console().note("logged in");
+    if (!is_ok) dialogue.console().note("not logged in");
+    return is_ok ? ExitCode::ok : ExitCode::answered_error;
+  }
+}
+
+}  // namespace
+
+ExitCode log_in(Dialogue& dialogue, const Options& options) {
+  if (options.cancel) {
+    const Answer answer = dialogue.ask("bridge/login", R"({"cancel":true})");
+    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, answer);
+    if (options.json) dialogue.console().print(answer.payload + "\n");
+    return ExitCode::ok;
+  }
+  const Answer offer = dialogue.ask("bridge/login", options.device ? R"({"mode":"device"})" : "{}");
+  if (offer.outcome != Answer::Outcome::result) return report_end(dialogue, offer);
+  show(dialogue, options, offer.payload);
+  return wait_for_end(dialogue, options);
+}
+
+ExitCode log_out(Dialogue& dialogue, const Options& options) {
+  const Answer answer = dialogue.ask("bridge/logout", "");
+  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  Console& console = dialogue.console();
+  if (options.json) console.print(answer.payload + "\n");
+  const auto result = json::parse(answer.payload);
+  if (!result) return ExitCode::answered_error;
+  const auto is = [&result](std::string_view name) {
+    const json::Value* const value = result->find(name, json::Value::Kind::boolean);
+    return value != nullptr && value->truth;
+  };
+  const std::string_view fault = result->string("fault");
+  if (!is("loggedIn")) {
+    console.note("nobody was logged in");
+  } else if (is("revoked")) {
+    console.note("logged out; the server has revoked the login");
+  } else if (fault.empty()) {
+    console.note("logged out here; the server offers no revocation");
+  } else {
+    console.note(fmt::format("logged out here; the server was not told: {}", fault));
+    return ExitCode::answered_error;
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace client

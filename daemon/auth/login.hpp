@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/failure.hpp"
+
+namespace bridge {
+
+/// How a login stands (BEHAVIOUR, "Login: state").
+enum class LoginState : std::uint8_t {
+  none,     ///< nobody has asked for one
+  needed,   ///< the upstream wants a person to log in
+  pending,  ///< one is under way
+  ok,
+};
+std::string_view name_of(LoginState state);
+
+/// What may be told of it; nothing secret.
+struct LoginStatus {
+  LoginState state = LoginState::none;
+  std::optional<std::chrono::milliseconds> expires_in{};  ///< of the access token
+  std::string scope{};                                    ///< granted; empty: not known
+  std::string wanted{};     ///< a scope that the upstream has asked for beside it
+  bool is_pending = false;  ///< another login is under way while this one is ok
+};
+
+/// All since the daemon's start.
+struct LoginCounts {
+  std::uint64_t logins = 0;
+  std::uint64_t failed_logins = 0;
+  std::uint64_t refreshes = 0;
+  std::uint64_t failed_refreshes = 0;
+};
+
+enum class LoginMode : std::uint8_t { browser, device };
+
+/// What a person is to do.
+struct LoginOffer {
+  std::string url;               ///< to be opened in a browser; or
+  std::string verification_uri;  ///< to be opened anywhere, and
+  std::string user_code;         ///< to be typed there
+  std::chrono::milliseconds expires_in{};
+};
+
+struct LoginAnswer {
+  LoginStatus status{};
+  std::optional<LoginOffer> offer{};  ///< while one is pending
+  /// Why the login came to nothing, or the call could not be served; nothing secret in it.
+  std::optional<Failure> failure{};
+};
+
+struct LogoutAnswer {
+  bool was_logged_in = false;
+  bool revoked = false;  ///< the server has taken it
+  std::string fault{};   ///< why the server could not be told
+};
+
+/// A login of a person, as the control methods drive it. The loop's thread only; owned by the
+/// upstream. Each `done` is called once, in a turn, at once or later.
+class Login {
+ public:
+  using Done = std::function<void(const LoginAnswer&)>;
+  using LogoutDone = std::function<void(const LogoutAnswer&)>;
+
+  virtual LoginStatus login_status() const = 0;
+  virtual LoginCounts login_counts() const = 0;
+
+  /// Begins one, or joins the one that is pending; answered when there is something to do.
+  virtual void begin_login(std::optional<LoginMode> mode, Done done) = 0;
+  /// The address at which the person's browser has ended. Answered when that login is over; one
+  /// that is no answer to it ends nothing.
+  virtual void complete_login(const std::string& address, Done done) = 0;
+  /// Answered when the pending login is over, or after that time.
+  virtual void wait_for_login(std::chrono::milliseconds time, Done done) = 0;
+  virtual void cancel_login(Done done) = 0;
+  /// Forgets at once; answered when the server was told, or could not be.
+  virtual void log_out(LogoutDone done) = 0;
+
+ protected:
+  ~Login() = default;
+};
+
+/// What a person types to log in.
+constexpr std::string_view login_command = "mcp-nc login";
+
+}  // namespace bridge

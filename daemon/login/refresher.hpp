@@ -1,0 +1,100 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "auth/login.hpp"
+#include "auth/recent_secrets.hpp"
+#include "auth/shared_fetch.hpp"
+#include "auth/token_life.hpp"
+#include "auth/token_response.hpp"
+#include "event/deadline_timer.hpp"
+#include "login/refresh_step.hpp"
+#include "login/token_endpoint.hpp"
+#include "login/token_store.hpp"
+
+namespace bridge {
+
+class Log;
+
+/// The tokens of a login, and their one refresher (RFC 6749, section 6; BEHAVIOUR, "Login:
+/// refresh").
+///
+/// A refresh is asked for by who needs a token, ahead of expiry by who uses one, and by a timer
+/// once in `idle_refresh`. What the server gives is stored before it is used. Daemons that share a
+/// store refresh one after the other, and the later one takes what the earlier has stored.
+///
+/// The loop's thread only; a part of LoginToken. Memory: the login, the last 8 secrets, one answer.
+class Refresher {
+ public:
+  struct Parts {
+    EventLoop& loop;
+    TokenEndpoint& endpoint;
+    TokenStore& store;
+    Log& log;
+    std::string upstream;                    ///< whose login it is
+    std::chrono::milliseconds idle_refresh;  ///< 0: never
+  };
+
+  explicit Refresher(Parts parts);
+
+  /// What the store has, if that may be another one than ours.
+  void look_into_store();
+  /// A new login: stored, then used.
+  void take(StoredLogin login);
+  /// Gives up what there is, here and in the store; the last one.
+  std::optional<StoredLogin> forget();
+
+  /// Null: there is none.
+  const StoredLogin* login() const { return login_ ? &*login_ : nullptr; }
+  /// The token that is good now; starts a refresh if one is due.
+  std::optional<std::string> token();
+  bool has_good_token() const;
+  bool can_refresh() const;
+  std::optional<std::chrono::milliseconds> expires_in() const;
+  void fetch(TokenSource::Done done) { shared_.join(std::move(done)); }
+  /// Why it cannot be refreshed any more; empty if nothing was tried in vain.
+  const std::string& why_over() const { return why_over_; }
+  /// The upstream has refused this one.
+  void refused(const std::string& token);
+  void forgive() { shared_.forgive(); }
+
+  std::vector<std::string> secrets() const;
+  std::uint64_t refreshes() const { return refreshes_; }
+  std::uint64_t failures() const { return failures_; }
+
+ private:
+  void begin();
+  void lock();
+  void redeem();
+  void answered(const SmallAnswer& answer);
+  void go_on_after(RefreshEnd end, const std::string& reason);
+  void take_grant(const TokenGrant& grant);
+  void adopt(StoredLogin login);
+  void give_up(const std::string& reason);
+  void finish(const TokenAnswer& answer);
+  void set_idle_timer();
+
+  Parts parts_;
+  std::optional<StoredLogin> login_;
+  TokenLife life_;
+  std::string why_over_;
+  bool token_is_refused_ = false;
+  SteadyTime asked_{};
+  SteadyTime lock_until_{};
+  TokenForm form_;
+  RecentSecrets recent_;
+  SharedFetch shared_;
+  DeadlineTimer lock_again_;
+  DeadlineTimer idle_;
+  std::uint64_t refreshes_ = 0;
+  std::uint64_t failures_ = 0;
+};
+
+/// What who needs a token is told while a person has to log in.
+Failure login_needed(const std::string& why);
+
+}  // namespace bridge

@@ -1,0 +1,172 @@
+#include "login/token_store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/regular_file.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t largest_store = 4u << 20;
+constexpr off_t change_byte = 0;
+
+bool lock_byte(int descriptor, short type, off_t start, off_t length, bool wait) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = start;
+  lock.l_len = length;
+  int outcome = 0;
+  do {
+    outcome = fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+  } while (outcome != 0 && errno == EINTR);
+  return outcome == 0;
+}
+
+off_t byte_of(const StoredLogin& login) {
+  const std::size_t hash =
+      std::hash<std::string>()(login.upstream + "\n" + login.issuer + "\n" + login.client.id);
+  return static_cast<off_t>(1 + hash % (1u << 30));
+}
+
+std::string fault_of_status(const struct stat& status) {
+  if (status.st_uid != geteuid() && status.st_uid != 0) return "it belongs to another user";
+  if ((status.st_mode & 077) != 0) return "others may read it: chmod 600";
+  return {};
+}
+
+bool write_all(int descriptor, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    done += static_cast<std::size_t>(wrote);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string fault_of_token_store(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT)
+      return fmt::format("--token-store: {}: {}", printable(path), std::strerror(errno));
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    if (stat(folder.empty() ? "." : folder.c_str(), &status) == 0) return {};
+    return fmt::format("--token-store: {}: its folder is not there", printable(path));
+  }
+  const FileContent file = read_regular_file(path, largest_store);
+  std::string fault = file.fault.empty() ? fault_of_status(file.status) : file.fault;
+  if (fault.empty() && !file.bytes.empty() && !read_logins(file.bytes))
+    fault = "it is no token store";
+  return fault.empty() ? fault : fmt::format("--token-store: {}: {}", printable(path), fault);
+}
+
+std::optional<std::vector<StoredLogin>> TokenStore::read() {
+  const FileIdentity identity = identity_of(path_);
+  if (identity.size < 0) {
+    seen_ = identity;
+    return std::vector<StoredLogin>();
+  }
+  const FileContent file = read_regular_file(path_, largest_store);
+  std::string fault = file.fault.empty() ? fault_of_status(file.status) : file.fault;
+  if (fault.empty() && file.bytes.empty()) return std::vector<StoredLogin>();
+  auto logins = fault.empty() ? read_logins(file.bytes) : std::nullopt;
+  if (!logins) {
+    log_.peer(LogLevel::error, "token store", "the token store {} cannot be used: {}",
+              printable(path_), fault.empty() ? "it is none, or of a later version" : fault);
+    return std::nullopt;
+  }
+  seen_ = identity;
+  return logins;
+}
+
+bool TokenStore::has_changed() const {
+  return is_persistent() && (!seen_ || !(*seen_ == identity_of(path_)));
+}
+
+std::optional<StoredLogin> TokenStore::find(const std::string& upstream) {
+  if (!is_persistent()) return std::nullopt;
+  const auto logins = read();
+  if (!logins) return std::nullopt;
+  const auto found = std::find_if(logins->rbegin(), logins->rend(), [&](const StoredLogin& login) {
+    return login.upstream == upstream;
+  });
+  return found == logins->rend() ? std::nullopt : std::optional(*found);
+}
+
+bool TokenStore::open_lock() {
+  if (lock_.get() >= 0) return true;
+  lock_ = Descriptor(::open((path_ + ".lock").c_str(),
+                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (lock_.get() >= 0) return true;
+  log_.peer(LogLevel::error, "token store", "the token store {} cannot be locked: {}",
+            printable(path_), std::strerror(errno));
+  return false;
+}
+
+template <class Change>
+bool TokenStore::change(Change&& change) {
+  if (!is_persistent()) return false;
+  const bool is_locked = open_lock() && lock_byte(lock_.get(), F_WRLCK, change_byte, 1, true);
+  auto logins = read();
+  const bool is_written = logins && is_locked && (change(*logins), write(*logins));
+  if (is_locked) lock_byte(lock_.get(), F_UNLCK, change_byte, 1, false);
+  return is_written;
+}
+
+bool TokenStore::save(const StoredLogin& login) {
+  return change([&login](std::vector<StoredLogin>& logins) {
+    std::erase_if(logins, [&](const StoredLogin& one) { return one.upstream == login.upstream; });
+    logins.push_back(login);
+  });
+}
+
+bool TokenStore::erase(const std::string& upstream) {
+  return change([&upstream](std::vector<StoredLogin>& logins) {
+    std::erase_if(logins, [&](const StoredLogin& one) { return one.upstream == upstream; });
+  });
+}
+
+bool TokenStore::write(const std::vector<StoredLogin>& logins) {
+  const std::string next = path_ + ".new";
+  ::unlink(next.c_str());
+  const Descriptor file(
+      ::open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const bool done = file.get() >= 0 && write_all(file.get(), logins_text(logins)) &&
+                    ::fsync(file.get()) == 0 && ::rename(next.c_str(), path_.c_str()) == 0;
+  if (!done) {
+    log_.peer(LogLevel::error, "token store",
+              "the token store {} cannot be written: {}; a restart loses the login",
+              printable(path_), std::strerror(errno));
+    return false;
+  }
+  seen_ = identity_of(path_);
+  return true;
+}
+
+TokenStore::Lock TokenStore::try_lock(const StoredLogin& login) {
+  if (!is_persistent() || !open_lock()) return Lock::held;  // nobody to be kept out
+  if (lock_byte(lock_.get(), F_WRLCK, byte_of(login), 1, false)) {
+    holds_login_ = true;
+    return Lock::held;
+  }
+  return errno == EAGAIN || errno == EACCES ? Lock::busy : Lock::held;
+}
+
+void TokenStore::unlock() {
+  if (std::exchange(holds_login_, false)) lock_byte(lock_.get(), F_UNLCK, 1, 0, false);
+}
+
+}  // namespace bridge

@@ -1,0 +1,619 @@
+"""A person logs in for the daemon, in a browser (BEHAVIOUR, "Login")."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+
+from authorization import LoginCase, get, signed_in
+from harness import eventually, main
+
+
+def port_of(address):
+    return urllib.parse.urlsplit(address).port
+
+
+class TheFlow(LoginCase):
+    def test_a_browser_logs_in_and_the_tool_answers(self):
+        self.serve()
+        self.assertEqual(self.login()["state"], "none")
+        data = self.refused("HTTP 401")
+        self.assertEqual(data["login"], "mcp-nc login")
+        self.assertEqual(self.login()["state"], "needed")
+        status, headers, page = self.log_in()
+        self.assertEqual(status, 200)
+        self.assertIn("You are logged in", page)
+        self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        self.echoed()
+        login = self.login()
+        self.assertEqual(login["state"], "ok")
+        self.assertGreater(login["expiresInMs"], 3000_000)
+
+    def test_the_registration_says_what_the_bridge_is(self):
+        self.serve()
+        url = urllib.parse.urlsplit(self.begin()["url"])
+        asked = dict(urllib.parse.parse_qsl(url.query))
+        [registered] = self.server.registrations
+        self.assertEqual(registered["redirect_uris"], [asked["redirect_uri"]])
+        self.assertEqual(registered["token_endpoint_auth_method"], "none")
+        self.assertEqual(urllib.parse.urlsplit(asked["redirect_uri"]).hostname, "127.0.0.1")
+
+    def test_while_one_is_pending_the_same_is_given_again(self):
+        self.serve()
+        self.assertEqual(self.begin()["url"], self.begin()["url"])
+        self.assertEqual(self.login()["state"], "pending")
+
+    def test_the_redirect_address_is_closed_when_the_login_is_over(self):
+        self.serve()
+        address = signed_in(self.begin()["url"])
+        get(address)
+        self.state_when("ok")
+
+        def refused():
+            try:
+                socket.create_connection(("127.0.0.1", port_of(address)), timeout=5).close()
+                return False
+            except ConnectionRefusedError:
+                return True
+        eventually(refused, "the port is closed")
+
+    def test_the_next_login_has_the_port_and_the_registration_of_the_last(self):
+        self.serve()
+        self.log_in()
+        self.log_in()
+        first, second = self.server.authorizations
+        self.assertEqual(first["redirect_uri"], second["redirect_uri"])
+        self.assertEqual(len(self.server.registrations), 1)
+
+    def test_a_port_that_is_taken_means_another_one_and_a_new_registration(self):
+        self.serve()
+        self.log_in()
+        with socket.socket() as squatter:
+            port = port_of(self.server.authorizations[0]["redirect_uri"])
+
+            def taken():
+                try:
+                    squatter.bind(("127.0.0.1", port))
+                    return True
+                except OSError:
+                    return False
+            squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            eventually(taken, "the port is free")
+            squatter.listen()
+            self.log_in()
+        self.assertNotEqual(port_of(self.server.authorizations[1]["redirect_uri"]), port)
+        self.assertEqual(len(self.server.registrations), 2)
+
+    def test_localhost_is_both_loopbacks(self):
+        self.serve("--oauth-redirect", "localhost:0")
+        address = signed_in(self.begin()["url"])
+        self.assertEqual(urllib.parse.urlsplit(address).hostname, "localhost")
+        parts = urllib.parse.urlsplit(address)
+        connection = http.client.HTTPConnection("127.0.0.1", parts.port, timeout=30)
+        connection.request("GET", parts.path + "?" + parts.query)
+        self.assertEqual(connection.getresponse().status, 200)
+        connection.close()
+        self.state_when("ok")
+
+    def test_the_pasted_address_is_as_good(self):
+        self.serve()
+        address = signed_in(self.begin()["url"])
+        self.assertEqual(self.ask({"callback": f"  {address}\n"})["result"]["state"], "ok")
+        self.echoed()
+
+    def test_who_waits_is_told_of_the_end(self):
+        self.serve()
+        address = signed_in(self.begin()["url"])
+        client = self.client()
+        client.send({"jsonrpc": "2.0", "id": 1, "method": "bridge/login", "params": {"waitMs": 60000}})
+        get(address)
+        self.assertEqual(client.answer(1)["result"]["state"], "ok")
+
+    def test_a_wait_ends_with_its_time(self):
+        self.serve()
+        self.begin()
+        self.assertEqual(self.ask({"waitMs": 1})["result"]["state"], "pending")
+
+    def test_a_login_is_cancelled(self):
+        self.serve()
+        self.begin()
+        self.assertIn(self.ask({"cancel": True})["result"]["state"], ("none", "needed"))
+        self.assertIn("error", self.ask({"waitMs": 1}))
+        self.assertEqual(self.begin()["state"], "pending")
+
+    def test_wrong_params_are_said(self):
+        self.serve()
+        for params in ({"mode": "telepathy"}, {"callback": 3}, {"waitMs": "long"}):
+            self.assertEqual(self.ask(params)["error"]["code"], -32602, params)
+
+    def test_a_client_that_is_named_is_not_registered(self):
+        self.server.clients["mine"] = {"redirect_uris": ["http://127.0.0.1:0/callback"]}
+        self.serve("--oauth-client-id", "mine")
+        url = self.begin()["url"]
+        redirect = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))["redirect_uri"]
+        self.server.clients["mine"]["redirect_uris"] = [redirect]
+        get(signed_in(url))
+        self.state_when("ok")
+        self.assertEqual(self.server.registrations, [])
+
+    def test_a_named_client_shows_its_secret(self):
+        self.server.clients["mine"] = {"client_secret": "s3cret-of-mine", "redirect_uris": [],
+                                       "token_endpoint_auth_method": "client_secret_basic"}
+        self.serve("--oauth-client-id", "mine", "--oauth-client-secret-file", self.write("secret", "s3cret-of-mine\n"),
+                   "--oauth-grant", "authorization_code")
+        url = self.begin()["url"]
+        self.server.clients["mine"]["redirect_uris"] = [
+            dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))["redirect_uri"]]
+        get(signed_in(url))
+        self.state_when("ok")
+
+    def test_a_metadata_document_is_the_client_id_where_the_server_takes_one(self):
+        self.server.offer(client_id_metadata_document_supported=True)
+        document = "https://client.example/metadata.json"
+        self.serve("--oauth-client-metadata-url", document)
+        asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.begin()["url"]).query))
+        self.assertEqual(asked["client_id"], document)
+        self.assertEqual(self.server.registrations, [])
+
+    def test_where_the_server_takes_no_document_the_client_is_registered(self):
+        self.serve("--oauth-client-metadata-url", "https://client.example/metadata.json")
+        self.log_in()
+        self.assertEqual(len(self.server.registrations), 1)
+
+    def test_a_registered_client_shows_its_secret_as_it_was_told(self):
+        for method in ("client_secret_basic", "client_secret_post"):
+            with self.subTest(method):
+                self.server.auth_method = method
+                self.server.offer(token_endpoint_auth_methods_supported=[method])
+                daemon = self.serve(socket=method)
+                self.log_in()
+                self.echoed()
+                daemon.stop()
+
+
+class Scope(LoginCase):
+    def scope_of(self, number):
+        return set(self.server.authorizations[number]["scope"].split())
+
+    def test_the_challenge_says_which_scope(self):
+        self.server.challenge += ', scope="a b"'
+        self.serve()
+        self.refused()
+        self.log_in()
+        self.assertEqual(self.scope_of(0), {"a", "b"})
+
+    def test_offline_access_is_asked_for_where_it_is_offered(self):
+        self.server.challenge += ', scope="a"'
+        self.serve(offer=False)
+        self.server.offer()
+        server = "/.well-known/oauth-authorization-server/as"
+        self.server.documents[server]["scopes_supported"] = ["a", "offline_access"]
+        self.refused()
+        self.log_in()
+        self.assertEqual(self.scope_of(0), {"a", "offline_access"})
+        self.assertEqual(self.server.authorizations[0]["prompt"], "consent")
+
+    def test_a_step_up_wants_a_person_and_keeps_what_was_granted(self):
+        self.server.challenge += ', scope="a"'
+        self.serve()
+        self.refused()
+        self.log_in()
+        error = self.client().call("admin")["error"]
+        self.assertEqual((error["data"]["status"], error["data"]["login"]), (403, "mcp-nc login"))
+        self.assertEqual((self.login()["state"], self.login()["wanted"]), ("ok", "admin"))
+        self.echoed()  # the others go on
+        self.begin()
+        self.assertTrue(self.login()["pending"])
+        self.echoed()
+        get(signed_in(self.begin()["url"]))
+        eventually(lambda: "wanted" not in self.login(), "the step is made")
+        self.assertEqual(self.scope_of(1), {"a", "admin"})
+        self.assertIn("result", self.client().call("admin"))
+
+    def test_a_step_that_is_refused_leaves_the_login(self):
+        self.server.challenge += ', scope="a"'
+        self.serve()
+        self.refused()
+        self.log_in()
+        self.client().call("admin")
+        self.server.error = {"error": "access_denied"}
+        get(signed_in(self.begin()["url"]))
+        eventually(lambda: "pending" not in self.login(), "the login is over")
+        self.assertEqual((self.login()["state"], self.login()["wanted"]), ("ok", "admin"))
+        self.echoed()
+
+
+class WhatIsRefused(LoginCase):
+    def fails(self, *parts):
+        """bridge/login fails, or what waits for it."""
+        answer = self.ask()
+        if "result" in answer:
+            address = signed_in(answer["result"]["url"])
+            get(address)
+            answer = self.ask({"waitMs": 60000})
+        error = answer["error"]
+        for part in parts:
+            self.assertIn(part, error["message"])
+        return error
+
+    def test_a_server_that_does_not_name_s256(self):
+        self.server.offer(code_challenge_methods_supported=None)
+        self.serve()
+        self.fails("--oauth-assume-pkce")
+
+    def test_unless_the_operator_says_that_it_does(self):
+        self.server.offer(code_challenge_methods_supported=None)
+        self.serve("--oauth-assume-pkce")
+        self.log_in()
+
+    def test_a_server_that_names_other_methods_whatever_the_operator_says(self):
+        self.server.offer(code_challenge_methods_supported=["plain"])
+        self.serve("--oauth-assume-pkce")
+        self.fails("PKCE")
+
+    def test_an_answer_of_another_issuer_of_which_nothing_is_shown(self):
+        self.server.iss = self.server.issuer + "/"
+        self.server.error = {"error": "haha", "error_description": "give me your password"}
+        self.serve()
+        error = self.fails("does not come from the server")
+        self.assertNotIn("haha", repr(error))
+        self.assertNotIn("password", repr(error) + self.default_daemon.stderr())
+        self.assertEqual(self.server.requests, [])
+
+    def test_an_answer_without_the_issuer_that_was_promised(self):
+        self.server.iss = None
+        self.serve()
+        self.fails("does not come from the server")
+        self.assertEqual(self.server.requests, [])
+
+    def test_an_issuer_that_was_not_promised_counts_as_well(self):
+        self.server.offer(authorization_response_iss_parameter_supported=None)
+        self.server.iss = "https://evil.example"
+        self.serve()
+        self.fails("does not come from the server")
+
+    def test_no_issuer_and_none_promised_is_good(self):
+        self.server.offer(authorization_response_iss_parameter_supported=None)
+        self.server.iss = None
+        self.serve()
+        self.log_in()
+
+    def test_a_wrong_state_is_answered_400_and_ends_nothing(self):
+        self.serve()
+        url = self.begin()["url"]
+        self.server.state = "guessed-guessed-guessed-guessed"
+        status, _, page = get(signed_in(url))
+        self.assertEqual(status, 400)
+        self.assertNotIn("guessed", page)
+        self.assertIn("it goes on", self.ask({"callback": signed_in(url)})["error"]["message"])
+        self.assertEqual(self.login()["state"], "pending")
+        self.server.state = None
+        get(signed_in(url))
+        self.state_when("ok")
+
+    def test_an_answer_counts_once(self):
+        self.server.delay = 0.0
+        self.serve()
+        address = signed_in(self.begin()["url"])
+        get(address)
+        self.state_when("ok")
+        self.assertEqual(len(self.server.requests), 1)
+        self.assertIn("no login is pending", self.ask({"callback": address})["error"]["message"])
+
+    def test_a_person_who_says_no(self):
+        self.server.error = {"error": "access_denied", "error_description": "not \x1b[2Jtoday"}
+        self.serve()
+        error = self.fails("access_denied")
+        self.assertNotIn("\x1b", error["message"])
+        self.assertEqual(error["data"]["kind"], "auth")
+
+    def test_a_registration_that_is_refused(self):
+        self.server.refusal_of_registration = (403, {"error": "access_denied", "error_description": "no strangers"})
+        self.serve()
+        self.fails("no strangers", "--oauth-client-id")
+
+    def test_a_server_that_registers_nobody(self):
+        self.server.registers = False
+        self.serve()
+        self.fails("--oauth-client-id")
+
+    def test_an_authorization_endpoint_in_the_clear_elsewhere(self):
+        self.server.offer(authorization_endpoint="http://elsewhere.example/authorize")
+        self.serve()
+        self.fails("https")
+
+    def test_metadata_of_another_issuer(self):
+        self.server.offer(issuer=self.server.origin + "/other")
+        self.serve()
+        self.fails("the issuer is")
+
+    def test_a_resource_that_is_another(self):
+        self.server.offer(resource="https://another.example/mcp")
+        self.serve()
+        self.fails("another resource")
+
+    def test_a_leftover_token_is_named(self):
+        self.serve(environment={"MCP_SERVER_TOKEN": "left-over-token"})
+        error = self.ask()["error"]
+        self.assertIn("MCP_SERVER_TOKEN", error["message"])
+        self.assertNotIn("login", self.default_daemon.status()["upstream"])
+
+
+class TheListener(LoginCase):
+    """What else comes to the redirect address changes nothing."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        self.url = self.begin()["url"]
+        self.port = port_of(dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.url).query))["redirect_uri"])
+
+    def raw(self, data):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            answer = b""
+            while part := connection.recv(65536):
+                answer += part
+            return answer
+
+    def finish(self):
+        self.assertEqual(get(signed_in(self.url))[0], 200)
+        self.state_when("ok")
+
+    def test_garbage_is_refused(self):
+        for data in (b"\0\xff\n\n\r\n\r\n", b"GET /callback HTTP/9.9\r\n\r\n", b"A" * 100_000, b"\x16\x03\x01\x02\x00" * 50):
+            try:
+                self.assertNotIn(b" 200 ", self.raw(data)[:20])
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+        self.finish()
+
+    def test_one_path_and_one_method(self):
+        self.assertIn(b" 404 ", self.raw(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")[:20])
+        self.assertIn(b" 405 ", self.raw(b"POST /callback HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")[:20])
+        self.assertIn(b" 400 ", self.raw(b"GET /callback HTTP/1.1\r\nHost: x\r\n\r\n")[:20])
+        self.finish()
+
+    def test_the_same_parameter_twice_is_none_of_ours(self):
+        self.assertIn(b" 400 ", self.raw(b"GET /callback?code=a&code=b&state=c HTTP/1.1\r\nHost: x\r\n\r\n")[:20])
+        self.finish()
+
+    def test_many_slow_peers_do_not_keep_the_browser_out(self):
+        slow = [socket.create_connection(("127.0.0.1", self.port), timeout=30) for _ in range(20)]
+        for connection in slow:
+            try:
+                connection.sendall(b"GET /call")
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+        # All of them are in use for a moment; each can be closed for another one's sake after 5 s.
+        eventually(self.was_served, "the browser is served")
+        self.state_when("ok")
+        for connection in slow:
+            connection.close()
+
+    def was_served(self):
+        try:
+            return get(signed_in(self.url))[0] == 200
+        except (ConnectionError, http.client.HTTPException):
+            return False
+
+
+class TheVerb(LoginCase):
+    def start_verb(self, *arguments, **how):
+        verb = self.nc("login", *arguments, **how)
+        eventually(lambda: b"\n" in verb.stdout(), "the address is shown")
+        return verb, verb.stdout().decode().splitlines()[0]
+
+    def test_it_shows_the_address_and_ends_with_the_login(self):
+        self.serve()
+        verb, url = self.start_verb()
+        get(signed_in(url))
+        self.assertEqual(verb.wait(), 0)
+        self.assertIn("logged in", verb.stderr())
+        self.echoed()
+
+    def test_the_address_at_which_the_browser_ended_is_pasted(self):
+        self.serve()
+        verb, url = self.start_verb(stdin=subprocess.PIPE)
+        verb.stdin.write(b"\nhttp://127.0.0.1:1/callback?code=x&state=y\n")
+        verb.stdin.flush()
+        eventually(lambda: "it goes on" in verb.stderr(), "the wrong one is refused")
+        verb.stdin.write((signed_in(url) + "\n").encode())
+        verb.stdin.flush()
+        self.assertEqual(verb.wait(), 0)
+
+    def test_a_refused_login_is_exit_status_1(self):
+        self.server.error = {"error": "access_denied"}
+        self.serve()
+        verb, url = self.start_verb()
+        get(signed_in(url))
+        self.assertEqual(verb.wait(), 1)
+        self.assertIn("access_denied", verb.stderr())
+
+    def test_an_interrupt_ends_the_waiting_not_the_login(self):
+        self.serve()
+        verb, url = self.start_verb()
+        verb.signal(signal.SIGINT)
+        self.assertEqual(verb.wait(), 130)
+        self.assertIn("mcp-nc login --cancel", verb.stderr())
+        self.assertEqual(self.login()["state"], "pending")
+        again, same = self.start_verb()
+        self.assertEqual(url, same)
+        get(signed_in(url))
+        self.assertEqual(again.wait(), 0)
+
+    def test_it_is_cancelled(self):
+        self.serve()
+        verb, _ = self.start_verb()
+        self.run_nc("login", "--cancel")
+        self.assertEqual(verb.wait(), 1)
+        self.assertIn("cancelled", verb.stderr())
+
+    def test_a_call_that_needs_a_login_says_how(self):
+        self.serve()
+        _, err = self.run_nc("call", "echo", "message=x", code=4)
+        self.assertIn("mcp-nc login", err)
+        _, err = self.run_nc("call", "echo", "message=x", code=4)
+        self.assertIn("mcp-nc login", err)
+
+    def test_logout_revokes_and_forgets(self):
+        self.serve()
+        self.log_in()
+        self.echoed()
+        _, err = self.run_nc("logout")
+        self.assertIn("revoked", err)
+        [form] = self.server.revocations
+        self.assertEqual(form["token_type_hint"], "refresh_token")
+        self.refused()
+        self.assertEqual(self.login()["state"], "needed")
+
+    def test_logout_forgets_even_if_the_server_refuses(self):
+        self.serve()
+        self.log_in()
+        self.server.revocation_status = 503
+        _, err = self.run_nc("logout", code=1)
+        self.assertIn("503", err)
+        self.server.revoke_all()
+        self.refused()
+
+    def test_logout_where_nobody_is_logged_in(self):
+        self.serve()
+        _, err = self.run_nc("logout")
+        self.assertIn("nobody", err)
+
+
+class WhoMay(LoginCase):
+    def test_never_over_the_http_face(self):
+        self.serve("--http", "127.0.0.1:0")
+        found = eventually(lambda: [line for line in self.default_daemon.stderr().splitlines() if "HTTP face on" in line],
+                           "the face is there")
+        port = int(found[0].split("127.0.0.1:")[1].split("/")[0])
+        for method in ("bridge/login", "bridge/logout"):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("POST", "/mcp", f'{{"jsonrpc":"2.0","id":1,"method":"{method}"}}',
+                               {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"})
+            text = connection.getresponse().read().decode()
+            connection.close()
+            self.assertIn("over its Unix socket", text)
+        self.assertEqual(self.server.registrations, [])
+
+
+class Refresh(LoginCase):
+    def logged_in(self, *options, expires_in=2):
+        self.server.expires_in = expires_in
+        self.serve(*options)
+        self.log_in()
+
+    def test_a_token_that_has_expired_is_refreshed_once_for_64_requests(self):
+        self.logged_in()
+        client = self.client()
+        self.echoed(client=client)
+        self.server.refresh_delay = 0.5
+        self.server.revoke_all()
+        before = len(self.server.refreshes)
+        self.server.expires_in = 3600
+        for id in range(64):
+            client.send({"jsonrpc": "2.0", "id": f"c{id}", "method": "tools/call",
+                         "params": {"name": "echo", "arguments": {"message": str(id)}}})
+        for id in range(64):
+            self.assertIn("result", client.answer(f"c{id}"))
+        self.assertEqual(len(self.server.refreshes) - before, 1)
+        self.assertEqual(self.server.reused, [])
+
+    def test_a_session_in_use_is_never_without_a_token(self):
+        self.logged_in()
+        client = self.client()
+        end = time.monotonic() + 5
+        id = 0
+        while time.monotonic() < end:
+            id += 1
+            self.echoed(client=client, id=id)
+        self.assertEqual(self.server.reused, [])
+        self.assertGreaterEqual(len(self.server.refreshes), 2)
+
+    def test_a_lost_answer_is_asked_for_once_more_with_the_same_token(self):
+        self.logged_in()
+        self.server.losing = 1
+        self.server.revoke_all()
+        self.echoed()
+        self.assertEqual(len(self.server.reused), 1)
+        first, second = self.server.refreshes[:2]
+        self.assertEqual(first[1], second[1])
+
+    def test_two_lost_answers_want_a_person(self):
+        self.logged_in()
+        self.server.losing = 2
+        self.server.revoke_all()
+        self.refused("mcp-nc login")
+        self.assertEqual(len(self.server.refreshes), 2)
+        self.assertEqual(self.login()["state"], "needed")
+
+    def test_a_server_that_cannot_now_is_asked_again(self):
+        self.logged_in(expires_in=3600)
+        self.server.refresh_status = 503
+        self.server.revoke_all()
+        self.refused("503")
+        self.assertEqual(self.login()["state"], "ok")
+        self.server.refresh_status = None
+        eventually(lambda: "result" in self.client().call("echo", {"message": "x"}), "the call succeeds")
+        self.assertEqual(self.server.reused, [])
+
+    def test_a_refused_refresh_wants_a_person_and_is_not_tried_again(self):
+        self.logged_in()
+        self.server.refresh_status = 400
+        self.server.revoke_all()
+        self.refused("invalid_grant", "mcp-nc login")
+        self.assertEqual(self.login()["state"], "needed")
+        for _ in range(3):
+            self.refused("mcp-nc login")
+        self.assertEqual(len(self.server.refreshes), 1)
+        self.server.refresh_status = None
+        self.log_in()
+        self.echoed()
+
+    def test_without_a_refresh_token_an_expired_login_is_needed_again(self):
+        self.server.refreshable = False
+        self.logged_in()
+        self.echoed()
+        self.server.revoke_all()
+        data = self.refused()
+        self.assertEqual(data["login"], "mcp-nc login")
+        self.assertEqual(self.login()["state"], "needed")
+
+    def test_a_server_that_does_not_rotate_gets_the_same_token(self):
+        self.server.rotates = False
+        self.logged_in()
+        for _ in range(2):
+            self.server.revoke_all()
+            self.echoed()
+        self.assertEqual(len({token for _, token in self.server.refreshes}), 1)
+
+    def test_a_login_that_nobody_uses_is_refreshed(self):
+        self.logged_in("--oauth-idle-refresh", "300ms", expires_in=3600)
+        eventually(lambda: len(self.server.refreshes) >= 2, "two refreshes")
+        self.assertEqual(self.server.reused, [])
+
+
+class Waiting(LoginCase):
+    def test_requests_wait_for_the_login(self):
+        self.serve("--login-wait", "60s")
+        client = self.client()
+        client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                     "params": {"name": "echo", "arguments": {"message": "later"}}})
+        self.state_when("needed")
+        self.log_in()
+        self.assertEqual(client.answer(1)["result"]["content"][0]["text"], "later")
+
+    def test_and_end_with_their_time(self):
+        self.serve("--login-wait", "200ms")
+        self.refused("mcp-nc login")
+
+
+if __name__ == "__main__":
+    main()

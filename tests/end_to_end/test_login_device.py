@@ -1,0 +1,74 @@
+"""A login by a code that is typed on another device: RFC 8628 (BEHAVIOUR, "Login: flow")."""
+
+import subprocess
+
+from authorization import LoginCase
+from harness import eventually, main
+
+
+class Device(LoginCase):
+    def end(self):
+        return self.ask({"waitMs": 60000})
+
+    def test_the_code_is_shown_and_the_login_comes(self):
+        self.server.device_answers = ["authorization_pending"]
+        self.serve()
+        offer = self.begin(mode="device")
+        self.assertEqual((offer["userCode"], offer["verificationUri"]), ("WDJB-MJHT", self.server.issuer + "/code"))
+        self.assertNotIn("url", offer)
+        self.assertEqual(self.end()["result"]["state"], "ok")
+        self.echoed()
+        [registered] = self.server.registrations
+        self.assertIn("urn:ietf:params:oauth:grant-type:device_code", registered["grant_types"])
+
+    def test_the_grant_is_chosen_by_the_operator(self):
+        self.serve("--oauth-grant", "device")
+        self.assertIn("userCode", self.begin())
+        self.assertEqual(self.end()["result"]["state"], "ok")
+
+    def test_a_person_who_denies(self):
+        self.server.device_answers = ["access_denied"]
+        self.serve()
+        self.begin(mode="device")
+        error = self.end()["error"]
+        self.assertEqual(error["data"]["kind"], "auth")
+        self.assertIn("denied", error["message"])
+
+    def test_a_code_that_has_expired(self):
+        self.server.device_answers = ["expired_token"]
+        self.serve()
+        self.begin(mode="device")
+        self.assertEqual(self.end()["error"]["data"]["kind"], "timeout")
+
+    def test_slow_down_is_obeyed(self):
+        self.server.device_answers = ["slow_down"]
+        self.serve()
+        self.begin(mode="device")
+        self.assertEqual(self.end()["result"]["state"], "ok")
+        [known] = self.server.device_codes.values()
+        asked, first, second = known["polls"]
+        self.assertGreaterEqual(first - asked, 0.9)
+        self.assertGreaterEqual(second - first, 5.9)
+
+    def test_a_server_that_offers_none(self):
+        self.server.offer(device_authorization_endpoint=None)
+        self.serve()
+        self.assertIn("no login by a device code", self.ask({"mode": "device"})["error"]["message"])
+
+    def test_the_verb_shows_the_code(self):
+        self.serve()
+        verb = self.nc("login", "--device", stdin=subprocess.DEVNULL)
+        eventually(lambda: b"WDJB-MJHT" in verb.stdout(), "the code is shown")
+        self.assertEqual(verb.wait(), 0)
+        self.assertIn(self.server.issuer + "/code", verb.stderr())
+
+    def test_a_denied_login_is_exit_status_1_and_an_expired_one_124(self):
+        self.serve()
+        for answer, code in (("access_denied", 1), ("expired_token", 124)):
+            self.server.device_answers = [answer]
+            verb = self.nc("login", "--device")
+            self.assertEqual(verb.wait(), code)
+
+
+if __name__ == "__main__":
+    main()

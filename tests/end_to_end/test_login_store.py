@@ -1,0 +1,128 @@
+"""Logins that outlive the daemon, and daemons that share one (BEHAVIOUR, "Login: store")."""
+
+import json
+import os
+import signal
+import stat
+
+from authorization import LoginCase, get, signed_in
+from harness import eventually, main
+from harness.binaries import binary
+
+
+class TheStore(LoginCase):
+    def stored(self, path=None):
+        with open(path or self.path("tokens.json"), encoding="utf-8") as file:
+            return json.load(file)["logins"]
+
+    def with_store(self, *options, **how):
+        return self.serve("--token-store", self.path("tokens.json"), *options, **how)
+
+    def start_of(self, path):
+        """What a start says that is refused."""
+        return self.run_tool([binary("MCP_BRIDGED"), "--url", self.server.url, "--socket", self.path("s"),
+                              "--token-store", path], code=78)[1]
+
+    def test_a_restart_keeps_the_login(self):
+        daemon = self.with_store()
+        self.log_in()
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("tokens.json")).st_mode), 0o600)
+        daemon.stop()
+        self.with_store(socket="s2")
+        self.echoed()
+        self.assertEqual(self.login()["state"], "ok")
+        self.assertEqual((len(self.server.authorizations), self.server.refreshes), (1, []))
+
+    def test_an_expired_token_is_refreshed_after_the_restart(self):
+        daemon = self.with_store()
+        self.log_in()
+        daemon.stop()
+        self.server.revoke_all()
+        self.with_store(socket="s2")
+        self.echoed()
+        self.assertEqual(len(self.server.refreshes), 1)
+        self.assertEqual(self.server.reused, [])
+
+    def test_the_state_directory_has_one_by_itself(self):
+        self.serve("--state-dir", self.path("state"))
+        self.log_in()
+        [login] = self.stored(self.path("state/tokens.json"))
+        self.assertEqual((login["upstream"], login["issuer"]), (self.server.url, self.server.issuer))
+
+    def test_without_one_the_log_says_that_a_restart_loses_it(self):
+        self.serve()
+        self.log_in()
+        self.assertIn("a restart loses it", self.default_daemon.stderr())
+
+    def test_a_logout_is_one_of_the_file_as_well(self):
+        self.with_store()
+        self.log_in()
+        self.run_nc("logout")
+        self.assertEqual(self.stored(), [])
+
+    def test_a_killed_daemon_leaves_its_lock_and_its_login(self):
+        daemon = self.with_store()
+        self.log_in()
+        self.server.refresh_delay = 3.0
+        self.server.revoke_all()
+        self.client().send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        eventually(lambda: len(self.server.requests) == 2, "the refresh token is on its way")
+        self.assertEqual(self.stored()[0]["redemptions"], 1)
+        daemon.exit_codes = (-signal.SIGKILL,)
+        daemon.kill()
+        self.server.refresh_delay = 0.0
+        eventually(lambda: self.server.refreshes, "the server has redeemed it")
+        for token in self.server.refresh_tokens.values():
+            token["lost"] = True
+        self.with_store(socket="s2")
+        self.echoed()
+        self.assertEqual(len(self.server.refreshes), 2)
+
+    def test_a_file_that_others_may_read_is_refused_at_the_start(self):
+        path = self.write("tokens.json", '{"version":1,"logins":[]}', mode=0o644)
+        self.assertIn("chmod 600", self.start_of(path))
+
+    def test_a_file_that_is_none_is_refused_and_left_as_it_is(self):
+        path = self.write("tokens.json", "my diary")
+        self.assertIn("no token store", self.start_of(path))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "my diary")
+
+
+class TwoDaemons(LoginCase):
+    def setUp(self):
+        super().setUp()
+        store = ("--token-store", self.path("tokens.json"))
+        self.one = self.serve(*store, socket="one")
+        self.two = self.serve(*store, socket="two")
+
+    def test_a_login_at_one_is_one_at_the_other(self):
+        two = self.client(self.two)
+        self.assertIn("error", two.call("echo", {"message": "x"}))
+        self.default_daemon = self.one
+        get(signed_in(self.begin()["url"]))
+        self.state_when("ok")
+        eventually(lambda: "result" in two.call("echo", {"message": "x"}), "the other one is logged in")
+        self.assertEqual(self.login(self.two)["state"], "ok")
+
+    def test_they_refresh_once_for_both(self):
+        self.default_daemon = self.one
+        get(signed_in(self.begin()["url"]))
+        self.state_when("ok")
+        clients = [self.client(self.one), self.client(self.two)]
+        for client in clients:
+            self.assertIn("result", client.call("echo", {"message": "x"}))
+        self.server.refresh_delay = 0.5
+        for round in range(3):
+            self.server.revoke_all()
+            for client in clients:
+                client.send({"jsonrpc": "2.0", "id": f"r{round}", "method": "tools/call",
+                             "params": {"name": "echo", "arguments": {"message": "x"}}})
+            for client in clients:
+                self.assertIn("result", client.answer(f"r{round}"))
+            self.assertEqual(len(self.server.refreshes), round + 1)
+        self.assertEqual(self.server.reused, [])
+
+
+if __name__ == "__main__":
+    main()
