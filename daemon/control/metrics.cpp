@@ -111,10 +111,9 @@ void Metrics::add_login(Exposition& out) const {
   for (const LoginState state :
        {LoginState::none, LoginState::needed, LoginState::pending, LoginState::ok})
     out.sample(status.state == state ? 1 : 0, {{"state", std::string(name_of(state))}});
-  if (status.expires_in) {
-    out.gauge("mcp_bridge_login_expires_seconds", "How long the login's token is still good.",
-              std::chrono::duration<double>(*status.expires_in).count());
-  }
+  out.gauge("mcp_bridge_login_expires_seconds",
+            "How long the login's token is still good; 0 if there is none or nothing is said.",
+            status.expires_in ? std::chrono::duration<double>(*status.expires_in).count() : 0);
   out.family(MetricKind::counter, "mcp_bridge_logins_total", "Logins that have ended.");
   out.sample(static_cast<double>(counts.logins), {{"outcome", "ok"}});
   out.sample(static_cast<double>(counts.failed_logins), {{"outcome", "failed"}});
