@@ -109,6 +109,8 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   session_.set_events(router_);
   router_.set_control(control_);
   control_.set_tools(tools_);
+  if (Login* const login = upstream_->login())
+    login->on_login([this] { session_.another_token(); });
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   router_.set_orphan_keeper(jobs_);
   feed_.add_readers(clients_);

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "auth/login.hpp"
 #include "daemon.hpp"
 #include "handover/signals.hpp"
 
@@ -50,6 +51,7 @@ HandoverState Daemon::state_to_hand_over() {
     start.hard_descriptors = limit->rlim_max;
   }
   start.instance = control_.instance();
+  if (const Login* const login = upstream_->login()) start.login = login->login_to_keep();
   start.last_client = value_of(client_ids_.last());
   start.last_question = router_.last_question();
   if (face_) start.face_listener = static_cast<std::uint64_t>(face_->listener());
@@ -151,6 +153,7 @@ void Daemon::go_on() {
   }
   jobs_.go_on_with(std::move(state.jobs), std::move(state.job_keys));
   router_.count_questions_from(state.start.last_question);
+  if (Login* const login = upstream_->login()) login->go_on_with_login(state.start.login);
   if (!state.runs.empty()) upstream_->go_on_with(state.runs.front());
   if (state_) state_->session_goes_on();
   if (state.start.in_session) {

@@ -29,7 +29,7 @@ constexpr ManualEntry all_commands[] = {
     {"log-level LEVEL", "from which level on the server sends log messages: debug to emergency"},
     {"complete KIND NAME ARG VALUE",
      "what the server proposes for an argument that begins so; KIND is prompt or resource"},
-    {"login [--device] [--open] [--cancel]", "logs in at the server, in a browser"},
+    {"login", "logs in at the server, in a browser"},
     {"logout", "revokes and forgets the login"},
     {"agent-help", "what a language model has to know to use this session, in a page"},
     {"help [COMMAND]", "this text; one command in full"},

@@ -76,6 +76,19 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
   }
   if (!server.empty()) lines.emplace_back(named("server")).add(server);
 
+  if (const Value* login = upstream.find("login", Kind::object)) {
+    const std::string_view how = login->string("state");
+    if (how != "none") {
+      StyledLine& line = lines.emplace_back(named("login"));
+      line.add(how, how == "ok" ? Tone::plain : Tone::warning);
+      if (login->find("expiresInMs", Kind::number) != nullptr)
+        line.add(", good for " + duration(*login, "expiresInMs"));
+      if (const auto wanted = login->string("wanted"); !wanted.empty())
+        line.add(fmt::format(", {} is wanted as well: mcp-nc login", wanted), Tone::warning);
+      if (how == "needed") line.add(": mcp-nc login", Tone::warning);
+    }
+  }
+
   if (!was_opened) return;
   StyledLine& session = lines.emplace_back(named("session"));
   const std::uint64_t reopened = upstream.count("reopened");

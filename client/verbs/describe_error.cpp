@@ -84,6 +84,12 @@ std::string describe_error(std::string_view error_json) {
   return text;
 }
 
+bool error_wants_login(std::string_view error_json) {
+  const auto error = json::parse(error_json);
+  const json::Value* data = error ? error->find("data", json::Value::Kind::object) : nullptr;
+  return data != nullptr && data->string("source") == "bridge" && !data->string("login").empty();
+}
+
 std::string describe_daemon_error(std::string_view error_json) {
   const auto error = json::parse(error_json);
   const json::Value* data = error ? error->find("data", json::Value::Kind::object) : nullptr;

@@ -8,6 +8,8 @@ namespace client {
 /// A JSON-RPC error object in one line for a person: who says it, the code, the message, and what
 /// can be done where that is known. What cannot be read is shown as it is.
 std::string describe_error(std::string_view error_json);
+/// Whether a person can do something about it by logging in.
+bool error_wants_login(std::string_view error_json);
 
 /// The same for an error of the daemon itself, which answers bridge/* requests, and not always
 /// marks its errors as its own.

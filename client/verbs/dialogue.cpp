@@ -248,6 +248,7 @@ ExitCode Dialogue::report(const Answer& answer) {
   switch (answer.outcome) {
     case Answer::Outcome::error:
       console_.note(describe_error(answer.payload));
+      wants_login_ = error_wants_login(answer.payload);
       return exit_code_for_error(answer.payload);
     case Answer::Outcome::refused:
       console_.note(describe_refused_line(answer.payload));

@@ -98,6 +98,8 @@ class Dialogue {
   /// Says on stderr what went wrong, and with --json on stdout too. REQUIRES: the outcome is not
   /// result.
   ExitCode report(const Answer& answer);
+  /// Whether what was reported last would not have been with a login.
+  bool wants_login() const { return wants_login_; }
   /// Only what goes to stdout, with --json.
   void report_as_json(const Answer& answer);
 
@@ -125,6 +127,7 @@ class Dialogue {
   TerminalQuestions questions_;
   std::vector<Answer> typed_;  // to ask_here(), not given out yet
   bool giving_up_ = false;
+  bool wants_login_ = false;
   std::optional<Deadline> look_at_;  // when to look into a request that is not answered yet
   unsigned long last_id_ = 0;
   std::string refused_;  // the last error without an id

@@ -147,6 +147,23 @@ ExitCode log_in(Dialogue& dialogue, const Options& options) {
   return wait_for_end(dialogue, options);
 }
 
+bool log_in_if_wanted(Dialogue& dialogue) {
+  dialogue.console().prompt("Log in now? [Y/n] ");
+  PastedLines typed;
+  std::string line;
+  for (bool is_typed = false; !is_typed;) {
+    if (dialogue.await({}, dialogue.deadline(), typed.descriptor()).outcome !=
+        Answer::Outcome::woken)
+      return false;
+    const auto lines = typed.take();
+    if (lines.empty() && typed.descriptor() < 0) return false;
+    is_typed = !lines.empty();
+    if (is_typed) line = lines.front();
+  }
+  const bool is_wanted = line.empty() || line == "y" || line == "Y" || line == "yes";
+  return is_wanted && log_in(dialogue, Options{}) == ExitCode::ok;
+}
+
 ExitCode log_out(Dialogue& dialogue, const Options& options) {
   const Answer answer = dialogue.ask("bridge/logout", "");
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);

@@ -100,7 +100,11 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
     const bool keep = keeps_notifications(options);
     Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
     if (options.max_bytes) console.hold();
-    code = print_held(console, options, dispatch(dialogue, options, prepared));
+    code = dispatch(dialogue, options, prepared);
+    if (dialogue.wants_login() && !options.json && options.verb != Verb::login &&
+        dialogue.can_ask() && log_in_if_wanted(dialogue))
+      code = dispatch(dialogue, options, prepared);
+    code = print_held(console, options, code);
     if (!keep) dialogue.leave();
   }
   if (console.output_state() == Sink::Result::failed) {

@@ -48,6 +48,8 @@ ExitCode complete(Dialogue& dialogue, const Options& options, const std::string&
 ExitCode show_agent_help(Dialogue& dialogue, const Options& options);
 
 ExitCode log_in(Dialogue& dialogue, const Options& options);
+/// Asks at the terminal whether to, and logs in. False if nobody is logged in then.
+bool log_in_if_wanted(Dialogue& dialogue);
 /// ExitCode::answered_error if the server could not be told.
 ExitCode log_out(Dialogue& dialogue, const Options& options);
 

@@ -27,10 +27,11 @@ struct OAuthOptions {
   OAuthGrant grant = OAuthGrant::automatic;
 
   // Of a login.
-  std::string client_metadata_url;                                 ///< empty: none
-  std::string redirect = "127.0.0.1:0";                            ///< where the browser comes back
-  bool assume_pkce = false;                                        ///< of servers that do not say
-  std::string token_store;                                         ///< empty: in memory
+  std::string client_metadata_url;       ///< empty: none
+  std::string redirect = "127.0.0.1:0";  ///< where the browser comes back
+  bool allow_private = false;            ///< a public server may name servers at private addresses
+  bool assume_pkce = false;              ///< of servers that do not say
+  std::string token_store;               ///< empty: in memory
   std::chrono::milliseconds idle_refresh{std::chrono::hours(24)};  ///< 0: never
   std::chrono::milliseconds login_wait{0};  ///< how long a message waits for a login
 

@@ -29,6 +29,8 @@ Discovery::Discovery(CurlLoop& curl, const HttpOptions& upstream, std::string re
   for (std::string& url : resource_metadata_urls(resource)) {
     if (url != announced) places_.push_back({std::move(url), {}});
   }
+  const auto url = parse_web_url(resource);
+  if (url) origin_ = url->origin();
   found_.resource = std::move(resource);
 }
 
@@ -51,6 +53,8 @@ void Discovery::next() {
 
 void Discovery::answered(const Place& place, const SmallAnswer& answer) {
   const std::unique_ptr<SmallRequest> over = std::move(request_);
+  if (answer.is_public && !upstream_.may_be_private && named_url(place.url)->origin() == origin_)
+    upstream_.public_only = true;
   if (!answer.fault.empty()) {
     note(place.url, answer.fault, true);
   } else if (answer.status != 200) {
@@ -128,6 +132,7 @@ void Discovery::note(const std::string& url, const std::string& fault, bool tell
 
 void Discovery::finish() {
   Result result;
+  result.is_public = upstream_.public_only;
   if (is_found_)
     result.server = std::move(found_);
   else

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "auth/metadata.hpp"
+#include "http/client/http_options.hpp"
 #include "http/client/small_request.hpp"
 
 namespace bridge {
@@ -36,6 +37,8 @@ class Discovery {
   struct Result {
     std::optional<AuthorizationServer> server;
     std::string fault;
+    /// The resource is at a public address, so that no private one is believed of it.
+    bool is_public = false;
   };
   using Done = std::function<void(const Result&)>;
 
@@ -59,7 +62,8 @@ class Discovery {
   void finish();
 
   CurlLoop& curl_;
-  const HttpOptions& upstream_;
+  HttpOptions upstream_;
+  std::string origin_;  ///< of the resource
   Done done_;
   std::deque<Place> places_;
   std::unique_ptr<SmallRequest> request_;

@@ -81,6 +81,14 @@ class Login {
   /// Forgets at once; answered when the server was told, or could not be.
   virtual void log_out(LogoutDone done) = 0;
 
+  /// What is done after each login. Set once.
+  virtual void on_login(std::function<void()> action) = 0;
+
+  // Another image of the program is to go on.
+  /// All of the login, as text; secret. Empty: there is none.
+  virtual std::string login_to_keep() const = 0;
+  virtual void go_on_with_login(const std::string& kept) = 0;
+
  protected:
   ~Login() = default;
 };

@@ -27,7 +27,9 @@ OAuthToken::OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& opti
       log_(log),
       resource_(resource_of(upstream.url)),
       scope_(options.scope),
-      shared_(loop, [this] { begin(); }) {}
+      shared_(loop, [this] { begin(); }) {
+  upstream_.may_be_private = options_.allow_private;
+}
 
 bool OAuthToken::is_good() const {
   return token_ && !scope_.is_stepping() && !life_.is_over(loop_.now());
@@ -57,6 +59,8 @@ bool OAuthToken::refused(const std::string& token, const TokenChallenge& challen
            step_up(token, hint(challenges, "scope"));
   }
   needed_ = true;
+  if (options_.token_url.empty())
+    upstream_.public_only = challenge.is_public && !options_.allow_private;
   if (const std::string place = hint(challenges, "resource_metadata"); !place.empty())
     server_.announced = place;
   if (const std::string scope = hint(challenges, "scope"); !scope.empty()) scope_.challenge(scope);

@@ -37,6 +37,7 @@ void OAuthToken::begin() {
 void OAuthToken::discovered(const Discovery::Result& result) {
   const std::unique_ptr<Discovery> over = std::move(server_.discovery);
   server_.found = result.server;
+  upstream_.public_only = result.is_public;
   if (!server_.found) {
     fail(fmt::format("cannot find the authorization server of {}: {}; --oauth-token-url can name "
                      "its token endpoint",

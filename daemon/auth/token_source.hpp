@@ -20,6 +20,8 @@ struct TokenAnswer {
 struct TokenChallenge {
   int status = 401;              ///< 401 or 403
   std::string www_authenticate;  ///< RFC 9110, section 11.6.1; may be empty
+  /// It came from an address that the whole internet can reach, not through a proxy.
+  bool is_public = false;
 };
 
 /// Where the upstream's bearer token comes from. Owned by the upstream; the loop's thread only.

@@ -37,12 +37,13 @@ struct HandoverStart {
   std::uint64_t last_question = 0;
   bool in_session = false;  ///< the session is there, and this process can go on in it
   std::uint64_t face_listener = KeptSocket::none;  ///< of the HTTP face
+  std::string login;                               ///< of a person: Login::login_to_keep()
 
   template <class Fields>
   void each_field(Fields&& fields) {
     fields(proof, version, program, arguments, environment, given, answers, notify_socket, watchdog,
            soft_descriptors, hard_descriptors, instance, last_client, last_question, in_session,
-           face_listener);
+           face_listener, login);
   }
 };
 

@@ -30,7 +30,7 @@ bool is_good_endpoint(const std::string& said) {
 
 LoginFlow::LoginFlow(Parts parts, Wish wish, std::function<void()> offered,
                      std::function<void(const End&)> ended)
-    : parts_(parts),
+    : parts_(std::move(parts)),
       wish_(std::move(wish)),
       offered_(std::move(offered)),
       ended_(std::move(ended)),
@@ -60,6 +60,7 @@ void LoginFlow::start() {
 void LoginFlow::discovered(const Discovery::Result& result) {
   const std::unique_ptr<Discovery> over = std::move(discovery_);
   server_ = result.server;
+  parts_.upstream.public_only = result.is_public;
   if (!server_) {
     fail(ErrorKind::auth, fmt::format("cannot find the authorization server of {}: {}",
                                       shown_url(wish_.resource), result.fault));

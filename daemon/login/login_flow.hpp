@@ -38,7 +38,7 @@ class LoginFlow {
   struct Parts {
     EventLoop& loop;
     CurlLoop& curl;
-    const HttpOptions& upstream;
+    HttpOptions upstream;
     const OAuthOptions& options;
     Log& log;
   };

@@ -48,7 +48,9 @@ LoginToken::LoginToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& opti
       scope_(options.scope),
       waiters_(loop, [this] { return answer(); }),
       token_waiters_(loop),
-      token_wait_(loop, [this] { end_wait(); }) {}
+      token_wait_(loop, [this] { end_wait(); }) {
+  upstream_.may_be_private = options_.allow_private;
+}
 
 LoginToken::~LoginToken() = default;
 
@@ -91,6 +93,7 @@ bool LoginToken::refused(const std::string& token, const TokenChallenge& challen
   if (const std::string place = hint(challenges, "resource_metadata"); !place.empty())
     announced_ = place;
   const std::string scope = hint(challenges, "scope");
+  upstream_.public_only = challenge.is_public && !options_.allow_private;
   if (challenge.status == 403) {
     // Only a person can grant more (RFC 6749, section 6: a refresh gives no more than there was).
     if (bearer_parameter(challenges, "error") == "insufficient_scope" && !scope.empty())
@@ -230,6 +233,7 @@ void LoginToken::flow_ended(const LoginFlow::End& end) {
     log_.event(
         LogLevel::info, "login", "logged in to {}{}", upstream_.target,
         store_.is_persistent() ? "" : "; without --state-dir or --token-store a restart loses it");
+    if (logged_in_) logged_in_();
     token_wait_.clear();
     token_waiters_.answer({refresher_.login()->access_token, std::nullopt});
   }
@@ -249,6 +253,16 @@ void LoginToken::log_out(LogoutDone done) {
   } else {
     revoke(std::move(*login), std::move(done));
   }
+}
+
+std::string LoginToken::login_to_keep() const {
+  const StoredLogin* const login = refresher_.login();
+  return login == nullptr ? std::string() : logins_text({*login});
+}
+
+void LoginToken::go_on_with_login(const std::string& kept) {
+  auto logins = read_logins(kept);
+  if (logins && !logins->empty()) refresher_.go_on_with(std::move(logins->front()));
 }
 
 /// RFC 7009: with the refresh token the server takes what was issued by it, too.

@@ -43,6 +43,9 @@ class LoginToken final : public TokenSource, public Login {
   void wait_for_login(std::chrono::milliseconds time, Login::Done done) override;
   void cancel_login(Login::Done done) override;
   void log_out(LogoutDone done) override;
+  void on_login(std::function<void()> action) override { logged_in_ = std::move(action); }
+  std::string login_to_keep() const override;
+  void go_on_with_login(const std::string& kept) override;
 
  private:
   LoginAnswer answer() const;
@@ -73,6 +76,7 @@ class LoginToken final : public TokenSource, public Login {
   TokenWaiters token_waiters_;  ///< for a login, with --login-wait
   DeadlineTimer token_wait_;
   std::unique_ptr<HttpTokenEndpoint> revocation_;
+  std::function<void()> logged_in_;
   LoginCounts counts_;
 };
 

@@ -45,6 +45,8 @@ class Refresher {
   void look_into_store();
   /// A new login: stored, then used.
   void take(StoredLogin login);
+  /// One that the image of the program before this one had.
+  void go_on_with(StoredLogin login) { adopt(std::move(login)); }
   /// Gives up what there is, here and in the store; the last one.
   std::optional<StoredLogin> forget();
 

@@ -121,6 +121,8 @@ void add_trust_options(OptionBuilder& build, Options& options) {
              "Where the browser comes back at the end of a login");
   build.flag("oauth-assume-pkce", auth.oauth.assume_pkce,
              "Log in at a server that does not say whether it supports PKCE");
+  build.flag("oauth-allow-private", auth.oauth.allow_private,
+             "Let a public server name authorization servers at private addresses");
   build.text("--token-store", auth.oauth.token_store, "FILE",
              "Keeps logins; else tokens.json in --state-dir, else they are in memory");
   build.duration("--oauth-idle-refresh", auth.oauth.idle_refresh,

@@ -82,6 +82,9 @@ class Session final : public UpstreamEvents,
   bool is_coming() const;
   /// Whether a client's `initialize` can be the one that opens it.
   bool wants_initialize() const;
+  /// There is another token than the one with which it was refused: nothing says any more that it
+  /// could not be opened.
+  void another_token();
   /// A frame waits for the session: opens it, or brings the next try nearer.
   void require();
   /// Opens it with a client's request. REQUIRES: wants_initialize(). The answer comes as a message.

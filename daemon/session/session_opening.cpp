@@ -31,6 +31,13 @@ void Session::require() {
   start_try();
 }
 
+void Session::another_token() {
+  const auto& failure = record_.last_failure;
+  if (phase_ != Phase::refused || !failure || failure->kind != ErrorKind::auth) return;
+  phase_ = Phase::idle;
+  record_.last_failure.reset();
+}
+
 void Session::open_with(UpstreamId id, std::string body, std::string params) {
   initialize_ = {InitializeRequest::Clients{id, std::move(body)}, std::move(params)};
   if (phase_ == Phase::waiting) {

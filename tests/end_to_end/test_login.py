@@ -1,16 +1,17 @@
 """A person logs in for the daemon, in a browser (BEHAVIOUR, "Login")."""
 
 import http.client
-import os
+import re
 import signal
 import socket
 import subprocess
-import threading
 import time
 import urllib.parse
 
 from authorization import LoginCase, get, signed_in
 from harness import eventually, main
+from harness.binaries import binary
+from harness.terminal import Terminal
 
 
 def port_of(address):
@@ -24,7 +25,9 @@ class TheFlow(LoginCase):
         data = self.refused("HTTP 401")
         self.assertEqual(data["login"], "mcp-nc login")
         self.assertEqual(self.login()["state"], "needed")
+        self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
         status, headers, page = self.log_in()
+        self.assertTrue(self.default_daemon.status()["upstream"]["ready"])
         self.assertEqual(status, 200)
         self.assertIn("You are logged in", page)
         self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
@@ -462,6 +465,13 @@ class TheVerb(LoginCase):
         _, err = self.run_nc("call", "echo", "message=x", code=4)
         self.assertIn("mcp-nc login", err)
 
+    def test_the_status_says_how_the_login_stands(self):
+        self.serve()
+        self.refused()
+        self.assertRegex(self.run_nc("status")[0], r"login +needed: mcp-nc login")
+        self.log_in()
+        self.assertRegex(self.run_nc("status")[0], r"login +ok, good for ")
+
     def test_logout_revokes_and_forgets(self):
         self.serve()
         self.log_in()
@@ -486,6 +496,27 @@ class TheVerb(LoginCase):
         self.serve()
         _, err = self.run_nc("logout")
         self.assertIn("nobody", err)
+
+
+class AtATerminal(LoginCase):
+    def call(self):
+        terminal = Terminal([binary("MCP_NC"), "-s", self.default_daemon.socket_path, "call", "echo", "message=hello-there"],
+                            self.marker)
+        self.addCleanup(terminal.close)
+        return terminal.expect(r"Log in now\?")
+
+    def test_the_login_is_offered_and_the_call_goes_on(self):
+        self.serve()
+        terminal = self.call().type("\n").expect(r"http://\S+/authorize\?\S+\s")
+        url = re.search(r"http://\S+/authorize\?\S+", terminal.shown.decode()).group(0)
+        get(signed_in(url))
+        self.assertEqual(terminal.wait(), 0)
+        self.assertIn("hello-there", terminal.shown.decode())
+
+    def test_who_does_not_want_to_has_the_error(self):
+        self.serve()
+        self.assertEqual(self.call().type("n\n").wait(), 4)
+        self.assertEqual(self.server.registrations, [])
 
 
 class WhoMay(LoginCase):

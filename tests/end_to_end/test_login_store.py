@@ -78,6 +78,17 @@ class TheStore(LoginCase):
         self.echoed()
         self.assertEqual(len(self.server.refreshes), 2)
 
+    def test_another_image_of_the_program_goes_on_with_it(self):
+        daemon = self.serve()
+        self.log_in()
+        daemon.signal(signal.SIGUSR2)
+        daemon.logged("goes on serving", 1)
+        self.echoed()
+        self.assertEqual(self.login()["state"], "ok")
+        self.server.revoke_all()
+        self.echoed()
+        self.assertEqual((len(self.server.authorizations), len(self.server.refreshes)), (1, 1))
+
     def test_a_file_that_others_may_read_is_refused_at_the_start(self):
         path = self.write("tokens.json", '{"version":1,"logins":[]}', mode=0o644)
         self.assertIn("chmod 600", self.start_of(path))

@@ -29,6 +29,9 @@ struct HttpOptions {
   std::string client_key;
   std::shared_ptr<const TrustFiles> trust;  ///< what these three hold; null if none is set
   bool insecure = false;
+  // What a server names for SmallRequests.
+  bool may_be_private = false;  ///< it may have a private address, whoever named it
+  bool public_only = false;     ///< no connection to a private address
   bool http2 = false;
 
   std::size_t max_frame = 8u << 20;

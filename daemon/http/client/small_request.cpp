@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "http/client/curl_handle.hpp"
+#include "http/client/public_address.hpp"
 
 namespace bridge {
 namespace {
@@ -27,6 +28,12 @@ HttpOptions options_for(const HttpOptions& upstream, const std::string& url) {
   return options;
 }
 
+/// From curl, when there is a connection and nothing was sent yet.
+int refuse_private_address(void*, char* address, char*, int, int) {
+  return is_public_address(address != nullptr ? address : "") ? CURL_PREREQFUNC_OK
+                                                              : CURL_PREREQFUNC_ABORT;
+}
+
 }  // namespace
 
 SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
@@ -42,7 +49,12 @@ SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const st
   CURL* const h = transfer_.prepare(CurlHandle(curl_easy_init(), CurlCleanup{upstream.trust}),
                                     std::move(headers));
   curl.prepare(h);
-  apply_transport_options(h, options_for(upstream, url));
+  const HttpOptions options = options_for(upstream, url);
+  apply_transport_options(h, options);
+  // A proxy resolves names itself, and has rules of its own.
+  is_direct_ = options.proxy.empty() && options.unix_socket.empty();
+  if (upstream.public_only && is_direct_)
+    curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, refuse_private_address);
   curl_easy_setopt(h, CURLOPT_URL, url.c_str());
   curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
@@ -75,9 +87,16 @@ void SmallRequest::transfer_progressed(bool done, int result) {
   answer.body = transfer_.body();
   curl_off_t sent_at = 0;
   curl_easy_getinfo(transfer_.handle(), CURLINFO_PRETRANSFER_TIME_T, &sent_at);
+  const char* address = nullptr;
+  curl_easy_getinfo(transfer_.handle(), CURLINFO_PRIMARY_IP, &address);
+  answer.is_public = is_direct_ && address != nullptr && is_public_address(address);
   answer.was_sent = result == CURLE_OK || sent_at > 0;
   if (too_large_) {
     answer.fault = fmt::format("the answer is over {} KiB", small_answer_size >> 10);
+  } else if (result == CURLE_ABORTED_BY_CALLBACK) {
+    answer.was_sent = false;
+    answer.fault =
+        "it has a private address, which a public server may not name (--oauth-allow-private)";
   } else if (result != CURLE_OK) {
     answer.fault = curl_easy_strerror(static_cast<CURLcode>(result));
   }

@@ -12,8 +12,9 @@ struct HttpOptions;
 struct SmallAnswer {
   int status = 0;
   std::string body;
-  std::string fault;     ///< why there is none; nothing secret in it
-  bool was_sent = true;  ///< the peer may have got the request
+  std::string fault;       ///< why there is none; nothing secret in it
+  bool was_sent = true;    ///< the peer may have got the request
+  bool is_public = false;  ///< it came from a public address, and not through a proxy
 };
 
 /// One HTTP request for a small JSON document: at most 256 KiB and 10 s, no redirects, on a
@@ -39,6 +40,7 @@ class SmallRequest final : private TransferReceiver {
 
   Done done_;
   bool too_large_ = false;
+  bool is_direct_ = false;  ///< no proxy
   HttpTransfer transfer_;
 };
 

@@ -102,6 +102,8 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool opens_session() const { return message_.opens_session; }
   /// Of the token it was sent with (AccessToken::generation).
   int token_generation() const { return token_generation_; }
+  /// Whether the answer came from a public address (public_address.hpp), and not through a proxy.
+  bool is_peer_public() const;
   /// Whether a session id in its answer is that of the session.
   bool may_name_session() const {
     return head().is_success() && !session_is_over_ && !message_.probes && context_.is_stateful();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/client/public_address.hpp"
 #include "upstream/streamable_http/exchange.hpp"
 #include "upstream/streamable_http/failures.hpp"
 
@@ -272,6 +273,13 @@ void Exchange::time_out(SteadyTime now) {
                              "--client-stall: its client takes nothing"
                            : "the upstream sent nothing for longer than --request-timeout";
   end(std::move(failure), can_be_sent_again() && !(phase_ == Phase::posting && reached_));
+}
+
+bool Exchange::is_peer_public() const {
+  const char* address = nullptr;
+  if (!context_.options().proxy.empty() || transfer_.handle() == nullptr) return false;
+  curl_easy_getinfo(transfer_.handle(), CURLINFO_PRIMARY_IP, &address);
+  return address != nullptr && is_public_address(address);
 }
 
 }  // namespace bridge

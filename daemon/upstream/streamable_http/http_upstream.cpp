@@ -247,7 +247,8 @@ bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
     return false;
   const int status = ending.failure->status;
   if (status != 401 && status != 403) return false;
-  if (!token_.refused(exchange.token_generation(), {status, exchange.head().www_authenticate}))
+  if (!token_.refused(exchange.token_generation(),
+                      {status, exchange.head().www_authenticate, exchange.is_peer_public()}))
     return false;
   ++ending.unanswered->notes.authorizations;
   return true;

@@ -314,3 +314,21 @@ TEST_CASE_FIXTURE(OAuthFixture, "a source that goes while it waits for an answer
   loop.context().run_for(std::chrono::milliseconds(50));
   CHECK(server.count("POST /token") == 0);
 }
+
+TEST_CASE_FIXTURE(OAuthFixture, "a public server names no server at a private address") {
+  serve_metadata();
+  OAuthToken asked = source();
+  CHECK(asked.current() == "");
+  CHECK(asked.refused("", {401, "Bearer ", true}));
+  CHECK(contains(failure_of(asked), "private address"));
+  CHECK(server.seen().empty());
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "unless the operator lets it") {
+  options.allow_private = true;
+  serve_metadata();
+  OAuthToken asked = source();
+  CHECK(asked.current() == "");
+  CHECK(asked.refused("", {401, "Bearer ", true}));
+  CHECK(fetch(asked).token == "token-1");
+}

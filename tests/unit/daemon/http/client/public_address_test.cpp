@@ -1,0 +1,43 @@
+#include "http/client/public_address.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+TEST_SUITE("public address") {
+  TEST_CASE("what the whole internet can reach is public") {
+    for (const char* address :
+         {"1.1.1.1", "172.15.255.255", "172.32.0.1", "192.169.0.1", "100.128.0.1",
+          "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"})
+      CHECK_MESSAGE(is_public_address(address), address);
+  }
+
+  TEST_CASE("what is inside some network is not, however it is written") {
+    for (const char* address : {"127.0.0.1",
+                                "127.1.2.3",
+                                "10.0.0.1",
+                                "172.16.0.1",
+                                "172.31.255.255",
+                                "192.168.1.1",
+                                "169.254.169.254",
+                                "100.64.0.1",
+                                "0.0.0.0",
+                                "198.18.0.1",
+                                "224.0.0.1",
+                                "255.255.255.255",
+                                "::1",
+                                "::",
+                                "fe80::1",
+                                "fe80::1%eth0",
+                                "fd00::1",
+                                "ff02::1",
+                                "::ffff:10.0.0.1",
+                                "::ffff:169.254.169.254",
+                                "64:ff9b::a00:1",
+                                "2002:a00:1::",
+                                "",
+                                "localhost",
+                                "8.8.8"})
+      CHECK_MESSAGE(!is_public_address(address), address);
+  }
+}
