@@ -27,6 +27,12 @@ class Line:
                 await asyncio.sleep(0.005)
 
     async def __aexit__(self, *_):
+        # What has come to this process counts as read, whether somebody looks at it or not.
+        try:
+            while await asyncio.wait_for(self.read(), 0.002) is not None:
+                pass
+        except asyncio.TimeoutError:
+            pass
         self.writer.close()
 
     async def send(self, *messages):

@@ -48,7 +48,7 @@ class World:
         self.jobs = {}       # its id: what it is to do
 
     async def start(self):
-        self.options = ["--state-dir", os.path.join(self.folder, "state"), "--jobs", "100000",
+        self.options = ["--state-dir", os.path.join(self.folder, "state"), "--jobs", "100000", "--jobs-bytes", "4GiB",
                         *await listen(self.upstream, self.folder)]
         self.begin_life()
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 from harness import call, eventually, main, text_of
 from harness.eras import Eras
@@ -279,7 +280,7 @@ class AtAModernServer(DurableJobs, Eras):
 
 
 class StateThatIsNotGoneOnWith(DurableJobs):
-    def test_without_a_state_a_job_is_not_durable_and_nothing_is_left(self):
+    def test_of_a_stale_one_nothing_is_started_and_what_had_not_ended_has_failed(self):
         server, daemon = self.begin("--client-inflight", "1")
         self.job("slow", FOREVER)
         waiting = self.job("echo", {"message": "later"})
@@ -292,6 +293,16 @@ class StateThatIsNotGoneOnWith(DurableJobs):
         self.failed_unknown(waiting)
         self.assertEqual(len(self.calls(server)), 1)
         self.assertIs(self.submit("echo", {"message": "new"})["durable"], True)
+
+    def test_a_job_that_cannot_be_written_is_not_durable_and_is_carried_out(self):
+        server, daemon = self.begin()
+        before = resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE, (4 << 10, before[1]))
+        submitted = self.submit("echo", {"message": "x" * 8000})
+        self.assertIs(submitted["durable"], False)
+        self.assertEqual(self.collect(submitted["job"])["state"], "completed")
+        self.again(server, daemon)
+        self.assertEqual(self.listed(), [])
 
     def test_of_a_damaged_one_nothing_is_there(self):
         server, daemon = self.begin("--client-inflight", "1")
