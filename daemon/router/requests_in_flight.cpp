@@ -114,7 +114,8 @@ std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request,
   Outgoing message;
   message.id = id;
   message.may_repeat = only_reads(request.method);
-  message.endless = is_stream(request.method) || (client != nullptr && !client->is_connection);
+  message.stays_open = is_stream(request.method);
+  message.endless = client != nullptr && !client->is_connection;
   std::string unsendable = translator_.make_for_upstream(std::move(frame), client, message);
   if (!unsendable.empty()) return unsendable;
   context_.session.send(std::move(message));
@@ -355,6 +356,7 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   Client* const client = context_.clients.find(table_.owner(origin));
   if (client == nullptr || !client->is_connection) return false;
   if (const PendingRequest* pending = table_.find(origin)) {
+    if (is_stream(pending->method)) context_.session.lift_deadline(origin);
     if (!translator_.is_for_client(notification, *pending)) return true;
     // A stream of an extension names its request, too.
     splice(notification.bytes, {notification.subscription_id, pending->client_request_id});
@@ -371,9 +373,20 @@ std::optional<UpstreamId> RequestsInFlight::named_by(std::string_view raw_id) co
   return is_one ? std::optional(static_cast<UpstreamId>(*number)) : std::nullopt;
 }
 
+std::optional<UpstreamId> RequestsInFlight::only_modern_call() const {
+  std::optional<UpstreamId> only;
+  for (const auto& [id, request] : table_) {
+    if (request.is_own || !request.is_upstream) continue;
+    if (only || !request.modern || !may_require_input(request.method)) return std::nullopt;
+    only = id;
+  }
+  return only;
+}
+
 bool RequestsInFlight::pass_log_message_on(const Frame& message) {
   bool somebody_sees_it = false;
   for (const auto& [id, pending] : table_) {
+    if (pending.suspended) events_.suspended_told(id, message);
     if (pending.era == Era::legacy || !translator_.reaches(message, pending)) continue;
     Client* const client = context_.clients.find(pending.client);
     if (client == nullptr) continue;

@@ -91,7 +91,8 @@ class RequestsInFlight {
   /// Gives it to the client whose request's stream this is or was; false if there is none any more.
   bool pass_on(UpstreamId origin, Frame& notification);
   /// A log message of a server whose messages all come one way: it is about any of the requests
-  /// that have asked for messages of its level. False if there is none.
+  /// that have asked for messages of its level, and about those that are suspended. False if no
+  /// client has it now.
   bool pass_log_message_on(const Frame& message);
   /// The upstream has asked this about it in vain.
   void note_undeclared(UpstreamId id, std::string_view method, AskedFor asked);
@@ -133,6 +134,10 @@ class RequestsInFlight {
   }
   /// The request in flight whose upstream id this is, as JSON.
   std::optional<UpstreamId> named_by(std::string_view raw_id) const;
+  /// The request in flight, if it is the only one and a modern client's that may be asked
+  /// something: what the upstream asks without a word of what it is about can be about nothing
+  /// else.
+  std::optional<UpstreamId> only_modern_call() const;
   /// Whether it is one of a client that is no connection.
   bool is_job(UpstreamId id) const;
   /// Whose request's stream this is or was.

@@ -87,13 +87,14 @@ ServerRequest ServerRequests::made(std::optional<UpstreamId> origin, std::string
 void ServerRequests::take_in(ServerRequest request) {
   Client* client = choose(request);
   const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
-  if (client == nullptr && !is_watched && (request.origin || somebody_is_connected())) {
+  const auto subject = request.origin ? request.origin : in_flight_.only_modern_call();
+  if (client == nullptr && !is_watched && (subject || somebody_is_connected())) {
     context_.log.peer(
         LogLevel::info, "request of the upstream refused",
         "the upstream asks for {}: no connected client that could be asked has declared it",
         printable(request.method, 80));
-    if (request.origin && !request.is_question())
-      questions_.nobody_declares(*request.origin, request.method, request.asked_for);
+    if (subject && !request.is_question())
+      questions_.nobody_declares(*subject, request.method, request.asked_for);
     refuse(request, json_rpc::method_not_found, nobody_answers);
     return;
   }

@@ -192,7 +192,11 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
 
 /// False if it is no request of the session's own.
 bool Session::own_ended(UpstreamId id, Ending& ending) {
-  switch (which_own(id)) {
+  const OwnRequest which = which_own(id);
+  const bool is_stream = which == OwnRequest::listen || which == OwnRequest::event_stream;
+  if (is_stream && ending.failure && ending.failure->kind == ErrorKind::timeout)
+    sender_.give_up(id);  // a local server may still open it
+  switch (which) {
     case OwnRequest::none: return false;
     case OwnRequest::probe: probe_.ended(ending); break;
     case OwnRequest::listen:

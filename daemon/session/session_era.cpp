@@ -99,9 +99,11 @@ void Session::probe_failed(Failure failure) {
 bool Session::take_notification(std::optional<UpstreamId> origin, const Frame& notification) {
   std::optional<std::string> line;
   if (const UpstreamId listen = listen_.stream_of(origin, notification); listen != UpstreamId{}) {
+    upstream_.lift_deadline(listen);
     line = listen_.take(listen, notification);
   } else if (const UpstreamId events = event_streams_.stream_of(origin, notification);
              events != UpstreamId{}) {
+    upstream_.lift_deadline(events);
     line = event_streams_.take(events, notification);
   } else {
     return false;

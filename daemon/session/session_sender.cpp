@@ -46,7 +46,7 @@ UpstreamId SessionSender::stream(std::string_view method, std::string_view param
                                  std::string_view capabilities) {
   Outgoing message = own(OutgoingKind::request, method, params, true, capabilities);
   message.may_repeat = false;
-  message.endless = true;
+  message.stays_open = true;
   return send_own(std::move(message));
 }
 

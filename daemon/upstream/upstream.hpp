@@ -28,8 +28,11 @@ struct Outgoing {
   bool may_repeat = false;     ///< sending it twice does no harm: it only reads
   bool opens_session = false;  ///< `initialize`
   bool probes = false;   ///< `server/discover`, sent before it is known of which era the server is
-  bool endless = false;  ///< its answer is a stream that stays open: it has no deadline
-  std::string body;      ///< one line, without `\n`
+  bool endless = false;  ///< it has no deadline
+  /// Its answer is a stream that stays open: whoever sends it lifts its deadline as soon as
+  /// something has come on it.
+  bool stays_open = false;
+  std::string body;  ///< one line, without `\n`
   /// Header lines for a transport that has headers (MCP 2026-07-28, "Request Metadata"). Whoever
   /// makes them has checked that they can stand in a head.
   std::vector<std::string> headers{};

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What a call costs between the eras, counted by callgrind, beside one where both sides are legacy.
 
-    eras.py DAEMON [--functions]
+    eras.py DAEMON [--functions] [--small]
 
-Every client before every server, one call of a tool each; the median of three counts, since how the kernel wakes the
-daemon is worth 2 % from one run to the next. The limits are 1.1 where both are modern and 1.3 where the
-bridge translates; the exit code is 1 over one of them. --functions says what costs more than legacy to legacy.
+Every client before every server, one call of a tool each, with a text of 24 bytes, of 64 KiB and of 1 MiB both ways
+(--small: the first); the median of three counts, since how the kernel wakes the daemon is worth 2 % from one run to
+the next. The limits are 1.1 where both are modern and 1.3 where the bridge translates; the exit code is 1 over one of
+them. --functions says what costs more than legacy to legacy.
 """
 
 import json
@@ -15,7 +16,7 @@ import tempfile
 import instructions
 
 LIMITS = {"modern to modern": 1.1, "legacy to modern": 1.3, "modern to legacy": 1.3}
-FEW, MANY = 300, 1300
+SIZES = {"": (24, 300, 1300), " of 64 KiB": (64 << 10, 30, 130), " of 1 MiB": (1 << 20, 3, 13)}  # text, few, many
 FUNCTIONS_SHOWN = 15
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": {"name": "instructions", "version": "1"}}
@@ -60,10 +61,10 @@ class ModernUpstream(instructions.Upstream):
             + answer
 
 
-def calls(client_is_modern):
+def calls(client_is_modern, size):
     def operate(path, _, count):
         client = instructions.Client(path)
-        params = {"name": "echo", "arguments": {"message": "x" * 24}}
+        params = {"name": "echo", "arguments": {"message": "x" * size}}
         if client_is_modern:
             params["_meta"] = META
         for _ in range(count):
@@ -71,31 +72,34 @@ def calls(client_is_modern):
     return operate
 
 
-def median_cost(folder, daemon, client, server):
-    return sorted((cost_of(folder, daemon, client, server) for _ in range(3)), key=lambda cost: cost[0])[1]
+def median_cost(folder, daemon, name, size):
+    return sorted((cost_of(folder, daemon, name, *size) for _ in range(3)), key=lambda cost: cost[0])[1]
 
 
-def cost_of(folder, daemon, client, server):
+def cost_of(folder, daemon, name, size, few, many):
+    client, server = name.split(" to ")
     upstream = ModernUpstream if server == "modern" else instructions.Upstream
-    name = f"{client} to {server}"
-    counts = [instructions.run_daemon(folder, daemon, name, calls(client == "modern"), count, upstream)
-              for count in (FEW, MANY)]
-    return instructions.difference(*counts, MANY - FEW)
+    counts = [instructions.run_daemon(folder, daemon, name, calls(client == "modern", size), count, upstream)
+              for count in (few, many)]
+    return instructions.difference(*counts, many - few)
 
 
 def main():
     daemon = sys.argv[1]
     failed = False
     with tempfile.TemporaryDirectory() as folder:
-        base, base_functions = median_cost(folder, daemon, "legacy", "legacy")
-        print(f"{'legacy to legacy':17} {base:9.0f}", flush=True)
-        for name, limit in LIMITS.items():
-            total, functions = median_cost(folder, daemon, *name.split(" to "))
-            verdict = "ok" if total <= limit * base else "NOT OK"
-            failed = failed or verdict != "ok"
-            print(f"{name:17} {total:9.0f}  {total / base:5.3f} of it, limit {limit}: {verdict}", flush=True)
-            if "--functions" in sys.argv:
-                print(*instructions.grown(functions, base_functions, FUNCTIONS_SHOWN), sep="\n")
+        for words, size in SIZES.items():
+            if words and "--small" in sys.argv:
+                break
+            base, base_functions = median_cost(folder, daemon, "legacy to legacy", size)
+            print(f"{'legacy to legacy' + words:27} {base:9.0f}", flush=True)
+            for name, limit in LIMITS.items():
+                total, functions = median_cost(folder, daemon, name, size)
+                verdict = "ok" if total <= limit * base else "NOT OK"
+                failed = failed or verdict != "ok"
+                print(f"{name + words:27} {total:9.0f}  {total / base:5.3f} of it, limit {limit}: {verdict}", flush=True)
+                if "--functions" in sys.argv:
+                    print(*instructions.grown(functions, base_functions, FUNCTIONS_SHOWN), sep="\n")
     return 1 if failed else 0
 
 

@@ -1,6 +1,7 @@
 """`subscriptions/listen`: many clients and one stream upstream, the ring behind both, and every way such a stream ends."""
 
 import json
+import time
 
 from harness import eventually, initialize, main, request
 from harness.eras import Eras, with_each
@@ -258,6 +259,36 @@ class Listens(Eras):
         self.assertEqual(stream.next()["params"]["cursor"], "c3")
         stream.close()
         eventually(lambda: not server.events.streams, "its end upstream")
+
+
+    def test_a_stream_of_events_has_to_begin_in_time_and_then_has_all_the_time(self):
+        for stdio in (False, True):
+            with self.subTest(stdio=stdio):
+                server, _ = self.bridged("modern", "--request-timeout", "700ms", stdio=stdio, face=self.carrier == "face")
+                client = self.another()
+                server.fault("events/stream", silent=True)
+                late = client.ask("events/stream", {"name": "deploy"})
+                self.assert_error(late, -32000, late["id"], "timeout", "unknown")
+                eventually(lambda: "events/stream" in server.cancelled or not server.events.streams, "its end upstream")
+                stream = client.stream_events("deploy", cursor="c0")
+                self.assertEqual(stream.next()["method"], "notifications/events/active")
+                time.sleep(1.5)  # over the timeout
+                server.happen({"n": 1})
+                self.assertEqual(stream.next()["params"]["data"], {"n": 1})
+                stream.close()
+                eventually(lambda: not server.events.streams, "its end upstream")
+                self.default_daemon.stop()
+
+    def test_a_listen_that_the_server_does_not_acknowledge_is_opened_again(self):
+        for stdio in (False, True):
+            with self.subTest(stdio=stdio):
+                server = self.server("modern")
+                server.fault("subscriptions/listen", silent=True)
+                self.before(server, "--request-timeout", "700ms", "--handshake", "eager", stdio=stdio, face=self.carrier == "face")
+                server.wait_for("subscriptions/listen", 2)
+                self.emitted(server, TOOLS)
+                self.assertEqual(self.another().listen(toolsListChanged=True).next()["method"], TOOLS)
+                self.default_daemon.stop()
 
 
 class OverTheFace(Listens):

@@ -148,9 +148,25 @@ class ToAModernClient(Eras):
         self.assertEqual(again["result"]["resultType"], "input_required")
         self.assertIn("Ada", text_of(client.retry(message, again, capabilities=CAPABLE)[1]))
 
-    def test_nobody_can_answer(self):
-        server, _ = self.bridged("legacy")
-        client = self.modern()
+    def on_all(self, *options):
+        yield from self.on_both(*options)
+        yield "socket, child", lambda: (self.bridged("legacy", *options, stdio=True)[0], self.modern())
+        yield "face, child", lambda: (self.bridged("legacy", *options, stdio=True, face=True)[0], self.modern_face())
+
+    @with_each("on_all")
+    def test_log_messages_that_come_while_nobody_waits_come_with_the_retry(self, server, client):
+        request = client.made("tools/call", {"name": "ask", "arguments": {"kinds": ["roots"]}}, capabilities=CAPABLE, log_level="info")
+        response = client.exchange(request)
+        newest = self.default_daemon.status()["ring"]["newest"]
+        for level in ("debug", "warning"):
+            server.emit("notifications/message", {"level": level, "data": "meanwhile"})
+        self.newest(newest + 2)
+        self.assertIn("file:///here", text_of(client.retry(request, response, capabilities=CAPABLE, log_level="info")[1]))
+        told = [one["params"]["level"] for one in client.others if one["params"].get("data") == "meanwhile"]
+        self.assertEqual(told, ["warning"])
+
+    @with_each("on_all")
+    def test_nobody_can_answer(self, server, client):
         self.assertEqual(text_of(client.call_tool("echo", {"message": "x"}, capabilities=CAPABLE)), "x")
         response = client.call_tool("ask", {"kinds": ["sampling"]}, capabilities={})
         self.assertEqual(response["error"]["code"], -32021)

@@ -199,7 +199,8 @@ void HttpFace::sweep() {
 }
 
 /// With all buffers full for a while, whoever makes most wait ends: a session that does not fetch
-/// what lies there for it, or an array whose answers are collected. Returns when to look again.
+/// what lies there for it, an array whose answers are collected, or a modern POST whose stream is
+/// not read as fast as it comes. Returns when to look again.
 std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   if (!context_.budget.over()) return std::nullopt;
   const SteadyTime due = budget_used_up_since_.value_or(now) + context_.options.stall;
@@ -207,6 +208,7 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
   std::size_t most = 0;
   DownstreamSession* session = nullptr;
   PendingPost* collecting = nullptr;
+  ModernPost* streaming = nullptr;
   for (auto& [name, one] : sessions_) {
     if (one->is_over() || one->unfetched_bytes() <= most) continue;
     most = one->unfetched_bytes();
@@ -217,8 +219,19 @@ std::optional<SteadyTime> HttpFace::make_room(SteadyTime now) {
     most = post->collected();
     collecting = post;
   }
+  for (ModernPost* post : modern_posts()) {
+    if (post->queued_bytes() <= most) continue;
+    most = post->queued_bytes();
+    streaming = post;
+  }
   if (most == 0) return now + context_.options.stall;  // others have to make room first
-  if (collecting != nullptr) {
+  if (streaming != nullptr) {
+    context_.log.peer(LogLevel::warning, "stream dropped", {.client = streaming->identity().id},
+                      "the stream of a POST was dropped: {} bytes of it were not read, and "
+                      "--max-buffered is used up",
+                      most);
+    streaming->give_up();
+  } else if (collecting != nullptr) {
     context_.log.peer(LogLevel::warning, "http array given up",
                       "a POST was answered 503: {} bytes of its answers were collected, and "
                       "--max-buffered is used up",

@@ -113,8 +113,12 @@ void ModernPost::drop_if_stuck() {
   if (!stream_ || !stream_->is_stuck()) return;
   context_.log.peer(LogLevel::warning, "stream dropped", {.client = identity_.id},
                     "the stream of a POST was dropped: it is not read (--http-stream-buffer)");
+  give_up();
+}
+
+void ModernPost::give_up() {
   ++context_.counts.stalled;
-  stream_->drop();
+  connection_->drop();
   connection_lost(false);
 }
 

@@ -47,6 +47,8 @@ class ModernPost final : public ClientChannel, public HttpResponder {
   void acknowledge_read();
   /// A response that is late becomes a stream, or 504. Lets go of a caller that takes nothing.
   void sweep(SteadyTime now);
+  /// Its caller reads too slowly: the connection ends.
+  void give_up();
   /// When to look at it; nothing if it has all the time.
   std::optional<SteadyTime> due() const;
   /// The daemon ends: a stream with a last comment, else with `refusal`.

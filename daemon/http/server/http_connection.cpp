@@ -141,7 +141,7 @@ void HttpConnection::take_input(std::string_view bytes) {
       break;
     case Phase::over: break;
   }
-  share_.set(reader_.pending_bytes() + early_.size() + writer_.unsent());
+  count_held();
 }
 
 void HttpConnection::process(std::string_view bytes) {

@@ -158,6 +158,7 @@ class HttpConnection {
   bool write_some();
   std::optional<SteadyTime> due() const;
   void watch_time();
+  void count_held();
   void expired();
 
   HttpConnectionContext& context_;

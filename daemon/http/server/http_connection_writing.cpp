@@ -64,7 +64,11 @@ bool HttpConnection::write_some() {
 
 void HttpConnection::flush() {
   marked_ = false;
-  if (phase_ == Phase::over || is_blocked()) return;
+  if (phase_ == Phase::over) return;
+  if (is_blocked()) {
+    count_held();
+    return;
+  }
   for (;;) {
     while (!writer_.is_empty() && write_some()) {
     }
@@ -80,8 +84,12 @@ void HttpConnection::flush() {
   } else {
     wait();
   }
-  share_.set(reader_.pending_bytes() + early_.size() + unsent());
+  count_held();
   watch_time();
+}
+
+void HttpConnection::count_held() {
+  share_.set(reader_.pending_bytes() + early_.size() + unsent());
 }
 
 // Closing with unread input would reset the connection, and the peer would lose the answer.

@@ -30,7 +30,7 @@ Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message)
 
 void Exchange::close_transfer() {
   CurlHandle handle = transfer_.close();
-  if (!message_.endless) context_.handles().give_back(std::move(handle));
+  if (!is_endless()) context_.handles().give_back(std::move(handle));
 }
 
 void Exchange::close() {
@@ -81,7 +81,7 @@ void Exchange::begin_post() {
       message_.may_repeat ? max_idle_to_read : static_cast<long>(context_.max_idle().count()));
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
-  if (message_.endless) set_tcp_keep_alive(h);
+  if (is_endless()) set_tcp_keep_alive(h);
   context_.counts().sent_bytes += message_.body.size();
   transfer_.start();
 }

@@ -87,7 +87,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   OutgoingKind kind() const { return message_.kind; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
   /// It was answered: its end is told to nobody.
-  bool is_endless() const { return message_.endless; }
+  bool is_endless() const { return message_.endless || message_.stays_open; }
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
   bool was_reached() const { return reached_; }
   std::size_t accumulated() const {

@@ -79,6 +79,30 @@ TEST_CASE("a call that fails for want of what its request did not declare says w
   CHECK(t.has_nothing_left());
 }
 
+TEST_CASE("so does one of a local server, which asks without a word of what it is about") {
+  LegacyUpstreamRouter t;
+  FakeClient& client = t.connect("http");
+  client.reachable = false;  // nobody to whom a question of the session could go
+  t.modern(client, "1", R"("name":"t")", "tools/call", R"({"elicitation":{}})");
+  SUBCASE("if it is the only one in flight") {
+    t.ask("7");
+    CHECK(t.is_refused());
+    t.answer_call("t", R"({"content":[],"isError":true})");
+    CHECK(contains(client.take_line(), R"("id":1,"error":{"code":-32021)"));
+  }
+  SUBCASE("but not with another that it may be about") {
+    FakeClient& other = t.connect();
+    t.modern(other, "2", R"("name":"u")", "tools/call", R"({"elicitation":{}})");
+    t.ask("7");
+    CHECK(t.is_refused());
+    t.answer_call("u", R"({"content":[],"isError":true})");
+    CHECK(contains(other.take_line(), R"("isError":true)"));
+    t.answer_call("t", R"({"content":[],"isError":true})");
+    CHECK(contains(client.take_line(), R"("isError":true)"));
+  }
+  CHECK(t.has_nothing_left());
+}
+
 TEST_CASE("a second question is asked when the first one is answered") {
   OneModern t;
   const std::string first = t.ask_about("77");
@@ -169,6 +193,22 @@ TEST_CASE("a question that the server takes back is not answered; the call goes 
   CHECK(t.client.lines.empty());
   t.answer_call("t");
   CHECK(contains(t.client.take_line(), R"("id":1)"));
+}
+
+TEST_CASE("a stream of events has a deadline until something has come on it") {
+  RouterFixture t;
+  t.open_modern();
+  FakeClient& client = t.connect();
+  t.send(
+      client,
+      R"({"jsonrpc":"2.0","id":1,"method":"events/stream","params":{"name":"e","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})");
+  const Outgoing& sent = t.upstream.last("events/stream");
+  CHECK(sent.stays_open);
+  CHECK_FALSE(sent.endless);
+  t.upstream.lifted.clear();
+  t.upstream.say(R"({"jsonrpc":"2.0","method":"notifications/events/active","params":{}})",
+                 sent.id);
+  CHECK(t.upstream.lifted == std::vector<UpstreamId>{sent.id});
 }
 
 TEST_CASE("a modern request that opens the session says what it declares, beside elicitation") {

@@ -47,13 +47,17 @@ struct Listening : SessionFixture {
 
 }  // namespace
 
-TEST_CASE("it is opened with the session, has no deadline, and is open when it is acknowledged") {
+TEST_CASE("it is opened with the session, and is open, without a deadline, when acknowledged") {
   Listening t;
-  CHECK(t.upstream.last(listening).endless);
+  CHECK(t.upstream.last(listening).stays_open);
+  CHECK_FALSE(t.upstream.last(listening).endless);
   CHECK_FALSE(t.upstream.last(listening).may_repeat);
+  CHECK(t.upstream.lifted.empty());
   CHECK(t.state() == ServerStream::waiting);
   t.acknowledge(t.stream());
   CHECK(t.state() == ServerStream::open);
+  REQUIRE_FALSE(t.upstream.lifted.empty());
+  CHECK(t.upstream.lifted.back() == t.stream());
   CHECK(t.events.messages.empty());
 }
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "../../support/face_fixture.hpp"
 
@@ -154,6 +155,43 @@ TEST_CASE("a listen that is not read is told nothing more, and goes in the end")
   http.advance(seconds(30));
   CHECK(http.comes_true([&] { return http.events.left.size() == 1; }));
   CHECK(http.feed.ring().untaken() > 0);
+}
+
+TEST_CASE(
+    "with --max-buffered used up the stream goes that is read too slowly, the largest first") {
+  FaceOptions options = on_loopback();
+  options.stream_buffer = options.client_buffer = 1u << 30;
+  ModernFixture http(options);
+  const std::string part(1u << 20, 'x');
+  std::vector<FakePeer> peers;
+  for (const int parts : {8, 16}) {
+    peers.push_back(http.connect(4096));
+    http.ask(peers.back(), http.modern(1, "events/stream"));
+    for (int i = 0; i < parts; ++i)
+      http.tell([&](ClientChannel& channel) { channel.send_about("1", part); });
+  }
+  const ClientId larger = http.last().identity().id;
+  std::vector<std::size_t> unread;
+  for (ClientChannel* const channel : http.events.channels)
+    unread.push_back(channel->queued_bytes());
+  ByteBudget::Share others(http.budget);
+  others.set(http.budget.limit() - (2u << 20));
+  CHECK(http.budget.over());
+  http.tell([](ClientChannel& channel) { channel.send_about("1", progress); });
+  http.advance(seconds(20));
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    CHECK(http.comes_true([&] {  // it reads, but not enough
+      peers[i].read();
+      return http.events.channels[i]->queued_bytes() < unread[i];
+    }));
+  }
+  CHECK(http.budget.over());
+  http.advance(milliseconds(9'999));
+  CHECK(http.events.left.empty());
+  http.advance(milliseconds(2));
+  CHECK(http.logged.has("--max-buffered is used up"));
+  REQUIRE_FALSE(http.events.left.empty());
+  CHECK(http.events.left.front() == larger);
 }
 
 TEST_CASE("a listen that is read again goes on") {
