@@ -164,6 +164,15 @@ std::string joined(const std::string& left, const std::string& right) {
 
 bool SubscriptionFilter::empty() const { return *this == SubscriptionFilter(); }
 
+std::size_t SubscriptionFilter::bytes() const {
+  std::size_t bytes = 0;
+  for (const Texts* const texts : {&resources, &task_ids}) {
+    for (const std::string& text : *texts) bytes += text.size();
+  }
+  for (const auto& [name, value] : extensions) bytes += name.size() + value.size();
+  return bytes;
+}
+
 void SubscriptionFilter::add(const SubscriptionFilter& other) {
   tools_list_changed = tools_list_changed || other.tools_list_changed;
   prompts_list_changed = prompts_list_changed || other.prompts_list_changed;

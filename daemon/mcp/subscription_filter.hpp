@@ -39,6 +39,9 @@ struct SubscriptionFilter {
 
   bool operator==(const SubscriptionFilter&) const = default;
   bool empty() const;
+  /// How many texts and members it has, and the bytes of them.
+  std::size_t entries() const { return resources.size() + task_ids.size() + extensions.size(); }
+  std::size_t bytes() const;
 
   /// Takes in what `other` asks for; bounded by what is added only. Of an extension's member that
   /// both have, arrays are joined; else the one that is here stays.

@@ -180,7 +180,7 @@ bool ClientFrames::start_initialize(Client& client) {
 bool ClientFrames::start_without_session(Client& client) {
   Session& session = context_.session;
   if (context_.options.handshake != Handshake::client || session.server() != nullptr ||
-      session.is_coming()) {
+      session.is_coming() || client.waiting.front().frame.is_modern()) {
     if (client.waiting.has_request()) session.require();
     return false;
   }
@@ -207,16 +207,25 @@ bool ClientFrames::start_listen(Client& client) {
 
 /// A modern upstream has no such method: what it is for is done here. False if it is asked.
 bool ClientFrames::answer_for_upstream(Client& client) {
-  const auto result = translator_.own_answer(client.waiting.front().frame);
-  if (!result) return false;
+  if (!client.is_connection) return false;  // a job knows what its server is
+  const auto own = translator_.own_answer(client.waiting.front().frame);
+  if (!own) return false;
   const Frame frame = client.waiting.take_front().frame;
+  if (!own->error.empty()) {
+    context_.statistics.end(class_of(frame.method), Outcome::error);
+    const std::string_view id = frame.text(frame.id);
+    client.channel.answer(id,
+                          fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, own->error),
+                          AnswerOrder::in_order);
+    return true;
+  }
   restorable_.accepted(frame, client.id());
   if (frame.method == "resources/subscribe"sv &&
       client.subscribing < context_.options.client_inflight) {
     listens_.answer_subscribe(client, frame);
   } else {
     listens_.update();
-    answer_here(client, frame, class_of(frame.method), *result);
+    answer_here(client, frame, class_of(frame.method), own->result);
   }
   return true;
 }

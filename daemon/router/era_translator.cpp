@@ -61,12 +61,33 @@ std::string EraTranslator::refusal_of(const Frame& request) {
   return {};
 }
 
-std::optional<std::string> EraTranslator::own_answer(const Frame& request) const {
-  if (!context_.session.is_modern() || request.is_modern()) return std::nullopt;
-  const bool is_own = request.method != "initialize" &&
+std::optional<EraTranslator::OwnAnswer> EraTranslator::own_answer(const Frame& request) const {
+  const Session& session = context_.session;
+  if (session.is_modern() == request.is_modern()) return std::nullopt;
+  const auto refused = [](int code, std::string_view why) {
+    return OwnAnswer{{}, error_object(code, why)};
+  };
+  if (request.method.starts_with("tasks/")) {
+    return refused(json_rpc::method_not_found,
+                   "Method not found: the server speaks another revision of MCP, and tasks are not "
+                   "translated between them");
+  }
+  const bool is_own = session.is_modern() && request.method != "initialize" &&
                       std::find(removed_methods.begin(), removed_methods.end(), request.method) !=
                           removed_methods.end();
-  return is_own ? std::optional<std::string>("{}") : std::nullopt;
+  if (!is_own) return std::nullopt;
+  const std::string_view params = request.text(request.params);
+  if (request.method == "logging/setLevel" && level_of(params).empty())
+    return refused(json_rpc::invalid_params, "Invalid params: level is none of the eight");
+  if (request.method.starts_with("resources/")) {
+    if (!find_string(params, "uri"))
+      return refused(json_rpc::invalid_params, "Invalid params: uri is missing");
+    if (!session.server()->declares("resources", "subscribe")) {
+      return refused(json_rpc::method_not_found,
+                     "Method not found: the server does not tell of changes of its resources");
+    }
+  }
+  return OwnAnswer{"{}", {}};
 }
 
 bool EraTranslator::swallows(const Frame& notification) const {

@@ -27,9 +27,14 @@ class EraTranslator {
   /// Why the bridge itself refuses a modern client's request, as a JSON-RPC error object; empty: it
   /// does not.
   static std::string refusal_of(const Frame& request);
-  /// What the bridge answers by itself, since a modern upstream has no such method: the result;
-  /// nothing if the upstream is asked. REQUIRES: of a legacy client.
-  std::optional<std::string> own_answer(const Frame& request) const;
+  /// What the bridge answers by itself: one of the two, as JSON.
+  struct OwnAnswer {
+    std::string result;
+    std::string error;
+  };
+  /// Since the upstream, of another era than the request, has no such method; nothing if it is
+  /// asked.
+  std::optional<OwnAnswer> own_answer(const Frame& request) const;
   /// Whether the upstream has no such notification.
   bool swallows(const Frame& notification) const;
 

@@ -56,11 +56,21 @@ void Listens::add(Client& client, const Frame& request) {
                           AnswerOrder::in_order);
     return;
   }
+  SubscriptionFilter filter = honoured(std::move(std::get<SubscriptionFilter>(asked)));
+  if (!make_room_for(filter)) {
+    context_.request_log.answer_with(
+        client, request.method, id,
+        failure_of(ErrorKind::overloaded, Delivered::no,
+                   fmt::format("all subscriptions/listen together name too much: over {} entries "
+                               "or {} bytes",
+                               max_entries, max_bytes)));
+    return;
+  }
   context_.statistics.end(MethodClass::subscribe, Outcome::ok);
   auto listen = std::make_unique<Listen>();
   listen->client = client.id();
   listen->raw_id = std::string(id);
-  listen->filter = honoured(std::move(std::get<SubscriptionFilter>(asked)));
+  listen->filter = std::move(filter);
   const std::string_view declared = request.text(request.reserved.client_capabilities);
   listen->extensions = std::string(find_member(declared, "extensions").value_or(""));
   listen->reader = feed_.ring().join(context_.loop.wall_time());
@@ -77,13 +87,57 @@ void Listens::add(Client& client, const Frame& request) {
 
 void Listens::acknowledge(Client& client, Listen& listen) {
   listen.is_acknowledged = true;
-  // Whether an extension that MCP does not know is served is known to the upstream alone.
-  SubscriptionFilter acknowledged = listen.filter;
-  std::erase_if(acknowledged.extensions, [this](const auto& extension) {
-    return !context_.session.honours(extension.first);
-  });
-  client.channel.send_about(listen.raw_id, acknowledgement(listen.raw_id, acknowledged));
+  client.channel.send_about(listen.raw_id,
+                            acknowledgement(listen.raw_id, acknowledged(listen.filter)));
   feed(client, listen);
+}
+
+/// Without what the upstream was asked for and has not acknowledged: that does not come.
+SubscriptionFilter Listens::acknowledged(SubscriptionFilter filter) const {
+  const Session& session = context_.session;
+  if (!session.is_modern()) return filter;
+  // Whether an extension that MCP does not know is served is known to the upstream alone.
+  std::erase_if(filter.extensions,
+                [&](const auto& extension) { return !session.honours(extension.first); });
+  if (session.record().server_stream == ServerStream::none) return {};
+  if (const SubscriptionFilter* const told = session.acknowledged()) {
+    using Texts = SubscriptionFilter::Texts;
+    const SubscriptionFilter& asked = *session.listened_to();
+    const auto not_in = [](const Texts& acknowledged, const Texts& asked_for) {
+      return [&](const std::string& one) {
+        return asked_for.contains(one) && !acknowledged.contains(one);
+      };
+    };
+    filter.tools_list_changed = filter.tools_list_changed && told->tools_list_changed;
+    filter.prompts_list_changed = filter.prompts_list_changed && told->prompts_list_changed;
+    filter.resources_list_changed = filter.resources_list_changed && told->resources_list_changed;
+    std::erase_if(filter.resources, not_in(told->resources, asked.resources));
+    std::erase_if(filter.task_ids, not_in(told->task_ids, asked.task_ids));
+  }
+  return filter;
+}
+
+/// What is only held, since its listens were cut off, gives way.
+bool Listens::make_room_for(const SubscriptionFilter& filter) {
+  if (has_room_for(filter)) return true;
+  for (auto& [uri, held] : held_) held.until = {};
+  expire();
+  return has_room_for(filter);
+}
+
+bool Listens::has_room_for(const SubscriptionFilter& filter) const {
+  std::size_t entries = filter.entries();
+  std::size_t bytes = filter.bytes();
+  for (const auto& listen : listens_) {
+    entries += listen->filter.entries();
+    bytes += listen->filter.bytes() + listen->extensions.size();
+  }
+  for (const auto& [uri, held] : held_) {
+    if (held.listens > 0) continue;
+    ++entries;
+    bytes += uri.size();
+  }
+  return entries <= max_entries && bytes <= max_bytes;
 }
 
 /// Whether a change of these would be told, or nothing more can be done for that.

@@ -23,14 +23,17 @@ namespace bridge {
 /// of the bridge's own stream, at a legacy one the subscriptions to resources, each until its last
 /// holder is gone.
 ///
-/// A listen takes no place of requests in flight. Memory: at most --client-inflight of a client;
-/// what its client does not read stays in the ring.
+/// A listen takes no place of requests in flight. Memory: at most --client-inflight of a client,
+/// and of all together max_entries and max_bytes; what its client does not read stays in the ring.
 ///
 /// Owned by the router; the loop's thread only.
 class Listens final : public NotificationReaders {
  public:
   /// A listen that was cut off holds its resources so much longer.
   static constexpr std::chrono::minutes hold_time{5};
+  /// Resources, tasks and members of extensions in the filters of all, and of what is held.
+  static constexpr std::size_t max_entries = 20'000;
+  static constexpr std::size_t max_bytes = 4u << 20;
 
   Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
           RequestsInFlight& in_flight);
@@ -89,6 +92,9 @@ class Listens final : public NotificationReaders {
   void acknowledge(Client& client, Listen& listen);
   void answer_waiting(bool all);
   SubscriptionFilter honoured(SubscriptionFilter asked) const;
+  SubscriptionFilter acknowledged(SubscriptionFilter filter) const;
+  bool make_room_for(const SubscriptionFilter& filter);
+  bool has_room_for(const SubscriptionFilter& filter) const;
   void feed(Client& client, Listen& listen);
   void hold(const SubscriptionFilter& filter);
   void let_go(const SubscriptionFilter& filter, bool was_cut_off);

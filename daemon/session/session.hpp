@@ -119,6 +119,8 @@ class Session final : public UpstreamEvents,
   const SubscriptionFilter* listened_to() const { return listen_.listened_to(); }
   /// Whether it has acknowledged this member of that, which is of an extension.
   bool honours(std::string_view extension) const { return listen_.honours(extension); }
+  /// What of that it has acknowledged; null: it has not said.
+  const SubscriptionFilter* acknowledged() const { return listen_.acknowledged(); }
   /// What of a modern server is listened for from now on, with these capabilities (JSON).
   void listen_for(SubscriptionFilter filter, std::string capabilities) {
     listen_.want(std::move(filter), std::move(capabilities));

@@ -125,11 +125,10 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   }
   now_ = std::exchange(next_, UpstreamId{});
   acknowledged_ = asked_;
-  honoured_extensions_.clear();
-  const auto honoured = read_acknowledged(acknowledgement);
-  if (const auto* filter = std::get_if<SubscriptionFilter>(&honoured)) {
-    for (const auto& [name, value] : filter->extensions) honoured_extensions_.insert(name);
-  }
+  honoured_.reset();
+  auto honoured = read_acknowledged(acknowledgement);
+  if (auto* const filter = std::get_if<SubscriptionFilter>(&honoured))
+    honoured_ = std::move(*filter);
   set_state(ServerStream::open);
   events_.listen_acknowledged();
   if (is_resumed) events_.listen_resumed(asked_);

@@ -71,9 +71,14 @@ class UpstreamListen {
   const SubscriptionFilter* listened_to() const {
     return now_ != UpstreamId{} ? &acknowledged_ : nullptr;
   }
+  /// What of that the server has acknowledged; null: it has not said.
+  const SubscriptionFilter* acknowledged() const {
+    return now_ != UpstreamId{} && honoured_ ? &*honoured_ : nullptr;
+  }
   /// Whether the server has acknowledged this member of it, which is of an extension.
   bool honours(std::string_view extension) const {
-    return now_ != UpstreamId{} && honoured_extensions_.contains(extension);
+    const SubscriptionFilter* const told = acknowledged();
+    return told != nullptr && told->extensions.contains(extension);
   }
 
  private:
@@ -92,7 +97,7 @@ class UpstreamListen {
   SubscriptionFilter wanted_;
   SubscriptionFilter asked_;         ///< of the newest stream
   SubscriptionFilter acknowledged_;  ///< of now_
-  SubscriptionFilter::Texts honoured_extensions_;
+  std::optional<SubscriptionFilter> honoured_;
   std::string capabilities_ = "{}";
   bool is_open_ = false;     ///< the session is
   bool had_stream_ = false;  ///< in this session: one that was acknowledged

@@ -279,6 +279,27 @@ class Listens(Eras):
                 eventually(lambda: not server.events.streams, "its end upstream")
                 self.default_daemon.stop()
 
+    def test_what_the_server_does_not_acknowledge_is_not_acknowledged(self):
+        server = self.server("modern")
+        server.honours = {"toolsListChanged", "resourceSubscriptions"}
+        server.honours_resources = {ONE}
+        self.before(server, face=self.carrier == "face")
+        listen = self.another().listen(toolsListChanged=True, promptsListChanged=True, resourceSubscriptions=[ONE, TWO])
+        self.assertEqual(listen.acknowledged, {"toolsListChanged": True, "resourceSubscriptions": [ONE]})
+
+    def test_all_listens_together_are_bounded_and_what_is_only_held_gives_way(self):
+        self.bridged("modern", face=self.carrier == "face")
+        client = self.another()
+        for number in range(2):
+            client.listen(resourceSubscriptions=[f"demo://{number}/{one}" for one in range(9_999)])
+        many = client.made("subscriptions/listen", {"notifications": {"resourceSubscriptions": [f"demo://{one}" for one in range(9)]}})
+        refused = client.exchange(many)
+        self.assert_error(refused, -32000, many["id"], "overloaded", "no")
+        self.assertEqual(client.listen(toolsListChanged=True).acknowledged, {"toolsListChanged": True})
+        client.close()
+        self.others(0)
+        self.another().listen(resourceSubscriptions=[f"demo://2/{one}" for one in range(9_999)])
+
     def test_a_listen_that_the_server_does_not_acknowledge_is_opened_again(self):
         for stdio in (False, True):
             with self.subTest(stdio=stdio):

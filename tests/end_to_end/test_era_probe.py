@@ -4,7 +4,7 @@ import json
 import signal
 import socket
 
-from harness import initialize, main, request, text_of
+from harness import call, initialize, main, request, text_of
 from harness.eras import Eras
 from harness.modern_protocol import VERSION
 from harness.modern_upstream import error
@@ -296,6 +296,15 @@ class ClientsDiscover(Probe):
                         self.assertEqual(result["instructions"], "Ask nicely.")
                         self.assertIn("io.modelcontextprotocol/serverInfo", result["_meta"])
                     self.assertEqual(self.count(server, DISCOVER), 1)
+
+    def test_with_the_handshake_of_the_client_a_modern_request_is_one(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                self.bridged(mode, "--handshake", "client")
+                bare = self.client()
+                bare.send(call("echo", {"message": "x"}, 1))
+                self.assert_error(bare.answer(1), -32000, 1, "not_initialized", "no")
+                self.assertEqual(text_of(self.modern().call_tool("echo", {"message": "x"})), "x")
 
     def test_a_health_check_takes_nothing_from_the_ring(self):
         server, daemon = self.bridged("legacy", "--handshake", "eager")

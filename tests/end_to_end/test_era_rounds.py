@@ -9,11 +9,12 @@ import os
 import time
 import unittest
 
-from harness import answer, call, initialize, main, notification, text_of
+from harness import answer, call, initialize, main, notification, request, text_of
 from harness.era_clients import ANSWERED, CAPABLE
 from harness.eras import Eras, with_each
 from harness.face import STREAM
 from harness.modern_client import ANSWERS
+from harness.modern_protocol import TASKS
 from harness.other_user import NOBODY, acting_as, is_root
 
 KINDS = ("elicitation", "url", "sampling", "roots")
@@ -317,6 +318,36 @@ class ToALegacyClient(Eras):
             client.send(call("echo", {"message": "x"}))
             error = client.answer(1)["error"]
             self.assertIn(kind, error["message"])
+
+    def test_tasks_are_not_translated_and_are_said_so(self):
+        for mode in ("modern", "legacy"):
+            with self.subTest(mode):
+                server, _ = self.bridged(mode, face=True)
+                if mode == "modern":
+                    client = self.client()
+                    client.send(request("tasks/get", {"taskId": "t"}, 1))
+                    error = client.answer(1)["error"]
+                else:
+                    capable = {"extensions": {TASKS: {}}}
+                    error = self.modern().ask("tasks/get", {"taskId": "t"}, capabilities=capable)["error"]
+                    on_face = self.modern_face().ask("tasks/cancel", {"taskId": "t"}, capabilities=capable)  # with 404
+                    self.assertEqual(on_face["error"], error)
+                self.assertEqual(error["code"], -32601)
+                self.assertIn("tasks are not translated", error["message"])
+                self.assertEqual([one.method for one in server.received_all if (one.method or "").startswith("tasks/")], [])
+
+    def test_what_the_bridge_answers_itself_is_judged(self):
+        server, _ = self.bridged("modern")
+        client = self.client()
+        for method, params, code in (("logging/setLevel", {"level": "loud"}, -32602), ("logging/setLevel", {}, -32602),
+                                     ("resources/subscribe", {}, -32602), ("resources/unsubscribe", {"uri": 7}, -32602)):
+            client.send(request(method, params, 1))
+            self.assertEqual(client.answer(1)["error"]["code"], code)
+        server = self.server("modern")
+        del server.capabilities["resources"]["subscribe"]
+        client = self.client(self.before(server))
+        client.send(request("resources/subscribe", {"uri": "demo://one"}, 1))
+        self.assertEqual(client.answer(1)["error"]["code"], -32601)
 
     def test_over_the_http_face(self):
         self.bridged("modern", face=True)

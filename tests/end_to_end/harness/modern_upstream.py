@@ -76,6 +76,7 @@ class ModernUpstream:
         self.received_all, self.refused, self.cancelled = [], [], []
         self.faults, self.rounds_of = [], {}
         self.listens, self.ended_listens = [], 0
+        self.honours = self.honours_resources = None   # of a listen's filter; None: all
         self.held, self.gates, self.task_answers = {}, {}, {}
         self.sessions, self.forgotten = {}, 0
         self.tasks, self.events = Tasks(self), Events()
@@ -401,7 +402,9 @@ class ModernUpstream:
         known = {"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}
         if TASKS in exchange.capabilities.get("extensions", {}):
             known.add("taskIds")
-        exchange.honoured = {key: value for key, value in asked.items() if key in known}
+        exchange.honoured = {key: value for key, value in asked.items() if key in known and key in (self.honours or known)}
+        if self.honours_resources is not None and "resourceSubscriptions" in exchange.honoured:
+            exchange.honoured["resourceSubscriptions"] = [one for one in asked["resourceSubscriptions"] if one in self.honours_resources]
         await exchange.notify(ACKNOWLEDGED, {"notifications": exchange.honoured, "_meta": {SUBSCRIPTION_ID: exchange.id}})
         self.listens.append(exchange)
         await exchange.gone.wait()
