@@ -188,6 +188,7 @@ void Router::note_kind(Client& client, const Frame& frame) {
   if (turns) client.era = Era::legacy;
   if (!first && !first_ordinary && !turns) return;
   frames_.choose_served();  // not one that only looks on, but perhaps one that has begun to speak
+  if (client.era == Era::modern) return;
   if (!client.peeks && frames_.is_served(client))
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
 }

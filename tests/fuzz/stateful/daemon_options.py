@@ -2,7 +2,8 @@
 
 # Everything ends by itself within these.
 PATIENCE = ["--request-timeout", "1500ms", "--request-max", "6s", "--connect-wait", "3s", "--connect-timeout", "3s",
-            "--client-stall", "2s", "--park-requests", "700ms", "--grace", "500ms"]
+            "--client-stall", "2s", "--park-requests", "700ms", "--input-wait", "2s",
+            "--grace", "500ms"]
 FACE_PATIENCE = ["--http", "127.0.0.1:0", "--http-timeout", "3s", "--http-session-idle", "2s", "--sse-keepalive", "300ms"]
 
 

@@ -28,7 +28,7 @@ LONGEST_SCENARIO = 120.0
 async def play(seed, program, patience, deadline):
     """A round: one daemon, some scenarios, none begun after the deadline. True if nothing was found."""
     choices = Choices(seed)
-    kind = choices.pick({"http": 5, "stdio": 2, "sse": 2})
+    kind = choices.pick({"http": 4, "stdio": 2, "sse": 1, "modern": 3})
     folder = tempfile.mkdtemp(prefix="mcp-fuzz-")
     ledger = Ledger(Timeline())
     world = World(kind, ledger, choices, folder, uuid.uuid4().hex, program, patience)
@@ -57,7 +57,7 @@ async def play(seed, program, patience, deadline):
     if problem:
         ledger.violation(problem)
     print(f"seed {seed}: {kind}, {number} scenarios, {len(ledger.by_key)} calls, {len(ledger.notifications)} "
-          f"notifications, {time.monotonic() - started:.1f} s: {'VIOLATED' if ledger.violations else 'well'}", flush=True)
+          f"notifications, {sum(1 for one in ledger.questions.values() if one.responses)} answers, {time.monotonic() - started:.1f} s: {'VIOLATED' if ledger.violations else 'well'}", flush=True)
     if ledger.violations:
         report(seed, number, world, ledger)
         return False

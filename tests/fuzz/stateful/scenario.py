@@ -5,6 +5,7 @@ import asyncio
 from clients.collector import collect
 from clients.http_session import HttpSession
 from clients.lone_post import LonePosts
+from clients.modern_client import ModernClient
 from clients.old_sse_client import OldSseClient
 from clients.unix_client import UnixClient
 from clients.watcher import Watcher
@@ -36,7 +37,7 @@ async def run(world, number, choices):
 
 
 def _client(world, name, choices):
-    return choices.choices([UnixClient, HttpSession, LonePosts, OldSseClient, Watcher], [12, 6, 3, 1, 1])[0](
+    return choices.choices([UnixClient, ModernClient, HttpSession, LonePosts, OldSseClient, Watcher], [9, 5, 6, 3, 1, 1])[0](
         name, world, choices)
 
 

@@ -13,6 +13,7 @@ from harness.daemon import Daemon  # noqa: E402
 
 import daemon_options
 from upstream.http_upstream import HttpUpstream
+from upstream.modern_upstream import ModernUpstream
 from upstream.sse_upstream import SseUpstream
 from upstream.stdio_upstream import StdioUpstream
 
@@ -21,7 +22,8 @@ class World:
     """One daemon and its upstream. `patience`: seconds for what has to come; long, since only a violation waits so long."""
 
     def __init__(self, kind, ledger, choices, folder, marker, program, patience):
-        self.kind, self.ledger, self.choices = kind, ledger, choices
+        self.kind = "http" if kind == "modern" else kind  # as the plans of calls know it
+        self.is_modern, self.ledger, self.choices = kind == "modern", ledger, choices
         self.folder, self.marker, self.program = folder, marker, program
         self.options = daemon_options.draw(choices.of("options"))
         self.forgets_streams = "--http-stream-buffer" in self.options or "--max-buffered" in self.options
@@ -40,7 +42,7 @@ class World:
             self.upstream = SseUpstream(self.ledger, choices)
             options += ["--url", await self.upstream.listen()]
         else:
-            self.upstream = HttpUpstream(self.ledger, choices)
+            self.upstream = (ModernUpstream if self.is_modern else HttpUpstream)(self.ledger, choices)
             options += ["--url", await self.upstream.listen()]
         self.daemon = await self.off_loop(Daemon, "daemon", self.folder, self.marker, self.socket_path, options,
                                           self.program)

@@ -264,6 +264,22 @@ TEST_CASE("what a client was fed before it showed to be a modern one is given ba
   CHECK(client.feed == RingFeed::takes);
 }
 
+TEST_CASE("what has no revision of its own makes a modern client no other") {
+  for (const char* bare :
+       {R"({"jsonrpc":"2.0","id":7,"result":{}})",
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})",
+        R"({"jsonrpc":"2.0","method":"bridge/answers","params":{"methods":[]}})"}) {
+    Open t;
+    FakeClient& client = t.connect();
+    t.modern(client, "server/discover");
+    client.feed = RingFeed::none;
+    t.send(client, bare);
+    CHECK(client.feed == RingFeed::none);
+    t.send(client, R"({"jsonrpc":"2.0","id":8,"method":"tools/list"})");
+    CHECK(client.feed == RingFeed::takes);  // a request does
+  }
+}
+
 TEST_CASE("what is nested as deeply as can be stays harmless where it is translated") {
   const auto nested = [](int levels) {
     std::string text;

@@ -1,0 +1,174 @@
+"""A client of MCP 2026-07-28 on the Unix socket: nothing but its requests says who it is."""
+
+import asyncio
+
+from plan import make_plan
+
+from . import frames
+from .reading import Reader
+from .unix_client import UnixClient
+
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "fuzz", "version": "1"}}
+
+
+class ModernReader(Reader):
+    """It is told of the session by its listen, of which it has one at most."""
+
+    def __init__(self, who, ledger):
+        super().__init__(who, ledger)
+        self.listens = None     # the call
+        self.acknowledged = False
+        self.questions = []     # (call, result) of those that were answered with questions
+
+    def _judged(self, call, message, data):
+        result = message.get("result")
+        if result is None or call.method.startswith("bridge/"):
+            return super()._judged(call, message, data)
+        if result.get("resultType") == "input_required":
+            if call.method != "tools/call" or not call.capable:
+                self.violation(f"{call} is asked what it did not declare", call.key)
+            self.questions.append((call, result))
+            return ("asked", None)
+        if result.get("resultType") != "complete":
+            self.violation(f"{call} has a result of the type {result.get('resultType')!r}", call.key)
+        return super()._judged(call, message, data)
+
+    def _question(self, message, data):
+        self.violation(f"is sent a request: {data[:300]!r}")
+
+    def _serial(self, params):
+        # What came before its first request was given back.
+        if self.listens is None:
+            return
+        if not self.acknowledged:
+            self.violation(f"notification {params['serial']} before the acknowledgement", f'"serial":{params["serial"]},')
+        super()._serial(params)
+
+    def _notification(self, message, data):
+        if message["method"] == "notifications/subscriptions/acknowledged":
+            self.acknowledged = True
+        elif message["method"] == "notifications/message" and self.listens is not None:
+            self.violation(f"a log message that was not asked for: {data[:300]!r}")
+        else:
+            super()._notification(message, data)
+
+
+class ModernClient(UnixClient):
+    def __init__(self, name, world, choices):
+        super().__init__(name, world, choices)
+        self.reader = ModernReader(name, self.ledger)
+
+    async def live(self):
+        await asyncio.sleep(self.choices.pause(0.3))
+        await self.connect()
+        try:
+            await self._discover()
+            for _ in range(self.choices.pick({1: 3, 4: 4, 12: 3, 30: 1})):
+                if self.closed.is_set():
+                    break
+                await self._act()
+                await self._retry()
+            await self._leave()
+        except (ConnectionError, BrokenPipeError):
+            self.note("was disconnected")
+        finally:
+            self.end()
+
+    async def _leave(self):
+        # At a half-close a listen goes on, and so does its connection.
+        await self._stop_listening()
+        await super()._leave()
+
+    async def _act(self):
+        action = self.choices.pick({"calls": 12, "reads": 4, "discover": 1, "control": 2, "cancel": 2, "bad": 1, "sleep": 4,
+                                    "wait": 4, "stop_reading": 1, "listen": 2, "stop_listening": 1, "stray_answer": 0.5,
+                                    "removed": 0.5, "wrong_state": 0.5})
+        await getattr(self, "_" + action)()
+
+    def _frame(self, call, method, params, capable=False):
+        call.capable = capable
+        meta = {**META, "io.modelcontextprotocol/clientCapabilities": frames.CAPABILITIES if capable else {}}
+        text = frames.dumps(meta)
+        if call.token is not None:
+            text = text[:-1] + f',"progressToken":{call.token}}}'
+        params = frames.dumps(params)
+        return frames.request(call.raw_id, method, params[:-1] + (',' if params != "{}" else '') + f'"_meta":{text}}}')
+
+    def _new_call(self, raw=None):
+        call = self.new("tools/call", True, make_plan(self.choices, self.world.kind), raw)
+        if self.choices.chance(0.5):
+            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
+        return call, self._frame(call, "tools/call", self._arguments(call), self.choices.chance(0.6))
+
+    @staticmethod
+    def _arguments(call):
+        return {"name": "act", "arguments": {"key": call.key, "plan": call.plan}}
+
+    async def _ask(self, method, params, key=False):
+        call = self.new(method, key)
+        await self.send([self._frame(call, method, params)], [call])
+        return call
+
+    async def _discover(self):
+        await self._ask("server/discover", {})
+
+    async def _reads(self):
+        call = self.new("resources/read", True)
+        await self.send([self._frame(call, "resources/read", {"uri": "fuzz://x", "echo": call.key})], [call])
+
+    async def _control(self):
+        await self._ask(self.choices.choice(["bridge/status", "bridge/notifications", "bridge/metrics", "bridge/nonsense"]), {})
+
+    async def _removed(self):
+        """What there is in older revisions only."""
+        await self._ask(self.choices.choice(["ping", "initialize", "resources/subscribe", "tasks/list"]), {})
+
+    # Listening.
+
+    async def _listen(self):
+        if self.reader.listens is not None:
+            return
+        await self.until(lambda: not self.reader.outstanding or self.closed.is_set(), 1)
+        call = self.new("subscriptions/listen")
+        call.cancelled = True  # it has no answer but at the daemon's end
+        self.reader.listens = call
+        wanted = {"toolsListChanged": True, "resourceSubscriptions": [f"fuzz://{self.choices.randrange(60)}" for _ in range(9)]}
+        await self.send([self._frame(call, "subscriptions/listen", {"notifications": wanted})], [call])
+
+    async def _stop_listening(self):
+        if self.reader.listens is not None:
+            await self.send([b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}'
+                              % self.reader.listens.raw_id.encode()])
+
+    # Questions in results.
+
+    async def _retry(self):
+        """Answers some of what it was asked: with all answers, with none, or not at all."""
+        while self.reader.questions:
+            asked, result = self.reader.questions.pop()
+            how = self.choices.pick({"answer": 8, "nothing": 1, "ignore": 1, "twice": 1})
+            if how == "ignore":
+                continue
+            await asyncio.sleep(self.choices.pause(0.1))
+            for attempt in range(2 if how == "twice" else 1):
+                answers = {}
+                for key, question in result["inputRequests"].items():
+                    known = self.ledger.questions[question["params"]["question"]]
+                    marker = f"{self.name}/{known.number}/{attempt}"
+                    known.given[marker] = self.name
+                    if how != "nothing":
+                        answers[key] = {"marker": marker}
+                await self._go_on_with(asked, {"inputResponses": answers, "requestState": result["requestState"]}, attempt > 0)
+
+    async def _go_on_with(self, asked, answers, is_stray):
+        call = self.new("tools/call")
+        call.key, call.plan = asked.key, asked.plan
+        call.ambiguous = is_stray
+        call.wants_progress = False  # some of it came before
+        await self.send([self._frame(call, "tools/call", {**self._arguments(asked), **answers}, True)], [call])
+
+    async def _wrong_state(self):
+        call = self.new("tools/call", True, make_plan(self.choices, self.world.kind))
+        call.ambiguous = True
+        await self.send([self._frame(call, "tools/call", {**self._arguments(call), "requestState": "bridge-0"}, True)], [call])
