@@ -4,20 +4,13 @@
 
 #include "auth/client_assertion.hpp"
 #include "auth/oauth_token.hpp"
+#include "auth/shown_url.hpp"
 #include "auth/token_response.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "http/client/web_url.hpp"
 
 namespace bridge {
-namespace {
-
-std::string shown_url(const std::string& text) {
-  const auto url = parse_web_url(text);
-  return printable(url ? url->shown() : text);
-}
-
-}  // namespace
 
 void OAuthToken::begin() {
   if (!options_.token_url.empty()) {

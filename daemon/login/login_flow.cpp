@@ -7,6 +7,7 @@
 
 #include "auth/recent_secrets.hpp"
 #include "auth/scope.hpp"
+#include "auth/shown_url.hpp"
 #include "auth/token_response.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
@@ -15,7 +16,6 @@
 #include "login/authorization_request.hpp"
 #include "login/pkce.hpp"
 #include "login/registration.hpp"
-#include "login/shown_url.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {
@@ -155,7 +155,7 @@ void LoginFlow::registered(const SmallAnswer& answer) {
                                       where, server_words(*why)));
     return;
   }
-  client_ = std::get<ClientIdentity>(std::move(read));
+  client_ = std::get<OAuthClient>(std::move(read));
   go_on();
 }
 

@@ -98,7 +98,7 @@ class LoginFlow {
   SteadyTime until_;
   std::unique_ptr<Discovery> discovery_;
   std::optional<AuthorizationServer> server_;
-  ClientIdentity client_;
+  OAuthClient client_;
   std::unique_ptr<RedirectListener> listener_;
   std::string verifier_;
   ExpectedRedirect expected_;

@@ -248,10 +248,12 @@ void LoginToken::log_out(LogoutDone done) {
   auto login = refresher_.forget();
   if (!login) {
     done({});
+  } else if (revocation_) {
+    done({true, false, "another logout is under way"});
   } else if (login->revocation_endpoint.empty()) {
     done({true, false, {}});
   } else {
-    revoke(std::move(*login), std::move(done));
+    revoke(*login, std::move(done));
   }
 }
 
@@ -266,7 +268,7 @@ void LoginToken::go_on_with_login(const std::string& kept) {
 }
 
 /// RFC 7009: with the refresh token the server takes what was issued by it, too.
-void LoginToken::revoke(StoredLogin login, LogoutDone done) {
+void LoginToken::revoke(const StoredLogin& login, LogoutDone done) {
   revocation_ = std::make_unique<HttpTokenEndpoint>(curl_, upstream_);
   const bool by_refresh = !login.refresh_token.empty();
   const TokenForm form =

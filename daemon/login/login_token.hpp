@@ -52,7 +52,7 @@ class LoginToken final : public TokenSource, public Login {
   void flow_ended(const LoginFlow::End& end);
   void end_wait();
   LoginMode default_mode() const;
-  void revoke(StoredLogin login, LogoutDone done);
+  void revoke(const StoredLogin& login, LogoutDone done);
 
   EventLoop& loop_;
   CurlLoop& curl_;

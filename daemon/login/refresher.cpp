@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "auth/shown_url.hpp"
 #include "base/log.hpp"
-#include "login/shown_url.hpp"
 
 namespace bridge {
 namespace {

@@ -36,8 +36,8 @@ std::string registration_request(const ServerMetadata& server, const std::string
       scope.empty() ? std::string() : ",\"scope\":" + quote(scope));
 }
 
-std::variant<ClientIdentity, std::string> read_registration(int status, const std::string& body,
-                                                            const std::string& redirect_uri) {
+std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,
+                                                         const std::string& redirect_uri) {
   const bool is_object = is_json_object(body);
   if ((status != 200 && status != 201) || !is_object) {
     const std::string error =
@@ -47,7 +47,7 @@ std::variant<ClientIdentity, std::string> read_registration(int status, const st
     return fmt::format("HTTP {}{}{}{}{}", status, error.empty() ? "" : ": ", error,
                        description.empty() ? "" : ": ", description);
   }
-  ClientIdentity identity;
+  OAuthClient identity;
   identity.id = find_string(body, "client_id").value_or(std::string());
   identity.secret = find_string(body, "client_secret").value_or(std::string());
   if (!fits_header(identity.id, longest_credential, Blanks::inside))

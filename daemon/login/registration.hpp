@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "auth/metadata.hpp"
-#include "login/client_identity.hpp"
+#include "login/oauth_client.hpp"
 
 namespace bridge {
 
@@ -16,8 +16,8 @@ std::string registration_request(const ServerMetadata& server, const std::string
 
 /// The answer (RFC 7591, section 3.2), or why it is a refusal, in the server's words: neither
 /// bounded nor printable yet.
-std::variant<ClientIdentity, std::string> read_registration(int status, const std::string& body,
-                                                            const std::string& redirect_uri);
+std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,
+                                                         const std::string& redirect_uri);
 
 /// Where the server takes a secret: in the body only if it does not take Basic.
 SecretPlace secret_place(const ServerMetadata& server);

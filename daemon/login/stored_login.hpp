@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "login/client_identity.hpp"
+#include "login/oauth_client.hpp"
 
 namespace bridge {
 
@@ -17,7 +17,7 @@ struct StoredLogin {
   std::string issuer;
   std::string token_endpoint;
   std::string revocation_endpoint;  ///< empty: none
-  ClientIdentity client;
+  OAuthClient client;
   std::string scope;  ///< granted; empty: not known
   std::string access_token;
   std::string refresh_token;        ///< empty: none

@@ -5,7 +5,7 @@
 namespace bridge {
 namespace {
 
-TokenForm authenticated(TokenForm form, const ClientIdentity& client) {
+TokenForm authenticated(TokenForm form, const OAuthClient& client) {
   if (client.place == SecretPlace::basic) {
     form.authorization = basic_credentials(client.id, client.secret);
     return form;
@@ -17,9 +17,8 @@ TokenForm authenticated(TokenForm form, const ClientIdentity& client) {
 
 }  // namespace
 
-TokenForm code_form(const ClientIdentity& client, const std::string& code,
-                    const std::string& verifier, const std::string& redirect_uri,
-                    const std::string& resource) {
+TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
+                    const std::string& redirect_uri, const std::string& resource) {
   TokenForm form;
   append_field(form.body, "grant_type", "authorization_code");
   append_field(form.body, "code", code);
@@ -29,7 +28,7 @@ TokenForm code_form(const ClientIdentity& client, const std::string& code,
   return authenticated(std::move(form), client);
 }
 
-TokenForm refresh_form(const ClientIdentity& client, const std::string& refresh_token,
+TokenForm refresh_form(const OAuthClient& client, const std::string& refresh_token,
                        const std::string& resource) {
   TokenForm form;
   append_field(form.body, "grant_type", "refresh_token");
@@ -38,7 +37,7 @@ TokenForm refresh_form(const ClientIdentity& client, const std::string& refresh_
   return authenticated(std::move(form), client);
 }
 
-TokenForm device_authorization_form(const ClientIdentity& client, const std::string& scope,
+TokenForm device_authorization_form(const OAuthClient& client, const std::string& scope,
                                     const std::string& resource) {
   TokenForm form;
   append_field(form.body, "scope", scope);
@@ -46,7 +45,7 @@ TokenForm device_authorization_form(const ClientIdentity& client, const std::str
   return authenticated(std::move(form), client);
 }
 
-TokenForm device_token_form(const ClientIdentity& client, const std::string& device_code,
+TokenForm device_token_form(const OAuthClient& client, const std::string& device_code,
                             const std::string& resource) {
   TokenForm form;
   append_field(form.body, "grant_type", "urn:ietf:params:oauth:grant-type:device_code");
@@ -55,7 +54,7 @@ TokenForm device_token_form(const ClientIdentity& client, const std::string& dev
   return authenticated(std::move(form), client);
 }
 
-TokenForm revocation_form(const ClientIdentity& client, const std::string& token,
+TokenForm revocation_form(const OAuthClient& client, const std::string& token,
                           const std::string& kind) {
   TokenForm form;
   append_field(form.body, "token", token);

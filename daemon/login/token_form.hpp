@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "login/client_identity.hpp"
+#include "login/oauth_client.hpp"
 
 namespace bridge {
 
@@ -16,20 +16,19 @@ struct TokenForm {
 // All pure. Empty values are left out; `resource` is RFC 8707's.
 
 /// RFC 6749, section 4.1.3.
-TokenForm code_form(const ClientIdentity& client, const std::string& code,
-                    const std::string& verifier, const std::string& redirect_uri,
-                    const std::string& resource);
+TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
+                    const std::string& redirect_uri, const std::string& resource);
 /// RFC 6749, section 6.
-TokenForm refresh_form(const ClientIdentity& client, const std::string& refresh_token,
+TokenForm refresh_form(const OAuthClient& client, const std::string& refresh_token,
                        const std::string& resource);
 /// RFC 8628, section 3.1.
-TokenForm device_authorization_form(const ClientIdentity& client, const std::string& scope,
+TokenForm device_authorization_form(const OAuthClient& client, const std::string& scope,
                                     const std::string& resource);
 /// RFC 8628, section 3.4.
-TokenForm device_token_form(const ClientIdentity& client, const std::string& device_code,
+TokenForm device_token_form(const OAuthClient& client, const std::string& device_code,
                             const std::string& resource);
 /// RFC 7009, section 2.1.
-TokenForm revocation_form(const ClientIdentity& client, const std::string& token,
+TokenForm revocation_form(const OAuthClient& client, const std::string& token,
                           const std::string& kind);
 
 }  // namespace bridge

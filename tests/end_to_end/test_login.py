@@ -543,11 +543,19 @@ class Refresh(LoginCase):
 
     def test_a_token_that_has_expired_is_refreshed_once_for_64_requests(self):
         self.logged_in()
-        client = self.client()
-        self.echoed(client=client)
-        self.server.refresh_delay = 0.5
+        eventually(lambda: "expiresInMs" not in self.login(), "the token has expired")
+        self.ask_64_times()
+
+    def test_a_token_that_is_refused_is_refreshed_once_for_64_requests(self):
+        self.logged_in(expires_in=3600)
+        self.echoed()
         self.server.revoke_all()
+        self.ask_64_times()
+
+    def ask_64_times(self):
+        client = self.client()
         before = len(self.server.refreshes)
+        self.server.refresh_delay = 0.5
         self.server.expires_in = 3600
         for id in range(64):
             client.send({"jsonrpc": "2.0", "id": f"c{id}", "method": "tools/call",

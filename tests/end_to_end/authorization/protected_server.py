@@ -13,11 +13,15 @@ import time
 import urllib.parse
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # a connection that finds it full is tried again only after a second, then after three
+
+
 class ProtectedServer:
     def __init__(self, certificate=None):
         handler = type("Handler", (_Handler,), {"owner": self})
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.http.daemon_threads = True
+        self.http = _Server(("127.0.0.1", 0), handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate, certificate + ".key")

@@ -113,16 +113,15 @@ TEST_SUITE("login parts") {
     const auto read = [](int status, const std::string& body) {
       return read_registration(status, body, "http://127.0.0.1:1/callback");
     };
-    const auto one = std::get<ClientIdentity>(read(201, R"({"client_id":"me"})"));
+    const auto one = std::get<OAuthClient>(read(201, R"({"client_id":"me"})"));
     CHECK(one.id == "me");
     CHECK(one.place == SecretPlace::none);
     CHECK(one.is_registered);
-    CHECK(std::get<ClientIdentity>(read(201, R"({"client_id":"me","client_secret":"s"})")).place ==
+    CHECK(std::get<OAuthClient>(read(201, R"({"client_id":"me","client_secret":"s"})")).place ==
           SecretPlace::basic);
-    CHECK(
-        std::get<ClientIdentity>(read(200, R"({"client_id":"me","client_secret":"s",)"
-                                           R"("token_endpoint_auth_method":"client_secret_post"})"))
-            .place == SecretPlace::body);
+    CHECK(std::get<OAuthClient>(read(200, R"({"client_id":"me","client_secret":"s",)"
+                                          R"("token_endpoint_auth_method":"client_secret_post"})"))
+              .place == SecretPlace::body);
     CHECK(has(std::get<std::string>(read(400, R"({"error":"invalid_redirect_uri"})")),
               "invalid_redirect_uri"));
     CHECK(std::holds_alternative<std::string>(read(201, "{}")));
@@ -131,7 +130,7 @@ TEST_SUITE("login parts") {
   }
 
   TEST_CASE("a form says who asks as the server wants it, and its secrets are known") {
-    ClientIdentity client;
+    OAuthClient client;
     client.id = "me";
     CHECK(has(refresh_form(client, "rt", "https://r").body, "client_id=me"));
     client.secret = "s s";

@@ -9,7 +9,7 @@ namespace bridge {
 enum class SecretPlace : std::uint8_t { none, basic, body };
 
 /// Who the bridge is for one authorization server. A value; the secret is one.
-struct ClientIdentity {
+struct OAuthClient {
   std::string id;
   std::string secret;
   SecretPlace place = SecretPlace::none;
