@@ -94,14 +94,19 @@ bool hash_value(JsonScanner& scanner, std::string_view text, DigestOfNumbers num
 
 std::uint64_t request_digest(const Frame& request, DigestOfNumbers numbers) {
   std::uint64_t sum = hash_bytes('m', request.method);
-  for_each_member(request.bytes, request.params, [&](std::string_view key, Slice, Slice value) {
+  const std::string_view params = request.text(request.params);
+  if (!is_object(params)) return mix(sum);
+  JsonScanner scanner(params);
+  scanner.object([&](Slice name) {
+    const std::string_view key = name.of(params);
     if (key_is(key, "_meta") || key_is(key, "inputResponses") || key_is(key, "requestState")) {
-      return;
+      Slice skipped;
+      return scanner.value(skipped);
     }
-    const std::string_view text = request.text(value);
-    JsonScanner scanner(text);
     std::uint64_t hash = 0;
-    if (hash_value(scanner, text, numbers, hash)) sum += hash_member(hash_string(key), hash);
+    if (!hash_value(scanner, params, numbers, hash)) return false;
+    sum += hash_member(hash_string(key), hash);
+    return true;
   });
   return mix(sum);
 }
