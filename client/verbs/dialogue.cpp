@@ -11,6 +11,7 @@
 #include "render/json_error.hpp"
 #include "terminal/progress_bar.hpp"
 #include "verbs/describe_error.hpp"
+#include "verbs/tell_notification.hpp"
 #include "verbs/waiting_hint.hpp"
 #include "verbs/wire.hpp"
 
@@ -179,7 +180,7 @@ void Dialogue::take_notification(const json::Message& message) {
     }
   }
   if (message.method == "notifications/cancelled" && questions_.withdraw(message)) return;
-  if (!announcements_.is_skipping_ring()) console_.pass_on(conversation_.line());
+  if (!announcements_.is_skipping_ring()) tell_notification(console_, conversation_.line());
 }
 
 void Dialogue::take_request(const json::Message& message) {

@@ -8,6 +8,7 @@
 #include "json/message.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/listen_join.hpp"
+#include "verbs/tell_notification.hpp"
 #include "verbs/wire.hpp"
 
 namespace client {
@@ -118,7 +119,7 @@ class Listener {
 
   void print(const Heard& heard) {
     if (end_ && join_) return;  // it is still in the daemon
-    if (end_) return console_.pass_on(heard.message);
+    if (end_) return tell_notification(console_, heard.message);
     console_.print(render_heard(heard, options_.sequence));
     if (options_.count && ++printed_ == *options_.count) end_ = ExitCode::ok;
   }

@@ -42,6 +42,12 @@ std::string_view name_of(ServerStream state) {
   return "off";
 }
 
+std::string last_reopening(const SessionRecord& record) {
+  if (!record.reopening) return "null";
+  return fmt::format(R"({{"reason":"{}","atMs":{}}})", name_of(record.reopening->reason),
+                     unix_milliseconds(record.reopening->at));
+}
+
 }  // namespace
 
 ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, const Session& session,
@@ -112,13 +118,13 @@ std::string ControlMethods::upstream_status() const {
   const ServerDescription* server = session_.server();
   const auto opened = session_.record().opened_at;
   return fmt::format(
-      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"reconnects":{},"stream":"{}"{}}})",
+      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"lastReopening":{},"reconnects":{},"stream":"{}"{}}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
       session_.is_ready(), server != nullptr ? quote(bridge::name_of(server->era())) : "null",
       server != nullptr ? quote(server->protocol_version()) : "null",
       server != nullptr ? server->server_info() : "null",
       opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
-      session_.counts().reopened, session_.counts().reconnects,
+      session_.counts().reopened, last_reopening(session_.record()), session_.counts().reconnects,
       name_of(session_.record().server_stream), logins_.status());
 }
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 
+#include "base/timestamp.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "text/json_text.hpp"
 
@@ -27,18 +27,6 @@ bool is_of_bridge(std::string_view error) {
 bool says_undelivered(std::string_view error) {
   const std::string_view data = find_member(error, "data").value_or("");
   return find_string(data, "source") == "bridge" && find_string(data, "delivered") == "no";
-}
-
-std::string timestamp(WallTime time) {
-  const auto since = time.time_since_epoch();
-  const auto whole = std::chrono::floor<std::chrono::seconds>(since);
-  const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(since - whole);
-  const std::time_t seconds = whole.count();
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
-                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                     rest.count());
 }
 
 std::string submitted_result(const Job& job, bool durable) {

@@ -10,9 +10,6 @@ namespace bridge {
 
 // What the methods of jobs answer, as JSON. Pure.
 
-/// As RFC 3339 has it, in UTC, with milliseconds.
-std::string timestamp(WallTime time);
-
 /// Whether the bridge has made this error, instead of the upstream.
 bool is_of_bridge(std::string_view error);
 /// Whether it says that the upstream cannot have acted on the request.

@@ -147,6 +147,7 @@ bool is_of_mcp_itself(std::string_view method) {
       "notifications/progress",    "notifications/tasks/status"};
   return method.starts_with("notifications/subscriptions/") ||
          method.starts_with("notifications/roots/") ||
+         method.starts_with("notifications/bridge/") ||  // of the bridge, which is no extension
          std::find(methods.begin(), methods.end(), method) != methods.end();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/timestamp.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
@@ -240,10 +241,16 @@ std::vector<UpstreamId> Router::unanswered() const {
 
 void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
 
-void Router::session_replaced(const std::vector<std::string>& list_changes) {
+void Router::session_replaced(const Reopening& reopening,
+                              const std::vector<std::string>& list_changes) {
   server_requests_.session_replaced();
   suspended_calls_.session_replaced();
   translator_.tools().forget();
+  const std::string_view method = "notifications/bridge/session_reopened";
+  feed_.publish(
+      own_notification(method, fmt::format(R"({{"reason":"{}","at":"{}"}})",
+                                           name_of(reopening.reason), timestamp(reopening.at))),
+      method);
   publish_changes(list_changes, settings().subscriptions);
 }
 

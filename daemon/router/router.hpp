@@ -125,7 +125,8 @@ class Router final : public ClientEvents,
   void remake(Outgoing& message, bool under_new_id) override {
     in_flight_.remake(message, under_new_id);
   }
-  void session_replaced(const std::vector<std::string>& list_changes) override;
+  void session_replaced(const Reopening& reopening,
+                        const std::vector<std::string>& list_changes) override;
 
   // For the control methods.
   const Statistics& statistics() const { return statistics_; }

@@ -287,6 +287,7 @@ void Session::continue_from(KeptSession kept) {
   sender_.ids() = kept.ids;
   kept_ = std::move(kept);
   kept_.settings = {};  // they are the router's
+  loss_ = ReopeningReason::restarted;
 }
 
 void Session::take_up(KeptSession kept, const SessionPlace& place) {

@@ -16,6 +16,7 @@
 #include "session/keep_alive.hpp"
 #include "session/kept_session.hpp"
 #include "session/opening.hpp"
+#include "session/reopening.hpp"
 #include "session/retries.hpp"
 #include "session/session_events.hpp"
 #include "session/session_options.hpp"
@@ -39,6 +40,7 @@ struct SessionRecord {
   ServerStream server_stream = ServerStream::off;
   std::optional<SteadyTime> opened_at;  ///< the last one; none: there was none
   std::optional<Failure> last_failure;  ///< of the last try, unless it has succeeded
+  std::optional<Reopening> reopening;   ///< the last one
 };
 
 /// The one session with the upstream: opened, kept and opened again (MCP 2025-11-25, "Lifecycle";
@@ -288,8 +290,9 @@ class Session final : public UpstreamEvents,
   Phase phase_ = Phase::idle;
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
-  bool has_probed_ = false;  ///< in this try
-  bool takes_up_ = false;    ///< a session of another daemon, which has not answered yet
+  ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last session that was lost
+  bool has_probed_ = false;                       ///< in this try
+  bool takes_up_ = false;  ///< a session of another daemon, which has not answered yet
   SessionRecord record_;
 };
 

@@ -9,6 +9,7 @@
 #include "jsonrpc/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "session/kept_session.hpp"
+#include "session/reopening.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -59,8 +60,10 @@ class SessionEvents {
   /// It is sent again, and has to be made anew: for a server of another era than it was made for,
   /// or under another id, which is then the router's name for it.
   virtual void remake(Outgoing& message, bool under_new_id) = 0;
-  /// A new session took the place of a lost one; changes in between went unseen.
-  virtual void session_replaced(const std::vector<std::string>& list_changes) = 0;
+  /// A new session took the place of a lost one: what the server kept in that one is gone, and
+  /// changes in between went unseen.
+  virtual void session_replaced(const Reopening& reopening,
+                                const std::vector<std::string>& list_changes) = 0;
 
  protected:
   ~SessionEvents() = default;

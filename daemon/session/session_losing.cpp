@@ -54,7 +54,8 @@ void Session::lose(std::string_view why) {
   if (is_open()) events_->session_away();
   if (phase_ == Phase::away) retries_.forget_failures();  // it can be reached again
   phase_ = Phase::waiting;
-  takes_up_ = false;
+  if (!std::exchange(takes_up_, false))
+    loss_ = upstream_.kind() == "stdio" ? ReopeningReason::child_ended : ReopeningReason::lost;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
   keep_alive_.cancel();

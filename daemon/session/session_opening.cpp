@@ -227,7 +227,8 @@ void Session::opening_done() {
     ++record_.counts.reopened;
     log_.peer(LogLevel::info, "session reopened", "session with {} opened again",
               upstream_.target());
-    events_->session_replaced(kept_.server->declared_list_changes());
+    record_.reopening = {loss_, loop_.wall_time()};
+    events_->session_replaced(*record_.reopening, kept_.server->declared_list_changes());
   } else {
     log_.peer(LogLevel::info, "session opened", "session with {} open, protocol version {}",
               upstream_.target(), printable(kept_.server->protocol_version(), 40));

@@ -105,6 +105,18 @@ class OnATerminal(Case):
         terminal.wait()
         self.nothing_raw(terminal.shown)
 
+    def test_what_comes_meanwhile_is_told_in_words(self):
+        self.terminal("call", "echo", "message=first").wait()  # opens the session
+        self.server.emit('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"db","data":"slow"}}')
+        self.server.emit('{"jsonrpc":"2.0","method":"notifications/bridge/session_reopened","params":{"reason":"child_ended"}}')
+        self.untaken(2)
+        terminal = self.terminal("call", "echo", "message=x", stdout_apart=True)
+        self.assertEqual(terminal.wait(), 0)
+        self.assertIn(b"mcp-nc: server log, warning, db: slow\r\n", terminal.shown)
+        self.assertIn(b"mcp-nc: the session with the server was opened anew (its process had ended)", terminal.shown)
+        self.assertNotIn(b"jsonrpc", terminal.shown)
+        self.assertEqual(terminal.popen.stdout.read(), b"x\n")
+
     def server_away(self):
         """A daemon that waits no longer for its server than has to be seen here."""
         self.daemon.stop()

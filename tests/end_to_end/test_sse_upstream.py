@@ -93,7 +93,8 @@ class Losses(Sse):
         client.others = []
         self.assert_error(client.answer(1), -32000, 1, "closed", "unknown")
         self.assertEqual(text_of(client.call("echo", {"message": "again"}, 2)), "again")
-        self.assertEqual([message["method"] for message in client.others], ["notifications/tools/list_changed"])
+        self.assertEqual([message["method"] for message in client.others],
+                         ["notifications/bridge/session_reopened", "notifications/tools/list_changed"])
         self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
         self.assertEqual(self.server.opened, 2)
 

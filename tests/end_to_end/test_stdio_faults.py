@@ -41,6 +41,22 @@ class Crashes(LocalServer):
         daemon.logged("session with")
         self.assertEqual(daemon.status()["upstream"]["reopened"], 1)
 
+    def test_that_the_session_is_another_one_is_told_to_everybody_and_kept_for_who_comes_later(self):
+        daemon = self.start_local()
+        first = self.child_pid()
+        client, listener = self.client(), self.client()
+        client.call("crash", {}, 2)
+        self.another_child(first)
+        # The next caller's call simply succeeds.
+        self.assertIn("result", self.client().call("echo", {"message": "x"}, 3))
+        told = listener.line()
+        self.assertEqual(told["method"], "notifications/bridge/session_reopened")
+        self.assertEqual(told["params"]["reason"], "child_ended")
+        self.assertRegex(told["params"]["at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertEqual(daemon.status()["upstream"]["lastReopening"]["reason"], "child_ended")
+        page = self.client().request("bridge/notifications", {"since": 0})["result"]
+        self.assertIn(told["method"], [entry["message"]["method"] for entry in page["notifications"]])
+
     def test_a_request_that_only_reads_is_sent_again(self):
         self.start_local(environment={"WAYWARD_CRASHED": self.path("crashed")})
         client = self.client()
@@ -90,9 +106,10 @@ class Crashes(LocalServer):
         client.request("resources/subscribe", {"uri": "x:y"})
         client.request("logging/setLevel", {"level": "debug"}, 2)
         client.send(call("crash", {}, 3))
-        seen = [client.line() for _ in range(3)]
+        seen = [client.line() for _ in range(4)]
         methods = sorted(message["method"] for message in seen if "method" in message)
-        self.assertEqual(methods, ["notifications/resources/updated", "notifications/tools/list_changed"])
+        self.assertEqual(methods, ["notifications/bridge/session_reopened", "notifications/resources/updated",
+                                   "notifications/tools/list_changed"])
 
     def test_one_that_crashes_at_start_is_started_again_and_again(self):
         daemon = self.start_local("--crash")

@@ -173,15 +173,22 @@ TEST_CASE(
   later.router.take_settings(set);
   CHECK(later.router.settings().log_level_params == set.log_level_params);
   CHECK(later.router.settings().subscriptions == set.subscriptions);
-  t.in_turn([&] { t.router.session_replaced({"notifications/tools/list_changed"}); });
+  t.in_turn([&] {
+    t.router.session_replaced({ReopeningReason::child_ended, {}},
+                              {"notifications/tools/list_changed"});
+  });
   Lines told;
   t.feed.ring().each_after(Sequence{0}, [&](const RingEntry& entry) {
     told.push_back(entry.line);
     return true;
   });
-  REQUIRE(told.size() == 2);
-  CHECK(contains(told[0], "tools/list_changed"));
-  CHECK(contains(told[1], "demo://a"));
+  REQUIRE(told.size() == 3);
+  CHECK(
+      told[0] ==
+      R"({"jsonrpc":"2.0","method":"notifications/bridge/session_reopened","params":{"reason":"child_ended","at":"1970-01-01T00:00:00.000Z"}})"
+      "\n");
+  CHECK(contains(told[1], "tools/list_changed"));
+  CHECK(contains(told[2], "demo://a"));
 }
 
 TEST_CASE("an unsubscribe goes upstream when no other client wants the resource any more") {

@@ -52,5 +52,6 @@ TEST_CASE("a session that goes on with it is opened as one that was lost is") {
   t.upstream.answer(t.upstream.id_of("resources/subscribe"));
   CHECK(t.session.is_open());
   CHECK(t.events.count("replaced") == 1);
+  CHECK(t.events.replaced_for == "restarted");
   CHECK(t.session.kept().number == 4);
 }

@@ -35,6 +35,7 @@ TEST_CASE(
   for (const UpstreamId id : calls) CHECK(t.upstream.is_under_way(id));
   CHECK(t.session.counts().reopened == 1);
   CHECK(t.events.told == Methods{"away", "replaced", "open"});
+  CHECK(t.events.replaced_for == "lost");
   CHECK(t.events.list_changes == Methods{"notifications/tools/list_changed"});
 }
 
@@ -48,6 +49,16 @@ TEST_CASE("what was refused in a session that has been replaced is sent in the n
   CHECK(t.session.is_open());
   CHECK(t.upstream.is_under_way(late));
   CHECK(t.upstream.count("initialize") == 2);
+}
+
+TEST_CASE("the end of a local server's process is told as what it is") {
+  Open t;
+  t.upstream.said_kind = "stdio";
+  t.upstream.lose_session();
+  t.let_it_open();
+  CHECK(t.events.replaced_for == "child_ended");
+  REQUIRE(t.session.record().reopening);
+  CHECK(t.session.record().reopening->reason == ReopeningReason::child_ended);
 }
 
 TEST_CASE("it is opened with what it was opened with before") {

@@ -70,6 +70,14 @@ TEST_CASE("a session that the server does not know is opened again and restored"
     CHECK(t.session.is_open());
     CHECK(t.session.number() == 4);
     CHECK(t.events.count("replaced") == 1);
+    CHECK(t.events.replaced_for == "restarted");
+    t.upstream.lose_session();
+    t.time_until([&] { return t.session.state() == Session::State::reopening; },
+                 std::chrono::seconds(5));
+    t.let_it_open();
+    t.upstream.answer(t.upstream.id_of("logging/setLevel"));
+    t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+    CHECK(t.events.replaced_for == "lost");
     CHECK(t.upstream.count("notifications/cancelled") == 0);
     CHECK(t.session.kept().unanswered.empty());
   }

@@ -37,6 +37,7 @@ class FakeSessionEvents final : public SessionEvents {
   std::vector<Failure> refusals;
   std::vector<Ended> ended;
   std::vector<std::string> list_changes;
+  std::string replaced_for;  ///< the reason of the last replacement
 
   std::size_t count(std::string_view name) const {
     return static_cast<std::size_t>(std::count(told.begin(), told.end(), name));
@@ -87,8 +88,10 @@ class FakeSessionEvents final : public SessionEvents {
   bool wants_session() const override { return wanted; }
   SessionSettings settings() const override { return set; }
   void take_settings(const SessionSettings& settings) override { set = settings; }
-  void session_replaced(const std::vector<std::string>& changes) override {
+  void session_replaced(const Reopening& reopening,
+                        const std::vector<std::string>& changes) override {
     told.emplace_back("replaced");
+    replaced_for = name_of(reopening.reason);
     list_changes = changes;
   }
 };

@@ -44,6 +44,7 @@ class FakeUpstream final : public Upstream {
   // What it is.
   bool modern_possible = false;  ///< then it is asked for its era
   bool answer_streams = true;
+  std::string_view said_kind = "fake";
   bool sessions_outlive_it = true;
 
   /// The method of each message sent, a response as "response".
@@ -154,7 +155,7 @@ class FakeUpstream final : public Upstream {
   void end(std::function<void()> done) override { ended = std::move(done); }
   bool may_be_modern() const override { return modern_possible; }
   bool has_answer_streams() const override { return answer_streams; }
-  std::string_view kind() const override { return "fake"; }
+  std::string_view kind() const override { return said_kind; }
   std::string_view target() const override { return "http://fake.example/mcp"; }
   UpstreamCounts counts() const override { return counted; }
 

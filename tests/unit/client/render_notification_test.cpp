@@ -1,0 +1,52 @@
+// Notifications in words.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+#include "render/notification_line.hpp"
+
+using namespace client;
+
+namespace {
+
+std::string shown(std::string_view method, std::string_view params) {
+  const std::string line = json::make_notification(method, params);
+  return notification_line(json::parse_message(line));
+}
+
+}  // namespace
+
+TEST_CASE("what a server says by itself is one line for a person") {
+  CHECK(shown("notifications/message", R"({"level":"warning","logger":"db","data":"slow"})") ==
+        "server log, warning, db: slow");
+  CHECK(shown("notifications/message", R"({"level":"info","data":{"n":1}})") ==
+        R"(server log, info: {"n":1})");
+  CHECK(shown("notifications/progress",
+              R"({"progressToken":"t","progress":3,"total":5,"message":"half"})") ==
+        "progress of t: 3 of 5, half");
+  CHECK(shown("notifications/tools/list_changed", "") == "the server has other tools now");
+  CHECK(shown("notifications/resources/updated", R"({"uri":"demo://a"})") ==
+        "the resource demo://a has changed");
+  CHECK(shown("notifications/tasks/status",
+              R"({"taskId":"7","status":"working","statusMessage":"soon"})") ==
+        "task 7 of the server: working, soon");
+}
+
+TEST_CASE("a reopened session says what is gone, and why") {
+  const auto reopened = [](std::string_view reason) {
+    return shown("notifications/bridge/session_reopened",
+                 R"({"reason":")" + std::string(reason) + R"(","at":"2026-11-23T01:30:06.120Z"})");
+  };
+  CHECK(reopened("child_ended") ==
+        "the session with the server was opened anew (its process had ended): what the server had "
+        "kept in it is gone");
+  CHECK(reopened("restarted").find("(the daemon was started anew)") != std::string::npos);
+  CHECK(reopened("lost").find("(it was lost)") != std::string::npos);
+}
+
+TEST_CASE("what is of no known form is shown as it came, on one line") {
+  CHECK(shown("notifications/x/other", "{\"a\":\n1}") == "notifications/x/other {\"a\": 1}");
+  CHECK(shown("notifications/message", "[1]") == "server log, no level: ");
+  CHECK(shown("notifications/x/other", "") == "notifications/x/other");
+}
