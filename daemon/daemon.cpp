@@ -80,6 +80,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       collectors_(loop_, jobs_, router_.clients()),
       control_(loop_, router_, session_, *upstream_, feed_, jobs_, collectors_),
       tools_(loop_, client_ids_, router_, session_),
+      monitor_(loop_, router_.clients(), session_.tap(), [this] { return secrets(); }),
       state_(state_of(beginning_, options_.state.folder, log_,
                       [this] {
                         return std::make_unique<DurableState>(
@@ -112,6 +113,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   if (Login* const login = upstream_->login())
     login->on_login([this] { session_.another_token(); });
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
+  control_.set_monitor(monitor_);
   router_.set_orphan_keeper(jobs_);
   feed_.add_readers(clients_);
   if (options_.face.address) {
@@ -138,6 +140,14 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   }
   budget_.on_relief([this] { flush_.schedule(); });
   budget_.on_used_up([this] { flush_.schedule(); });
+}
+
+/// Those that are known, and that nobody is to be shown.
+std::vector<std::string> Daemon::secrets() const {
+  std::vector<std::string> secrets = upstream_->secrets();
+  secrets.insert(secrets.end(), options_.secrets.begin(), options_.secrets.end());
+  secrets.push_back(options_.upstream.auth.static_token);
+  return secrets;
 }
 
 void Daemon::keep_state() {

@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/byte_budget.hpp"
 #include "control/control_methods.hpp"
 #include "control/metrics.hpp"
 #include "control/metrics_file.hpp"
+#include "control/monitor.hpp"
 #include "control/supervisor.hpp"
 #include "control/tool_lookup.hpp"
 #include "downstream/http/http_face.hpp"
@@ -56,6 +58,7 @@ class Daemon final : private Upgradable {
   void reload();
   void take_options_again();
   void flush();
+  std::vector<std::string> secrets() const;
   void keep_state();
   void look_around();
   bool is_kept() const { return state_ && state_->report().durable; }
@@ -97,6 +100,7 @@ class Daemon final : private Upgradable {
   Collectors collectors_;
   ControlMethods control_;
   ToolLookup tools_;
+  Monitor monitor_;
   std::unique_ptr<DurableState> state_;  ///< null without --state-dir
   asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;

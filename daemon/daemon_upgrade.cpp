@@ -108,6 +108,7 @@ void Daemon::hold() {
   clients_.hold();
   router_.hold();
   collectors_.tell_all();
+  monitor_.end();
 }
 
 bool Daemon::is_quiet() const { return router_.is_quiet() && upstream_->is_quiet(); }

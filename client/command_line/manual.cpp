@@ -31,6 +31,7 @@ constexpr ManualEntry all_commands[] = {
      "what the server proposes for an argument that begins so; KIND is prompt or resource"},
     {"login", "logs in at the server, in a browser"},
     {"logout", "revokes and forgets the login"},
+    {"monitor", "every message through the daemon, both directions, as it passes"},
     {"agent-help", "what a language model has to know to use this session, in a page"},
     {"help [COMMAND]", "this text; one command in full"},
     {"version", "the version"},
@@ -88,8 +89,8 @@ constexpr ManualEntry command_options[] = {
     {"--cancel", "answer: dismiss the question; login: end the one that is pending"},
     {"--device", "login: by a code that is typed on another device"},
     {"--open", "login: open the address in this machine's browser, too"},
-    {"--for TIME", "listen: so long; 0 = only what is there now"},
-    {"--count N", "listen: until N were printed"},
+    {"--for TIME", "listen, monitor: so long; listen --for 0 = only what is there now"},
+    {"--count N", "listen, monitor: until N were printed"},
     {"--since SEQ",
      "listen: first those after that sequence number that the daemon still has; only looks: what it "
      "shows stays in the daemon for the next client"},

@@ -35,6 +35,7 @@ enum class Verb {
   subscribe,
   unsubscribe,
   log_level,
+  monitor,
   complete,
   agent_help,
   login,

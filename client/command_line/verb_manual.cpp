@@ -43,6 +43,7 @@ constexpr Example unsubscribe_examples[] = {"mcp-nc unsubscribe demo://ticker"};
 constexpr Example log_level_examples[] = {"mcp-nc log-level warning"};
 constexpr Example complete_examples[] = {"mcp-nc complete prompt greet name A",
                                          "mcp-nc complete resource 'demo://{id}' id 1"};
+constexpr Example monitor_examples[] = {"mcp-nc monitor", "mcp-nc monitor --json --for 10s"};
 constexpr Example agent_help_examples[] = {"mcp-nc agent-help >>AGENTS.md"};
 constexpr Example login_examples[] = {"mcp-nc login", "mcp-nc login --device"};
 constexpr Example logout_examples[] = {"mcp-nc logout"};
@@ -96,6 +97,11 @@ constexpr VerbManual manuals[] = {
      "for the session, whoever listens.",
      log_level_examples},
     {"complete", "key=text says what the other arguments are.", complete_examples},
+    {"monitor",
+     "For the daemon's own user and root. Each message is seen where it comes from a client, where "
+     "it goes to the server, and on its way back. Known secrets are blotted out. Nobody waits for "
+     "who watches: what was missed is counted.",
+     monitor_examples},
     {"agent-help",
      "Under 1,500 tokens: what is connected, the commands, output, exit status, long calls and "
      "questions. What the server says of itself is cut and marked as its words.",

@@ -1,6 +1,8 @@
 #include "elicitation/form.hpp"
 
+#include "elicitation/web_address.hpp"
 #include "json/text.hpp"
+#include "terminal/visible.hpp"
 
 namespace client {
 
@@ -18,8 +20,16 @@ std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view par
 }
 
 std::string ElicitationForm::begin() const {
-  std::string text = "The server asks: " + message_ + "\n";
-  if (!address_.empty()) text += "Open this address in a browser: " + address_ + "\n";
+  std::string text;
+  if (address_.empty()) {
+    text = "The server asks: " + message_ + "\n";
+  } else {
+    // On one line: nothing in it is to look like the lines that follow.
+    text =
+        "The server asks you to open a page: " + make_visible_line(message_) + "\n" +
+        describe_address(address_) +
+        "Nothing was opened. yes tells the server that you agree; then open the page yourself.\n";
+  }
   text += end_ == EndOfInput::cancels
               ? "(!decline refuses, !cancel or end of input leaves it open)\n"
               : "(!decline refuses, !cancel dismisses it, end of input leaves it for later)\n";
@@ -28,7 +38,9 @@ std::string ElicitationForm::begin() const {
 
 std::string ElicitationForm::describe() const {
   std::string text = message_ + "\n";
-  if (!address_.empty()) text += "to be answered at " + address_ + "\n";
+  if (!address_.empty())
+    text =
+        make_visible_line(message_) + "\nto be answered on a page:\n" + describe_address(address_);
   for (const Field& field : fields_) text += describe_field(field) + "\n";
   return text;
 }
@@ -42,6 +54,7 @@ void ElicitationForm::end_of_input() {
 }
 
 std::string ElicitationForm::question() const {
+  if (!address_.empty()) return "Agree to open it? [yes/no] ";
   if (is_consent_only()) return "Accept? [yes/no] ";
   return describe_field(fields_[current_]) + "\n> ";
 }

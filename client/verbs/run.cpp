@@ -14,6 +14,7 @@
 #include "render/json_error.hpp"
 #include "verbs/cut_output.hpp"
 #include "verbs/listen.hpp"
+#include "verbs/monitor.hpp"
 #include "verbs/params.hpp"
 #include "verbs/tool_arguments.hpp"
 #include "verbs/verbs.hpp"
@@ -96,6 +97,8 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
   ExitCode code = ExitCode::ok;
   if (options.verb == Verb::listen) {
     code = listen(std::move(connected), options, console, interrupt);
+  } else if (options.verb == Verb::monitor) {
+    code = monitor(std::move(connected), options, console, interrupt);
   } else {
     const bool keep = keeps_notifications(options);
     Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);

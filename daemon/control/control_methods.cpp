@@ -69,6 +69,8 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
     tools_->answer(request, std::move(reply));
   } else if (LoginMethods::has(request.method)) {
     logins_.answer(request, asker, std::move(reply));
+  } else if (request.method == "bridge/monitor" && monitor_ != nullptr) {
+    reply(monitor_->answer(request, asker));
   } else if (JobMethods::has(request.method)) {
     job_methods_.answer(request, asker, std::move(reply));
   } else {
@@ -90,7 +92,7 @@ std::string ControlMethods::response_to(const Frame& request) const {
   return error_reply(
       id, json_rpc::method_not_found,
       "Method not found: the bridge knows bridge/status, bridge/notifications, bridge/metrics, "
-      "bridge/tool, bridge/login, bridge/logout, and of jobs bridge/submit, bridge/collect, bridge/answer, bridge/jobs, "
+      "bridge/tool, bridge/login, bridge/logout, bridge/monitor, and of jobs bridge/submit, bridge/collect, bridge/answer, bridge/jobs, "
       "bridge/cancel and bridge/forget");
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/login_methods.hpp"
+#include "control/monitor.hpp"
 #include "control/tool_lookup.hpp"
 #include "jobs/job_methods.hpp"
 #include "router/control.hpp"
@@ -36,6 +37,8 @@ class ControlMethods final : public Control {
   void set_login(Login* login, std::string why_not) {
     logins_.set_login(login, std::move(why_not));
   }
+  /// Who answers bridge/monitor; set once.
+  void set_monitor(Monitor& monitor) { monitor_ = &monitor; }
   /// Who answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
@@ -73,6 +76,7 @@ class ControlMethods final : public Control {
   std::function<std::string()> metrics_;
   ToolLookup* tools_ = nullptr;
   LoginMethods logins_;
+  Monitor* monitor_ = nullptr;
   std::function<StateReport()> state_report_;
   std::string instance_;
   std::chrono::steady_clock::time_point started_;

@@ -65,6 +65,19 @@ std::string described(const ServerEntry& entry) {
   return text;
 }
 
+/// What the file's user has given, wherever it went, and what stands where secrets do.
+void note_secrets(std::vector<std::string>& secrets, const ServerConfig& config,
+                  const InputSources& sources, const ServerEntry& entry) {
+  for (const auto* values : {&sources.given, &sources.file, &sources.answers}) {
+    for (const auto& [id, value] : *values) secrets.push_back(value);
+  }
+  for (const InputDefinition& input : config.inputs) {
+    if (auto value = find_input(input.id, sources)) secrets.push_back(std::move(*value));
+  }
+  for (const auto& [name, value] : entry.environment) secrets.push_back(value);
+  for (const auto& [name, value] : entry.headers) secrets.push_back(value);
+}
+
 }  // namespace
 
 void add_config_options(OptionBuilder& build, RawOptions& raw) {
@@ -99,6 +112,7 @@ void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std
   const UpstreamKind kind = kind_of(chosen, source);
   const ServerEntry entry = resolve_server(chosen, config, sources, source);
   raw.answers = sources.answers;
+  note_secrets(options.secrets, config, sources, entry);
   given[entry_name] = described(entry);
 
   UpstreamOptions& upstream = options.upstream;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/log.hpp"
 #include "downstream/http/face_options.hpp"
@@ -39,6 +40,8 @@ struct Options {
   std::size_t max_buffered = 256u << 20;
   std::chrono::milliseconds grace{5000};
   StateOptions state;
+  /// Values of the config file's inputs, headers and environment, as far as they are used.
+  std::vector<std::string> secrets;
   LogOptions log;
   std::string metrics_file;  ///< empty: none
   bool debuggable = false;   ///< --debuggable: other processes of the user may look into this one

@@ -11,6 +11,7 @@
 #include "router/client_channel.hpp"
 #include "router/declared_answers.hpp"
 #include "router/waiting_frames.hpp"
+#include "router/watched_channel.hpp"
 
 namespace bridge {
 
@@ -20,8 +21,8 @@ constexpr std::size_t longest_capabilities = 16u << 10;
 /// What the router knows of one connected client. Each part of the router changes what is its own;
 /// all may read.
 struct Client {
-  Client(ClientChannel& channel_, ByteBudget& budget)
-      : channel(channel_),
+  Client(ClientChannel& channel_, const MessageTap& tap, ByteBudget& budget)
+      : channel(channel_, tap),
         user(channel_.identity().user()),
         is_bridge(channel_.identity().kind == "bridge"),
         is_connection(channel_.is_connection()),
@@ -38,7 +39,7 @@ struct Client {
            subscribing == 0 && !notification && control.empty() && control_unanswered == 0;
   }
 
-  ClientChannel& channel;
+  const WatchedChannel channel;
   const User user;
   const bool is_bridge;      ///< the bridge asks for a client of its own
   const bool is_connection;  ///< ClientChannel::is_connection

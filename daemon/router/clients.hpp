@@ -25,8 +25,9 @@ class Clients {
   Clients(EventLoop& loop, std::function<void(Client&)> done)
       : done_(std::move(done)), end_of_turn_(loop, [this] { finish_done(); }) {}
 
-  Client& add(ClientChannel& channel, ByteBudget& budget) {
-    auto client = std::make_unique<Client>(channel, budget);
+  /// `tap` outlives them.
+  Client& add(ClientChannel& channel, const MessageTap& tap, ByteBudget& budget) {
+    auto client = std::make_unique<Client>(channel, tap, budget);
     return *clients_.emplace(client->id(), std::move(client)).first->second;
   }
   /// Takes it out. REQUIRES: it is one of them.

@@ -10,6 +10,12 @@ namespace bridge {
 
 struct Client;
 
+/// Whether what is said in a control request of this method, and in its answer, is nobody else's:
+/// there may be a secret in it that nobody knows as one.
+inline bool is_confidential(std::string_view method) {
+  return method == "bridge/answer" || method == "bridge/login" || method == "bridge/logout";
+}
+
 /// Answers the control methods, `bridge/*`: implemented above the router, which keeps their order
 /// and delivers what they say.
 class Control {

@@ -38,13 +38,14 @@ void ControlRequests::answer(Client& client, const Frame& request) {
   const AnswerOrder order = has_its_place ? AnswerOrder::in_order : AnswerOrder::ahead;
   ++client.control_unanswered;
   control_->answer(request, client,
-                   [this, order, id = client.id(), is_modern = request.is_modern(),
+                   [this, order, confidential = is_confidential(request.method), id = client.id(),
+                    is_modern = request.is_modern(),
                     raw_id = std::string(request.text(request.id))](std::string response) {
                      Client* const asker = context_.clients.find(id);
                      if (asker == nullptr) return;
                      --asker->control_unanswered;
                      if (is_modern) response = as_modern(response);
-                     asker->channel.answer(raw_id, std::move(response), order);
+                     asker->channel.answer(raw_id, std::move(response), order, confidential);
                      context_.clients.finish_if_done(*asker);
                    });
 }

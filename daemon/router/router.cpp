@@ -30,7 +30,7 @@ Router::Router(EventLoop& loop, UpstreamIdSource& ids, Session& session, Notific
       request_log_(loop, log, statistics_),
       clients_(loop,
                [this](Client& client) {
-                 ClientChannel& channel = client.channel;
+                 ClientChannel& channel = client.channel.transport();
                  context_.log.event(LogLevel::debug, "client done", {.client = client.id()},
                                     "a client has had all its answers");
                  drop(client);

@@ -28,7 +28,7 @@ std::string for_each_request(std::string_view object) {
 }  // namespace
 
 void Router::client_connected(ClientChannel& channel) {
-  Client& client = clients_.add(channel, budget_);
+  Client& client = clients_.add(channel, context_.session.tap(), budget_);
   if (!client.is_connection) client.declared.everything();
   const ClientIdentity& identity = channel.identity();
   context_.log.event(LogLevel::debug, "client connected", {.client = identity.id},
@@ -138,6 +138,10 @@ void Router::take_parsed(Client& client, ParsedFrame&& parsed) {
 }
 
 void Router::take_message(Client& client, Frame frame) {
+  if (const MessageTap& tap = context_.session.tap(); tap.is_watched()) [[unlikely]] {
+    const bool confidential = is_control(frame) && is_confidential(frame.method);
+    tap.passed(Passage::from_client, client.id(), frame.bytes, confidential);
+  }
   if (const char* reason = wrong_kind(frame)) {
     refuse_kind(client, frame, reason);
     return;

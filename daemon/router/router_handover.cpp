@@ -51,7 +51,7 @@ std::vector<KeptClient> Router::clients_to_keep() const {
 }
 
 void Router::client_continued(ClientChannel& channel, KeptClient kept) {
-  Client& client = clients_.add(channel, budget_);
+  Client& client = clients_.add(channel, context_.session.tap(), budget_);
   client.declared = std::move(kept.declared);
   client.capabilities = std::move(kept.capabilities);
   client.info = std::move(kept.info);

@@ -81,6 +81,7 @@ void Session::note_answer() {
 AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
   AnsweredRequests answered;
   if (has_ended()) return answered;
+  tap().passed(Passage::from_server, {}, bytes);
   const auto fault = each_frame(std::move(bytes), [&](ParsedFrame&& parsed) {
     answered.add(one_message(origin, std::move(parsed)).value_or(UpstreamId{}));
   });

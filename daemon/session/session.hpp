@@ -105,6 +105,8 @@ class Session final : public UpstreamEvents,
   /// Somebody else ends it in time.
   void lift_deadline(UpstreamId id) { upstream_.lift_deadline(id); }
 
+  MessageTap& tap() { return sender_.tap(); }
+
   /// What the server has said of itself; null before the first handshake. Stays while the session
   /// is lost, until the next handshake.
   const ServerDescription* server() const { return kept_.server ? &*kept_.server : nullptr; }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/message_tap.hpp"
 #include "event/event_loop.hpp"
 #include "session/kept_session.hpp"
 #include "upstream/upstream.hpp"
@@ -23,6 +24,7 @@ class SessionSender {
     last_sent_ = loop_.now();
     message.notes.session = kept_.number;
     message.notes.stateful = !is_modern();
+    tap_.passed(Passage::to_server, {}, message.body);
     upstream_.send(std::move(message));
   }
   UpstreamId request(std::string_view method, std::string_view params = {});
@@ -41,6 +43,8 @@ class SessionSender {
   bool is_modern() const { return kept_.server && kept_.server->era() == Era::modern; }
   SteadyTime last_sent() const { return last_sent_; }
   UpstreamIdSource& ids() const { return ids_; }
+  /// Where what goes to the server and comes from it can be watched, and the clients' messages too.
+  MessageTap& tap() { return tap_; }
 
  private:
   Outgoing own(OutgoingKind kind, std::string_view method, std::string_view params, bool modern,
@@ -55,6 +59,7 @@ class SessionSender {
   UpstreamIdSource& ids_;
   Upstream& upstream_;
   const KeptSession& kept_;
+  MessageTap tap_;
   SteadyTime last_sent_{};
 };
 

@@ -215,6 +215,8 @@ class Upstream {
   virtual UpstreamCounts counts() const { return {}; }
   /// Null if no person can log in there.
   virtual Login* login() const { return nullptr; }
+  /// Every secret that it knows now, which are not to be shown.
+  virtual std::vector<std::string> secrets() const { return {}; }
 };
 
 }  // namespace bridge

@@ -59,6 +59,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   std::string_view target() const override { return http_.target(); }
   UpstreamCounts counts() const override { return http_.counts(); }
   Login* login() const override { return http_.login(); }
+  std::vector<std::string> secrets() const override { return http_.secrets(); }
 
  private:
   enum class Mode {

@@ -92,14 +92,18 @@ void HttpContext::set_endpoint(const std::string& url) {
   handles_.set_url(post_url());
 }
 
-std::string HttpContext::without_secrets(std::string text) const {
+std::vector<std::string> HttpContext::secrets() const {
   std::vector<std::string> secrets = token_.secrets();
   secrets.push_back(session_id_);
   for (const std::string& header : options_.headers) {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);
     if (value != header.npos) secrets.push_back(header.substr(value));
   }
-  return redacted(std::move(text), std::move(secrets));
+  return secrets;
+}
+
+std::string HttpContext::without_secrets(std::string text) const {
+  return redacted(std::move(text), secrets());
 }
 
 }  // namespace bridge

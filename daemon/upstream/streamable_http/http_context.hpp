@@ -75,6 +75,8 @@ class HttpContext {
   UpstreamCounts& counts() { return counts_; }
   const UpstreamCounts& counts() const { return counts_; }
 
+  /// Token, session id, values of headers.
+  std::vector<std::string> secrets() const;
   /// `text` with every secret in it redacted.
   std::string without_secrets(std::string text) const;
 

@@ -21,6 +21,16 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
 
 HttpUpstream::~HttpUpstream() = default;
 
+std::vector<std::string> HttpUpstream::secrets() const {
+  std::vector<std::string> secrets = context_.secrets();
+  const std::string& url = context_.options().url;
+  const auto authority = url.find("://") + 3;
+  const auto at = url.substr(0, url.find_first_of("/?#", authority)).rfind('@');
+  if (at != url.npos) secrets.push_back(url.substr(authority, at - authority));
+  if (const auto query = url.find('?'); query != url.npos) secrets.push_back(url.substr(query + 1));
+  return secrets;
+}
+
 UpstreamCounts HttpUpstream::counts() const {
   UpstreamCounts counts = context_.counts();
   counts.token_refreshes = token_.refreshes();

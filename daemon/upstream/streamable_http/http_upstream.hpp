@@ -49,6 +49,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   std::string_view target() const override { return context_.options().target; }
   UpstreamCounts counts() const override;
   Login* login() const override { return token_.login(); }
+  std::vector<std::string> secrets() const override;
 
   // For HTTP+SSE, which sends its messages through this.
   HttpContext& context() { return context_; }

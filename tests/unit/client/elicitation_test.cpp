@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "elicitation/form.hpp"
+#include "elicitation/web_address.hpp"
 
 using namespace client;
 
@@ -126,8 +127,30 @@ TEST_CASE("a form without fields asks for consent") {
   auto page =
       ElicitationForm::from_params(R"({"mode":"url","url":"https://x/","message":"Sign in"})");
   CHECK(page->begin().find("https://x/") != std::string::npos);
+  CHECK(page->begin().find("host:    x\n") != std::string::npos);
   page->take("yes");
   CHECK(page->result() == R"({"action":"accept"})");
+}
+
+TEST_CASE("the host of a page is the one that a browser goes to") {
+  CHECK(host_of("https://example.com/path?x=https://other/") == "example.com");
+  CHECK(host_of("HTTPS://example.com:8443#x") == "example.com:8443");
+  CHECK(host_of("https://github.com@evil.example/login") == "evil.example");
+  CHECK(host_of("https://evil.example\\@github.com/") == "evil.example");
+  CHECK(host_of("https://user:github.com@[::1]:80?x") == "[::1]:80");
+  CHECK(host_of("javascript://github.com/%0aalert(1)").empty());
+  CHECK(host_of("file:///etc/passwd").empty());
+  CHECK(host_of("").empty());
+}
+
+TEST_CASE("nothing that the server writes looks like the host of its page") {
+  const auto page = ElicitationForm::from_params(
+      R"({"mode":"url","message":"Sign in\n  host:    github.com","url":"https://\u0430pple.com/\n  host:    github.com\u202e"})");
+  REQUIRE(page);
+  const std::string shown = page->begin();
+  CHECK(shown.find("\n  host:    \\xd0\\xb0pple.com\n") != std::string::npos);
+  CHECK(shown.find("\n  host:    github.com") == std::string::npos);
+  CHECK(shown.find("\xE2\x80\xAE") == std::string::npos);
 }
 
 TEST_CASE("params that are none make no form") {

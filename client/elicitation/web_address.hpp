@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace client {
+
+/// The host that a browser goes to with this address, and its port if one is named; "" if it is no
+/// http or https address. What stands before an `@` is no host, however much it looks like one.
+/// Pure.
+std::string host_of(std::string_view address);
+
+/// The whole address and, apart from it, its host, each on a line of its own with line break:
+/// whatever is not plain ASCII in the host, and what cannot be seen in the address, is escaped.
+std::string describe_address(std::string_view address);
+
+}  // namespace client

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/message_tap.hpp"
+#include "event/event_loop.hpp"
+#include "router/clients.hpp"
+#include "text/secret_forms.hpp"
+
+namespace bridge {
+
+/// `bridge/monitor`: shows clients of the Unix socket that are the daemon's user or root every
+/// message as it passes, with what is secret in it blotted out (BEHAVIOUR, "Control methods:
+/// bridge/monitor").
+///
+/// Nobody waits for who watches: with more than `most_queued` bytes unread it misses messages, and
+/// is told how many. While nobody watches, the tap is empty.
+///
+/// Owned by the daemon, after the router; the loop's thread only.
+class Monitor final : private MessageWatcher {
+ public:
+  using Secrets = std::function<std::vector<std::string>()>;
+
+  static constexpr std::size_t most_queued = 1u << 20;  ///< of one watcher, in bytes
+  static constexpr std::size_t longest = 64u << 10;     ///< a longer message is shown in part
+
+  /// `secrets` is asked while somebody watches: whatever is not to be shown, as of now.
+  Monitor(const EventLoop& loop, const Clients& clients, MessageTap& tap, Secrets secrets)
+      : loop_(loop), clients_(clients), tap_(tap), secrets_(std::move(secrets)) {}
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+  ~Monitor() { tap_.set_watcher(nullptr); }
+
+  /// Answers the request; from then on `asker` is shown what passes, and is fed nothing else.
+  std::string answer(const Frame& request, Client& asker);
+  /// Another image of the program is to go on, which knows nobody who watches: they are told, and
+  /// may ask again.
+  void end();
+
+ private:
+  struct Watcher {
+    std::uint64_t missed = 0;  ///< since it was shown something last
+  };
+
+  void passed(Passage passage, ClientId client, std::string_view frame, bool confidential) override;
+  std::string shown(std::string_view frame, bool confidential);
+
+  const EventLoop& loop_;
+  const Clients& clients_;
+  MessageTap& tap_;
+  Secrets secrets_;
+  SecretForms forms_;
+  std::map<ClientId, Watcher> watchers_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+/// Known secrets in the forms in which they may stand in a text: as they are, as part of a JSON
+/// string, percent-encoded, and inside of Base64 (of both alphabets, wherever in it they begin).
+/// Other encodings are not looked for. Pure. Memory: some 20 times that of the secrets.
+class SecretForms {
+ public:
+  /// Shorter ones are not looked for: they would be found in everything.
+  static constexpr std::size_t shortest = 8;
+
+  SecretForms() = default;
+  explicit SecretForms(std::vector<std::string> secrets);
+
+  /// Whether it was made of these.
+  bool is_of(const std::vector<std::string>& secrets) const { return secrets_ == secrets; }
+  /// `text` with `***` in the place of each of them, long forms first.
+  std::string blotted(std::string text) const;
+
+ private:
+  void add(std::string form);
+
+  std::vector<std::string> secrets_;
+  std::vector<std::string> forms_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,131 @@
+"""bridge/monitor and `mcp-nc monitor`: every message as it passes, and no secret in it."""
+
+import base64
+import json
+import os
+import subprocess
+import urllib.parse
+
+from harness import Case, call, main
+from harness.binaries import binary
+
+TOKEN = "t0ken-of-the-server/\"with\"-signs"
+PLAIN = "t0ken-of-the-server.1234567"
+
+
+class Monitor(Case):
+    def watcher(self):
+        client = self.client()
+        self.assertEqual(client.request("bridge/monitor", {}, "m")["result"], {})
+        return client
+
+    def seen(self, watcher, count):
+        lines = [watcher.line() for _ in range(count)]
+        self.assertEqual({line["method"] for line in lines}, {"notifications/bridge/monitor"})
+        return [line["params"] for line in lines]
+
+    def test_a_call_is_seen_on_its_way_there_and_back(self):
+        self.bridge()
+        client = self.client()
+        client.call("echo", {"message": "first"}, 1)  # opens the session
+        watcher = self.watcher()
+        client.call("echo", {"message": "seen"}, 2)
+        seen = self.seen(watcher, 4)
+        self.assertEqual([one["passage"] for one in seen], ["from_client", "to_server", "from_server", "to_client"])
+        self.assertEqual([one["message"].get("id") == 2 for one in seen], [True, False, False, True])
+        self.assertEqual(seen[0]["message"]["params"]["arguments"], {"message": "seen"})
+        self.assertEqual("client" in seen[1], False)
+        self.assertEqual(seen[0]["client"], seen[3]["client"])
+        # Nothing of the ring is fed to it, and nothing of it is taken.
+        self.assertNotIn("missed", seen[3])
+
+    def test_what_the_daemon_answers_itself_is_seen_too_and_its_own_requests_are_not(self):
+        self.bridge()
+        watcher, other = self.watcher(), self.client()
+        watcher.request("bridge/status", {}, 1)
+        other.request("bridge/jobs", {}, "j")
+        seen = self.seen(watcher, 2)
+        self.assertEqual([(one["passage"], one["message"]["id"]) for one in seen], [("from_client", "j"), ("to_client", "j")])
+
+    def test_known_secrets_are_blotted_out_in_all_their_forms(self):
+        self.bridge(environment={"MCP_SERVER_TOKEN": PLAIN})
+        client = self.client()
+        client.call("echo", {"message": "first"}, 1)
+        watcher = self.watcher()
+        forms = [PLAIN, "x" + PLAIN, urllib.parse.quote(PLAIN, safe=""), base64.b64encode(PLAIN.encode()).decode(),
+                 base64.b64encode(b"u:" + PLAIN.encode()).decode(), base64.b64encode(b"x" + PLAIN.encode() + b"y").decode()]
+        for number, form in enumerate(forms, 2):
+            self.assertIn(form, json.dumps(client.call("echo", {"message": form}, number)))
+            for one in self.seen(watcher, 4):
+                shown = json.dumps(one)
+                self.assertIn("***", shown)
+                self.assertNotIn(PLAIN, shown)
+                self.assertNotIn(base64.b64encode(PLAIN.encode()).decode()[:-4], shown)
+                self.assertNotIn("text", one)  # it is JSON still
+
+    def test_what_is_answered_to_a_question_of_a_job_is_shown_to_nobody(self):
+        self.bridge("--client-capabilities", '{"elicitation":{}}')
+        client = self.client()
+        watcher = self.watcher()
+        client.send({"jsonrpc": "2.0", "id": "a", "method": "bridge/answer", "params": {"job": "x", "result": {"content": "private"}}})
+        client.answer("a")
+        there, back = self.seen(watcher, 2)
+        self.assertEqual(there["message"], {"jsonrpc": "2.0", "id": "a", "method": "bridge/answer"})
+        self.assertEqual(back["message"]["error"]["code"], -32602)
+
+    def test_one_that_does_not_read_misses_messages_and_is_told_how_many(self):
+        self.bridge()
+        watcher, client = self.watcher(), self.client()
+        text = "x" * 40_000
+        for number in range(1, 61):  # 60 times 4 times 40 kB
+            client.call("echo", {"message": text}, number)
+        last, missed, shown = None, 0, 0
+        client.call("echo", {"message": "the last one"}, 99)
+        while last is None or not (last["passage"] == "to_client" and last["message"].get("id") == 99):
+            # Whoever reads again is told with the next message.
+            last = watcher.line()["params"]
+            missed += last.get("missed", 0)
+            shown += 1
+            if shown % 8 == 0:
+                client.send({"jsonrpc": "2.0", "id": 99, "method": "ping"})
+        self.assertGreater(missed, 0)
+        self.assertEqual(client.call("echo", {"message": "served"}, 1000)["result"]["content"][0]["text"], "served")
+
+    def test_nobody_over_http_may_watch(self):
+        daemon = self.bridge("--http", "127.0.0.1:0")[1]
+        answer = self.face_post(daemon, {"jsonrpc": "2.0", "id": 1, "method": "bridge/monitor"})
+        self.assertEqual(answer["error"]["code"], -32600)
+
+    def face_post(self, daemon, message):
+        import urllib.request
+        address = daemon.http_address()
+        request = urllib.request.Request(f"http://{address}/mcp", json.dumps(message).encode(),
+                                         {"Content-Type": "application/json", "Accept": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.load(response)
+
+    def test_mcp_nc_shows_it_in_words_and_as_json(self):
+        _, daemon = self.bridge()
+        client = self.client()
+        client.call("echo", {"message": "first"}, 1)
+        for arguments, sign in (([], b"client "), (["--json"], b'"passage":"from_client"')):
+            with self.subTest(arguments):
+                monitor = subprocess.Popen([binary("MCP_NC"), "-s", daemon.socket_path, "monitor", "--count", "4", *arguments],
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                try:
+                    # It watches as soon as it is shown something.
+                    while monitor.poll() is None:
+                        client.call("echo", {"message": "watched"}, 7)
+                    output, error = monitor.communicate(timeout=30)
+                finally:
+                    monitor.kill()
+                    monitor.wait()
+                self.assertEqual((monitor.returncode, error), (0, b""))
+                lines = output.splitlines()
+                self.assertEqual(len(lines), 4)
+                self.assertIn(sign, output)
+                self.assertIn(b"watched", output)
+
+
+if __name__ == "__main__":
+    main()
