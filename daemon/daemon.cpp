@@ -1,5 +1,6 @@
 #include "daemon.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -104,6 +105,9 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
                      is_over_ = true;
                      loop_.stop();
                    }),
+      idle_exit_(
+          loop_, options_.idle, [this] { return activity(); },
+          [this] { begin_shutdown("after nobody has used it for so long (--idle-exit)"); }),
       answers_(std::move(parsed.answers)) {
   signals_.add(SIGUSR2);
   upstream_->set_events(session_);
@@ -163,6 +167,7 @@ void Daemon::keep_state() {
 
 void Daemon::look_around() {
   tell_state();
+  if (!ending_) idle_exit_.look();
   heap_.look();
   upgrade_.look();
 }
@@ -216,7 +221,7 @@ void Daemon::wait_for_signal() {
     } else if (ending_) {
       end_at_once(signal);
     } else {
-      begin_shutdown(signal);
+      begin_shutdown(fmt::format("after signal {}", signal));
     }
     wait_for_signal();
   });
@@ -250,13 +255,28 @@ void Daemon::take_options_again() {
   log_.event(LogLevel::info, "reload", "SIGHUP: token, headers and options were read again");
 }
 
+Activity Daemon::activity() const {
+  const Clients& clients = router_.clients();
+  const JobStore& jobs = jobs_.store();
+  Activity now;
+  now.is_busy = ending_ || router_.in_flight() > 0 || router_.queued() > 0 ||
+                router_.parked() > 0 || jobs.in_state(JobState::working) > 0 ||
+                jobs.in_state(JobState::input_required) > 0 ||
+                std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
+                  const Client& client = *entry.second;
+                  return client.is_connection && !client.channel.idle();
+                });
+  now.has_untaken = !is_kept() && feed_.ring().untaken() > 0;
+  return now;
+}
+
 // The order: no new clients; those who wait are told; requests in flight get their grace; then the
 // session is ended, and everybody is left.
-void Daemon::begin_shutdown(int signal) {
+void Daemon::begin_shutdown(const std::string& why) {
   ending_ = true;
   upgrade_.cancel();
-  log_.event(LogLevel::info, "ending", "ending after signal {}: {} requests in flight have {} ms",
-             signal, router_.in_flight(), options_.grace.count());
+  log_.event(LogLevel::info, "ending", "ending {}: {} requests in flight have {} ms", why,
+             router_.in_flight(), options_.grace.count());
   supervisor_.stopping(options_.grace + end_timeout);
   supervisor_.status(fmt::format("Ending, {} requests are in flight", router_.in_flight()));
   clients_.stop_accepting();

@@ -10,6 +10,7 @@
 
 #include "base/byte_budget.hpp"
 #include "control/control_methods.hpp"
+#include "control/idle_exit.hpp"
 #include "control/metrics.hpp"
 #include "control/metrics_file.hpp"
 #include "control/monitor.hpp"
@@ -63,7 +64,8 @@ class Daemon final : private Upgradable {
   void look_around();
   bool is_kept() const { return state_ && state_->report().durable; }
   void tell_state();
-  void begin_shutdown(int signal);
+  Activity activity() const;
+  void begin_shutdown(const std::string& why);
   void end_shutdown();
   void leave();
   void end_at_once(int signal);
@@ -113,6 +115,7 @@ class Daemon final : private Upgradable {
   std::optional<Session::State> told_state_;  ///< to the service manager
   DeadlineTimer grace_;
   DeadlineTimer last_moment_;
+  IdleExit idle_exit_;
   std::map<std::string, std::string> answers_;  ///< of the terminal; secret
   bool ending_ = false;
   bool is_over_ = false;  ///< the loop is not to run again

@@ -13,6 +13,7 @@
 #include "downstream/unix/peer_credentials.hpp"
 #include "jobs/job_options.hpp"
 #include "notifications/ring.hpp"
+#include "process/idle_options.hpp"
 #include "router/router_options.hpp"
 #include "session/session_options.hpp"
 #include "state/state_options.hpp"
@@ -39,6 +40,7 @@ struct Options {
   std::size_t max_connections() const { return max_clients == 1 ? 256 : max_clients; }
   std::size_t max_buffered = 256u << 20;
   std::chrono::milliseconds grace{5000};
+  IdleOptions idle;
   StateOptions state;
   /// Values of the config file's inputs, headers and environment, as far as they are used.
   std::vector<std::string> secrets;

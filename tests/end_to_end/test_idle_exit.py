@@ -1,0 +1,49 @@
+"""--idle-exit: a daemon that nobody uses ends in order, and not while anything is under way."""
+
+import time
+
+from harness import Case, main
+
+
+class IdleExit(Case):
+    def ended(self, daemon):
+        self.assertEqual(daemon.popen.wait(60), 0)
+        daemon.logged("--idle-exit")
+
+    def test_it_ends_in_order_once_its_last_client_has_left(self):
+        server, daemon = self.bridge("--idle-exit", "300ms")
+        client = self.client()
+        client.call("echo", {"message": "x"}, 1)
+        time.sleep(0.9)  # three times as long: a client is there
+        self.assertEqual(client.call("echo", {"message": "still there"}, 2)["result"]["content"][0]["text"], "still there")
+        client.close()
+        self.ended(daemon)
+        server.state(deletes=1)
+
+    def test_it_ends_though_nobody_ever_came(self):
+        daemon = self.start_daemon(self.upstream(), "--idle-exit", "300ms", ready=False)
+        self.ended(daemon)
+
+    def test_a_job_is_something_under_way(self):
+        server, daemon = self.bridge("--idle-exit", "300ms")
+        client = self.client()
+        params = {"method": "tools/call", "params": {"name": "slow", "arguments": {"steps": 4, "delayMs": 300}}}
+        client.request("bridge/submit", params, 1)
+        begun = time.monotonic()
+        client.close()
+        self.ended(daemon)
+        self.assertGreater(time.monotonic() - begun, 1.2)  # the job alone takes as long
+        self.assertNotIn("cancel", daemon.stderr())
+
+    def test_what_nobody_has_taken_is_counted_when_it_is_dropped(self):
+        server, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "300ms")
+        client = self.client()
+        client.call("echo", {"message": "x"}, 1)
+        client.close()
+        server.emit('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}')
+        self.ended(daemon)
+        daemon.logged("1 notifications were not taken by any client and are lost")
+
+
+if __name__ == "__main__":
+    main()

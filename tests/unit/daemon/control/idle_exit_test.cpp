@@ -1,0 +1,89 @@
+// A daemon that nobody uses ends by itself.
+#include "control/idle_exit.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../event/simulated_clock.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Idle {
+  explicit Idle(std::chrono::milliseconds exit = 10min) : idle(make(exit)) {
+    loop.after_turn([this] { idle.look(); });
+    happens([] {});
+  }
+  IdleExit make(std::chrono::milliseconds exit) {
+    return IdleExit(
+        loop, {exit, 1h}, [this] { return activity; }, [this] { ++ended; });
+  }
+  template <class What>
+  void happens(What&& what) {
+    const EventLoop::Turn turn(loop);
+    what();
+  }
+  void pass(std::chrono::milliseconds time) { let_pass(clock, loop, time); }
+
+  SimulatedClock clock;
+  EventLoop loop{clock};
+  Activity activity;
+  int ended = 0;
+  IdleExit idle;
+};
+
+}  // namespace
+
+TEST_CASE("it ends once nothing was under way for so long, and once only") {
+  Idle t;
+  t.pass(10min - 1ms);
+  CHECK(t.ended == 0);
+  t.pass(1ms);
+  CHECK(t.ended == 1);
+  t.happens([] {});
+  t.pass(24h);
+  CHECK(t.ended == 1);
+}
+
+TEST_CASE("whatever is under way begins the time anew") {
+  Idle t;
+  t.pass(9min);
+  t.happens([&t] { t.activity.is_busy = true; });
+  t.pass(24h);
+  t.happens([&t] { t.activity.is_busy = false; });
+  t.pass(9min);
+  CHECK(t.ended == 0);
+  t.pass(1min);
+  CHECK(t.ended == 1);
+}
+
+TEST_CASE("what happens meanwhile without being work does not put it off") {
+  Idle t;
+  t.pass(9min);
+  t.happens([] {});
+  t.pass(1min);
+  CHECK(t.ended == 1);
+}
+
+TEST_CASE("untaken notifications keep it for a time of their own") {
+  Idle t;
+  t.happens([&t] { t.activity.has_untaken = true; });
+  t.pass(1h);
+  CHECK(t.ended == 0);
+  t.pass(10min);
+  CHECK(t.ended == 1);
+  Idle taken;
+  taken.happens([&taken] { taken.activity.has_untaken = true; });
+  taken.pass(30min);
+  taken.happens([&taken] { taken.activity.has_untaken = false; });
+  taken.pass(0ms);
+  CHECK(taken.ended == 1);
+}
+
+TEST_CASE("without --idle-exit nothing is looked at") {
+  Idle t(0ms);
+  CHECK_FALSE(t.loop.next_due().has_value());
+  t.pass(48h);
+  CHECK(t.ended == 0);
+}
