@@ -1,6 +1,8 @@
 #include "event/descriptor_watch.hpp"
 
 #include <array>
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <utility>
 
 namespace bridge {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>

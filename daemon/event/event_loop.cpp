@@ -1,14 +1,36 @@
 #include "event/event_loop.hpp"
 
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 #include <utility>
 
 namespace bridge {
 
+struct EventLoop::Kernel {
+  asio::io_context context{1};
+  asio::steady_timer wake_up{context};
+};
+
 EventLoop::EventLoop(const Clock* clock)
     : clock_(clock != nullptr ? clock : &system_clock_),
-      wake_up_(context_),
+      kernel_(std::make_unique<Kernel>()),
       uses_kernel_timer_(clock == nullptr) {}
+
+EventLoop::~EventLoop() = default;
+
+void EventLoop::run() { kernel_->context.run(); }
+
+void EventLoop::stop() { kernel_->context.stop(); }
+
+void EventLoop::settle() {
+  kernel_->context.restart();
+  for (int done = 0; done < 1000 && kernel_->context.poll_one() > 0; ++done) {
+  }
+  kernel_->context.restart();
+}
+
+asio::io_context& EventLoop::context() { return kernel_->context; }
 
 // The kernel's timer is touched only for a time that is earlier than what it is set for; a timer
 // that was moved or removed costs at most one wake-up for nothing.
@@ -21,8 +43,8 @@ void EventLoop::wait_for_timers() {
   const auto next = timers_.next();
   if (!next || !uses_kernel_timer_) return;
   armed_ = *next;
-  wake_up_.expires_at(*next);
-  wake_up_.async_wait([this](const std::error_code& error) {
+  kernel_->wake_up.expires_at(*next);
+  kernel_->wake_up.async_wait([this](const std::error_code& error) {
     if (error) return;
     armed_.reset();
     run_due();
@@ -57,7 +79,7 @@ void EventLoop::unlink(Deferred& deferred) {
 /// Somebody has deferred something outside of any turn, at the start for example.
 void EventLoop::begin_turn_soon() {
   if (std::exchange(turn_is_posted_, true)) return;
-  asio::post(context_, [this] {
+  asio::post(kernel_->context, [this] {
     turn_is_posted_ = false;
     const Turn turn(*this);
   });

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +9,10 @@
 #include "base/clock.hpp"
 #include "event/deferred.hpp"
 #include "event/timer_queue.hpp"
+
+namespace asio {
+class io_context;
+}
 
 namespace bridge {
 
@@ -30,6 +32,7 @@ class EventLoop {
   EventLoop() : EventLoop(nullptr) {}
   /// REQUIRES: `clock` outlives the loop.
   explicit EventLoop(const Clock& clock) : EventLoop(&clock) {}
+  ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
@@ -38,18 +41,13 @@ class EventLoop {
   const Clock& clock() const { return *clock_; }
 
   /// Runs until stop(), or until nothing can happen any more.
-  void run() { context_.run(); }
-  void stop() { context_.stop(); }
+  void run();
+  void stop();
   /// After stop(): does what the kernel has said already, but no more than so much of it, since
   /// somebody may go on talking; then run() may go on. Not from the loop.
-  void settle() {
-    context_.restart();
-    for (int done = 0; done < 1000 && context_.poll_one() > 0; ++done) {
-    }
-    context_.restart();
-  }
+  void settle();
   /// For what waits for the kernel: descriptors, signals.
-  asio::io_context& context() { return context_; }
+  asio::io_context& context();
 
   class Turn {
    public:
@@ -87,6 +85,8 @@ class EventLoop {
   friend class Deferred;
   friend class DeadlineTimer;
 
+  struct Kernel;  ///< asio's part, kept out of the headers of those who use a loop
+
   explicit EventLoop(const Clock* clock);
 
   void set_timer(QueuedTimer& timer, SteadyTime due);
@@ -100,10 +100,9 @@ class EventLoop {
 
   SystemClock system_clock_;
   const Clock* clock_;
-  asio::io_context context_{1};
-  asio::steady_timer wake_up_;
+  std::unique_ptr<Kernel> kernel_;
   bool uses_kernel_timer_;
-  std::optional<SteadyTime> armed_;  ///< for when wake_up_ is set
+  std::optional<SteadyTime> armed_;  ///< for when the kernel's timer is set
   TimerQueue timers_;
 
   int depth_ = 0;

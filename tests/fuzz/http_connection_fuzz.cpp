@@ -1,5 +1,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
+#include <asio/io_context.hpp>
 
 #include <array>
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <asio/io_context.hpp>
 
 #include <chrono>
 #include <cstdlib>

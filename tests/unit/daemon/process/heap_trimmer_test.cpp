@@ -1,6 +1,7 @@
 #include "process/heap_trimmer.hpp"
 
 #include <doctest/doctest.h>
+#include <asio/io_context.hpp>
 
 #include "base/byte_budget.hpp"
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <asio/io_context.hpp>
 
 #include <chrono>
 #include <cstdint>

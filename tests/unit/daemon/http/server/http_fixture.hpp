@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <asio/io_context.hpp>
 
 #include <array>
 #include <chrono>
