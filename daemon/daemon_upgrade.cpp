@@ -62,6 +62,10 @@ HandoverState Daemon::state_to_hand_over() {
     return true;
   });
   state.session = session_.kept();
+  state.session.settings = router_.settings_to_keep();
+  state.streams = session_.streams_to_keep();
+  state.listens = router_.listens_to_keep();
+  if (auto token = upstream_->token_to_keep()) state.tokens.push_back(std::move(*token));
   const auto place = upstream_->place();
   if (place) {
     state.session_id = place->id;
@@ -156,9 +160,11 @@ void Daemon::go_on() {
   router_.count_questions_from(state.start.last_question);
   if (Login* const login = upstream_->login()) login->go_on_with_login(state.start.login);
   if (!state.runs.empty()) upstream_->go_on_with(state.runs.front());
+  if (!state.tokens.empty()) upstream_->go_on_with(state.tokens.front());
   if (state_) state_->session_goes_on();
   if (state.start.in_session) {
-    session_.go_on_in(std::move(state.session), {state.session_id, state.last_event_id});
+    session_.go_on_in(std::move(state.session), {state.session_id, state.last_event_id},
+                      state.streams);
   } else {
     const bool had_one = state.session.number > 0;
     session_.continue_from(std::move(state.session));
@@ -189,6 +195,7 @@ void Daemon::go_on_with_clients(HandoverState& state) {
     const bool is_awaited = awaited.contains(request.id);
     router_.request_continued(std::move(request), is_awaited);
   }
+  router_.listens_continued(std::move(state.listens));
   for (KeptConnection& kept : state.connections) clients_.go_on(std::move(kept));
 }
 

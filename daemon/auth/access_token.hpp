@@ -49,6 +49,10 @@ class AccessToken {
   /// Null if no person can log in.
   Login* login() const { return source_->login(); }
 
+  /// For another image of the program.
+  std::optional<KeptToken> to_keep() const { return source_->to_keep(); }
+  void go_on_with(const KeptToken& kept) { source_->go_on_with(kept); }
+
   /// Every secret that may be in what the upstream says.
   std::vector<std::string> secrets() const;
   /// How often another one came into use; how often none could be had.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "auth/challenge.hpp"
+#include "base/clock.hpp"
 #include "http/client/web_url.hpp"
 #include "text/header_text.hpp"
 
@@ -84,6 +85,21 @@ void OAuthToken::reload() {
   server_.found.reset();
   scope_.forgive();
   shared_.forgive();
+}
+
+std::optional<KeptToken> OAuthToken::to_keep() const {
+  if (!is_good()) return std::nullopt;
+  const bool expires = life_.expires != SteadyTime::max();
+  return KeptToken{*token_, expires, ticks_of(life_.refresh), ticks_of(life_.expires),
+                   server_.announced};
+}
+
+void OAuthToken::go_on_with(const KeptToken& kept) {
+  needed_ = true;
+  token_ = kept.token;
+  recent_.add(kept.token);
+  server_.announced = kept.announced;
+  if (kept.expires_by_itself) life_ = {steady_time_of(kept.refresh), steady_time_of(kept.expires)};
 }
 
 std::vector<std::string> OAuthToken::secrets() const {

@@ -46,6 +46,18 @@ bool TokenCommand::refused(const std::string& token, const TokenChallenge&) {
   return true;
 }
 
+std::optional<KeptToken> TokenCommand::to_keep() const {
+  if (!token_) return std::nullopt;
+  return KeptToken{*token_, ttl_.has_value(), ticks_of(expires_), ticks_of(expires_), {}};
+}
+
+void TokenCommand::go_on_with(const KeptToken& kept) {
+  token_ = kept.token;
+  recent_.add(kept.token);
+  // Another --token-ttl counts from now.
+  if (ttl_) expires_ = kept.expires_by_itself ? steady_time_of(kept.expires) : loop_.now() + *ttl_;
+}
+
 void TokenCommand::reload() {
   token_.reset();
   shared_.forgive();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "auth/kept_token.hpp"
 #include "auth/login.hpp"
 #include "base/failure.hpp"
 
@@ -45,6 +46,12 @@ class TokenSource {
 
   /// SIGHUP: forget what is cached of files and commands.
   virtual void reload() = 0;
+
+  /// The token in hand, for another image of the program; none: it is at hand there as well, or
+  /// there is none.
+  virtual std::optional<KeptToken> to_keep() const { return std::nullopt; }
+  /// Goes on with that. REQUIRES: nothing was asked yet.
+  virtual void go_on_with(const KeptToken& kept) { static_cast<void>(kept); }
 
   /// Every secret it holds, for redacting them in what is shown.
   virtual std::vector<std::string> secrets() const = 0;

@@ -28,6 +28,9 @@ enum class HandoverRecord : std::uint32_t {
   message = 1008,
   request = 1009,
   question = 1010,
+  streams = 1011,
+  listens = 1012,
+  token = 1013,
 };
 
 class HandoverWriter {
@@ -71,6 +74,9 @@ class HandoverReader {
       case HandoverRecord::message: return read(payload, state.messages.emplace_back());
       case HandoverRecord::request: return read(payload, state.requests.emplace_back());
       case HandoverRecord::question: return read(payload, state.questions.emplace_back());
+      case HandoverRecord::streams: return read(payload, state.streams);
+      case HandoverRecord::listens: return read(payload, state.listens);
+      case HandoverRecord::token: return read(payload, state.tokens.emplace_back());
       case HandoverRecord::end: has_end_ = true; return read(payload, announced_);
     }
     return durable.take(type, payload);
@@ -122,6 +128,9 @@ std::string handover_log(HandoverState state) {
   for (KeptMessage& message : state.messages) log.add(HandoverRecord::message, message);
   for (KeptRequest& request : state.requests) log.add(HandoverRecord::request, request);
   for (KeptQuestion& question : state.questions) log.add(HandoverRecord::question, question);
+  log.add(HandoverRecord::streams, state.streams);
+  log.add(HandoverRecord::listens, state.listens);
+  for (KeptToken& token : state.tokens) log.add(HandoverRecord::token, token);
   for (KeptRun& run : state.runs) log.add(HandoverRecord::run, run);
   for (KeptJob& job : state.jobs) log.add(HandoverRecord::job, job);
   for (KeptKey& key : state.job_keys) log.add(HandoverRecord::job_key, key);

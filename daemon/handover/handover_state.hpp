@@ -12,10 +12,13 @@
 #include "jobs/kept_job.hpp"
 #include "notifications/ring.hpp"
 #include "router/kept_client.hpp"
+#include "router/kept_listens.hpp"
 #include "router/kept_request.hpp"
 #include "session/kept_session.hpp"
+#include "session/kept_streams.hpp"
 #include "upstream/kept_message.hpp"
 #include "upstream/kept_run.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
 
@@ -62,6 +65,9 @@ struct HandoverState {
   std::vector<KeptMessage> messages;    ///< at the upstream
   std::vector<KeptRequest> requests;    ///< of the clients: each of them is one of the messages
   std::vector<KeptQuestion> questions;  ///< of the upstream
+  KeptStreams streams;                  ///< of a modern upstream
+  KeptListens listens;                  ///< of the clients
+  std::vector<KeptToken> tokens;        ///< one, if it would have to be fetched anew
   std::vector<KeptRun> runs;            ///< one, if there is a local server
   std::vector<KeptJob> jobs;            ///< in the order of their ends
   std::vector<KeptKey> job_keys;

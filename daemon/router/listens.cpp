@@ -12,13 +12,6 @@
 #include "text/json_text.hpp"
 
 namespace bridge {
-namespace {
-
-/// For so long an answer waits for the upstream to tell of what was subscribed.
-constexpr std::chrono::seconds longest_wait{5};
-
-}  // namespace
-
 Listens::Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
                  RequestsInFlight& in_flight)
     : context_(context),
@@ -244,8 +237,10 @@ void Listens::client_left(const Client& client) {
   update();
 }
 
-void Listens::end_all() {
-  for (const auto& listen : std::exchange(listens_, {})) {
+void Listens::end_all() { end(std::exchange(listens_, {})); }
+
+void Listens::end(const std::vector<std::unique_ptr<Listen>>& listens) {
+  for (const auto& listen : listens) {
     Client* const client = context_.clients.find(listen->client);
     if (client == nullptr) continue;
     --client->listens;

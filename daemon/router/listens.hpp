@@ -11,6 +11,7 @@
 #include "jsonrpc/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "notifications/notification_feed.hpp"
+#include "router/kept_listens.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -34,6 +35,8 @@ class Listens final : public NotificationReaders {
   /// Resources, tasks and members of extensions in the filters of all, and of what is held.
   static constexpr std::size_t max_entries = 20'000;
   static constexpr std::size_t max_bytes = 4u << 20;
+  /// What waits for the upstream to tell of it is answered then all the same.
+  static constexpr std::chrono::seconds longest_wait{5};
 
   Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
           RequestsInFlight& in_flight);
@@ -55,6 +58,11 @@ class Listens final : public NotificationReaders {
   void answer_waiting() { answer_waiting(true); }
   /// The daemon is ending: each is answered.
   void end_all();
+  /// Another image of the program goes on: those whose clients do not go along are answered.
+  void end_left_behind();
+  KeptListens to_keep() const;
+  /// REQUIRES: the clients are there, and the ring was restored.
+  void go_on_with(KeptListens kept);
 
   /// What legacy clients have subscribed, or the session, is another: the upstream is told.
   void update();
@@ -91,6 +99,7 @@ class Listens final : public NotificationReaders {
   bool is_told_of(const SubscriptionFilter& filter) const;
   void acknowledge(Client& client, Listen& listen);
   void answer_waiting(bool all);
+  void end(const std::vector<std::unique_ptr<Listen>>& listens);
   SubscriptionFilter honoured(SubscriptionFilter asked) const;
   SubscriptionFilter acknowledged(SubscriptionFilter filter) const;
   bool make_room_for(const SubscriptionFilter& filter);

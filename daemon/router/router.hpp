@@ -77,6 +77,10 @@ class Router final : public ClientEvents,
   void count_questions_from(std::uint64_t id) { server_requests_.count_from(id); }
   /// A client that an earlier image knew. REQUIRES: hold(), and the session was restored.
   void client_continued(ClientChannel& channel, KeptClient kept);
+  KeptListens listens_to_keep() const { return listens_.to_keep(); }
+  void listens_continued(KeptListens kept) { listens_.go_on_with(std::move(kept)); }
+  /// settings() of legacy clients: what the listens want is theirs.
+  SessionSettings settings_to_keep() const { return restorable_.settings(); }
   /// After the clients. `is_awaited`: the upstream knows of it.
   void request_continued(KeptRequest kept, bool is_awaited);
   /// After the requests.

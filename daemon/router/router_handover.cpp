@@ -8,8 +8,7 @@ namespace bridge {
 
 void Router::hold() {
   frames_.hold();
-  // Their clients listen anew.
-  listens_.end_all();
+  listens_.end_left_behind();
   listens_.answer_waiting();
 }
 

@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
+#include "session/kept_streams.hpp"
 #include "session/session_options.hpp"
 #include "session/session_sender.hpp"
 
@@ -29,6 +30,10 @@ class EventStreams {
 
   /// The session is open, with a modern upstream.
   void open();
+  /// Behind which event each goes on; and to go on so, in the place of streams that may still be
+  /// open. REQUIRES: open() follows.
+  std::vector<KeptStreams::Events> to_keep() const;
+  void go_on_after(const std::vector<KeptStreams::Events>& kept, bool still_open);
   /// It is not.
   void close();
 

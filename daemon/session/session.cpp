@@ -306,7 +306,12 @@ void Session::take_up(KeptSession kept, const SessionPlace& place) {
   keep_alive_.ping_at_once();
 }
 
-void Session::go_on_in(KeptSession kept, const SessionPlace& place) {
+KeptStreams Session::streams_to_keep() const {
+  if (!is_modern() || !is_there()) return {};
+  return {listen_.had_stream(), value_of(listen_.acknowledged_stream()), event_streams_.to_keep()};
+}
+
+void Session::go_on_in(KeptSession kept, const SessionPlace& place, const KeptStreams& streams) {
   continue_from(std::move(kept));
   const SessionForm form{kept_.server->protocol_version(), !is_modern()};
   if (is_modern()) {
@@ -318,6 +323,10 @@ void Session::go_on_in(KeptSession kept, const SessionPlace& place) {
   phase_ = Phase::open;
   record_.opened_at = loop_.now();
   if (is_modern()) {
+    const bool still_open = !upstream_.has_answer_streams();
+    if (streams.had_listen)
+      listen_.go_on_after(still_open ? static_cast<UpstreamId>(streams.listen) : UpstreamId{});
+    event_streams_.go_on_after(streams.events, still_open);
     open_streams();
   } else {
     record_.server_stream = ServerStream::waiting;

@@ -15,6 +15,7 @@
 #include "session/event_streams.hpp"
 #include "session/keep_alive.hpp"
 #include "session/kept_session.hpp"
+#include "session/kept_streams.hpp"
 #include "session/opening.hpp"
 #include "session/reopening.hpp"
 #include "session/retries.hpp"
@@ -141,7 +142,9 @@ class Session final : public UpstreamEvents,
   void take_up(KeptSession kept, const SessionPlace& place);
   /// Goes on in it without asking: this daemon's earlier image was in it a moment ago. REQUIRES:
   /// the same.
-  void go_on_in(KeptSession kept, const SessionPlace& place);
+  void go_on_in(KeptSession kept, const SessionPlace& place, const KeptStreams& streams);
+  /// The streams of its own at a modern upstream.
+  KeptStreams streams_to_keep() const;
   /// Whether what comes of this request can come to another image of the program, if that goes on
   /// in the session.
   bool goes_along(UpstreamId id) const { return is_there() && upstream_.goes_along(id); }

@@ -47,6 +47,15 @@ class UpstreamListen {
 
   /// The session is open: listens for what is wanted.
   void open();
+  /// An earlier image of the program had a stream, which is open still if this is its id. REQUIRES:
+  /// open() follows.
+  void go_on_after(UpstreamId still_open) {
+    old_ = still_open;
+    had_stream_ = still_open == UpstreamId{};  // else nothing is missed
+  }
+  /// The newest one that the server has acknowledged.
+  UpstreamId acknowledged_stream() const { return now_; }
+  bool had_stream() const { return had_stream_; }
   /// It is not: what is under way is given up.
   void close();
   /// What is wanted from now on. An empty filter: nothing is listened for.

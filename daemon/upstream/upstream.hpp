@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "auth/kept_token.hpp"
 #include "base/failure.hpp"
 #include "base/ids.hpp"
 #include "upstream/answered_requests.hpp"
@@ -180,6 +181,10 @@ class Upstream {
   /// Whether nothing is on its way that would be cut off if this ended now, but for streams that
   /// are resumed or opened anew, and for messages that go along.
   virtual bool is_quiet() const { return true; }
+  /// The bearer token in hand, if it would have to be fetched anew; and to go on with it, before
+  /// the session goes on.
+  virtual std::optional<KeptToken> token_to_keep() const { return std::nullopt; }
+  virtual void go_on_with(const KeptToken& token) { static_cast<void>(token); }
   /// Whether what comes of this message can come to another image as well: if the session goes on.
   virtual bool goes_along(UpstreamId id) const {
     static_cast<void>(id);

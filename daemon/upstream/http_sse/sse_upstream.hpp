@@ -42,6 +42,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
   void keep_session() override { http_.keep_session(); }
   bool is_quiet() const override { return !initialize_ && http_.is_quiet(); }
+  std::optional<KeptToken> token_to_keep() const override { return http_.token_to_keep(); }
+  void go_on_with(const KeptToken& token) override { http_.go_on_with(token); }
   bool goes_along(UpstreamId id) const override { return !speaks_sse() && http_.goes_along(id); }
   std::vector<KeptMessage> messages_to_keep() const override {
     return speaks_sse() ? std::vector<KeptMessage>() : http_.messages_to_keep();

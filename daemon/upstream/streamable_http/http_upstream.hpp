@@ -37,6 +37,8 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   bool session_continued(const SessionForm& form, const SessionPlace& place) override;
   void keep_session() override { keeps_session_ = true; }
   bool is_quiet() const override;
+  std::optional<KeptToken> token_to_keep() const override { return token_.to_keep(); }
+  void go_on_with(const KeptToken& token) override { token_.go_on_with(token); }
   bool goes_along(UpstreamId id) const override;
   std::vector<KeptMessage> messages_to_keep() const override;
   bool go_on_with(KeptMessage message) override;

@@ -183,3 +183,19 @@ TEST_CASE("what is withheld from a command's environment") {
 TEST_CASE("a secret is redacted, also where it begins like another") {
   CHECK(redacted("+ echo token-123 token", {"token", "token-123", "e"}) == "+ echo *** ***");
 }
+
+TEST_CASE_FIXTURE(CommandFixture, "another image of the program goes on with the token in hand") {
+  const std::string command = "echo x >> " + path("runs") + "; echo token";
+  TokenCommand earlier = source(command, 60s);
+  CHECK_FALSE(earlier.to_keep());
+  CHECK(fetch(earlier).token == "token");
+  const auto kept = earlier.to_keep();
+  REQUIRE(kept);
+  TokenCommand later = source("false", 60s);
+  later.go_on_with(*kept);
+  CHECK(later.current() == "token");
+  CHECK(later.secrets() == std::vector<std::string>{"token"});
+  TokenCommand too_late = source("false", 60s);
+  too_late.go_on_with({"token", true, 0, 0, {}});
+  CHECK_FALSE(too_late.current());
+}
