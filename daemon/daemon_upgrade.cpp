@@ -87,6 +87,7 @@ HandoverState Daemon::state_to_hand_over() {
   state.socket = clients_.socket_to_keep();
   state.connections = clients_.connections_to_keep();
   state.clients = router_.clients_to_keep();
+  state.running_jobs = jobs_.running_to_keep();
   if (start.in_session) add_requests(state);
   return state;
 }
@@ -171,8 +172,10 @@ void Daemon::go_on() {
     if (had_one) session_.require();
   }
   router_.hold();
+  for (KeptRunningJob& job : state.running_jobs) jobs_.go_on_with(std::move(job));
   go_on_with_clients(state);
   for (KeptQuestion& question : state.questions) router_.question_continued(std::move(question));
+  jobs_.requests_go_on();
   router_.release();
 }
 

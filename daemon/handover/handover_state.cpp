@@ -31,6 +31,7 @@ enum class HandoverRecord : std::uint32_t {
   streams = 1011,
   listens = 1012,
   token = 1013,
+  running_job = 1014,
 };
 
 class HandoverWriter {
@@ -77,6 +78,7 @@ class HandoverReader {
       case HandoverRecord::streams: return read(payload, state.streams);
       case HandoverRecord::listens: return read(payload, state.listens);
       case HandoverRecord::token: return read(payload, state.tokens.emplace_back());
+      case HandoverRecord::running_job: return read(payload, state.running_jobs.emplace_back());
       case HandoverRecord::end: has_end_ = true; return read(payload, announced_);
     }
     return durable.take(type, payload);
@@ -133,6 +135,7 @@ std::string handover_log(HandoverState state) {
   for (KeptToken& token : state.tokens) log.add(HandoverRecord::token, token);
   for (KeptRun& run : state.runs) log.add(HandoverRecord::run, run);
   for (KeptJob& job : state.jobs) log.add(HandoverRecord::job, job);
+  for (KeptRunningJob& job : state.running_jobs) log.add(HandoverRecord::running_job, job);
   for (KeptKey& key : state.job_keys) log.add(HandoverRecord::job_key, key);
   const Sequence oldest = state.ring.empty() ? Sequence{} : state.ring.front().sequence;
   log.add(record::ring_counts, ring_counts_record(state.ring_counts, oldest));

@@ -71,6 +71,7 @@ struct HandoverState {
   std::vector<KeptRun> runs;            ///< one, if there is a local server
   std::vector<KeptJob> jobs;            ///< in the order of their ends
   std::vector<KeptKey> job_keys;
+  std::vector<KeptRunningJob> running_jobs;
 
   /// The descriptors that go along.
   std::vector<int> descriptors() const;

@@ -40,6 +40,11 @@ void JobClient::no_answer(std::string_view request_id) {
   events_.job_heard(*this, number_of(request_id), JobClientEvents::Kind::no_answer, {});
 }
 
+// What is asked about a task is asked anew.
+bool JobClient::goes_along(std::string_view request_id) const {
+  return !job_of_task_request(request_id) && events_.goes_along(number_of(request_id));
+}
+
 void JobClient::request_starting(std::string_view request_id, UpstreamId id) {
   if (!job_of_task_request(request_id)) events_.job_starting(number_of(request_id), id);
 }

@@ -62,11 +62,11 @@ void JobRunner::reconfigure(const JobOptions& options) {
 
 // What begins.
 
-JobClient& JobRunner::client_of(const User& user) {
+JobClient& JobRunner::client_of(const User& user, std::optional<ClientId> known) {
   std::unique_ptr<JobClient>& client = clients_[user];
   if (client == nullptr) {
     JobClientEvents& events = *this;
-    client = std::make_unique<JobClient>(ids_.next(), user, loop_.now(), events);
+    client = std::make_unique<JobClient>(known ? *known : ids_.next(), user, loop_.now(), events);
     router_.client_connected(*client);
   }
   return *client;
@@ -425,7 +425,9 @@ void JobRunner::fail(Job& job, const Failure& failure) {
 
 void JobRunner::end_unfinished() {
   std::vector<JobNumber> unfinished;
-  for (const auto& [number, running] : running_) unfinished.push_back(number);
+  for (const auto& [number, running] : running_) {
+    if (!stays(number, running)) unfinished.push_back(number);
+  }
   for (const JobNumber number : unfinished) {
     const Running& running = running_.at(number);
     const bool was_sent = running.in_flight || running.task != nullptr || running.left != nullptr;

@@ -72,8 +72,10 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   /// What was told or asked for in this turn is done now.
   void settle();
 
-  /// Ends all that have not ended: the bridge is being upgraded, and takes no request along.
+  /// The bridge is being upgraded: ends those that have not ended and do not go along.
   void end_unfinished();
+  /// Those that do.
+  std::vector<KeptRunningJob> running_to_keep();
   /// Goes on with a job that had not ended: its task is asked about, its answer's stream is resumed
   /// in its session, what was asked about it is asked again, and what was never sent, or only
   /// reads, is sent; while the upstream is away it waits, up to --request-max. What may have been
@@ -91,6 +93,10 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   bool is_asked(JobNumber number) const;
   /// What another image of this program has left.
   void go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys);
+  /// One that has not ended; before the requests in flight go on.
+  void go_on_with(KeptRunningJob kept);
+  /// They have: what was asked about jobs waits for its answer again.
+  void requests_go_on();
 
   Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) override;
 
@@ -155,8 +161,9 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   std::optional<AnswerPlace> answer_place(JobNumber number) const override;
   void job_asked(JobNumber number, std::string_view result) override;
   bool can_take_question(const ClientChannel& client) const override;
+  bool goes_along(JobNumber number) const override;
 
-  JobClient& client_of(const User& user);
+  JobClient& client_of(const User& user, std::optional<ClientId> known = std::nullopt);
   Job describe(std::string method, const Client& by, JobNumber number) const;
   Job describe(std::string method, const User& user, JobNumber number) const;
   void take(Heard heard);
@@ -178,6 +185,10 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void watch(const Running& running);
   void check_time();
   void drop_idle_clients();
+
+  // Another image of the program: running_jobs.cpp.
+  static bool can_be_kept(const Running& running);
+  bool stays(JobNumber number, const Running& running) const;
 
   // What another daemon has left: left_jobs.cpp.
   void go_on_with_left(Job& job, Running& running, UnfinishedJob left);

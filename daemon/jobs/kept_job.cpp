@@ -58,9 +58,7 @@ KeptKey kept_key(const User& user, const UsedKey& key) {
   return kept;
 }
 
-std::optional<Job> job_of(KeptJob kept) {
-  const auto state = end_from(kept.state);
-  if (!state) return std::nullopt;
+Job unfinished_job_of(KeptJob kept) {
   Job job;
   job.id = std::move(kept.id);
   job.number = static_cast<JobNumber>(kept.number);
@@ -74,10 +72,17 @@ std::optional<Job> job_of(KeptJob kept) {
   job.command = std::move(kept.command);
   job.created = time_of<WallTime>(kept.created);
   job.keep = std::chrono::milliseconds(kept.keep);
-  job.state = *state;
   job.progress = std::move(kept.progress);
   job.response = std::move(kept.response);
   job.ended = time_of<SteadyTime>(kept.ended);
+  return job;
+}
+
+std::optional<Job> job_of(KeptJob kept) {
+  const auto state = end_from(kept.state);
+  if (!state) return std::nullopt;
+  Job job = unfinished_job_of(std::move(kept));
+  job.state = *state;
   return job;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "jobs/job.hpp"
 #include "jobs/used_keys.hpp"
@@ -37,6 +38,48 @@ struct KeptJob {
   }
 };
 
+/// A job that has not ended, likewise, with what the JobRunner knows of it.
+struct KeptRunningJob {
+  struct Answer {
+    std::string key;
+    std::string result;
+
+    template <class Fields>
+    void each_field(Fields&& fields) {
+      fields(key, result);
+    }
+  };
+  struct Question {
+    std::string id;  ///< raw JSON; empty: of a task
+    std::string method;
+    std::string params;
+    std::string key;
+
+    template <class Fields>
+    void each_field(Fields&& fields) {
+      fields(id, method, params, key);
+    }
+  };
+
+  KeptJob job;
+  std::uint64_t client = 0;     ///< ClientId of its user's JobClient
+  bool in_flight = false;       ///< its request has been started, and goes along or is a task
+  std::string request;          ///< of one that has not been started
+  std::uint64_t task_form = 0;  ///< with `task`
+  std::string task;             ///< raw JSON; empty: it is none
+  std::vector<Answer> answers;  ///< that the task has not been told yet
+  std::vector<std::string> answered;
+  std::vector<Question> questions;
+  std::uint64_t since = 0;   ///< in ticks of SteadyTime
+  std::uint64_t worked = 0;  ///< likewise, before that
+
+  template <class Fields>
+  void each_field(Fields&& fields) {
+    fields(job, client, in_flight, request, task_form, task, answers, answered, questions, since,
+           worked);
+  }
+};
+
 /// What a forgotten job's key has left behind, likewise.
 struct KeptKey {
   bool remote = false;
@@ -53,11 +96,12 @@ struct KeptKey {
   }
 };
 
-/// REQUIRES: it has ended.
 KeptJob kept_job(const Job& job);
 KeptKey kept_key(const User& user, const UsedKey& key);
 /// Nothing: its state is no end.
 std::optional<Job> job_of(KeptJob kept);
+/// One that works, whatever its state was.
+Job unfinished_job_of(KeptJob kept);
 std::optional<UsedKey> used_key_of(KeptKey kept);
 User user_of(const KeptKey& kept);
 

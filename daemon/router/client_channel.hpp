@@ -110,8 +110,12 @@ class ClientChannel {
   /// is served whoever else is, keeps what the upstream asks about them until that is answered, and
   /// sees to it that each of them ends. Never changes.
   virtual bool is_connection() const { return true; }
-  /// Whether it is still there when another image of the program goes on. Never changes.
-  virtual bool goes_along() const { return false; }
+  /// Whether another image of the program goes on with this request of it. With no id: whether it
+  /// is a connection that is there then.
+  virtual bool goes_along(std::string_view request_id) const {
+    static_cast<void>(request_id);
+    return false;
+  }
   /// Told only to one that is no connection, before it is sent: this request goes to the upstream,
   /// under this id.
   virtual void request_starting(std::string_view request_id, UpstreamId id) {

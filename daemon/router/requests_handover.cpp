@@ -12,8 +12,14 @@ bool RequestsInFlight::goes_along(UpstreamId id) const {
   if (request == nullptr || !request->is_upstream || request->suspended || request->is_own)
     return false;
   const Client* const client = context_.clients.find(request->client);
-  const bool is_kept = client == nullptr || client->channel.goes_along();
+  const bool is_kept = client == nullptr || client->channel.goes_along(request->client_request_id);
   return is_kept && context_.session.goes_along(id);
+}
+
+bool RequestsInFlight::goes_along(const Client& client, std::string_view raw_id) const {
+  return std::any_of(client.in_flight.begin(), client.in_flight.end(), [&](UpstreamId id) {
+    return table_.find(id)->client_request_id == raw_id && goes_along(id);
+  });
 }
 
 std::size_t RequestsInFlight::left_behind() const {

@@ -121,6 +121,7 @@ class RequestsInFlight {
   // Another image of the program is to go on: requests_handover.cpp.
   /// Whether it can await what comes of this request, for its client.
   bool goes_along(UpstreamId id) const;
+  bool goes_along(const Client& client, std::string_view raw_id) const;
   /// How many there are of which that is not so, and that do not wait for their clients' answers.
   std::size_t left_behind() const;
   void give_up_left_behind(const Failure& failure, std::string_view reason);

@@ -67,6 +67,9 @@ class Router final : public ClientEvents,
   void end_unfinished();
   /// Requests in flight of which that would be so now.
   std::size_t left_behind() const { return in_flight_.left_behind(); }
+  /// Whether this client's request in flight does; and one that has not been started, as it came.
+  bool goes_along(ClientId client, std::string_view raw_id) const;
+  std::string waiting_request(ClientId client, std::string_view raw_id) const;
   /// The requests that go along.
   std::vector<KeptRequest> requests_to_keep() const { return in_flight_.to_keep(); }
   /// What the upstream has asked, and is not answered yet.

@@ -28,7 +28,7 @@ std::vector<KeptClient> Router::clients_to_keep() const {
   std::vector<KeptClient> served;
   std::vector<KeptClient> others;
   for (const auto& [id, client] : clients_) {
-    if (!client->is_connection || !client->channel.goes_along()) continue;
+    if (!client->is_connection || !client->channel.goes_along({})) continue;
     KeptClient kept;
     kept.id = value_of(id);
     kept.served = frames_.is_served(*client);
@@ -68,6 +68,17 @@ void Router::client_continued(ClientChannel& channel, KeptClient kept) {
   }
   frames_.client_continued(client, std::move(kept.waiting));
   clients_.finish_if_done(client);
+}
+
+bool Router::goes_along(ClientId client, std::string_view raw_id) const {
+  const Client* const its = clients_.find(client);
+  return its != nullptr && in_flight_.goes_along(*its, raw_id);
+}
+
+std::string Router::waiting_request(ClientId client, std::string_view raw_id) const {
+  Client* const its = clients_.find(client);
+  const WaitingFrame* const waiting = its != nullptr ? its->waiting.find_request(raw_id) : nullptr;
+  return waiting != nullptr ? waiting->frame.bytes : std::string();
 }
 
 void Router::request_continued(KeptRequest kept, bool is_awaited) {

@@ -2,7 +2,8 @@
 
 import json
 
-from harness import main, notification, request, text_of
+from harness import eventually, main, notification, request, text_of
+from harness.jobs import Jobs
 from harness.local_server import LocalServer
 from harness.upgrading import Upgrading
 
@@ -137,6 +138,86 @@ class OverHttp(Upgrading):
         client.line()
         self.upgrade()
         self.assertEqual(self.assert_comes_once(client), [2, 3, 4])
+
+
+class JobsAtALocalServer(Upgrading, LocalServer, Jobs):
+    def begun(self, *options):
+        self.start_local(options=(*NO_GRACE, *options))
+        self.other = self.client()
+
+    def asked(self):
+        """A job whose call the server does not answer, and the call's id there."""
+        before = json.loads(self.tool("seen", client=self.other))["id"]
+        job = self.job("silent")
+        self.tool("echo", {"message": "the server has read it"}, client=self.other)
+        return job, before + 1
+
+    def says(self, message):
+        self.tool("emit", {"message": {"jsonrpc": "2.0", **message}}, client=self.other)
+
+    def answers(self, upstream_id):
+        self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": "late"}]}})
+
+    def assert_ends(self, job, upstream_id):
+        self.answers(upstream_id)
+        self.assertEqual(text_of(self.collect(job)["response"]), "late")
+
+    def test_one_under_way_goes_along(self):
+        for options in ((), ("--state-dir", self.path("state"))):
+            with self.subTest(options):
+                self.begun(*options)
+                job, upstream_id = self.asked()
+                before = self.listed()
+                for upgrades in (1, 3):
+                    self.upgrade(upgrades)
+                now = self.listed()
+                self.assertEqual([(one["job"], one["state"]) for one in now], [(job, "working")])
+                self.assertEqual(now[0]["created"], before[0]["created"])
+                self.assert_ends(job, upstream_id)
+                self.in_flight(0)
+                self.default_daemon.terminate()
+
+    def test_it_can_be_cancelled(self):
+        self.begun()
+        job, upstream_id = self.asked()
+        self.upgrade()
+        self.result_of("cancel", {"job": job})
+        self.in_flight(0)
+        self.assertEqual(json.loads(self.tool("heard", client=self.other))["params"]["requestId"], upstream_id)
+
+    def test_what_was_asked_about_it_can_be_answered(self):
+        self.begun()
+        job, upstream_id = self.asked()
+        self.says({"id": "q", "method": "elicitation/create", "params": {"message": "who?"}})
+        self.state_is(job, "input_required")
+        self.upgrade(2)
+        self.state_is(job, "input_required")
+        self.assertEqual(self.collect(job, wait=0)["question"]["params"], {"message": "who?"})
+        self.result_of("answer", {"job": job, "result": {"action": "decline"}})
+        self.state_is(job, "working")
+        self.assertEqual(json.loads(self.tool("heard", client=self.other)),
+                         {"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}})
+        self.assert_ends(job, upstream_id)
+
+    def test_one_that_has_not_begun_begins_afterwards(self):
+        self.begun("--client-inflight", "1")
+        first, upstream_id = self.asked()
+        second = self.job("echo", {"message": "second"})
+        self.upgrade(2)
+        self.state_is(second, "working")
+        self.assert_ends(first, upstream_id)
+        self.assertEqual(text_of(self.collect(second)["response"]), "second")
+
+
+class JobsOverHttp(Upgrading, Jobs):
+    def test_one_whose_answer_can_be_resumed_goes_along(self):
+        server, _ = self.opened(*NO_GRACE, upstream=("--event-ids",))
+        job = self.job("slow", {"steps": 4, "delayMs": 400})
+        eventually(lambda: "progress" in self.collect(job, wait=0), "progress")
+        self.upgrade(2)
+        collected = self.collect(job)
+        self.assertEqual(text_of(collected["response"]), "done after 4 steps")
+        self.assertEqual(len(server.log("tools/call")), 1)
 
 
 if __name__ == "__main__":

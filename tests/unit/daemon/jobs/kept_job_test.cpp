@@ -83,3 +83,40 @@ TEST_CASE("what has not ended is no kept job") {
     CHECK_FALSE(used_key_of({false, 0, "k", 1, "id", state, 0}));
   }
 }
+
+TEST_CASE("a job that has not ended is the same in the next image of the program") {
+  Job job = an_ended_job();
+  job.state = JobState::input_required;
+  KeptRunningJob kept;
+  kept.job = kept_job(job);
+  kept.client = 4;
+  kept.in_flight = true;
+  kept.task_form = 1;
+  kept.task = "\"t\"";
+  kept.answers = {{"\"a\"", "{}"}};
+  kept.answered = {"\"a\"", "\"b\""};
+  kept.questions = {{"5", "elicitation/create", "{}", ""}};
+  kept.since = 11;
+  kept.worked = 12;
+  HandoverState state;
+  state.running_jobs = {kept};
+  state = std::get<HandoverState>(read_handover_log(handover_log(std::move(state))));
+  REQUIRE(state.running_jobs.size() == 1);
+  const KeptRunningJob& read = state.running_jobs[0];
+  CHECK(read.client == 4);
+  CHECK(read.in_flight);
+  CHECK(read.task == "\"t\"");
+  REQUIRE(read.answers.size() == 1);
+  CHECK(read.answers[0].result == "{}");
+  CHECK(read.answered == kept.answered);
+  REQUIRE(read.questions.size() == 1);
+  CHECK(read.questions[0].method == "elicitation/create");
+  CHECK(read.worked == 12);
+  CHECK_FALSE(job_of(read.job));
+  const Job again = unfinished_job_of(read.job);
+  CHECK(again.id == job.id);
+  CHECK(again.number == job.number);
+  CHECK(again.key == job.key);
+  CHECK(again.created == job.created);
+  CHECK(again.state == JobState::working);
+}
