@@ -55,7 +55,7 @@ class WatchedChannel {
   std::size_t queued_bytes() const { return channel_.queued_bytes(); }
   bool congested() const { return channel_.congested(); }
   bool idle() const { return channel_.idle(); }
-  bool goes_along() const { return channel_.goes_along(); }
+  bool goes_along(std::string_view request_id) const { return channel_.goes_along(request_id); }
   const ClientIdentity& identity() const { return channel_.identity(); }
   std::string command() const { return channel_.command(); }
 
