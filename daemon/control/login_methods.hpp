@@ -8,8 +8,9 @@
 
 namespace bridge {
 
-/// Answers `bridge/login` and `bridge/logout` (BEHAVIOUR, "Control methods: bridge/login, bridge/logout"): of clients of
-/// the Unix socket only, and of those only the daemon's user and root.
+/// Answers `bridge/login` and `bridge/logout` (BEHAVIOUR, "Control methods: bridge/login,
+/// bridge/logout"): of clients of the Unix socket only, and of those only the daemon's user and
+/// root.
 ///
 /// The loop's thread only; owned by ControlMethods.
 class LoginMethods {
