@@ -58,7 +58,10 @@ std::optional<std::string> LoginToken::current() {
   if (!std::exchange(has_looked_, true)) refresher_.look_into_store();
   if (auto token = refresher_.token()) return token;
   if (refresher_.can_refresh()) return std::nullopt;
-  if (needed_ && loop_.now() < ask_again_) return std::nullopt;
+  // Who waits for a login asks every 5 s; who does not is told by the server, which may have
+  // refused by mistake.
+  const bool waits = needed_ && options_.login_wait.count() > 0;
+  if (waits && loop_.now() < ask_again_) return std::nullopt;
   // A login that has come to its end without a refresh token.
   if (refresher_.login() != nullptr && !refresher_.login()->access_token.empty())
     return std::nullopt;

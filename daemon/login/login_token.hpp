@@ -18,9 +18,9 @@ namespace bridge {
 /// The token of a person who logs in: asked for when the upstream refuses a message without one,
 /// had by a LoginFlow, kept good by a Refresher (BEHAVIOUR, "Login").
 ///
-/// Without a login messages go without a token until the upstream has refused one; from then on
-/// they end at once, or wait for `--login-wait`, and the upstream is asked again every 5 s whether
-/// it still wants a token.
+/// Without a login messages go without a token, and end as soon as the upstream refuses them: it
+/// may not want a token any more. With `--login-wait` they wait once it has refused one, and it is
+/// asked every 5 s whether it still wants a token.
 ///
 /// The loop's thread only; owned by the AccessToken. Memory: that of its parts.
 class LoginToken final : public TokenSource, public Login {
