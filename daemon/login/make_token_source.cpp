@@ -48,7 +48,7 @@ std::string fault_of_login(const OAuthOptions& options) {
       return "--oauth-client-metadata-url: expected https://HOST/PATH";
   }
   if (!options.token_store.empty()) {
-    const std::string fault = fault_of_token_store(options.token_store);
+    std::string fault = fault_of_token_store(options.token_store);
     if (!fault.empty()) return fault;
   }
   if (!options.client_secret_file.empty() && options.client_id.empty())

@@ -193,7 +193,7 @@ class Upstream {
   /// All messages of which that is so.
   virtual std::vector<KeptMessage> messages_to_keep() const { return {}; }
   /// Awaits what comes of it; false if nothing can come. REQUIRES: the session has been continued.
-  virtual bool go_on_with(KeptMessage /*message*/) { return false; }
+  virtual bool go_on_with(KeptMessage&& /*message*/) { return false; }
   /// The local server's process; none: there is none.
   virtual std::optional<KeptRun> run_to_keep() const { return std::nullopt; }
   /// Goes on with it instead of start(). REQUIRES: nothing was sent yet.

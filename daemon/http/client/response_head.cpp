@@ -11,7 +11,7 @@
 namespace bridge {
 namespace {
 
-bool is_named(std::string_view name, std::string_view expected) {
+bool is_called(std::string_view name, std::string_view expected) {
   return std::equal(name.begin(), name.end(), expected.begin(), expected.end(),
                     [](char a, char b) { return ascii_lower(a) == b; });
 }
@@ -76,24 +76,24 @@ bool ResponseHead::line(std::string_view text, const Clock& clock) {
 }
 
 void ResponseHead::field(std::string_view name, std::string_view value, const Clock& clock) {
-  if (is_named(name, "content-type")) {
+  if (is_called(name, "content-type")) {
     content_type = trim(value.substr(0, value.find(';')));
     std::transform(content_type.begin(), content_type.end(), content_type.begin(),
                    [](char c) { return ascii_lower(c); });
-  } else if (is_named(name, "content-length")) {
+  } else if (is_called(name, "content-length")) {
     content_length = number<std::size_t>(value);
-  } else if (is_named(name, "mcp-session-id")) {
+  } else if (is_called(name, "mcp-session-id")) {
     session_id = value;
-  } else if (is_named(name, "www-authenticate")) {
+  } else if (is_called(name, "www-authenticate")) {
     if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges are one list
     www_authenticate += value;
-  } else if (is_named(name, "mcp-auth-server")) {
+  } else if (is_called(name, "mcp-auth-server")) {
     authorization_server = value;
-  } else if (is_named(name, "location")) {
+  } else if (is_called(name, "location")) {
     location = value;
-  } else if (is_named(name, "retry-after")) {
+  } else if (is_called(name, "retry-after")) {
     retry_after = retry_after_of(value, clock);
-  } else if (is_named(name, "keep-alive")) {
+  } else if (is_called(name, "keep-alive")) {
     keep_alive_timeout = keep_alive_of(value);
   }
 }

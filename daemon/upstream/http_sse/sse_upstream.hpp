@@ -48,7 +48,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   std::vector<KeptMessage> messages_to_keep() const override {
     return speaks_sse() ? std::vector<KeptMessage>() : http_.messages_to_keep();
   }
-  bool go_on_with(KeptMessage message) override {
+  bool go_on_with(KeptMessage&& message) override {
     return !speaks_sse() && http_.go_on_with(std::move(message));
   }
   void session_over() override;

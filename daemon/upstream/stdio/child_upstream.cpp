@@ -35,7 +35,7 @@ void ChildUpstream::go_on_with(const KeptRun& run) {
   }
 }
 
-bool ChildUpstream::go_on_with(KeptMessage message) {
+bool ChildUpstream::go_on_with(KeptMessage&& message) {
   if (runs_.process() == nullptr || message.run != runs_.process()->run()) return false;
   watch_time(requests_.go_on_with(std::move(message)));
   return true;

@@ -49,7 +49,7 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   void go_on_with(const KeptRun& run) override;
   bool goes_along(UpstreamId id) const override { return requests_.find(id) != nullptr; }
   std::vector<KeptMessage> messages_to_keep() const override { return requests_.to_keep(); }
-  bool go_on_with(KeptMessage message) override;
+  bool go_on_with(KeptMessage&& message) override;
   /// A session ends with its run, of which nothing is kept.
   void session_over() override {}
   void refresh_connections() override {}

@@ -179,7 +179,7 @@ std::vector<KeptMessage> HttpUpstream::messages_to_keep() const {
   return all;
 }
 
-bool HttpUpstream::go_on_with(KeptMessage message) {
+bool HttpUpstream::go_on_with(KeptMessage&& message) {
   if (!is_in_session_) return false;
   exchanges_.go_on_with(std::move(message));
   return true;

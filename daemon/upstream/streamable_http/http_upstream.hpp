@@ -41,7 +41,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void go_on_with(const KeptToken& token) override { token_.go_on_with(token); }
   bool goes_along(UpstreamId id) const override;
   std::vector<KeptMessage> messages_to_keep() const override;
-  bool go_on_with(KeptMessage message) override;
+  bool go_on_with(KeptMessage&& message) override;
   void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;
