@@ -71,7 +71,10 @@ class Lost(FaultCase):
                                    "resources/subscribe", "tools/call"])
         self.assertNotIn("mcp-session-id", server.log("initialize")[0]["headers"])
         listed = other.request("bridge/notifications", {}, 10)["result"]["notifications"]
-        self.assertEqual([entry["message"] for entry in listed], [
+        reopened, *changed = [entry["message"] for entry in listed]
+        self.assertEqual((reopened["method"], reopened["params"]["reason"]),
+                         ("notifications/bridge/session_reopened", "lost"))
+        self.assertEqual(changed, [
             {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"},
             {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"},
             {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"},
