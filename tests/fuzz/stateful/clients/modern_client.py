@@ -159,7 +159,7 @@ class ModernClient(UnixClient):
                     known.given[marker] = self.name
                     if how != "nothing":
                         answers[key] = {"marker": marker}
-                await self._go_on_with(asked, {"inputResponses": answers, "requestState": result["requestState"]}, attempt > 0)
+                await self._go_on_with(asked, {"inputResponses": answers, "requestState": result["requestState"]}, how == "twice")
 
     async def _go_on_with(self, asked, answers, is_stray):
         call = self.new("tools/call")

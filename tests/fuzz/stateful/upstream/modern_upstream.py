@@ -19,6 +19,7 @@ class ModernUpstream(HttpUpstream):
     def __init__(self, ledger, choices):
         super().__init__(ledger, choices)
         self.listens = {}   # the id of each that is open: (its log, its writer)
+        self.used_states = set()  # a client may retry twice; a server that acts is to take one of them
         self.say = self._tell
         self.lose = lambda: self._forget("restarted")
 
@@ -124,10 +125,11 @@ class ModernUpstream(HttpUpstream):
         params = message["params"]
         key, plan = params["arguments"]["key"], params["arguments"]["plan"]
         if "requestState" in params:
-            if params["requestState"] != self._state(key):
+            if params["requestState"] != self._state(key) or key in self.used_states:
                 outlet.answer({"jsonrpc": "2.0", "id": message["id"],
                                "error": {"code": -32602, "message": "unknown state", "data": {"key": key}}})
                 return
+            self.used_states.add(key)
             self._answered(params.get("inputResponses") or {})
         elif self._asks(message, key, plan, outlet):
             return

@@ -61,6 +61,15 @@ TEST_CASE("a modern upstream is asked once, and no more is needed to open the se
   CHECK(t.session.server()->era() == Era::modern);
 }
 
+TEST_CASE("who asks for the session while its client is answered does not open another one") {
+  Asking t;
+  t.events.on_message = [&t] { t.session.require(); };
+  t.open_with_clients(R"({"protocolVersion":"2025-06-18","capabilities":{}})");
+  t.discover();
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.methods() == Methods{"server/discover"});
+}
+
 TEST_CASE("what is no answer of a modern server means a legacy one, which is remembered") {
   struct Row {
     int status;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ class FakeSessionEvents final : public SessionEvents {
   std::vector<UpstreamId> remade;
   std::vector<std::string> told;  ///< by name: "open", "closed", "away", "replaced", …
   std::vector<std::string> messages;
+  std::function<void()> on_message;  ///< what is told of one asks at once
   std::vector<std::string> malformed;
   std::vector<Failure> failures;
   std::vector<Failure> refusals;
@@ -74,6 +76,7 @@ class FakeSessionEvents final : public SessionEvents {
     if (const auto id = to_unsigned(frame.text(frame.id)); frame.is_response() && id)
       answered = static_cast<UpstreamId>(*id);
     messages.push_back(std::move(frame.bytes));
+    if (on_message) on_message();
     return answered;
   }
   void session_malformed(std::optional<UpstreamId>, std::string_view reason) override {
