@@ -41,6 +41,7 @@ class ModernUpstream(HttpUpstream):
             self.ledger.doubt(self.session.name, time.monotonic() - READ_BY_THEN)
         for _, writer in list(self.listens.values()):
             close(writer, politely)
+        self.listens.clear()  # nobody is told of what comes from now on
 
     def _forget(self, why):
         self.session_is_over(why)
@@ -61,7 +62,7 @@ class ModernUpstream(HttpUpstream):
         try:
             await pump(log, 0, reader, writer)
         finally:
-            del self.listens[message["id"]]
+            self.listens.pop(message["id"], None)
         return False
 
     # Messages.
