@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/ascii.hpp"
+#include "text/header_text.hpp"
 
 namespace bridge {
 namespace {
@@ -143,6 +144,12 @@ std::string bearer_parameter(const std::vector<Challenge>& challenges, std::stri
     if (!value.empty()) return std::string(value);
   }
   return {};
+}
+
+std::string bearer_hint(const std::vector<Challenge>& challenges, std::string_view name) {
+  std::string value = bearer_parameter(challenges, name);
+  const bool fits = fits_header(value, header_limit::scope, Blanks::inside);
+  return fits ? value : std::string();
 }
 
 }  // namespace bridge

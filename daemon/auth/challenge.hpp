@@ -24,4 +24,7 @@ std::vector<Challenge> parse_challenges(std::string_view field);
 /// The parameter of the first Bearer challenge that has it; empty if none has.
 std::string bearer_parameter(const std::vector<Challenge>& challenges, std::string_view name);
 
+/// The same, if it can be sent on; else empty.
+std::string bearer_hint(const std::vector<Challenge>& challenges, std::string_view name);
+
 }  // namespace bridge

@@ -5,19 +5,8 @@
 #include "auth/challenge.hpp"
 #include "base/clock.hpp"
 #include "http/client/web_url.hpp"
-#include "text/header_text.hpp"
 
 namespace bridge {
-namespace {
-
-/// What a challenge names, if it can be sent on.
-std::string hint(const std::vector<Challenge>& challenges, std::string_view name) {
-  std::string value = bearer_parameter(challenges, name);
-  const bool fits = fits_header(value, header_limit::scope, Blanks::inside);
-  return fits ? value : std::string();
-}
-
-}  // namespace
 
 OAuthToken::OAuthToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
                        const HttpOptions& upstream, Log& log)
@@ -57,14 +46,15 @@ bool OAuthToken::refused(const std::string& token, const TokenChallenge& challen
   const std::vector<Challenge> challenges = parse_challenges(challenge.www_authenticate);
   if (challenge.status == 403) {
     return bearer_parameter(challenges, "error") == "insufficient_scope" &&
-           step_up(token, hint(challenges, "scope"));
+           step_up(token, bearer_hint(challenges, "scope"));
   }
   needed_ = true;
   if (options_.token_url.empty())
     upstream_.public_only = challenge.is_public && !options_.allow_private;
-  if (const std::string place = hint(challenges, "resource_metadata"); !place.empty())
+  if (const std::string place = bearer_hint(challenges, "resource_metadata"); !place.empty())
     server_.announced = place;
-  if (const std::string scope = hint(challenges, "scope"); !scope.empty()) scope_.challenge(scope);
+  if (const std::string scope = bearer_hint(challenges, "scope"); !scope.empty())
+    scope_.challenge(scope);
   if (token_ == token) {
     token_.reset();
     shared_.token_refused();

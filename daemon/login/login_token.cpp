@@ -8,19 +8,11 @@
 #include "auth/scope.hpp"
 #include "base/log.hpp"
 #include "http/client/web_url.hpp"
-#include "text/header_text.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds between_questions{5};
-
-/// What a challenge names, if it can be sent on.
-std::string hint(const std::vector<Challenge>& challenges, std::string_view name) {
-  std::string value = bearer_parameter(challenges, name);
-  const bool fits = fits_header(value, header_limit::scope, Blanks::inside);
-  return fits ? value : std::string();
-}
 
 }  // namespace
 
@@ -93,9 +85,9 @@ void LoginToken::end_wait() { token_waiters_.answer({{}, login_needed(refresher_
 
 bool LoginToken::refused(const std::string& token, const TokenChallenge& challenge) {
   const std::vector<Challenge> challenges = parse_challenges(challenge.www_authenticate);
-  if (const std::string place = hint(challenges, "resource_metadata"); !place.empty())
+  if (const std::string place = bearer_hint(challenges, "resource_metadata"); !place.empty())
     announced_ = place;
-  const std::string scope = hint(challenges, "scope");
+  const std::string scope = bearer_hint(challenges, "scope");
   upstream_.public_only = challenge.is_public && !options_.allow_private;
   if (challenge.status == 403) {
     // Only a person can grant more (RFC 6749, section 6: a refresh gives no more than there was).
