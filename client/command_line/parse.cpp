@@ -1,215 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <initializer_list>
 
+#include "command_line/option_table.hpp"
 #include "command_line/options.hpp"
+#include "command_line/verb_table.hpp"
 #include "spelling/similar.hpp"
-#include "text/utf8.hpp"
 
 namespace client {
 namespace {
-
-struct VerbEntry {
-  std::string_view name;
-  Verb verb;
-  std::size_t fewest;
-  std::size_t most;
-  std::string_view operands;  // for the message
-};
-
-constexpr std::size_t any_number = 100000;
-/// The daemon lets one connection wait for so many.
-constexpr std::size_t most_jobs = 64;
-
-constexpr VerbEntry verbs[] = {
-    {"tools", Verb::tools, 0, 1, "[NAME]"},
-    {"call", Verb::call, 1, any_number, "NAME [key=value] [key:=json] [key:@FILE] ['{...}'] [-]"},
-    {"resources", Verb::resources, 0, 0, ""},
-    {"read", Verb::read, 1, 1, "URI"},
-    {"prompts", Verb::prompts, 0, 0, ""},
-    {"prompt", Verb::prompt, 1, any_number, "NAME [key=text]"},
-    {"request", Verb::request, 1, 2, "METHOD [PARAMS]"},
-    {"notify", Verb::notify, 1, 2, "METHOD [PARAMS]"},
-    {"listen", Verb::listen, 0, 0, ""},
-    {"status", Verb::status, 0, 0, ""},
-    {"jobs", Verb::jobs, 0, 0, ""},
-    {"wait", Verb::wait, 1, most_jobs, "JOB..."},
-    {"answer", Verb::answer, 1, any_number, "JOB [key=text] [key:=json] ['{...}'] [-]"},
-    {"cancel", Verb::cancel, 1, 1, "JOB"},
-    {"forget", Verb::forget, 1, 1, "JOB"},
-    {"grep", Verb::grep, 1, any_number, "WORD..."},
-    {"templates", Verb::templates, 0, 0, ""},
-    {"server", Verb::server, 0, 0, ""},
-    {"ping", Verb::ping, 0, 0, ""},
-    {"subscribe", Verb::subscribe, 1, any_number, "URI..."},
-    {"unsubscribe", Verb::unsubscribe, 1, any_number, "URI..."},
-    {"log-level", Verb::log_level, 1, 1, "LEVEL"},
-    {"complete", Verb::complete, 4, any_number, "prompt|resource NAME ARGUMENT VALUE [key=text]"},
-    {"monitor", Verb::monitor, 0, 0, ""},
-    {"agent-help", Verb::agent_help, 0, 0, ""},
-    {"login", Verb::login, 0, 0, ""},
-    {"logout", Verb::logout, 0, 0, ""},
-    {"help", Verb::help, 0, 1, "[COMMAND]"},
-    {"version", Verb::version, 0, 0, ""},
-};
-
-const VerbEntry* find_entry(std::string_view name) {
-  const auto* found = std::find_if(std::begin(verbs), std::end(verbs),
-                                   [name](const VerbEntry& entry) { return entry.name == name; });
-  return found == std::end(verbs) ? nullptr : found;
-}
-
-using Refusal = std::optional<std::string>;  // why a value cannot be used
-
-Refusal store_duration(std::string_view text, Milliseconds& target) {
-  const auto parsed = parse_duration(text);
-  if (!parsed) return "is no duration (a number with ms, s, m or h)";
-  target = *parsed;
-  return std::nullopt;
-}
-
-/// Zero means no limit.
-Refusal store_limit(std::string_view text, std::optional<Milliseconds>& target) {
-  Milliseconds parsed{0};
-  if (auto refusal = store_duration(text, parsed)) return refusal;
-  target = parsed.count() > 0 ? std::optional(parsed) : std::nullopt;
-  return std::nullopt;
-}
-
-Refusal store_number(std::string_view text, std::optional<std::uint64_t>& target) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end) return "is no whole number";
-  target = number;
-  return std::nullopt;
-}
-
-Refusal store_text(std::string_view text, std::string& target) {
-  if (text.empty()) return "is empty";
-  target = text;
-  return std::nullopt;
-}
-
-/// The daemon takes no longer one.
-constexpr std::size_t longest_key = 256;
-
-Refusal store_key(std::string_view text, std::string& target) {
-  if (!bridge::is_utf8(text)) return "is not UTF-8";
-  if (text.size() > longest_key) return fmt::format("has more than {} bytes", longest_key);
-  return store_text(text, target);
-}
-
-struct OptionEntry {
-  std::string_view name;
-  char letter;  // 0 = none
-  bool takes_value;
-  Refusal (*store)(std::string_view value, Options& options);
-  std::initializer_list<Verb> verbs;  // empty = all
-};
-
-using Text = std::string_view;
-constexpr auto set = [](bool& flag) {
-  flag = true;
-  return Refusal();
-};
-
-const OptionEntry option_table[] = {
-    {"socket", 's', true, [](Text v, Options& o) { return store_text(v, o.socket); }, {}},
-    {"peer", 0, true, [](Text v, Options& o) { return store_text(v, o.peer); }, {}},
-    {"timeout", 'w', true, [](Text v, Options& o) { return store_limit(v, o.timeout); }, {}},
-    {"wait", 0, true, [](Text v, Options& o) { return store_duration(v, o.wait); }, {}},
-    {"keep",
-     0,
-     false,
-     [](Text, Options& o) { return set(o.keep); },
-     {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
-      Verb::request, Verb::notify, Verb::status}},
-    {"json",
-     0,
-     false,
-     [](Text, Options& o) { return set(o.json); },
-     {Verb::tools,    Verb::call,       Verb::resources, Verb::read,        Verb::prompts,
-      Verb::prompt,   Verb::request,    Verb::status,    Verb::grep,        Verb::templates,
-      Verb::server,   Verb::ping,       Verb::subscribe, Verb::unsubscribe, Verb::log_level,
-      Verb::complete, Verb::agent_help, Verb::notify,    Verb::listen,      Verb::version,
-      Verb::jobs,     Verb::wait,       Verb::answer,    Verb::cancel,      Verb::forget,
-      Verb::login,    Verb::logout,     Verb::monitor}},
-    {"max-bytes",
-     0,
-     true,
-     [](Text v, Options& o) { return store_number(v, o.max_bytes); },
-     {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
-      Verb::request, Verb::grep, Verb::templates, Verb::server, Verb::complete, Verb::agent_help,
-      Verb::jobs, Verb::wait}},
-    {"field",
-     0,
-     true,
-     [](Text v, Options& o) { return store_text(v, o.field); },
-     {Verb::call, Verb::read, Verb::prompt, Verb::request}},
-    {"names",
-     0,
-     false,
-     [](Text, Options& o) { return set(o.names); },
-     {Verb::tools, Verb::resources, Verb::prompts, Verb::templates, Verb::jobs}},
-    {"brief", 0, false, [](Text, Options& o) { return set(o.brief); }, {Verb::tools}},
-    {"full", 0, false, [](Text, Options& o) { return set(o.full); }, {Verb::tools}},
-    {"save",
-     0,
-     true,
-     [](Text v, Options& o) { return store_text(v, o.save); },
-     {Verb::call, Verb::read, Verb::prompt, Verb::wait}},
-    {"raw", 0, false, [](Text, Options& o) { return set(o.raw); }, {Verb::call}},
-    {"detach", 0, false, [](Text, Options& o) { return set(o.detach); }, {Verb::call}},
-    {"detach-after",
-     0,
-     true,
-     [](Text v, Options& o) { return store_duration(v, o.detach_after.emplace()); },
-     {Verb::call}},
-    {"key", 0, true, [](Text v, Options& o) { return store_key(v, o.key); }, {Verb::call}},
-    {"any", 0, false, [](Text, Options& o) { return set(o.any); }, {Verb::wait}},
-    {"decline", 0, false, [](Text, Options& o) { return set(o.decline); }, {Verb::answer}},
-    {"cancel",
-     0,
-     false,
-     [](Text, Options& o) { return set(o.cancel); },
-     {Verb::answer, Verb::login}},
-    {"device", 0, false, [](Text, Options& o) { return set(o.device); }, {Verb::login}},
-    {"open", 0, false, [](Text, Options& o) { return set(o.open); }, {Verb::login}},
-    {"for",
-     0,
-     true,
-     [](Text v, Options& o) { return store_duration(v, o.listen_for.emplace()); },
-     {Verb::listen, Verb::monitor}},
-    {"count",
-     0,
-     true,
-     [](Text v, Options& o) { return store_number(v, o.count); },
-     {Verb::listen, Verb::monitor}},
-    {"since", 0, true, [](Text v, Options& o) { return store_number(v, o.since); }, {Verb::listen}},
-    {"seq", 0, false, [](Text, Options& o) { return set(o.sequence); }, {Verb::listen}},
-    {"ready", 0, false, [](Text, Options& o) { return set(o.ready); }, {Verb::status}},
-    {"metrics", 0, false, [](Text, Options& o) { return set(o.metrics); }, {Verb::status}},
-    {"watch", 0, false, [](Text, Options& o) { return set(o.watch); }, {Verb::status}},
-    {"help",
-     'h',
-     false,
-     [](Text, Options& o) {
-       o.verb = Verb::help;
-       return Refusal();
-     },
-     {}},
-    {"version",
-     'V',
-     false,
-     [](Text, Options& o) {
-       o.verb = Verb::version;
-       return Refusal();
-     },
-     {}},
-};
 
 /// One option as it stood on the command line, to be checked against the verb at the end.
 struct SeenOption {
@@ -254,20 +53,21 @@ class Parser {
       options_.operands.emplace_back(text);
       return;
     }
-    verb_ = find_entry(text);
+    verb_ = find_verb_entry(text);
     if (verb_ == nullptr)
       fail(fmt::format("unknown command '{}'{}", text, did_you_mean(text, verb_names())));
   }
 
   template <typename Predicate>
   static const OptionEntry* find(Predicate matches) {
-    const auto* found = std::find_if(std::begin(option_table), std::end(option_table), matches);
-    return found == std::end(option_table) ? nullptr : found;
+    const auto entries = option_entries();
+    const auto found = std::find_if(entries.begin(), entries.end(), matches);
+    return found == entries.end() ? nullptr : &*found;
   }
 
   static std::string unknown_option(std::string_view spelling) {
     std::vector<std::string_view> names;
-    for (const OptionEntry& entry : option_table) names.push_back(entry.name);
+    for (const OptionEntry& entry : option_entries()) names.push_back(entry.name);
     const std::string meant =
         spelling.starts_with("--") ? most_similar(spelling.substr(2), names) : std::string();
     return fmt::format("unknown option '{}'{}", spelling,
@@ -323,7 +123,7 @@ class Parser {
     if (!options_.field.empty() && options_.json) fail("option --field does not go with --json");
     if (options_.brief && options_.full) fail("option --brief does not go with --full");
     if (options_.verb == Verb::help && !options_.operands.empty() &&
-        find_entry(options_.operands.front()) == nullptr) {
+        find_verb_entry(options_.operands.front()) == nullptr) {
       fail(fmt::format("unknown command '{}'{}", options_.operands.front(),
                        did_you_mean(options_.operands.front(), verb_names())));
     }
@@ -358,28 +158,9 @@ class Parser {
 
 }  // namespace
 
-std::vector<std::string_view> verb_names() {
-  std::vector<std::string_view> names;
-  for (const VerbEntry& entry : verbs) names.push_back(entry.name);
-  return names;
-}
-
 std::variant<Options, UsageError> parse_command_line(
     const std::vector<std::string_view>& arguments) {
   return Parser(arguments).run();
-}
-
-std::optional<Verb> find_verb(std::string_view name) {
-  const VerbEntry* const entry = find_entry(name);
-  return entry == nullptr ? std::nullopt : std::optional(entry->verb);
-}
-
-bool goes_with(std::string_view option, Verb verb) {
-  return std::any_of(
-      std::begin(option_table), std::end(option_table), [option, verb](const OptionEntry& entry) {
-        return option.substr(2) == entry.name &&
-               std::find(entry.verbs.begin(), entry.verbs.end(), verb) != entry.verbs.end();
-      });
 }
 
 }  // namespace client

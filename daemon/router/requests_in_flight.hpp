@@ -59,7 +59,7 @@ class RequestsInFlight {
 
   void set_orphan_keeper(OrphanKeeper& keeper) { orphan_keeper_ = &keeper; }
 
-  // To the upstream.
+  // To the upstream: requests_to_upstream.cpp.
   /// REQUIRES: the session is open.
   void start(Client& client, WaitingFrame request);
   /// Opens the first session. REQUIRES: Session::wants_initialize().
@@ -73,9 +73,7 @@ class RequestsInFlight {
   /// Sends it again, as `request` is now. REQUIRES: input_required() was told of it, and the
   /// session is open.
   void retry(UpstreamId id, Frame request);
-  /// Ends it so, and tells its client.
-  void give_up(UpstreamId id, const Failure& failure);
-
+  // Suspended ones.
   /// Answers its client with this result. It stays in flight, without a client and without a place.
   void suspend(UpstreamId id, std::string_view result);
   /// `client` waits for it with another request. REQUIRES: it is suspended, and the client has a
@@ -84,7 +82,7 @@ class RequestsInFlight {
   /// Ends it at the upstream; nobody is told. REQUIRES: it is suspended.
   void drop_suspended(UpstreamId id, std::string_view reason);
 
-  // From the upstream.
+  // From the upstream: requests_from_upstream.cpp.
   /// Returns the request that it answers, if that was in flight.
   std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame response);
   void progress(Frame notification);
@@ -102,7 +100,9 @@ class RequestsInFlight {
   bool end(UpstreamId id, Ending& ending);
   void end(UpstreamId id, End end);
 
-  // From the clients.
+  // What their clients and the bridge end: requests_ending.cpp.
+  /// Ends it so, and tells its client.
+  void give_up(UpstreamId id, const Failure& failure);
   /// `notification` cancels the one of the client's requests that it names, if that is in flight.
   void cancel(Client& client, Frame notification);
   void pause(const Client& client, bool paused);

@@ -1,0 +1,141 @@
+// Requests in flight that the bridge or their client ends, or that wait with it.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "router/requests_in_flight.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+
+using namespace std::string_view_literals;
+namespace {
+
+/// One that is being asked has a deadline of its own for the answer.
+constexpr std::chrono::milliseconds look_again{500};
+
+}  // namespace
+
+void RequestsInFlight::give_up(UpstreamId id, const Failure& failure) {
+  const auto ended = take(id);
+  if (!ended) return;
+  if (context_.clients.find(ended->client) != nullptr)
+    context_.request_log.failed(id, *ended, failure);
+  fail(id, *ended, failure);
+  events_.request_ended(*ended);
+}
+
+void RequestsInFlight::cancel(Client& client, Frame notification) {
+  const std::string_view wanted = notification.text(notification.request_id);
+  const auto found = std::find_if(
+      client.in_flight.begin(), client.in_flight.end(),
+      [&](UpstreamId id) { return same_id(table_.find(id)->client_request_id, wanted); });
+  if (found == client.in_flight.end() || table_.find(*found)->method == "initialize"sv) return;
+  const UpstreamId id = *found;
+  if (!table_.find(id)->is_upstream) {
+    end_unanswered(id, Outcome::cancelled);
+    return;
+  }
+  if (context_.session.is_open() && !context_.session.cancels_by_closing()) {
+    std::string body = std::move(notification.bytes);
+    const std::string number = std::to_string(value_of(id));
+    splice(body, {notification.request_id, number});
+    context_.upstream.notify(std::move(body));
+  }
+  context_.session.abandon(id);
+  end_unanswered(id, Outcome::cancelled);
+}
+
+void RequestsInFlight::pause(const Client& client, bool paused) {
+  for (const UpstreamId id : client.in_flight) context_.session.pause(id, paused);
+}
+
+void RequestsInFlight::set_placeless(Client& client, std::string_view raw_id, bool placeless) {
+  for (const UpstreamId id : client.in_flight) {
+    PendingRequest& request = *table_.find(id);
+    if (request.client_request_id != raw_id || request.placeless == placeless) continue;
+    request.placeless = placeless;
+    table_.set_takes_slot(request, !placeless);
+    client.placeless += placeless ? 1 : 0;
+    client.placeless -= placeless ? 0 : 1;
+    return;
+  }
+}
+
+void RequestsInFlight::client_left(Client& client) {
+  for (const UpstreamId id : std::exchange(client.in_flight, {})) {
+    PendingRequest& request = *table_.find(id);
+    if (request.method == "initialize"sv) {
+      context_.session.withdraw_initialize(id);  // it goes on, for the session
+    } else if (!request.is_upstream) {
+      // Who was to answer has left, so nothing of it is carried out.
+    } else if (context_.options.orphans == Orphans::keep && request.era == Era::legacy &&
+               keep_orphan(id, request, client)) {
+      continue;
+    } else if (context_.options.orphans == Orphans::finish && request.era == Era::legacy) {
+      request.client.reset();
+      context_.session.pause(id, false);
+      continue;
+    } else {
+      context_.upstream.cancel(id, "the client has left");
+      context_.session.abandon(id);
+    }
+    end_unanswered(id, Outcome::left);
+  }
+}
+
+/// The one whose it becomes ends it in time.
+bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const Client& former) {
+  if (orphan_keeper_ == nullptr) return false;
+  Client* const keeper = orphan_keeper_->adopt(former, id, request);
+  if (keeper == nullptr) return false;
+  request.client = keeper->id();
+  keeper->in_flight.push_back(id);
+  context_.session.pause(id, false);
+  context_.session.lift_deadline(id);
+  return true;
+}
+
+std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& failure) {
+  if (context_.session.server() != nullptr) return std::nullopt;
+  const SteadyTime now = context_.loop.now();
+  std::optional<SteadyTime> next;
+  std::vector<UpstreamId> initializing;
+  for (const auto& [id, pending] : table_) {
+    if (pending.method == "initialize"sv && pending.client) initializing.push_back(id);
+  }
+  for (const UpstreamId id : initializing) {
+    SteadyTime due = table_.find(id)->received + context_.options.connect_wait;
+    if (due <= now && context_.session.is_trying()) due = now + look_again;
+    if (due > now) {
+      next = next ? std::min(*next, due) : due;
+      continue;
+    }
+    context_.session.withdraw_initialize(id);
+    const auto ended = take(id);
+    fail(id, *ended, failure);
+    events_.request_ended(*ended);
+  }
+  return next;
+}
+
+void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
+  std::vector<UpstreamId> ids;
+  for (const auto& [id, pending] : table_) ids.push_back(id);
+  give_up(ids, failure, "the bridge is shutting down", keeps_jobs);
+}
+
+/// At the upstream they are cancelled for this reason, but for those of jobs if these are kept.
+void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
+                               std::string_view reason, bool keeps_jobs) {
+  for (const UpstreamId id : ids) {
+    if (table_.find(id)->is_upstream) {
+      if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, reason);
+      context_.session.abandon(id);
+    }
+    const auto ended = take(id);
+    if (ended && context_.clients.find(ended->client)) fail(id, *ended, failure);
+  }
+}
+
+}  // namespace bridge

@@ -1,0 +1,176 @@
+// What the upstream says of requests in flight: their answers, what comes before these, and that
+// nothing more comes.
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "jsonrpc/reply.hpp"
+#include "mcp/methods.hpp"
+#include "mcp/modern_result.hpp"
+#include "router/requests_in_flight.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+
+using namespace std::string_view_literals;
+namespace {
+
+Failure failure_of_end(Ending& ending, std::string_view malformed) {
+  if (ending.failure) return std::move(*ending.failure);
+  if (!ending.something_came)
+    return failure_of(ErrorKind::closed, Delivered::unknown,
+                      "the upstream ended the stream before the answer");
+  return failure_of(ErrorKind::malformed, Delivered::unknown,
+                    malformed.empty()
+                        ? "the upstream's answer stream ended without the answer"
+                        : fmt::format("what the upstream answered is no message: {}", malformed));
+}
+
+}  // namespace
+
+std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> origin,
+                                                   Frame response) {
+  const SteadyTime arrived = context_.loop.now();
+  const UpstreamId id = request_answered_by(response, origin);
+  if (is_input_required(response)) {
+    const PendingRequest* const asking = table_.find(id);
+    if (asking != nullptr && asking->rounds) {
+      const UpstreamId next = *set_aside(id);
+      table_.find(next)->is_upstream = false;
+      events_.input_required(next, response);
+      return id;
+    }
+  }
+  if (is_suspended(id)) {
+    table_.find(id)->is_upstream = false;
+    events_.suspended_ended(id, std::move(response));
+    return id;
+  }
+  const auto ended = take(id);
+  if (!ended) {
+    ++context_.statistics.unknown_answers;
+    context_.log.peer(LogLevel::warning, "unknown answer",
+                      {.upstream = id != UpstreamId{} ? std::optional(id) : origin},
+                      "the upstream answered what nobody waits for; dropped");
+    return std::nullopt;
+  }
+  if (ended->is_own) {
+    const Frame answer = translator_.toward_client(std::move(response), *ended);
+    if (ended->method == "tools/list"sv) header_retry_.listed(answer);
+    return id;
+  }
+  if (response.result.present()) restorable_.accepted(*ended);
+  response = translator_.toward_client(std::move(response), *ended);
+  Client* const client = context_.clients.find(ended->client);
+  context_.request_log.ended(id, *ended,
+                             client == nullptr          ? Outcome::left
+                             : response.error.present() ? Outcome::error
+                                                        : Outcome::ok);
+  if (client != nullptr) {
+    std::string bytes = std::move(response.bytes);
+    splice(bytes, {response.id, ended->client_request_id});
+    client->channel.answer(ended->client_request_id, std::move(bytes), AnswerOrder::in_order);
+    const SteadyTime done = context_.loop.now();
+    context_.statistics.answered_in(class_of(ended->method), done - ended->received,
+                                    (ended->sent - ended->received) + (done - arrived));
+  }
+  events_.request_ended(*ended);
+  return id;
+}
+
+void RequestsInFlight::progress(Frame notification) {
+  const auto token = to_unsigned(notification.text(notification.progress_token));
+  const PendingRequest* pending = token ? table_.find(static_cast<UpstreamId>(*token)) : nullptr;
+  Client* client = pending != nullptr ? context_.clients.find(pending->client) : nullptr;
+  if (client == nullptr || pending->progress_token.empty()) {
+    // A stale token makes real clients hang up.
+    ++context_.statistics.dropped_notifications;
+    context_.log.peer(LogLevel::debug, "stale progress",
+                      "a progress notification without an owner was dropped");
+    return;
+  }
+  std::string bytes = std::move(notification.bytes);
+  splice(bytes, {notification.progress_token, pending->progress_token});
+  client->channel.send_about(pending->client_request_id, std::move(bytes));
+}
+
+bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
+  if (is_suspended(origin)) {
+    if (notification.method == "notifications/message"sv)
+      events_.suspended_told(origin, std::move(notification));
+    return true;
+  }
+  Client* const client = context_.clients.find(table_.owner(origin));
+  if (client == nullptr || !client->is_connection) return false;
+  if (const PendingRequest* pending = table_.find(origin)) {
+    if (is_stream(pending->method)) context_.session.lift_deadline(origin);
+    if (!translator_.is_for_client(notification, *pending)) return true;
+    // A stream of an extension names its request, too.
+    splice(notification.bytes, {notification.subscription_id, pending->client_request_id});
+    client->channel.send_about(pending->client_request_id, std::move(notification.bytes));
+  } else {
+    client->channel.send(std::move(notification.bytes));  // after the answer
+  }
+  return true;
+}
+
+bool RequestsInFlight::pass_log_message_on(const Frame& message) {
+  bool somebody_sees_it = false;
+  for (const auto& [id, pending] : table_) {
+    if (pending.suspended) events_.suspended_told(id, message);
+    if (pending.era == Era::legacy || !translator_.reaches(message, pending)) continue;
+    Client* const client = context_.clients.find(pending.client);
+    if (client == nullptr) continue;
+    client->channel.send_about(pending.client_request_id, message.bytes);
+    somebody_sees_it = true;
+  }
+  return somebody_sees_it;
+}
+
+void RequestsInFlight::note_undeclared(UpstreamId id, std::string_view method, AskedFor asked) {
+  PendingRequest* const request = table_.find(id);
+  if (request == nullptr || !request->modern || asked == AskedFor::anything) return;
+  if (!request->modern->declared.covers(method, asked))
+    request->modern->undeclared = capabilities_for(asked);
+}
+
+void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {
+  if (PendingRequest* const request = table_.find(origin)) request->malformed = reason;
+}
+
+void RequestsInFlight::end(UpstreamId id, End end) {
+  if (auto* response = std::get_if<Frame>(&end)) {
+    answer(id, std::move(*response));
+  } else {
+    this->end(id, std::get<Ending>(end));
+  }
+}
+
+bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
+  if (is_suspended(id)) {
+    table_.find(id)->is_upstream = false;
+    events_.suspended_ended(id, std::move(ending));
+    return true;
+  }
+  PendingRequest* const pending = table_.find(id);
+  if (pending != nullptr && header_retry_.take(*pending, ending)) return true;
+  const auto ended = take(id);
+  if (!ended) return false;
+  if (ended->is_own) {
+    if (ended->method == "tools/list"sv) header_retry_.go_on();
+    return true;
+  }
+  const Failure failure = failure_of_end(ending, ended->malformed);
+  if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
+      ended->method != "initialize"sv) {
+    context_.upstream.cancel(id, "timeout");
+  }
+  if (context_.clients.find(ended->client) != nullptr)
+    context_.request_log.failed(id, *ended, failure);
+  fail(id, *ended, failure);
+  events_.request_ended(*ended);
+  return true;
+}
+
+}  // namespace bridge
