@@ -11,7 +11,7 @@ namespace bridge {
 
 /// Who waits for a login: for what there is to do, or for its end.
 ///
-/// The loop's thread only; a part of LoginToken. Bounds: `most` of them; each is answered when its
+/// The loop's thread only; a part of LoginDesk. Bounds: `most` of them; each is answered when its
 /// time is over at the latest.
 class LoginWaiters {
  public:

@@ -27,8 +27,8 @@ struct RedirectPlace {
 /// Takes the redirect of one login at a loopback address (RFC 8252, section 7.3): one path, GET
 /// only, for as long as it lives. What else comes there is answered shortly and changes nothing.
 ///
-/// The loop's thread only; owned by a LoginFlow. Bounds: 8 connections, 16 KiB of a head, no body,
-/// 10 s for a head.
+/// The loop's thread only; owned by a BrowserLogin. Bounds: 8 connections, 16 KiB of a head, no
+/// body, 10 s for a head.
 class RedirectListener final : private HttpRequests, private HttpResponder {
  public:
   /// What the query of a GET is: none of ours (answered 400), or ours: the answer is page().

@@ -41,6 +41,8 @@ class Refresher {
 
   explicit Refresher(Parts parts);
 
+  /// Whether a restart finds the login again.
+  bool is_kept() const { return parts_.store.is_persistent(); }
   /// What the store has, if that may be another one than ours.
   void look_into_store();
   /// A new login: stored, then used.

@@ -1,0 +1,179 @@
+#include "login/login_desk.hpp"
+
+#include <utility>
+
+#include "auth/scope.hpp"
+#include "base/log.hpp"
+
+namespace bridge {
+
+std::string_view name_of(LoginState state) {
+  switch (state) {
+    case LoginState::none: return "none";
+    case LoginState::needed: return "needed";
+    case LoginState::pending: return "pending";
+    case LoginState::ok: return "ok";
+  }
+  return "none";
+}
+
+LoginDesk::LoginDesk(Parts parts, std::string resource, std::function<void()> logged_in)
+    : parts_(std::move(parts)),
+      resource_(std::move(resource)),
+      logged_in_(std::move(logged_in)),
+      waiters_(parts_.loop, [this] { return answer(); }),
+      revocation_(parts_.loop, parts_.curl, parts_.upstream) {}
+
+std::vector<std::string> LoginDesk::secrets() const {
+  return flow_ ? flow_->secrets() : std::vector<std::string>();
+}
+
+LoginStatus LoginDesk::login_status() const {
+  const Refresher& refresher = parts_.refresher;
+  LoginStatus status;
+  const bool is_logged_in = refresher.can_refresh() || refresher.has_good_token();
+  const StoredLogin* const login = refresher.login();
+  const bool was_refused = login != nullptr && !login->access_token.empty() && !is_logged_in;
+  status.state = is_logged_in                ? LoginState::ok
+                 : flow_                     ? LoginState::pending
+                 : is_needed_ || was_refused ? LoginState::needed
+                                             : LoginState::none;
+  if (is_logged_in) {
+    status.expires_in = refresher.expires_in();
+    status.scope = login->scope;
+    status.is_pending = flow_ != nullptr;
+  }
+  status.wanted = parts_.demand.step_up();
+  return status;
+}
+
+LoginCounts LoginDesk::login_counts() const {
+  LoginCounts counts = counts_;
+  counts.refreshes = parts_.refresher.refreshes();
+  counts.failed_refreshes = parts_.refresher.failures();
+  return counts;
+}
+
+LoginAnswer LoginDesk::answer() const {
+  LoginAnswer answer;
+  answer.status = login_status();
+  if (flow_) {
+    answer.offer = flow_->offer();
+  } else {
+    answer.failure = last_failure_;
+  }
+  return answer;
+}
+
+LoginFlow::Wish LoginDesk::wish(LoginMode mode) const {
+  const LoginDemand& demand = parts_.demand;
+  LoginFlow::Wish wish{mode, resource_, demand.announced(), demand.scope(), {}, {}};
+  if (const StoredLogin* login = parts_.refresher.login()) {
+    if (login_status().state == LoginState::ok) wish.granted = login->scope;
+    if (!registration_is_doubtful_) wish.earlier = *login;
+  }
+  wish.granted = joined_scopes(wish.granted, demand.step_up());
+  return wish;
+}
+
+void LoginDesk::begin_login(std::optional<LoginMode> mode, Login::Done done) {
+  if (!flow_) {
+    parts_.refresher.look_into_store();
+    const LoginMode usual =
+        parts_.options.grant == OAuthGrant::device ? LoginMode::device : LoginMode::browser;
+    last_failure_.reset();
+    flow_ = std::make_unique<LoginFlow>(
+        LoginParts{parts_.loop, parts_.curl, parts_.upstream, parts_.options, parts_.log},
+        wish(mode.value_or(usual)), [this] { waiters_.offered(); },
+        [this](const LoginFlow::End& end) { flow_ended(end); });
+    waiters_.add(LoginWaiters::For::offer, LoginFlow::longest, std::move(done));
+    flow_->start();
+  } else if (flow_->offer()) {
+    done(answer());
+  } else {
+    waiters_.add(LoginWaiters::For::offer, LoginFlow::longest, std::move(done));
+  }
+}
+
+void LoginDesk::complete_login(const std::string& address, Login::Done done) {
+  if (flow_ && flow_->take(query_of_pasted(address))) {
+    waiters_.add(LoginWaiters::For::end, LoginFlow::longest, std::move(done));
+    return;
+  }
+  LoginAnswer refusal = answer();
+  refusal.failure =
+      failure_of(ErrorKind::auth, Delivered::no,
+                 flow_ ? "that is not the address at which this login ends; it goes on"
+                       : "no login is pending");
+  done(refusal);
+}
+
+void LoginDesk::wait_for_login(std::chrono::milliseconds time, Login::Done done) {
+  if (flow_) {
+    waiters_.add(LoginWaiters::For::end, time, std::move(done));
+  } else {
+    done(answer());
+  }
+}
+
+void LoginDesk::cancel_login(Login::Done done) {
+  if (!flow_) {
+    last_failure_.reset();
+    done(answer());
+    return;
+  }
+  waiters_.add(LoginWaiters::For::end, LoginFlow::longest, std::move(done));
+  flow_->cancel();
+}
+
+void LoginDesk::flow_ended(const LoginFlow::End& end) {
+  parts_.loop.reap(std::move(flow_));
+  registration_is_doubtful_ = std::holds_alternative<Failure>(end);
+  if (const auto* failure = std::get_if<Failure>(&end)) {
+    ++counts_.failed_logins;
+    last_failure_ = *failure;
+    parts_.log.event(LogLevel::warning, "login", "no login: {}", failure->message);
+  } else {
+    take(std::get<StoredLogin>(end));
+  }
+  waiters_.ended();
+}
+
+void LoginDesk::take(const StoredLogin& login) {
+  ++counts_.logins;
+  last_failure_.reset();
+  is_needed_ = false;
+  parts_.demand.forget_step_up();
+  parts_.refresher.take(login);
+  parts_.log.event(LogLevel::info, "login", "logged in to {}{}", parts_.upstream.target,
+                   parts_.refresher.is_kept()
+                       ? ""
+                       : "; without --state-dir or --token-store a restart loses it");
+  logged_in_();
+  if (on_login_) on_login_();
+}
+
+void LoginDesk::log_out(LogoutDone done) {
+  if (flow_) flow_->cancel();
+  is_needed_ = false;
+  parts_.demand.forget_step_up();
+  parts_.refresher.look_into_store();
+  const auto login = parts_.refresher.forget();
+  if (!login) {
+    done({});
+  } else {
+    revocation_.revoke(*login, std::move(done));
+  }
+}
+
+std::string LoginDesk::login_to_keep() const {
+  const StoredLogin* const login = parts_.refresher.login();
+  return login == nullptr ? std::string() : logins_text({*login});
+}
+
+void LoginDesk::go_on_with_login(const std::string& kept) {
+  auto logins = read_logins(kept);
+  if (logins && !logins->empty()) parts_.refresher.go_on_with(std::move(logins->front()));
+}
+
+}  // namespace bridge
