@@ -43,6 +43,10 @@ std::string help_text() {
                              stdin's end waits for the outstanding answers.
                              Works as the stdio command of any MCP client
   mcp-nc [OPTIONS] COMMAND [ARGUMENT...]
+  mcp-nc [OPTIONS] @NAME [COMMAND [ARGUMENT...]]
+                             the server of that name in --config, MCP_CONFIG,
+                             ~/.config/mcp/mcp.json or ./.mcp.json, instead of a
+                             socket; its daemon is started if none runs
 
 Commands
 )";

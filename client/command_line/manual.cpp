@@ -33,6 +33,10 @@ constexpr ManualEntry all_commands[] = {
     {"logout", "revokes and forgets the login"},
     {"monitor", "every message through the daemon, both directions, as it passes"},
     {"agent-help", "what a language model has to know to use this session, in a page"},
+    {"servers", "the servers that files name, and which of their daemons run"},
+    {"approve @NAME", "shows what a folder's .mcp.json would run, and lets it"},
+    {"stop @NAME", "ends the daemons of a server"},
+    {"logs @NAME", "what its daemon has said"},
     {"help [COMMAND]", "this text; one command in full"},
     {"version", "the version"},
 };
@@ -49,6 +53,10 @@ constexpr ManualEntry general_options[] = {
     {"-s, --socket PATH",
      "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first there "
      "is of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"},
+    {"--config FILE", "where @NAME is looked up first"},
+    {"--url URL", "instead of @NAME: a server at that address"},
+    {"--run COMMAND", "instead of @NAME: a server that this command line starts"},
+    {"--no-start", "with these: only a daemon that runs already"},
     {"--peer UID",
      "who else may serve a socket in a folder that others may write: the daemon's uid, or any. "
      "Without it only root, you and the folder's owner. Default: MCP_NC_PEER"},
@@ -72,7 +80,7 @@ constexpr ManualEntry command_options[] = {
      "structured content, else in the result"},
     {"--max-bytes N", "of a longer output only so much; all of it goes to a file that is named"},
     {"--names",
-     "tools, prompts, resources, templates, jobs: only the names (URIs, ids), one a line, those of "
+     "tools, prompts, resources, templates, jobs, servers: only the names (URIs, ids), one a line, those of "
      "tools as the daemon keeps them; tools NAME: its arguments as they are typed"},
     {"--brief", "tools: a line each; so from 21 tools on"},
     {"--full", "tools: with their parameters, however many they are"},
@@ -95,6 +103,8 @@ constexpr ManualEntry command_options[] = {
      "listen: first those after that sequence number that the daemon still has; only looks: what it "
      "shows stays in the daemon for the next client"},
     {"--seq", "listen: print {\"seq\":N,\"message\":{...}}; only looks, as --since does"},
+    {"--yes", "approve: without asking"},
+    {"-f, --follow", "logs: go on, until ^C"},
     {"--ready", "status: exit 4 while the upstream server cannot be reached"},
     {"--metrics", "status: the metrics as text"},
     {"--watch", "status: the whole screen, up to date; ^C ends it"},

@@ -40,6 +40,10 @@ enum class Verb {
   agent_help,
   login,
   logout,
+  servers,
+  approve,
+  stop,
+  logs,
   help,
   version,
 };
@@ -50,6 +54,11 @@ struct Options {
   std::vector<std::string> operands;  ///< what follows the verb and is no option
 
   std::string socket;                   ///< "" = not given
+  std::string server;                   ///< of @NAME, without the @; "" = not given
+  std::string url;                      ///< "" = not given
+  std::string command;                  ///< of --run; "" = not given
+  std::string config;                   ///< "" = not given
+  bool no_start = false;                ///< only a daemon that runs already
   std::string peer;                     ///< "" = not given
   std::optional<Milliseconds> timeout;  ///< nothing = none
   Milliseconds wait{0};                 ///< for a socket that is not there yet
@@ -79,10 +88,18 @@ struct Options {
   bool device = false;
   bool open = false;
 
+  bool yes = false;
+  bool follow = false;
+
   bool ready = false;
   bool metrics = false;
   bool watch = false;
 };
+
+/// Whether they name the server instead of a daemon's socket.
+inline bool names_server(const Options& options) {
+  return !options.server.empty() || !options.url.empty() || !options.command.empty();
+}
 
 /// What is wrong with a command line, as one line for a person.
 struct UsageError {

@@ -53,6 +53,10 @@ class Parser {
       options_.operands.emplace_back(text);
       return;
     }
+    if (text.size() > 1 && text.front() == '@' && options_.server.empty()) {
+      options_.server = text.substr(1);
+      return;
+    }
     verb_ = find_verb_entry(text);
     if (verb_ == nullptr)
       fail(fmt::format("unknown command '{}'{}", text, did_you_mean(text, verb_names())));
@@ -111,6 +115,7 @@ class Parser {
       }
     }
     if (verb_ != nullptr) check_operands();
+    check_server();
     if (options_.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
     if (options_.names && options_.json) fail("option --names does not go with --json");
     if (options_.detach && (options_.detach_after || !options_.save.empty())) {
@@ -133,6 +138,24 @@ class Parser {
     if (options_.watch && (options_.json || options_.ready)) {
       fail("option --watch does not go with --json or --ready");
     }
+  }
+
+  /// Verbs that are about a server by its name may have that behind them.
+  void check_server() {
+    const Verb verb = options_.verb;
+    const bool is_about_server = verb == Verb::approve || verb == Verb::stop || verb == Verb::logs;
+    if (is_about_server && !options_.operands.empty()) {
+      const std::string& name = options_.operands.front();
+      if (!options_.server.empty()) return fail(fmt::format("{} takes one @NAME", verb_->name));
+      options_.server = name.substr(name.starts_with('@') ? 1 : 0);
+    }
+    const int named = (options_.socket.empty() ? 0 : 1) + (options_.server.empty() ? 0 : 1) +
+                      (options_.url.empty() ? 0 : 1) + (options_.command.empty() ? 0 : 1);
+    if (named > 1) return fail("only one of @NAME, --url, --run and --socket says where to");
+    if (options_.no_start && !names_server(options_))
+      fail("option --no-start goes with @NAME, --url or --run");
+    if (is_about_server && !names_server(options_))
+      fail(fmt::format("usage: mcp-nc {} {}", verb_->name, verb_->operands));
   }
 
   void check_operands() {

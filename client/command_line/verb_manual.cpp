@@ -47,6 +47,10 @@ constexpr Example monitor_examples[] = {"mcp-nc monitor", "mcp-nc monitor --json
 constexpr Example agent_help_examples[] = {"mcp-nc agent-help >>AGENTS.md"};
 constexpr Example login_examples[] = {"mcp-nc login", "mcp-nc login --device"};
 constexpr Example logout_examples[] = {"mcp-nc logout"};
+constexpr Example servers_examples[] = {"mcp-nc servers", "mcp-nc servers --names"};
+constexpr Example approve_examples[] = {"mcp-nc approve @github", "mcp-nc approve --yes @github"};
+constexpr Example stop_examples[] = {"mcp-nc stop @github"};
+constexpr Example logs_examples[] = {"mcp-nc logs @github", "mcp-nc logs -f @github"};
 constexpr Example help_examples[] = {"mcp-nc help call"};
 constexpr Example version_examples[] = {"mcp-nc version"};
 
@@ -113,6 +117,17 @@ constexpr VerbManual manuals[] = {
      login_examples},
     {"logout", "Exit status 1 if the server could not be told; it is forgotten all the same.",
      logout_examples},
+    {"servers",
+     "A daemon that was started for a server ends by itself after 30 minutes without a client.",
+     servers_examples},
+    {"approve",
+     "A .mcp.json comes from whoever wrote the folder: what it names runs only after this, and "
+     "again only after this when it is changed.",
+     approve_examples},
+    {"stop", "Also those that were started with another definition, or with other values.",
+     stop_examples},
+    {"logs", "It begins anew when a daemon is started and there is more than a mebibyte.",
+     logs_examples},
     {"help", "All of it is in the man page, mcp-nc(1).", help_examples},
     {"version", "", version_examples},
 };

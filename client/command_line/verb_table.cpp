@@ -38,6 +38,10 @@ constexpr VerbEntry verbs[] = {
     {"agent-help", Verb::agent_help, 0, 0, ""},
     {"login", Verb::login, 0, 0, ""},
     {"logout", Verb::logout, 0, 0, ""},
+    {"servers", Verb::servers, 0, 0, ""},
+    {"approve", Verb::approve, 0, 1, "@NAME [--yes]"},
+    {"stop", Verb::stop, 0, 1, "@NAME"},
+    {"logs", Verb::logs, 0, 1, "@NAME [-f]"},
     {"help", Verb::help, 0, 1, "[COMMAND]"},
     {"version", Verb::version, 0, 0, ""},
 };

@@ -92,7 +92,8 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std:
     const bool queue_is_full = error == EAGAIN;
     const bool may_come = error == ENOENT || error == ECONNREFUSED;
     if (error != EINTR && !queue_is_full && (!may_come || waiting.passed())) {
-      return ConnectFailure{describe_refusal(paths, path, error, wait.count() > 0)};
+      return ConnectFailure{describe_refusal(paths, path, error, wait.count() > 0), false,
+                            may_come};
     }
     if (deadline.passed()) {
       const std::string_view why =

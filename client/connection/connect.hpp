@@ -23,6 +23,7 @@ struct Connected {
 struct ConnectFailure {
   std::string message;
   bool timed_out = false;
+  bool is_absent = false;  ///< nobody listens there
 };
 
 /// The sockets to try, in order: the option, else the environment (empty is unset), else the

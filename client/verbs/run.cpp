@@ -15,7 +15,9 @@
 #include "verbs/cut_output.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/monitor.hpp"
+#include "verbs/named_daemon.hpp"
 #include "verbs/params.hpp"
+#include "verbs/servers.hpp"
 #include "verbs/tool_arguments.hpp"
 #include "verbs/verbs.hpp"
 #include "verbs/waiting_hint.hpp"
@@ -87,6 +89,19 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& pr
     case Verb::logout: return log_out(dialogue, options);
     case Verb::agent_help: return show_agent_help(dialogue, options);
     default: return ExitCode::usage;
+  }
+}
+
+using VerbAboutServers = ExitCode (*)(const Options&, Console&);
+
+/// Null for a verb that needs a daemon.
+VerbAboutServers verb_about_servers(Verb verb) {
+  switch (verb) {
+    case Verb::servers: return &list_servers;
+    case Verb::approve: return &approve_server;
+    case Verb::stop: return &stop_server;
+    case Verb::logs: return &show_logs;
+    default: return nullptr;
   }
 }
 
@@ -211,9 +226,23 @@ ExitCode run(const Options& options) {
                                    : "mcp-nc " MCP_BRIDGE_VERSION "\n");
   }
 
+  if (const VerbAboutServers verb = verb_about_servers(options.verb)) {
+    Console console;
+    return verb(options, console);
+  }
+
   const auto prepared = prepare(options);
   if (const auto* error = std::get_if<UsageError>(&prepared)) return refuse(*error, options);
-  const auto sockets = choose_sockets(options.socket, std::getenv("MCP_SOCKET_PATH"));
+  std::optional<NamedDaemon> named;
+  if (names_server(options)) {
+    Console console;
+    auto found = named_daemon(options, console);
+    if (const auto* failure = std::get_if<NamingFailure>(&found))
+      return report(*failure, options, console);
+    named = std::get<NamedDaemon>(std::move(found));
+  }
+  const auto sockets =
+      choose_sockets(named ? named->paths.socket : options.socket, std::getenv("MCP_SOCKET_PATH"));
   if (const auto* error = std::get_if<UsageError>(&sockets)) return refuse(*error, options);
 
   const auto trusted = choose_trusted_peer(options.peer, std::getenv("MCP_NC_PEER"));
@@ -223,9 +252,16 @@ ExitCode run(const Options& options) {
   const Deadline deadline = Deadline::after(options.timeout);
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
                                      std::get<TrustedPeer>(trusted), options.wait, deadline);
-  if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
-    return report(*failure, options);
+  const auto* failure = std::get_if<ConnectFailure>(&connected);
+  if (failure != nullptr && failure->is_absent && named && !options.no_start) {
+    Console console;
+    auto started = start_named(*named, console, deadline);
+    if (const auto* why = std::get_if<NamingFailure>(&started))
+      return report(*why, options, console);
+    connected = std::get<Connected>(std::move(started));
+    failure = nullptr;
   }
+  if (failure != nullptr) return report(*failure, options);
   Connected daemon = std::get<Connected>(std::move(connected));
   if (options.verb == Verb::relay)
     return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));

@@ -106,6 +106,30 @@ class Completion(Case):
         self.assertEqual(self.bash("mcp-nc", "cancel", "first", "s"), [""])
         self.assertEqual(set(self.asked_in_all()), {"-w 150ms jobs --names"})
 
+    def named(self):
+        """A mcp-nc that knows two servers by name, and names one thing of whatever it is asked for."""
+        self.write("mcp-nc", f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{self.asked}"\n'
+                             '[[ $1 == servers ]] && printf "%s\\n" github gitlab || echo thing\n', 0o700)
+
+    def test_servers_are_completed_by_their_names_and_none_is_started(self):
+        self.named()
+        self.assertEqual(self.bash("mcp-nc", "@"), ["github", "gitlab"])
+        self.assertEqual(self.bash("mcp-nc", "@", "gith"), ["github"])
+        self.assertEqual(self.bash("mcp-nc", "@gith"), ["@github"])
+        self.assertEqual(self.bash("mcp-nc", "stop", "gith"), ["github"])
+        for words in (("@", "github"), ("@github",)):
+            self.assertEqual(self.bash("mcp-nc", *words, "res"), ["resources"])
+            self.assertEqual(self.bash("mcp-nc", *words, "call", "th"), ["thing"])
+            self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
+
+    @needs("fish")
+    def test_fish_completes_servers_too(self):
+        self.named()
+        self.assertEqual(self.fish("mcp-nc @gith"), ["@github"])
+        self.assertEqual(self.fish("mcp-nc stop gith"), ["github"])
+        self.assertEqual(self.fish("mcp-nc @github call th"), ["thing"])
+        self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
+
     @needs("fish")
     def test_fish_does_it_too(self):
         self.write("mcp-nc", '#!/bin/bash\nprintf "%s\\n" first second\n', 0o700)
@@ -182,8 +206,7 @@ class Completion(Case):
         self.assertIn("--watch", self.fish("mcp-nc status --wat"))
         self.assertEqual(sorted(self.fish("mcp-bridged --handshake ", "mcp-bridged.fish")), ["client", "eager", "lazy"])
 
-    @needs("zsh")
-    def test_zsh_completes_all_of_it(self):
+    def zsh_completes(self, *lines):
         for name in ("_mcp-nc", "_mcp-bridged"):
             shutil.copy(document(name), self.path(name))
         start = f"fpath=({self.folder} $fpath); autoload -Uz compinit; compinit -u -D; PS1='ready%# '"
@@ -193,22 +216,33 @@ class Completion(Case):
         try:
             shell.expect("% |# ")
             shell.type(start + "\n").expect("ready[%#] ")
-            for typed, completed in (("mcp-nc sta", "mcp-nc status"), ("mcp-nc call ec", "mcp-nc call echo"),
-                                     ("mcp-nc prompt gr", "mcp-nc prompt greet"),
-                                     ("mcp-nc call echo me", "mcp-nc call echo message="),
-                                     ("mcp-nc status --wat", "mcp-nc status --watch"),
-                                     ("mcp-bridged --ring-coa", "mcp-bridged --ring-coalesce"),
-                                     ("mcp-bridged --handshake=ea", "mcp-bridged --handshake=eager")):
+            for typed, completed in lines:
                 with self.subTest(typed):
                     shell.shown = b""
                     shell.type(typed + "\t").expect(re.escape(completed))
                     # Not ^C: while zsh still completes, that would be a signal and no key.
                     shell.shown = b""
                     shell.type("\x15true\n").expect("ready[%#] ")
-            self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names",
-                                                   "-w 150ms tools echo --names"])
         finally:
             shell.close()
+
+    @needs("zsh")
+    def test_zsh_completes_all_of_it(self):
+        self.zsh_completes(("mcp-nc sta", "mcp-nc status"), ("mcp-nc call ec", "mcp-nc call echo"),
+                           ("mcp-nc prompt gr", "mcp-nc prompt greet"), ("mcp-nc call echo me", "mcp-nc call echo message="),
+                           ("mcp-nc status --wat", "mcp-nc status --watch"),
+                           ("mcp-bridged --ring-coa", "mcp-bridged --ring-coalesce"),
+                           ("mcp-bridged --handshake=ea", "mcp-bridged --handshake=eager"))
+        self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names",
+                                               "-w 150ms tools echo --names"])
+
+    @needs("zsh")
+    def test_zsh_completes_servers_too(self):
+        self.named()
+        self.zsh_completes(("mcp-nc @gith", "mcp-nc @github"), ("mcp-nc stop gitl", "mcp-nc stop gitlab"),
+                           ("mcp-nc @github sta", "mcp-nc @github status"),
+                           ("mcp-nc @github call th", "mcp-nc @github call thing"))
+        self.assertEqual(self.asked_in_all()[-1], "@github --no-start -w 150ms tools --names")
 
 
 class Manual(Case):

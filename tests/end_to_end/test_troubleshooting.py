@@ -14,6 +14,7 @@ from harness.binaries import binary
 from harness.document import shown_as
 from harness.other_user import NOBODY, is_root
 from harness.pages import text_of_page
+from harness.plain_speaker import PlainSpeaker
 
 # Serves the socket as another user, and answers nobody.
 STRANGER = """
@@ -95,8 +96,9 @@ class Symptoms(Case):
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_an_address_that_is_wrong(self):
-        server = self.upstream()
-        for symptom, url in (("kind tls", server.url.replace("http:", "https:")), ("HTTP 404: … (kind http", server.url + "x")):
+        plain = PlainSpeaker()
+        self.addCleanup(plain.close)
+        for symptom, url in (("kind tls", plain.url), ("HTTP 404: … (kind http", self.upstream().url + "x")):
             with self.subTest(symptom):
                 self.start_daemon(url, socket=symptom[-4:].strip())
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)

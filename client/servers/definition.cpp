@@ -1,0 +1,251 @@
+#include "servers/definition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "json/scan.hpp"
+#include "json/text.hpp"
+#include "json/value.hpp"
+#include "servers/relaxed_json.hpp"
+#include "servers/variables.hpp"
+#include "text/utf8.hpp"
+
+namespace client {
+namespace {
+
+using Kind = json::Value::Kind;
+
+/// An entry of the file, and the member that such entries stand in.
+struct RawEntry {
+  std::string name;
+  std::string_view text;
+  bool is_tool = false;  ///< of the form with inputs and tools
+};
+
+struct RawFile {
+  std::vector<RawEntry> entries{};
+  std::vector<std::string_view> inputs{};
+};
+
+std::string add_servers(RawFile& file, std::string_view map) {
+  const auto servers = json::members(map);
+  if (!servers) return "its servers are not an object";
+  for (const json::RawMember& server : *servers)
+    file.entries.push_back({json::decode_string(server.key), server.value});
+  return {};
+}
+
+std::string add_tools(RawFile& file, std::string_view list) {
+  const auto tools = json::elements(list);
+  if (!tools) return "its tools are not a list";
+  for (const std::string_view tool : *tools)
+    file.entries.push_back({json::string_member(tool, "id"), tool, true});
+  return {};
+}
+
+/// Returns what is wrong with it.
+std::string add_all(RawFile& file, std::string_view object, bool is_outermost = true) {
+  const auto members = json::members(object);
+  if (!members) return "it is not an object";
+  for (const json::RawMember& member : *members) {
+    const std::string name = json::decode_string(member.key);
+    std::string fault;
+    if (name == "mcpServers" || name == "servers") {
+      fault = add_servers(file, member.value);
+    } else if (name == "tools") {
+      fault = add_tools(file, member.value);
+    } else if (name == "inputs") {
+      const auto inputs = json::elements(member.value);
+      if (!inputs) return "its inputs are not a list";
+      file.inputs.insert(file.inputs.end(), inputs->begin(), inputs->end());
+    } else if (name == "mcp" && is_outermost) {
+      fault = add_all(file, member.value, false);
+    }
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+/// In what the daemon replaces variables.
+constexpr std::string_view members_with_variables[] = {"command", "args", "env",
+                                                       "cwd",     "url",  "headers"};
+
+/// Visits each text that may have variables in it.
+template <class Visit>
+void each_text(std::string_view entry, Visit&& visit) {
+  const auto server = json::parse(entry);
+  if (!server) return;
+  for (const std::string_view name : members_with_variables) {
+    const json::Value* const value = server->find(name);
+    if (value == nullptr) continue;
+    visit(value->text);
+    for (const json::Value& item : value->items) visit(item.text);
+    for (const json::Member& member : value->members) visit(member.value.text);
+  }
+}
+
+/// Names of variables of the environment with whether they always have a default, and of inputs.
+struct Names {
+  std::map<std::string, bool> environment{};
+  std::set<std::string> inputs{};
+};
+
+Names names_in(std::string_view entry) {
+  Names names;
+  each_text(entry, [&](std::string_view text) {
+    bridge::expand_variables(text, [&](const bridge::Variable& variable) {
+      if (variable.kind == bridge::Variable::Kind::input) names.inputs.insert(variable.name);
+      if (variable.kind == bridge::Variable::Kind::environment) {
+        bool& has_default = names.environment.try_emplace(variable.name, true).first->second;
+        has_default = has_default && variable.otherwise.has_value();
+      }
+      return std::optional<std::string>();
+    });
+  });
+  return names;
+}
+
+std::string document_of(const RawEntry& entry, const RawFile& file) {
+  const std::set<std::string> wanted = names_in(entry.text).inputs;
+  std::string inputs;
+  for (const std::string_view input : file.inputs) {
+    if (!wanted.contains(json::string_member(input, "id"))) continue;
+    inputs += inputs.empty() ? "\"inputs\":[" : ",";
+    inputs += input;
+  }
+  if (!inputs.empty()) inputs += "],";
+  return entry.is_tool ? fmt::format(R"({{{}"tools":[{}]}})", inputs, entry.text)
+                       : fmt::format(R"({{{}"mcpServers":{{{}:{}}}}})", inputs,
+                                     json::quote(entry.name), entry.text);
+}
+
+Definition typed(std::string name, std::string entry) {
+  const RawFile nothing;
+  const RawEntry raw{name, entry};
+  std::string document = document_of(raw, nothing);
+  return {std::move(name), std::move(document), std::move(entry)};
+}
+
+/// As a shell splits a command line.
+std::optional<std::vector<std::string>> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  std::optional<std::string> word;
+  char quote = '\0';
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    const bool may_escape = c == '\\' && quote != '\'' && at + 1 < line.size();
+    if (may_escape && (quote == '\0' || line[at + 1] == '"' || line[at + 1] == '\\')) {
+      if (!word) word.emplace();
+      *word += line[++at];
+    } else if (quote != '\0') {
+      if (c == quote) {
+        quote = '\0';
+      } else {
+        *word += c;
+      }
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      if (!word) word.emplace();
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (word) words.push_back(*std::exchange(word, std::nullopt));
+    } else {
+      if (!word) word.emplace();
+      *word += c;
+    }
+  }
+  if (quote != '\0') return std::nullopt;
+  if (word) words.push_back(std::move(*word));
+  return words;
+}
+
+std::string_view without_secrets(std::string_view url) {
+  url = url.substr(0, url.find('?'));
+  const std::size_t scheme = url.find("://");
+  if (scheme == url.npos) return url;
+  const std::string_view authority = url.substr(scheme + 3, url.find('/', scheme + 3) - scheme - 3);
+  const std::size_t at = authority.rfind('@');
+  return at == authority.npos ? url : url.substr(scheme + 3 + at + 1);
+}
+
+}  // namespace
+
+std::variant<std::vector<Definition>, std::string> read_definitions(std::string_view text) {
+  const std::string strict = bridge::strict_json(text);
+  if (!bridge::is_utf8(strict)) return std::string("it is not UTF-8");
+  if (!json::is_valid(strict)) return std::string("it is not JSON");
+  RawFile file;
+  if (std::string fault = add_all(file, strict); !fault.empty()) return fault;
+  std::vector<Definition> all;
+  for (const RawEntry& entry : file.entries) {
+    const bool is_there = std::any_of(
+        all.begin(), all.end(), [&](const Definition& other) { return other.name == entry.name; });
+    if (is_there) return fmt::format("there are two servers '{}'", entry.name);
+    all.push_back({entry.name, document_of(entry, file), std::string(entry.text)});
+  }
+  return all;
+}
+
+NamedVariables variables_of(const Definition& definition) {
+  const Names names = names_in(definition.entry);
+  NamedVariables all;
+  for (const auto& [name, has_default] : names.environment)
+    all.environment.push_back({name, has_default});
+  const auto value = json::parse(definition.document);
+  if (!value) return all;
+  const json::Value* const described = value->find("inputs", Kind::array);
+  for (const std::string& id : names.inputs) {
+    WantedInput wanted{.id = id, .description = {}};
+    for (std::size_t i = 0; described != nullptr && i < described->items.size(); ++i) {
+      const json::Value& input = described->items[i];
+      if (input.string("id") != id) continue;
+      wanted.description = input.string("description");
+      if (const json::Value* otherwise = input.find("default"); otherwise != nullptr)
+        wanted.otherwise = otherwise->text;
+      const json::Value* const password = input.find("password", Kind::boolean);
+      wanted.is_password = password != nullptr && password->truth;
+      break;
+    }
+    all.inputs.push_back(std::move(wanted));
+  }
+  return all;
+}
+
+Definition definition_of_url(std::string_view url) {
+  std::string_view host = without_secrets(url);
+  if (const std::size_t scheme = host.find("://"); scheme != host.npos)
+    host.remove_prefix(scheme + 3);
+  host = host.substr(0, host.find('/'));
+  return typed(std::string(host), fmt::format(R"({{"url":{}}})", json::quote(url)));
+}
+
+std::optional<Definition> definition_of_command(std::string_view command) {
+  const auto words = words_of(command);
+  if (!words || words->empty()) return std::nullopt;
+  std::string arguments;
+  for (std::size_t i = 1; i < words->size(); ++i)
+    arguments += (i > 1 ? "," : "") + json::quote((*words)[i]);
+  const std::string& program = words->front();
+  return typed(program.substr(program.rfind('/') + 1),
+               fmt::format(R"({{"command":{},"args":[{}]}})", json::quote(program), arguments));
+}
+
+std::string summary_of(const Definition& definition) {
+  const auto entry = json::parse(definition.entry);
+  if (!entry) return {};
+  std::string summary(entry->string("command"));
+  if (summary.empty()) return std::string(without_secrets(entry->string("url")));
+  if (const json::Value* arguments = entry->find("args", Kind::array)) {
+    for (const json::Value& argument : arguments->items) summary += " " + argument.text;
+  }
+  return summary;
+}
+
+bool starts_program(const Definition& definition) {
+  return !json::string_member(definition.entry, "command").empty();
+}
+
+}  // namespace client

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace client {
+
+/// A value that a definition wants its user to give (`${input:ID}`), as its file describes it.
+struct WantedInput {
+  std::string id;
+  std::string description;
+  std::optional<std::string> otherwise{};  ///< its default
+  bool is_password = false;
+};
+
+/// A server that a config file names, in the words of that file.
+struct Definition {
+  std::string name;
+  /// A config file of its own, with this server and those of the file's inputs that it names: what
+  /// is shown, approved and given to the daemon. JSON.
+  std::string document;
+  /// The entry alone, as it stands in the file. JSON.
+  std::string entry;
+};
+
+struct WantedVariable {
+  std::string name;
+  bool has_default = false;  ///< `${NAME:-default}` wherever it stands
+};
+
+/// What a definition reads: variables of the environment, and inputs, each once.
+struct NamedVariables {
+  std::vector<WantedVariable> environment{};
+  std::vector<WantedInput> inputs{};
+};
+
+/// The servers of a file in the forms that mcp-bridged --config reads (comments and trailing commas
+/// are no fault), in the order of the file; else why it cannot be read, for a person. Whether a
+/// definition makes sense is for the daemon to say. Pure.
+std::variant<std::vector<Definition>, std::string> read_definitions(std::string_view text);
+
+/// Of the members that mcp-bridged looks for variables in. Pure.
+NamedVariables variables_of(const Definition& definition);
+
+/// A definition that was typed instead of read: of an address.
+Definition definition_of_url(std::string_view url);
+/// And of a command line, whose words are split as a shell does (quotes and backslashes, nothing is
+/// expanded). Nothing if a quote is not closed, or there is no word.
+std::optional<Definition> definition_of_command(std::string_view command);
+
+/// What a definition starts or connects to, for a person: `npx -y some-server`, or the address
+/// without what stands behind a `?` or before an `@`. Not safe for a terminal. Pure.
+std::string summary_of(const Definition& definition);
+/// Whether it starts a program. Pure.
+bool starts_program(const Definition& definition);
+
+}  // namespace client

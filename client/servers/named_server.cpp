@@ -1,0 +1,118 @@
+#include "servers/named_server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "servers/whole_file.hpp"
+#include "spelling/similar.hpp"
+#include "terminal/visible.hpp"
+
+namespace client {
+namespace {
+
+constexpr std::size_t longest_file = 1 << 20;
+constexpr const char* project_file = ".mcp.json";
+
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real ? std::string(real.get()) : path;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool is_absent(int error) { return error == ENOENT || error == ENOTDIR; }
+
+/// None if the file is not there and need not be.
+std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFile& file) {
+  const FileText content = read_whole_file(file.path, longest_file);
+  if (is_absent(content.error) && !file.is_named) return std::vector<NamedServer>();
+  if (content.error != 0) {
+    const std::string why =
+        content.error == EFBIG ? "it has more than 1 MiB" : std::strerror(content.error);
+    return LookupFailure{fmt::format("cannot read {}: {}", make_visible_line(file.path), why)};
+  }
+  auto definitions = read_definitions(content.text);
+  if (const auto* fault = std::get_if<std::string>(&definitions)) {
+    return LookupFailure{
+        fmt::format("cannot use {}: {}", make_visible_line(file.path), make_visible_line(*fault))};
+  }
+  const std::string path = real_path(file.path);
+  std::vector<NamedServer> servers;
+  for (Definition& one : std::get<std::vector<Definition>>(definitions))
+    servers.push_back({std::move(one), path, folder_of(path), file.needs_approval});
+  return servers;
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read) {
+  std::vector<ConfigFile> files;
+  if (!option.empty()) files.push_back({option, false, true});
+  if (const auto named = read("MCP_CONFIG")) files.push_back({*named, false, true});
+  const auto configuration = read("XDG_CONFIG_HOME");
+  const auto home = read("HOME");
+  if (configuration && configuration->front() == '/') {
+    files.push_back({*configuration + "/mcp/mcp.json"});
+  } else if (home) {
+    files.push_back({*home + "/.config/mcp/mcp.json"});
+  }
+  files.push_back({project_file, true});
+  return files;
+}
+
+FoundServers find_servers(const std::vector<ConfigFile>& files) {
+  FoundServers found;
+  for (const ConfigFile& file : files) {
+    auto content = servers_of(file);
+    if (auto* failure = std::get_if<LookupFailure>(&content)) {
+      found.faults.push_back(std::move(failure->message));
+      continue;
+    }
+    for (NamedServer& one : std::get<std::vector<NamedServer>>(content)) {
+      const auto is_same = [&](const NamedServer& other) {
+        return other.definition.name == one.definition.name;
+      };
+      if (std::none_of(found.servers.begin(), found.servers.end(), is_same))
+        found.servers.push_back(std::move(one));
+    }
+  }
+  return found;
+}
+
+std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
+                                                     const std::vector<ConfigFile>& files) {
+  std::vector<std::string> names;
+  std::string places;
+  for (const ConfigFile& file : files) {
+    auto content = servers_of(file);
+    if (auto* failure = std::get_if<LookupFailure>(&content)) return std::move(*failure);
+    for (NamedServer& server : std::get<std::vector<NamedServer>>(content)) {
+      if (server.definition.name == name) return std::move(server);
+      names.push_back(server.definition.name);
+    }
+    places += (places.empty() ? "" : ", ") + make_visible_line(file.path);
+  }
+  const std::string meant = most_similar(name, {names.begin(), names.end()});
+  return LookupFailure{fmt::format(
+      "no server '{}' in {}{}", make_visible_line(name), places,
+      meant.empty() ? meant : fmt::format("; did you mean @{}?", make_visible_line(meant)))};
+}
+
+}  // namespace client

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "servers/definition.hpp"
+
+namespace client {
+
+/// A file that may name servers.
+struct ConfigFile {
+  std::string path;
+  /// It comes from whoever wrote the folder: what it names runs only once it was approved.
+  bool needs_approval = false;
+  /// It was named by the user, so it has to be there.
+  bool is_named = false;
+};
+
+/// A server that can be talked to by its name.
+struct NamedServer {
+  Definition definition;
+  std::string file;    ///< its real path; "" if the server was typed
+  std::string folder;  ///< where its program runs
+  bool needs_approval = false;
+};
+
+/// Why there is none, as one line for a person.
+struct LookupFailure {
+  std::string message;
+};
+
+/// The environment of the process, or a test's: nothing if it is not set or empty.
+using ReadVariable = std::optional<std::string> (*)(const char* name);
+std::optional<std::string> environment_variable(const char* name);
+
+/// Where servers are looked up, the first file first: `option` (--config), $MCP_CONFIG, the user's
+/// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
+std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read);
+
+struct FoundServers {
+  std::vector<NamedServer> servers{};
+  std::vector<std::string> faults{};  ///< of files that cannot be used, for a person
+};
+
+/// All servers of the files; one that has the name of an earlier one is left out.
+FoundServers find_servers(const std::vector<ConfigFile>& files);
+
+/// The first of that name. What stands in a file behind the one that has it changes nothing.
+std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
+                                                     const std::vector<ConfigFile>& files);
+
+}  // namespace client

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "servers/named_server.hpp"
+#include "system/file_descriptor.hpp"
+
+namespace client {
+
+/// The folders of the daemons that mcp-nc starts. They belong to the user, and nobody else may
+/// enter them.
+struct Places {
+  std::string runtime;  ///< $XDG_RUNTIME_DIR/mcp-bridged, else /tmp/mcp-bridged-UID
+  std::string state;    ///< $XDG_STATE_HOME/mcp-bridged, else ~/.local/state/mcp-bridged
+};
+
+/// Makes the folders that are not there. One that is another's, or that others may use, is not
+/// taken: then why, for a person.
+std::variant<Places, std::string> make_places(ReadVariable read);
+
+/// What stands for a server in names of files: its name, of the harmless characters, and a hash of
+/// its file, name and definition and of the values of the variables it names. Pure but for `read`.
+std::string instance_of(const NamedServer& server, ReadVariable read);
+/// The front of that, which all instances of the server's name have. Pure.
+std::string harmless_name(std::string_view name);
+
+struct InstancePaths {
+  std::string socket;
+  std::string record;  ///< what it is; see Instance
+  std::string log;
+};
+InstancePaths paths_of(const Places& places, std::string_view instance);
+
+/// Held by whoever starts a daemon, so that there is one of each. Waits for the others; nothing if
+/// it cannot be had.
+std::optional<FileDescriptor> lock_starting(const Places& places);
+
+}  // namespace client

@@ -1,0 +1,288 @@
+"""mcp-nc @NAME: servers by the names that files give them, whose daemons are started on demand."""
+
+import concurrent.futures
+import json
+import os
+import signal
+import stat
+import sys
+
+from harness import eventually, main
+from harness.binaries import binary
+from harness.local_server import LocalServer, runs
+from harness.terminal import Terminal
+
+
+class ByName(LocalServer):
+    def setUp(self):
+        super().setUp()
+        self.terminals = []
+        for folder in ("home/.config/mcp", "run", "project"):
+            os.makedirs(self.path(folder))
+        os.chmod(self.path("run"), 0o700)
+        self.environment = {"HOME": self.path("home"), "XDG_RUNTIME_DIR": self.path("run"),
+                            "PATH": os.path.dirname(binary("MCP_BRIDGED")) + ":" + os.environ["PATH"]}
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            self.environment[name] = ""
+
+    def tearDown(self):
+        for terminal in self.terminals:
+            terminal.close()
+        pids = [server["pid"] for server in self.servers() if server["running"]]
+        for pid in pids:
+            os.kill(pid, signal.SIGTERM)
+        self.assert_gone(*pids)
+        super().tearDown()
+
+    def run_in(self, folder, *arguments, code=0, **environment):
+        command = ["env", "-C", self.path(folder), binary("MCP_NC"), *arguments]
+        return self.run_tool(command, code, environment={**self.environment, **environment})
+
+    def named(self, *arguments, **how):
+        """mcp-nc, run where no file names servers."""
+        return self.run_in("home", *arguments, **how)
+
+    def servers(self, folder="home"):
+        return json.loads(self.run_in(folder, "servers", "--json", code=None)[0] or '{"servers":[]}')["servers"]
+
+    def running(self, folder="home"):
+        return {server["name"]: server["pid"] for server in self.servers(folder) if server["running"]}
+
+    def write(self, path, servers, **more):
+        with open(self.path(path), "w", encoding="utf-8") as file:
+            json.dump({"mcpServers": servers, **more}, file)
+
+    def own(self, servers, **more):
+        self.write("home/.config/mcp/mcp.json", servers, **more)
+
+    def project(self, servers, **more):
+        self.write("project/.mcp.json", servers, **more)
+
+    def child(self, **more):
+        command = self.wayward()
+        return {"command": command[0], "args": command[1:], **more}
+
+    def echoes(self, *where, folder="home", **environment):
+        self.assertEqual(self.run_in(folder, *where, "call", "echo", "message=x", **environment)[0], "x\n")
+
+
+class Started(ByName):
+    def test_it_is_started_by_the_first_who_wants_it_and_serves_the_next(self):
+        self.own({"local": self.child()})
+        self.assertEqual(self.running(), {})
+        self.echoes("@local")
+        pid = self.running()["local"]
+        self.echoes("@local")
+        self.assertEqual(self.running(), {"local": pid})
+
+    def test_several_who_want_it_at_once_get_one(self):
+        self.own({"local": self.child()})
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            pids = list(pool.map(lambda _: self.named("@local", "call", "pid")[0], range(6)))
+        self.assertEqual(len(set(pids)), 1, pids)
+        self.assertEqual(len(self.running()), 1)
+
+    def test_it_runs_in_the_folder_of_its_file_with_a_small_environment(self):
+        self.own({"local": self.child(env={"FROM_FILE": "1", "ALSO": "${env:WANTED}"})})
+        self.echoes("@local", WANTED="w", UNWANTED="u", MCP_BRIDGE_RING_SIZE="x")
+        pid = self.running()["local"]
+        self.assertEqual(os.readlink(f"/proc/{pid}/cwd"), os.path.realpath(self.path("home/.config/mcp")))
+        with open(f"/proc/{pid}/environ", encoding="utf-8") as file:
+            names = {line.split("=")[0] for line in file.read().split("\0") if line}
+        self.assertEqual(names - {"HOME", "PATH", "LANG", "WANTED"} -
+                         {name for name in names if name.startswith("XDG_")}, set())
+        self.assertIn("WANTED", names)
+        self.assertEqual(os.getsid(pid), pid)
+
+    def test_nothing_of_the_definition_is_on_its_command_line_and_nothing_leaks_to_the_server(self):
+        self.own({"local": self.child(env={"SECRET": "geheimnis"})})
+        self.echoes("@local")
+        pid = self.running()["local"]
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+            self.assertNotIn("geheimnis", file.read())
+        child = int(self.named("@local", "call", "pid")[0])
+        links = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd")]
+        self.assertFalse([link for link in links if "memfd" in link], links)
+
+    def test_an_edited_definition_and_another_value_are_another_daemon_and_stop_ends_them_all(self):
+        self.own({"local": self.child(env={"A": "${env:VALUE:-0}"})})
+        self.echoes("@local")
+        self.echoes("@local", VALUE="1")
+        self.own({"local": self.child(env={"A": "${env:VALUE:-0}", "B": "2"})})
+        self.echoes("@local")
+        pids = [server["pid"] for server in self.servers() if server["running"]]
+        self.assertEqual(len(set(pids)), 3)
+        stopped = json.loads(self.named("stop", "@local", "--json")[0])["stopped"]
+        self.assertEqual(sorted(stopped), sorted(pids))
+        self.assertFalse([pid for pid in pids if runs(pid)])
+        self.assertIn("no daemon runs for @local", self.named("stop", "local")[1])
+
+    def test_it_comes_again_after_it_was_stopped(self):
+        self.own({"local": self.child()})
+        self.echoes("@local")
+        self.named("stop", "@local")
+        self.echoes("@local")
+
+    def test_an_address_and_a_command_need_no_file(self):
+        server = self.upstream()
+        self.echoes("--url", server.url)
+        self.echoes("--url", server.url)
+        command = " ".join("'" + word + "'" for word in self.wayward())
+        self.echoes("--run", command)
+        running = [(server["file"], server["name"]) for server in self.servers() if server["running"]]
+        self.assertEqual(sorted(running), [(None, server.url.split("/")[2]), (None, os.path.basename(sys.executable))])
+
+    def test_its_socket_and_log_are_for_the_user_alone(self):
+        self.own({"a b/../c": self.child()})
+        self.echoes("@a b/../c")
+        runtime = self.path("run/mcp-bridged")
+        state = self.path("home/.local/state/mcp-bridged")
+        self.assertEqual([stat.S_IMODE(os.stat(folder).st_mode) for folder in (runtime, state)], [0o700, 0o700])
+        sockets = [name for name in os.listdir(runtime) if name.endswith(".sock")]
+        self.assertRegex(sockets[0], r"^a_b_.._c-[0-9a-f]{24}\.sock$")
+        for name in os.listdir(state):
+            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(state, name)).st_mode), 0o600)
+        self.assertIn("serves", self.named("logs", "@a b/../c")[0])
+
+    def test_the_relay_serves_a_client_by_name(self):
+        self.own({"local": self.child()})
+        said, _ = self.run_tool(["env", "-C", self.path("home"), binary("MCP_NC"), "@local"],
+                                stdin='{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"m"}}}\n',
+                                environment=self.environment)
+        self.assertEqual(json.loads(said)["id"], 7)
+
+
+class OfAFolder(ByName):
+    def test_it_runs_only_after_it_was_approved(self):
+        self.project({"theirs": self.child()})
+        told = self.run_in("project", "@theirs", "tools", code=2)[1]
+        self.assertIn("was not approved", told)
+        self.assertEqual(self.running(), {})
+        self.run_in("project", "approve", "@theirs", code=2)  # nobody can be asked
+        self.assertIn(self.wayward()[-1], self.run_in("project", "approve", "--yes", "@theirs")[1])
+        self.echoes("@theirs", folder="project")
+
+    def test_an_edited_definition_has_to_be_approved_again(self):
+        self.project({"theirs": self.child()})
+        self.run_in("project", "approve", "--yes", "@theirs")
+        self.project({"theirs": self.child(env={"MORE": "1"})})
+        self.run_in("project", "@theirs", "tools", code=2)
+        self.project({"theirs": self.child()})
+        self.echoes("@theirs", folder="project")
+
+    def test_it_takes_no_name_of_the_users_own(self):
+        self.own({"mine": self.child()})
+        self.project({"mine": {"command": "false"}})
+        self.echoes("@mine", folder="project")
+
+    def test_what_is_wrong_with_it_harms_no_name_of_the_users_own(self):
+        self.own({"mine": self.child()})
+        with open(self.path("project/.mcp.json"), "w", encoding="utf-8") as file:
+            file.write("{")
+        self.echoes("@mine", folder="project")
+        self.assertIn("cannot use .mcp.json", self.run_in("project", "@other", "tools", code=2)[1])
+
+    def test_two_folders_with_one_name_have_a_daemon_each(self):
+        os.makedirs(self.path("other"))
+        for folder in ("project", "other"):
+            self.write(folder + "/.mcp.json", {"same": self.child()})
+            self.run_in(folder, "approve", "--yes", "@same")
+            self.echoes("@same", folder=folder)
+        self.assertEqual(len([one for one in self.servers("project") if one["running"]]), 2)
+
+    def test_what_is_shown_for_approval_cannot_trick_the_terminal(self):
+        self.project({"x\u001b[2J": {"command": "a\u202eb\u001b]0;t\u0007", "args": ["${env:READ_BY_IT}"]}})
+        shown = self.run_in("project", "approve", "--yes", "@x\u001b[2J")[1]
+        self.assertFalse([sign for sign in "\u001b\u202e\u0007" if sign in shown], repr(shown))
+        self.assertIn("it reads the variables READ_BY_IT", shown)
+
+    def test_at_a_terminal_it_is_asked_for(self):
+        self.project({"theirs": self.child()})
+        for typed, code in (("n", 2), ("y", 0)):
+            command = ["env", "-C", self.path("project"), *(f"{name}={value}" for name, value in self.environment.items()),
+                       binary("MCP_NC"), "@theirs", "call", "echo", "message=seen"]
+            terminal = Terminal(command, self.marker)
+            self.terminals.append(terminal)
+            terminal.expect(r"names the server 'theirs'.*may it run.*\[y/N\] ").type(typed + "\n")
+            self.assertEqual(terminal.wait(), code, terminal.shown)
+        self.assertIn(b"\r\nseen\r\n", terminal.shown)
+
+
+class Refused(ByName):
+    def test_a_name_that_nobody_has(self):
+        self.own({"github": {"url": "http://127.0.0.1:1/"}})
+        told = self.named("@gihub", "tools", code=2)[1]
+        self.assertIn("no server 'gihub' in ", told)
+        self.assertIn("did you mean @github?", told)
+
+    def test_values_that_are_missing_are_named_all_at_once(self):
+        self.own({"wants": self.child(args=["${input:one}", "${env:TWO}", "${THREE:-3}", "${input:four}"])},
+                 inputs=[{"id": "one"}, {"id": "four", "default": "4"}])
+        told = self.named("@wants", "tools", code=2)[1]
+        self.assertEqual(told, "mcp-nc: @wants needs values that are not there: ${input:one} (MCP_INPUT_ONE), TWO\n")
+
+    def test_a_value_that_is_asked_for_is_not_shown_and_goes_to_the_server(self):
+        self.own({"wants": self.child(env={"TOKEN": "${input:token}"})},
+                 inputs=[{"id": "token", "description": "The token", "password": True}])
+        command = ["env", "-C", self.path("home"), *(f"{name}={value}" for name, value in self.environment.items()),
+                   binary("MCP_NC"), "@wants", "call", "environment", "names=TOKEN"]
+        terminal = Terminal(command, self.marker, stdout_apart=True)
+        self.terminals.append(terminal)
+        terminal.expect("The token: ").type("geheimnis\n")
+        self.assertEqual(terminal.wait(), 0, terminal.shown)
+        self.assertNotIn(b"geheimnis", terminal.shown)
+        self.assertIn(b"geheimnis", terminal.popen.stdout.read())
+
+    def test_a_start_that_fails_says_why_in_one_line(self):
+        self.own({"broken": {"command": "x", "url": "http://127.0.0.1:1/"}})
+        out, told = self.named("@broken", "tools", "--json", code=3)
+        self.assertEqual(told.count("\n"), 1, told)
+        self.assertIn("cannot start the daemon of @broken: ", told)
+        self.assertIn("has a command and a url, and no type", told)
+        self.assertIn("home/.config/mcp/mcp.json", told)
+        self.assertEqual(json.loads(out)["error"]["kind"], "daemon")
+
+    def test_a_folder_that_others_may_enter(self):
+        self.own({"local": self.child()})
+        os.mkdir(self.path("run/mcp-bridged"), 0o755)
+        os.chmod(self.path("run/mcp-bridged"), 0o755)
+        self.assertIn("others may use the folder", self.named("@local", "tools", code=3)[1])
+        os.rmdir(self.path("run/mcp-bridged"))
+        os.symlink(self.path("home"), self.path("run/mcp-bridged"))
+        self.assertIn("is no folder", self.named("@local", "tools", code=3)[1])
+        os.remove(self.path("run/mcp-bridged"))
+
+    def test_two_places_at_once(self):
+        for words in (("@a", "--url", "http://x"), ("@a", "-s", "s"), ("--url", "http://x", "--run", "y")):
+            self.assertIn("only one of", self.named(*words, "tools", code=2)[1])
+
+    def test_a_pipe_in_the_place_of_a_file(self):
+        os.mkfifo(self.path("project/.mcp.json"))
+        self.assertIn("cannot read .mcp.json", self.run_in("project", "@x", "tools", code=2)[1])
+
+
+class Lists(ByName):
+    def test_servers_are_listed_with_what_runs(self):
+        self.own({"local": self.child(), "away": {"url": "http://127.0.0.1:1/mcp?key=k"}})
+        self.echoes("@local")
+        self.assertEqual(self.named("servers", "--names")[0], "local\naway\n")
+        listed = {server["name"]: server for server in self.servers()}
+        self.assertEqual((listed["local"]["running"], listed["local"]["era"]), (True, "legacy"))
+        self.assertEqual((listed["away"]["running"], listed["away"]["server"]), (False, "http://127.0.0.1:1/mcp"))
+        lines = self.named("servers")[0].splitlines()
+        self.assertRegex(lines[1], r"^@local +runs +legacy +")
+
+    def test_a_log_is_followed(self):
+        self.own({"local": self.child()})
+        self.echoes("@local")
+        process = self.run_process("logs", ["env", "-C", self.path("home"), *(f"{name}={value}" for name, value in self.environment.items()),
+                                            binary("MCP_NC"), "logs", "-f", "@local"])
+        eventually(lambda: b"serves" in process.stdout(), "what is there")
+        self.named("stop", "@local")
+        eventually(lambda: b"ended\n" in process.stdout(), lambda: str(process.stdout()))
+        process.popen.send_signal(signal.SIGINT)
+        self.assertEqual(process.popen.wait(10), 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "servers/approvals.hpp"
+#include "servers/definition.hpp"
+#include "servers/instance.hpp"
+#include "servers/named_server.hpp"
+#include "servers/places.hpp"
+#include "servers/sha256.hpp"
+#include "servers/start_daemon.hpp"
+
+using namespace client;
+
+namespace {
+
+Definition only(std::string_view text) {
+  auto read = read_definitions(text);
+  REQUIRE(std::holds_alternative<std::vector<Definition>>(read));
+  auto& all = std::get<std::vector<Definition>>(read);
+  REQUIRE(all.size() == 1);
+  return all.front();
+}
+
+std::string fault_of(std::string_view text) {
+  const auto read = read_definitions(text);
+  REQUIRE(std::holds_alternative<std::string>(read));
+  return std::get<std::string>(read);
+}
+
+std::string names_of(const NamedVariables& variables) {
+  std::string names;
+  for (const auto& variable : variables.environment)
+    names += variable.name + (variable.has_default ? "? " : " ");
+  for (const auto& input : variables.inputs) names += "input:" + input.id + " ";
+  return names;
+}
+
+NamedServer server_of(std::string_view text, std::string file = "/f") {
+  return {only(text), std::move(file), "/", true};
+}
+
+std::map<std::string, std::string> variables;
+std::optional<std::string> read_variable(const char* name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// A folder of the test's own.
+struct Folder {
+  std::string path = "/tmp/mcp-nc-servers-XXXXXX";
+  Folder() { REQUIRE(::mkdtemp(path.data()) != nullptr); }
+  ~Folder() { static_cast<void>(std::system(("rm -rf " + path).c_str())); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("SHA-256 of the standard's examples, and around the ends of blocks") {
+  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(sha256_hex(std::string(1000000, 'a')) ==
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  CHECK(sha256_hex(std::string(55, 'a')) ==
+        "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
+  CHECK(sha256_hex(std::string(56, 'a')) ==
+        "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
+  CHECK(sha256_hex(std::string(64, 'a')) ==
+        "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+}
+
+TEST_CASE("a definition keeps the words of its file, in a file of its own") {
+  const Definition one =
+      only("{ // mine\n\"mcpServers\": {\"a\": {\"command\": \"x\", \"n\": 1.0},}}");
+  CHECK(one.name == "a");
+  CHECK(one.entry == "{\"command\": \"x\", \"n\": 1.0}");
+  CHECK(one.document == "{\"mcpServers\":{\"a\":{\"command\": \"x\", \"n\": 1.0}}}");
+  CHECK(only("{\"mcp\":{\"servers\":{\"b\":{}}}}").name == "b");
+  CHECK(only("{\"tools\":[{\"id\":\"c\",\"url\":\"u\"}]}").document ==
+        "{\"tools\":[{\"id\":\"c\",\"url\":\"u\"}]}");
+}
+
+TEST_CASE("only the inputs that a definition names go with it") {
+  const Definition one = only(
+      "{\"inputs\":[{\"id\":\"x\"},{\"id\":\"y\",\"default\":\"1\",\"password\":true,"
+      "\"description\":\"Why\"}],\"servers\":{\"a\":{\"url\":\"${input:y}\"}}}");
+  CHECK(one.document.find("\"x\"") == std::string::npos);
+  const NamedVariables wanted = variables_of(one);
+  REQUIRE(wanted.inputs.size() == 1);
+  CHECK(wanted.inputs.front().description == "Why");
+  CHECK(wanted.inputs.front().otherwise == "1");
+  CHECK(wanted.inputs.front().is_password);
+}
+
+TEST_CASE("the variables of a definition are found wherever the daemon replaces them") {
+  const Definition one = only(
+      "{\"mcpServers\":{\"a\":{\"command\":\"${C}\",\"args\":[\"${env:A}\",\"\\u0024{B:-${D:-d}}\"],"
+      "\"env\":{\"${NOT}\":\"${input:i}\"},\"headers\":{\"h\":\"${C:-c}\"},\"other\":\"${NOR}\"}}}");
+  CHECK(names_of(variables_of(one)) == "A B? C D? input:i ");
+}
+
+TEST_CASE("what cannot be read says why") {
+  CHECK(fault_of("{") == "it is not JSON");
+  CHECK(fault_of("[]") == "it is not an object");
+  CHECK(fault_of("\"\xff\"") == "it is not UTF-8");
+  CHECK(fault_of("{\"servers\":1}") == "its servers are not an object");
+  CHECK(fault_of("{\"servers\":{\"a\":{}},\"mcpServers\":{\"a\":{}}}") ==
+        "there are two servers 'a'");
+}
+
+TEST_CASE("a command line is split as a shell does") {
+  const auto entry = [](std::string_view line) {
+    const auto one = definition_of_command(line);
+    return one ? one->entry : std::string();
+  };
+  CHECK(entry("npx -y  'a b' \"c \\\"d\\\" \\x\" e\\ f ''") ==
+        R"({"command":"npx","args":["-y","a b","c \"d\" \\x","e f",""]})");
+  CHECK(entry("'open").empty());
+  CHECK(entry("  ").empty());
+  CHECK(definition_of_command("/usr/bin/x y")->name == "x");
+  CHECK(definition_of_url("https://u:p@h.example:8/mcp?k=v").name == "h.example:8");
+}
+
+TEST_CASE("a summary has no secrets of an address") {
+  CHECK(summary_of(definition_of_url("https://u:p@h/mcp?k=v")) == "h/mcp");
+  CHECK(summary_of(*definition_of_command("npx -y s")) == "npx -y s");
+}
+
+TEST_CASE("files are looked through in order, and a later one takes no name of an earlier one") {
+  variables = {{"MCP_CONFIG", "/m"}, {"HOME", "/h"}};
+  auto files = config_files("/o", read_variable);
+  REQUIRE(files.size() == 4);
+  CHECK(files[0].path == "/o");
+  CHECK(files[1].path == "/m");
+  CHECK(files[2].path == "/h/.config/mcp/mcp.json");
+  CHECK(files[3].path == ".mcp.json");
+  CHECK(files[3].needs_approval);
+  CHECK(!files[2].needs_approval);
+  variables = {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/c"}};
+  CHECK(config_files("", read_variable).front().path == "/c/mcp/mcp.json");
+}
+
+TEST_CASE("an instance is another one for another file, name, definition or value") {
+  variables = {};
+  const std::string text = "{\"mcpServers\":{\"a\":{\"url\":\"${env:V:-1}\"}}}";
+  const std::string first = instance_of(server_of(text), read_variable);
+  CHECK(first == instance_of(server_of(text), read_variable));
+  CHECK(first != instance_of(server_of(text, "/g"), read_variable));
+  CHECK(first != instance_of(server_of("{\"mcpServers\":{\"a\":{\"url\":\"2\"}}}"), read_variable));
+  variables["V"] = "1";
+  CHECK(first != instance_of(server_of(text), read_variable));
+  variables = {{"W", "1"}};
+  CHECK(first == instance_of(server_of(text), read_variable));
+}
+
+TEST_CASE("names in paths are harmless and short") {
+  CHECK(harmless_name("a/../b c") == "a_.._b_c");
+  CHECK(harmless_name("..") == "_..");
+  CHECK(harmless_name("") == "_");
+  CHECK(harmless_name(std::string(40, 'x')) == std::string(32, 'x'));
+}
+
+TEST_CASE("an approval is of one file, name and definition") {
+  const Folder folder;
+  const Places places{folder.path, folder.path};
+  const NamedServer one = server_of("{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}");
+  CHECK(!is_approved(one, places));
+  CHECK(approve(one, places).empty());
+  CHECK(is_approved(one, places));
+  CHECK(!is_approved(server_of("{\"mcpServers\":{\"a\":{\"command\":\"y\"}}}"), places));
+  CHECK(!is_approved(server_of("{\"mcpServers\":{\"b\":{\"command\":\"x\"}}}"), places));
+  CHECK(!is_approved(server_of("{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}", "/g"), places));
+  struct stat facts {};
+  REQUIRE(::stat((folder.path + "/approved").c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("what a file says cannot forge a line of the approvals") {
+  const Folder folder;
+  const Places places{folder.path, folder.path};
+  const NamedServer wanted = server_of("{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}");
+  const Folder other;
+  REQUIRE(approve(wanted, {other.path, other.path}).empty());
+  const std::string hash = sha256_hex("2:/f1:a{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}");
+  NamedServer forger = wanted;
+  forger.file = "/x\n" + hash + " a /f";
+  REQUIRE(approve(forger, places).empty());
+  CHECK(!is_approved(wanted, places));
+}
+
+TEST_CASE("folders are made for the user alone, and others' are not taken") {
+  const Folder folder;
+  variables = {{"XDG_RUNTIME_DIR", folder.path}, {"HOME", folder.path + "/home"}};
+  const auto made = make_places(read_variable);
+  REQUIRE(std::holds_alternative<Places>(made));
+  struct stat facts {};
+  REQUIRE(::stat(std::get<Places>(made).state.c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777) == 0700);
+  REQUIRE(::chmod(std::get<Places>(made).runtime.c_str(), 0701) == 0);
+  CHECK(std::holds_alternative<std::string>(make_places(read_variable)));
+}
+
+TEST_CASE("a record is read as it was written, whatever the names are") {
+  const Instance one{"a-1", "na\"me", "/f", "npx x"};
+  const auto read = read_record("a-1", record_of(one));
+  REQUIRE(read);
+  CHECK(read->name == one.name);
+  CHECK(read->file == "/f");
+  CHECK(read->summary == "npx x");
+  CHECK(!read_record("a-1", "[]"));
+  CHECK(record_of({"", "a", "/\xff", std::string(499, 'x') + "\xc3\xa4"}).find('\xff') ==
+        std::string::npos);
+}
+
+TEST_CASE("a daemon's environment is small") {
+  const Definition one =
+      only("{\"inputs\":[],\"mcpServers\":{\"a\":{\"url\":\"${env:U} ${input:i-d}\"}}}");
+  std::string all[] = {"HOME=/h", "U=u",           "MCP_INPUT_I_D=3",       "TOKEN=t",
+                       "XDG_X=x", "https_proxy=p", "MCP_BRIDGE_RING_SIZE=1"};
+  std::vector<char*> environment;
+  for (std::string& variable : all) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  const std::vector<std::string> passed = {"HOME=/h", "U=u", "MCP_INPUT_I_D=3", "XDG_X=x",
+                                           "https_proxy=p"};
+  CHECK(environment_for(one, environment.data()) == passed);
+}
