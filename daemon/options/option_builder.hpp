@@ -50,9 +50,12 @@ class OptionBuilder {
 
   void duration(const std::string& name, std::chrono::milliseconds& value,
                 const std::string& help) {
-    const std::string shown =
-        fmt::format("{}", value.count() % 1000 == 0 ? fmt::format("{}s", value.count() / 1000)
-                                                    : fmt::format("{}ms", value.count()));
+    const auto milliseconds = value.count();
+    constexpr int hour = 3'600'000;
+    const std::string shown = milliseconds > 0 && milliseconds % hour == 0
+                                  ? fmt::format("{}h", milliseconds / hour)
+                              : milliseconds % 1000 == 0 ? fmt::format("{}s", milliseconds / 1000)
+                                                         : fmt::format("{}ms", milliseconds);
     parsed(name, "DURATION", shown, help, [name, &value](const std::string& given) {
       const auto duration = parse_duration(given);
       if (!duration) wrong_value(name, given, "a duration (a number with ms, s, m or h)");
