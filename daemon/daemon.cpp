@@ -6,6 +6,7 @@
 
 #include "base/start_error.hpp"
 #include "control/describe_state.hpp"
+#include "control/readiness.hpp"
 #include "handover/signals.hpp"
 #include "make_upstream.hpp"
 #include "options/changeable_options.hpp"
@@ -114,8 +115,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   session_.set_events(router_);
   router_.set_control(control_);
   control_.set_tools(tools_);
-  if (Login* const login = upstream_->login())
-    login->on_login([this] { session_.another_token(); });
+  if (Login* const login = upstream_->login()) login->on_login([this] { session_.logged_in(); });
   control_.set_login(upstream_->login(), why_no_login(options_.upstream));
   control_.set_monitor(monitor_);
   router_.set_orphan_keeper(jobs_);
@@ -124,7 +124,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
     FaceReports reports;
     reports.status = [this] { return control_.status(); };
     reports.metrics = [this] { return metrics_.text(); };
-    reports.is_ready = [this] { return session_.is_ready(); };
+    reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
     face_ = std::make_unique<HttpFace>(loop_, flush_, client_ids_, feed_, budget_, router_, log_,
                                        options_.face, std::move(reports));
     feed_.add_readers(*face_);

@@ -33,8 +33,11 @@ struct OAuthOptions {
   bool assume_pkce = false;              ///< of servers that do not say
   std::string token_store;               ///< empty: in memory
   std::chrono::milliseconds idle_refresh{std::chrono::hours(24)};  ///< 0: never
-  std::chrono::milliseconds login_wait{0};  ///< how long a message waits for a login
 
+  /// A person is to log in, whatever the server says.
+  bool wants_person() const {
+    return grant == OAuthGrant::authorization_code || grant == OAuthGrant::device;
+  }
   bool uses_client_credentials() const {
     if (grant != OAuthGrant::automatic) return grant == OAuthGrant::client_credentials;
     return !client_secret_file.empty() || !private_key_file.empty() || !token_url.empty();

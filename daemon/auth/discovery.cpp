@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "auth/endpoint_url.hpp"
 #include "auth/scope.hpp"
 #include "auth/well_known.hpp"
 #include "base/log.hpp"
@@ -14,11 +15,6 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_authorization_servers = 3;
-
-/// A URL that a server has named, if it can stand in a request.
-std::optional<WebUrl> named_url(const std::string& said) {
-  return fits_header(said, header_limit::url) ? parse_web_url(said) : std::nullopt;
-}
 
 }  // namespace
 
@@ -38,8 +34,7 @@ void Discovery::next() {
   while (!places_.empty()) {
     const Place place = std::move(places_.front());
     places_.pop_front();
-    const auto url = named_url(place.url);
-    if (!url || url->has_user || !is_trustworthy(*url)) {
+    if (!endpoint_url(place.url)) {
       note(place.url, "not an https URL", true);
       continue;
     }
@@ -53,7 +48,7 @@ void Discovery::next() {
 
 void Discovery::answered(const Place& place, const SmallAnswer& answer) {
   const std::unique_ptr<SmallRequest> over = std::move(request_);
-  if (answer.is_public && !upstream_.may_be_private && named_url(place.url)->origin() == origin_)
+  if (answer.is_public && !upstream_.may_be_private && endpoint_url(place.url)->origin() == origin_)
     upstream_.public_only = true;
   if (!answer.fault.empty()) {
     note(place.url, answer.fault, true);
@@ -109,8 +104,7 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
          fmt::format("the issuer is '{}' instead of '{}'", metadata->issuer, place.issuer), true);
     return false;
   }
-  const auto endpoint = named_url(metadata->token_endpoint);
-  if (!endpoint || endpoint->has_user || !is_trustworthy(*endpoint)) {
+  if (!endpoint_url(metadata->token_endpoint)) {
     note(place.url, "its token_endpoint is not an https URL", true);
     return false;
   }

@@ -26,6 +26,7 @@ struct LoginStatus {
   std::optional<std::chrono::milliseconds> expires_in{};  ///< of the access token
   std::string scope{};                                    ///< granted; empty: not known
   std::string wanted{};     ///< a scope that the upstream has asked for beside it
+  bool is_over = false;     ///< there is none, and nothing is sent without; the server is not asked
   bool is_pending = false;  ///< another login is under way while this one is ok
 };
 

@@ -50,7 +50,8 @@ bool OAuthToken::refused(const std::string& token, const TokenChallenge& challen
   }
   needed_ = true;
   if (options_.token_url.empty())
-    upstream_.public_only = challenge.is_public && !options_.allow_private;
+    upstream_.public_only =
+        (upstream_.public_only || challenge.is_public) && !options_.allow_private;
   if (const std::string place = bearer_hint(challenges, "resource_metadata"); !place.empty())
     server_.announced = place;
   if (const std::string scope = bearer_hint(challenges, "scope"); !scope.empty())

@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "control/readiness.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
 #include "text/json_text.hpp"
@@ -122,12 +123,13 @@ std::string ControlMethods::upstream_status() const {
   return fmt::format(
       R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"lastReopening":{},"reconnects":{},"stream":"{}"{}}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
-      session_.is_ready(), server != nullptr ? quote(bridge::name_of(server->era())) : "null",
+      is_ready(session_, upstream_),
+      server != nullptr ? quote(bridge::name_of(server->era())) : "null",
       server != nullptr ? quote(server->protocol_version()) : "null",
       server != nullptr ? server->server_info() : "null",
       opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
       session_.counts().reopened, last_reopening(session_.record()), session_.counts().reconnects,
-      name_of(session_.record().server_stream), logins_.status());
+      name_of(session_.record().server_stream), logins_.status(session_));
 }
 
 std::string ControlMethods::ring_status() const {

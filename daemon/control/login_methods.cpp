@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/readiness.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
 #include "text/json_text.hpp"
@@ -52,9 +53,9 @@ Login::Done answer_to(const std::string& id, Control::Reply reply) {
 
 }  // namespace
 
-std::string LoginMethods::status() const {
+std::string LoginMethods::status(const Session& session) const {
   if (login_ == nullptr) return {};
-  return ",\"login\":{" + status_text(login_->login_status()) + "}";
+  return ",\"login\":{" + status_text(login_status(session, *login_)) + "}";
 }
 
 void LoginMethods::answer(const Frame& request, const Client& asker, Control::Reply reply) {

@@ -27,7 +27,7 @@ class LoginMethods {
 
   void answer(const Frame& request, const Client& asker, Control::Reply reply);
   /// `,"login":{…}`, or nothing if nobody can log in.
-  std::string status() const;
+  std::string status(const Session& session) const;
 
  private:
   void log_in(std::string_view params, const std::string& id, Control::Reply reply);

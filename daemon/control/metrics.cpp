@@ -6,6 +6,7 @@
 
 #include "auth/login.hpp"
 #include "control/exposition.hpp"
+#include "control/readiness.hpp"
 #include "process/process_usage.hpp"
 
 namespace bridge {
@@ -104,7 +105,7 @@ void Metrics::add_upstream(Exposition& out) const {
 void Metrics::add_login(Exposition& out) const {
   const Login* const login = upstream_.login();
   if (login == nullptr) return;
-  const LoginStatus status = login->login_status();
+  const LoginStatus status = login_status(session_, *login);
   const LoginCounts counts = login->login_counts();
   out.family(MetricKind::gauge, "mcp_bridge_login_state",
              "1 for the state the login of a person is in, 0 for the others.");
@@ -125,7 +126,7 @@ void Metrics::add_login(Exposition& out) const {
 
 void Metrics::add_session(Exposition& out) const {
   out.gauge("mcp_bridge_upstream_ready", "1 unless the last try to reach the upstream has failed.",
-            session_.is_ready() ? 1 : 0);
+            is_ready(session_, upstream_) ? 1 : 0);
   out.family(MetricKind::gauge, "mcp_bridge_session_state",
              "1 for the state the session is in, 0 for the others.");
   using State = Session::State;

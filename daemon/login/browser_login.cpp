@@ -83,6 +83,8 @@ bool BrowserLogin::take(const std::string& query) {
   const RedirectAnswer answer = read_redirect(query);
   const RedirectVerdict verdict = judge(answer, expected_);
   if (verdict == RedirectVerdict::foreign) return false;
+  std::vector<std::string> sent = secrets();
+  sent.push_back(answer.code);
   expected_.state.clear();  // it counts once
   switch (verdict) {
     case RedirectVerdict::wrong_issuer:
@@ -96,9 +98,9 @@ bool BrowserLogin::take(const std::string& query) {
           answer.error.empty() ? "there is no code in its answer" : answer.error;
       owner_.method_failed(
           ErrorKind::auth,
-          fmt::format("the server has not granted the login: {}{}{}", server_words(why, secrets()),
+          fmt::format("the server has not granted the login: {}{}{}", server_words(why, sent),
                       answer.error_description.empty() ? "" : ": ",
-                      server_words(answer.error_description, secrets())));
+                      server_words(answer.error_description, sent)));
     }
   }
   return true;
@@ -106,7 +108,7 @@ bool BrowserLogin::take(const std::string& query) {
 
 void BrowserLogin::exchange(const std::string& code) {
   form_ = code_form(request_.client, code, verifier_, redirect_uri(), request_.server.resource);
-  endpoint_.post(request_.server.token_endpoint, form_,
+  endpoint_.post(request_.server.token_endpoint, parts_.upstream.public_only, form_,
                  [this](const SmallAnswer& answer) { answered(answer); });
 }
 

@@ -24,7 +24,8 @@ std::string DeviceLogin::prepare(const AuthorizationServer& server) {
 void DeviceLogin::start(const AccessRequest& request) {
   request_ = request;
   form_ = device_authorization_form(request_.client, request_.scope, request_.server.resource);
-  endpoint_.post(request_.server.metadata.device_authorization_endpoint, form_,
+  endpoint_.post(request_.server.metadata.device_authorization_endpoint,
+                 parts_.upstream.public_only, form_,
                  [this](const SmallAnswer& answer) { code_came(answer); });
 }
 
@@ -60,7 +61,7 @@ void DeviceLogin::code_came(const SmallAnswer& answer) {
 
 void DeviceLogin::poll() {
   form_ = device_token_form(request_.client, device_->code, request_.server.resource);
-  endpoint_.post(request_.server.token_endpoint, form_,
+  endpoint_.post(request_.server.token_endpoint, parts_.upstream.public_only, form_,
                  [this](const SmallAnswer& answer) { polled(answer); });
 }
 

@@ -19,6 +19,7 @@ class LoginDemand {
 
   void take(const TokenChallenge& challenge) {
     const std::vector<Challenge> challenges = parse_challenges(challenge.www_authenticate);
+    was_refused_ = true;
     if (const std::string place = bearer_hint(challenges, "resource_metadata"); !place.empty())
       announced_ = place;
     const std::string scope = bearer_hint(challenges, "scope");
@@ -33,6 +34,8 @@ class LoginDemand {
   /// There is a login, or is to be none: the next one asks for no more than usual.
   void forget_step_up() { step_up_.clear(); }
 
+  /// There is something to go by.
+  bool was_refused() const { return was_refused_; }
   const WantedScope& scope() const { return scope_; }
   /// By the last 403s; empty: nothing.
   const std::string& step_up() const { return step_up_; }
@@ -46,6 +49,7 @@ class LoginDemand {
   WantedScope scope_;
   std::string step_up_;
   std::string announced_;
+  bool was_refused_ = false;
   bool is_public_ = false;
 };
 

@@ -17,10 +17,9 @@ std::string_view name_of(LoginState state) {
   return "none";
 }
 
-LoginDesk::LoginDesk(Parts parts, std::string resource, std::function<void()> logged_in)
+LoginDesk::LoginDesk(Parts parts, std::string resource)
     : parts_(std::move(parts)),
       resource_(std::move(resource)),
-      logged_in_(std::move(logged_in)),
       waiters_(parts_.loop, [this] { return answer(); }),
       revocation_(parts_.loop, parts_.curl, parts_.upstream) {}
 
@@ -29,15 +28,16 @@ std::vector<std::string> LoginDesk::secrets() const {
 }
 
 LoginStatus LoginDesk::login_status() const {
-  const Refresher& refresher = parts_.refresher;
+  Refresher& refresher = parts_.refresher;
+  refresher.look_into_store();  // at the start, and after another daemon's login
   LoginStatus status;
   const bool is_logged_in = refresher.can_refresh() || refresher.has_good_token();
   const StoredLogin* const login = refresher.login();
-  const bool was_refused = login != nullptr && !login->access_token.empty() && !is_logged_in;
-  status.state = is_logged_in                ? LoginState::ok
-                 : flow_                     ? LoginState::pending
-                 : is_needed_ || was_refused ? LoginState::needed
-                                             : LoginState::none;
+  status.is_over = !is_logged_in && (login != nullptr || parts_.options.wants_person());
+  status.state = is_logged_in                   ? LoginState::ok
+                 : flow_                        ? LoginState::pending
+                 : status.is_over || is_needed_ ? LoginState::needed
+                                                : LoginState::none;
   if (is_logged_in) {
     status.expires_in = refresher.expires_in();
     status.scope = login->scope;
@@ -67,11 +67,14 @@ LoginAnswer LoginDesk::answer() const {
 
 LoginFlow::Wish LoginDesk::wish(LoginMode mode) const {
   const LoginDemand& demand = parts_.demand;
-  LoginFlow::Wish wish{mode, resource_, demand.announced(), demand.scope(), {}, {}};
+  LoginFlow::Wish wish{mode, resource_, demand, {}, {}, {}};
   if (const StoredLogin* login = parts_.refresher.login()) {
     if (login_status().state == LoginState::ok) wish.granted = login->scope;
-    if (!registration_is_doubtful_) wish.earlier = *login;
+    wish.last_uri = login->client.redirect_uri;
   }
+  wish.registration = [this](const std::string& issuer) {
+    return registration_is_doubtful_ ? std::nullopt : parts_.refresher.registration(issuer);
+  };
   wish.granted = joined_scopes(wish.granted, demand.step_up());
   return wish;
 }
@@ -149,7 +152,6 @@ void LoginDesk::take(const StoredLogin& login) {
                    parts_.refresher.is_kept()
                        ? ""
                        : "; without --state-dir or --token-store a restart loses it");
-  logged_in_();
   if (on_login_) on_login_();
 }
 
@@ -159,7 +161,7 @@ void LoginDesk::log_out(LogoutDone done) {
   parts_.demand.forget_step_up();
   parts_.refresher.look_into_store();
   const auto login = parts_.refresher.forget();
-  if (!login) {
+  if (!login || !login->has_tokens()) {
     done({});
   } else {
     revocation_.revoke(*login, std::move(done));

@@ -31,11 +31,9 @@ class LoginDesk final : public Login {
     LoginDemand& demand;
   };
 
-  /// `logged_in` is called after each login, before all others.
-  LoginDesk(Parts parts, std::string resource, std::function<void()> logged_in);
+  LoginDesk(Parts parts, std::string resource);
 
-  /// Messages are refused, or go without a token only because nobody has said yet that they may
-  /// not.
+  /// Somebody was refused for want of a login.
   bool is_needed() const { return is_needed_; }
   void need() { is_needed_ = true; }
   /// What a login that is under way has of secrets.
@@ -60,7 +58,6 @@ class LoginDesk final : public Login {
 
   Parts parts_;
   std::string resource_;
-  std::function<void()> logged_in_;
   std::function<void()> on_login_;
   bool is_needed_ = false;
   bool registration_is_doubtful_ = false;

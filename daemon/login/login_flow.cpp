@@ -36,16 +36,38 @@ LoginFlow::LoginFlow(LoginParts parts, Wish wish, std::function<void()> offered,
   if (wish_.mode == LoginMode::device) {
     method_ = std::make_unique<DeviceLogin>(parts_, owner);
   } else {
-    const std::string uri = wish_.earlier ? wish_.earlier->client.redirect_uri : std::string();
-    method_ = std::make_unique<BrowserLogin>(parts_, uri, owner);
+    method_ = std::make_unique<BrowserLogin>(parts_, wish_.last_uri, owner);
   }
   deadline_.set(until_);
 }
 
 void LoginFlow::start() {
-  discovery_ =
-      std::make_unique<Discovery>(parts_.curl, parts_.upstream, wish_.resource, wish_.announced,
-                                  [this](const Discovery::Result& result) { discovered(result); });
+  if (wish_.demand.was_refused()) {
+    discover();
+  } else {
+    ask_resource();
+  }
+}
+
+/// A `ping` does nothing, should the upstream want no login.
+void LoginFlow::ask_resource() {
+  const std::string ping = R"({"jsonrpc":"2.0","id":0,"method":"ping"})";
+  question_ = std::make_unique<SmallRequest>(
+      parts_.curl, parts_.upstream, parts_.upstream.url, &ping, std::string(),
+      [this](const SmallAnswer& answer) {
+        const std::unique_ptr<SmallRequest> over = std::move(question_);
+        if (answer.status == 401)
+          wish_.demand.take({answer.status, answer.www_authenticate, answer.is_public});
+        discover();
+      },
+      "application/json");
+}
+
+void LoginFlow::discover() {
+  parts_.upstream.public_only = wish_.demand.is_public() && !parts_.upstream.may_be_private;
+  discovery_ = std::make_unique<Discovery>(
+      parts_.curl, parts_.upstream, wish_.resource, wish_.demand.announced(),
+      [this](const Discovery::Result& result) { discovered(result); });
   discovery_->start();
 }
 
@@ -63,13 +85,9 @@ void LoginFlow::discovered(const Discovery::Result& result) {
     fail(ErrorKind::auth, fault);
     return;
   }
-  const auto& earlier = wish_.earlier;
-  const bool is_registered = earlier && earlier->client.is_registered &&
-                             earlier->issuer == request_.server.issuer &&
-                             method_->fits(earlier->client.redirect_uri);
-  identity_.find(request_.server,
-                 is_registered ? std::optional(earlier->client) : std::optional<OAuthClient>(),
-                 method_->redirect_uri(), request_.scope);
+  auto earlier = wish_.registration(request_.server.issuer);
+  if (earlier && !method_->fits(earlier->redirect_uri)) earlier.reset();
+  identity_.find(request_.server, earlier, method_->redirect_uri(), request_.scope);
 }
 
 void LoginFlow::identified(const std::variant<OAuthClient, std::string>& found) {
@@ -110,6 +128,7 @@ void LoginFlow::method_granted(const TokenGrant& grant) {
   login.token_endpoint = server.token_endpoint;
   if (endpoint_url(server.metadata.revocation_endpoint))
     login.revocation_endpoint = server.metadata.revocation_endpoint;
+  login.is_public = parts_.upstream.public_only;
   login.client = request_.client;
   login.scope = grant.scope.empty() ? request_.scope : grant.scope;
   login.access_token = grant.token;
@@ -132,6 +151,7 @@ void LoginFlow::fail(ErrorKind kind, const std::string& message) {
 void LoginFlow::end(const End& end) {
   end_ = end;
   deadline_.clear();
+  question_.reset();
   discovery_.reset();
   method_->stop();
   tell_.schedule();
@@ -139,7 +159,8 @@ void LoginFlow::end(const End& end) {
 
 /// For the first login what the strategy says, for the next ones also what there is already.
 std::string LoginFlow::scope() const {
-  std::string scope = joined_scopes(wish_.scope.text(request_.server.scope), wish_.granted);
+  std::string scope =
+      joined_scopes(wish_.demand.scope().text(request_.server.scope), wish_.granted);
   if (!scope.empty() && is_named(request_.server.metadata.scopes_supported, "offline_access"))
     scope = joined_scopes(scope, "offline_access");
   return scope;

@@ -9,9 +9,9 @@
 
 #include "auth/discovery.hpp"
 #include "auth/login.hpp"
-#include "auth/wanted_scope.hpp"
 #include "event/deadline_timer.hpp"
 #include "login/client_identity.hpp"
+#include "login/login_demand.hpp"
 #include "login/login_method.hpp"
 #include "login/stored_login.hpp"
 
@@ -20,9 +20,10 @@ namespace bridge {
 /// One login of a person, from discovery to the first tokens (MCP 2026-07-28, "Authorization";
 /// BEHAVIOUR, "Login").
 ///
-/// Steps: Discovery, then ClientIdentity (who the bridge is for that server), then the LoginMethod
-/// that was asked for. Everything of it, the listener too, ends with this, after `longest` at the
-/// latest.
+/// Steps: if the upstream has refused nothing yet, it is asked what it wants, since only its
+/// refusal may say where its metadata are, and which scope it wants; Discovery, then ClientIdentity
+/// (who the bridge is for that server), then the LoginMethod that was asked for. Everything of it,
+/// the listener too, ends with this, after `longest` at the latest.
 ///
 /// The loop's thread only; owned by LoginDesk. `offered` is called when there is something for a
 /// person to do, `ended` once, last; never from within start() or a call of who owns this. What
@@ -35,10 +36,11 @@ class LoginFlow final : private LoginMethod::Owner {
   struct Wish {
     LoginMode mode = LoginMode::browser;
     std::string resource;
-    std::string announced;  ///< where the challenge says the resource's metadata are; or empty
-    WantedScope scope;
-    std::string granted;                   ///< what a person has granted before
-    std::optional<StoredLogin> earlier{};  ///< whose registration may be used again
+    LoginDemand demand;    ///< what the upstream's refusals have said so far
+    std::string granted;   ///< what a person has granted before
+    std::string last_uri;  ///< where the last login's browser came back; empty: none did
+    /// A registration with this issuer that may be used again.
+    std::function<std::optional<OAuthClient>(const std::string& issuer)> registration;
   };
   using End = std::variant<StoredLogin, Failure>;
 
@@ -59,6 +61,8 @@ class LoginFlow final : private LoginMethod::Owner {
   void method_granted(const TokenGrant& grant) override;
   void method_failed(ErrorKind kind, const std::string& message) override { fail(kind, message); }
 
+  void ask_resource();
+  void discover();
   void discovered(const Discovery::Result& result);
   void identified(const std::variant<OAuthClient, std::string>& found);
   void fail(ErrorKind kind, const std::string& message);
@@ -70,6 +74,7 @@ class LoginFlow final : private LoginMethod::Owner {
   std::function<void()> offered_;
   std::function<void(const End&)> ended_;
   SteadyTime until_;
+  std::unique_ptr<SmallRequest> question_;
   std::unique_ptr<Discovery> discovery_;
   AccessRequest request_;
   std::unique_ptr<LoginMethod> method_;

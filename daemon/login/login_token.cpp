@@ -6,26 +6,25 @@
 #include "http/client/web_url.hpp"
 
 namespace bridge {
-namespace {
-
-constexpr std::chrono::seconds between_questions{5};
-
-}  // namespace
+namespace {}  // namespace
 
 LoginToken::LoginToken(EventLoop& loop, CurlLoop& curl, const OAuthOptions& options,
                        const HttpOptions& upstream, Log& log)
-    : loop_(loop),
-      options_(options),
+    : options_(options),
       upstream_(upstream),
       log_(log),
       store_(options.token_store, log),
       endpoint_(curl, upstream_),
-      refresher_({loop, endpoint_, store_, log, resource_of(upstream.url), options.idle_refresh}),
+      refresher_({loop,
+                  endpoint_,
+                  store_,
+                  log,
+                  {resource_of(upstream.url), options.client_id, options.client_metadata_url},
+                  options.idle_refresh}),
       demand_(options.scope),
       waiters_(loop),
-      wait_(loop, [this] { end_wait(); }),
-      desk_({loop, curl, upstream_, options_, log, refresher_, demand_}, resource_of(upstream.url),
-            [this] { logged_in(); }) {
+      desk_({loop, curl, upstream_, options_, log, refresher_, demand_},
+            resource_of(upstream.url)) {
   upstream_.may_be_private = options_.allow_private;
 }
 
@@ -33,13 +32,9 @@ std::optional<std::string> LoginToken::current() {
   if (!std::exchange(has_looked_, true)) refresher_.look_into_store();
   if (auto token = refresher_.token()) return token;
   if (refresher_.can_refresh()) return std::nullopt;
-  // Who waits for a login asks every 5 s; who does not is told by the server, which may have
-  // refused by mistake.
-  const bool waits = desk_.is_needed() && options_.login_wait.count() > 0;
-  if (waits && loop_.now() < ask_again_) return std::nullopt;
-  // A login that has come to its end without a refresh token.
-  if (refresher_.login() != nullptr && !refresher_.login()->access_token.empty())
-    return std::nullopt;
+  // A login that has come to its end, or one that is wanted whatever the server says. Else the
+  // server is asked each time: it may have refused by mistake.
+  if (refresher_.login() != nullptr || options_.wants_person()) return std::nullopt;
   return std::string();
 }
 
@@ -56,24 +51,11 @@ void LoginToken::fetch(TokenSource::Done done) {
   }
   desk_.need();
   waiters_.add(std::move(done));
-  if (options_.login_wait.count() == 0) {
-    end_wait();
-  } else if (!wait_.is_set()) {
-    wait_.set_after(options_.login_wait);
-  }
-}
-
-/// Nobody has logged in as long as somebody could wait.
-void LoginToken::end_wait() { waiters_.answer({{}, login_needed(refresher_.why_over())}); }
-
-void LoginToken::logged_in() {
-  wait_.clear();
-  waiters_.answer({refresher_.login()->access_token, std::nullopt});
+  waiters_.answer({{}, login_needed(refresher_.why_over())});
 }
 
 bool LoginToken::refused(const std::string& token, const TokenChallenge& challenge) {
   demand_.take(challenge);
-  upstream_.public_only = demand_.is_public() && !options_.allow_private;
   if (challenge.status == 403) return false;
   const bool had_one = refresher_.login() != nullptr;
   refresher_.refused(token);
@@ -84,8 +66,7 @@ bool LoginToken::refused(const std::string& token, const TokenChallenge& challen
                upstream_.target, login_command);
   }
   desk_.need();
-  ask_again_ = loop_.now() + between_questions;
-  return options_.login_wait.count() > 0;
+  return false;
 }
 
 std::vector<std::string> LoginToken::secrets() const {

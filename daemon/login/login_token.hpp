@@ -16,9 +16,9 @@ namespace bridge {
 /// The token of a person who logs in: asked for when the upstream refuses a message without one,
 /// had at the LoginDesk, kept good by a Refresher (BEHAVIOUR, "Login").
 ///
-/// Without a login messages go without a token, and end as soon as the upstream refuses them: it
-/// may not want a token any more. With `--login-wait` they wait once it has refused one, and it is
-/// asked every 5 s whether it still wants a token.
+/// Who has never seen a login sends messages without a token, and they end as soon as the upstream
+/// refuses them: it may not want a token any more. After a login, or where the operator has said
+/// that there is to be one, they are not sent without.
 ///
 /// The loop's thread only; owned by the AccessToken. Memory: that of its parts.
 class LoginToken final : public TokenSource {
@@ -35,10 +35,7 @@ class LoginToken final : public TokenSource {
 
  private:
   bool is_served() const { return refresher_.has_good_token() || refresher_.can_refresh(); }
-  void logged_in();
-  void end_wait();
 
-  EventLoop& loop_;
   OAuthOptions options_;
   HttpOptions upstream_;
   Log& log_;
@@ -47,9 +44,7 @@ class LoginToken final : public TokenSource {
   Refresher refresher_;
   LoginDemand demand_;
   bool has_looked_ = false;  ///< into the store, which is there when the daemon runs
-  SteadyTime ask_again_{};   ///< whether the upstream still wants a token
-  TokenWaiters waiters_;     ///< for a login, with --login-wait
-  DeadlineTimer wait_;
+  TokenWaiters waiters_;     ///< who is answered in this turn
   LoginDesk desk_;
 };
 

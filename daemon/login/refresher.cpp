@@ -36,9 +36,25 @@ Refresher::Refresher(Parts parts)
 
 void Refresher::look_into_store() {
   if (shared_.is_running() || !parts_.store.has_changed()) return;
-  auto stored = parts_.store.find(parts_.upstream);
-  if (stored) adopt(std::move(*stored));
+  take_stored();
 }
+
+/// False: there was one, and another daemon has taken it out.
+bool Refresher::take_stored() {
+  auto stored = parts_.store.find(parts_.owner);
+  if (stored) {
+    adopt(std::move(*stored));
+    is_stored_ = true;
+    return true;
+  }
+  if (!is_stored_ || !parts_.store.has_none(parts_.owner)) return true;
+  is_stored_ = false;
+  login_.reset();
+  idle_.clear();
+  return false;
+}
+
+void Refresher::store() { is_stored_ = parts_.store.save(parts_.owner, *login_); }
 
 /// The life of a token that was not asked for here is reckoned from the wall clock.
 void Refresher::adopt(StoredLogin login) {
@@ -61,22 +77,28 @@ void Refresher::adopt(StoredLogin login) {
 }
 
 void Refresher::take(StoredLogin login) {
-  login.upstream = parts_.upstream;
+  login.upstream = parts_.owner.upstream;
   login.redemptions = 0;
   why_over_.clear();
-  parts_.store.save(login);
+  is_stored_ = parts_.store.save(parts_.owner, login);
   token_is_refused_ = false;
   login_.reset();
   adopt(std::move(login));
   shared_.forgive();
 }
 
+void Refresher::go_on_with(StoredLogin login) {
+  if (!is_kept()) parts_.store.save(parts_.owner, login);
+  adopt(std::move(login));
+}
+
 std::optional<StoredLogin> Refresher::forget() {
   parts_.endpoint.cancel();
   lock_again_.clear();
   idle_.clear();
-  parts_.store.erase(parts_.upstream);
+  parts_.store.erase(parts_.owner);
   parts_.store.unlock();
+  is_stored_ = false;
   auto last = std::exchange(login_, std::nullopt);
   if (shared_.is_running()) shared_.finish({{}, login_needed("logged out")});
   shared_.forgive();
@@ -134,13 +156,10 @@ void Refresher::lock() {
   }
   if (parts_.store.has_changed()) {
     const std::string before = login_->access_token;
-    auto stored = parts_.store.find(parts_.upstream);
-    if (!stored) {
-      login_.reset();
+    if (!take_stored()) {
       finish({{}, login_needed("another daemon has logged out")});
       return;
     }
-    adopt(std::move(*stored));
     if (has_good_token() && login_->access_token != before) {
       finish({login_->access_token, std::nullopt});
       return;
@@ -159,10 +178,10 @@ void Refresher::redeem() {
     return;
   }
   ++login_->redemptions;
-  parts_.store.save(*login_);  // whoever comes after us knows that it was sent
+  store();  // whoever comes after us knows that it was sent
   asked_ = parts_.loop.now();
   form_ = refresh_form(login_->client, login_->refresh_token, login_->resource);
-  parts_.endpoint.post(login_->token_endpoint, form_,
+  parts_.endpoint.post(login_->token_endpoint, login_->is_public, form_,
                        [this](const SmallAnswer& answer) { answered(answer); });
 }
 
@@ -188,7 +207,7 @@ void Refresher::take_grant(const TokenGrant& grant) {
   next.redemptions = 0;
   next.expires = std::nullopt;
   if (grant.expires_in) next.expires = parts_.loop.wall_time() + *grant.expires_in;
-  parts_.store.save(next);
+  is_stored_ = parts_.store.save(parts_.owner, next);
   adopt(std::move(next));
   token_is_refused_ = false;
   life_ = TokenLife::of(asked_, parts_.loop.now(), grant.expires_in);
@@ -208,23 +227,25 @@ void Refresher::go_on_after(RefreshEnd end, const std::string& reason) {
   const std::string message =
       fmt::format("no new token from {}: {}", shown_url(login_->token_endpoint), reason);
   if (step == RefreshStep::log_in) {
+    // Who refuses the one has most likely taken back the other as well; after lost answers it is
+    // good as long as it lasts.
+    if (end == RefreshEnd::refused) login_->access_token.clear();
     give_up(message);
     return;
   }
   if (!counts_as_redeemed(end)) {
     --login_->redemptions;
-    parts_.store.save(*login_);
+    store();
   }
   parts_.log.peer(LogLevel::warning, "authorization", "{}; it is tried again", message);
   finish(no_token(message));
 }
 
-/// The token there is serves while it lasts.
 void Refresher::give_up(const std::string& reason) {
   why_over_ = reason;
   login_->refresh_token.clear();
   login_->redemptions = 0;
-  parts_.store.save(*login_);
+  store();
   idle_.clear();
   parts_.log.event(LogLevel::warning, "login needed", "{}; a person has to log in, by {}", reason,
                    login_command);

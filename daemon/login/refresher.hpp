@@ -35,7 +35,7 @@ class Refresher {
     TokenEndpoint& endpoint;
     TokenStore& store;
     Log& log;
-    std::string upstream;                    ///< whose login it is
+    LoginOwner owner;
     std::chrono::milliseconds idle_refresh;  ///< 0: never
   };
 
@@ -45,11 +45,15 @@ class Refresher {
   bool is_kept() const { return parts_.store.is_persistent(); }
   /// What the store has, if that may be another one than ours.
   void look_into_store();
+  /// As whom the bridge was registered at a server, if it was.
+  std::optional<OAuthClient> registration(const std::string& issuer) const {
+    return parts_.store.registration(parts_.owner, issuer);
+  }
   /// A new login: stored, then used.
   void take(StoredLogin login);
   /// One that the image of the program before this one had.
-  void go_on_with(StoredLogin login) { adopt(std::move(login)); }
-  /// Gives up what there is, here and in the store; the last one.
+  void go_on_with(StoredLogin login);
+  /// Gives up what there is, here and in the store, registrations too; the last one.
   std::optional<StoredLogin> forget();
 
   /// Null: there is none.
@@ -78,6 +82,8 @@ class Refresher {
   void go_on_after(RefreshEnd end, const std::string& reason);
   void take_grant(const TokenGrant& grant);
   void adopt(StoredLogin login);
+  bool take_stored();
+  void store();
   void give_up(const std::string& reason);
   void finish(const TokenAnswer& answer);
   void set_idle_timer();
@@ -87,6 +93,7 @@ class Refresher {
   TokenLife life_;
   std::string why_over_;
   bool token_is_refused_ = false;
+  bool is_stored_ = false;  ///< as far as is known
   SteadyTime asked_{};
   SteadyTime lock_until_{};
   TokenForm form_;

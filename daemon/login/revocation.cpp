@@ -20,7 +20,7 @@ void Revocation::revoke(const StoredLogin& login, Login::LogoutDone done) {
   const TokenForm form =
       revocation_form(login.client, by_refresh ? login.refresh_token : login.access_token,
                       by_refresh ? "refresh_token" : "access_token");
-  endpoint_->post(login.revocation_endpoint, form,
+  endpoint_->post(login.revocation_endpoint, login.is_public, form,
                   [this, done = std::move(done)](const SmallAnswer& answer) {
                     loop_.reap(std::move(endpoint_));
                     LogoutAnswer told{true, false, answer.fault};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "auth/endpoint_url.hpp"
 #include "auth/metadata.hpp"
 #include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
@@ -43,8 +44,8 @@ std::string text_of(const StoredLogin& login) {
   member("scope", login.scope);
   member("access_token", login.access_token);
   member("refresh_token", login.refresh_token);
-  fmt::format_to(std::back_inserter(text), R"(,"registered":{},"redemptions":{})",
-                 login.client.is_registered, login.redemptions);
+  fmt::format_to(std::back_inserter(text), R"(,"registered":{},"public":{},"redemptions":{})",
+                 login.client.is_registered, login.is_public, login.redemptions);
   if (login.expires)
     fmt::format_to(std::back_inserter(text), R"(,"expires":{})", seconds_of(*login.expires));
   return text + "}";
@@ -68,6 +69,7 @@ StoredLogin login_of(std::string_view text) {
                                          : SecretPlace::none;
   login.client.redirect_uri = member("redirect_uri");
   login.client.is_registered = find_member(text, "registered") == "true";
+  login.is_public = find_member(text, "public") == "true";
   login.scope = member("scope");
   login.access_token = member("access_token");
   login.refresh_token = member("refresh_token");
@@ -103,7 +105,10 @@ std::optional<std::vector<StoredLogin>> read_logins(const std::string& text) {
   const bool is_list = scanner.array([&] {
     Slice element;
     if (!scanner.value(element)) return false;
-    if (is_object(element.of(*list))) logins.push_back(login_of(element.of(*list)));
+    if (!is_object(element.of(*list))) return true;
+    StoredLogin login = login_of(element.of(*list));
+    if (!endpoint_url(login.revocation_endpoint)) login.revocation_endpoint.clear();
+    if (endpoint_url(login.token_endpoint)) logins.push_back(std::move(login));
     return true;
   });
   if (!is_list) return std::nullopt;

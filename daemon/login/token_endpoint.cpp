@@ -8,9 +8,12 @@
 
 namespace bridge {
 
-void HttpTokenEndpoint::post(const std::string& url, const TokenForm& form, Done done) {
+void HttpTokenEndpoint::post(const std::string& url, bool public_only, const TokenForm& form,
+                             Done done) {
+  HttpOptions options = upstream_;
+  options.public_only = public_only && !upstream_.may_be_private;
   request_ = std::make_unique<SmallRequest>(
-      curl_, upstream_, url, &form.body, form.authorization,
+      curl_, options, url, &form.body, form.authorization,
       [this, done = std::move(done)](const SmallAnswer& answer) {
         const std::unique_ptr<SmallRequest> over = std::move(request_);
         done(answer);

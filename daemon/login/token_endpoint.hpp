@@ -21,8 +21,9 @@ class TokenEndpoint {
   using Done = std::function<void(const SmallAnswer&)>;
 
   virtual ~TokenEndpoint() = default;
-  /// REQUIRES: nothing is under way.
-  virtual void post(const std::string& url, const TokenForm& form, Done done) = 0;
+  /// `public_only`: a public server has named it, so that it may have no private address. REQUIRES:
+  /// nothing is under way.
+  virtual void post(const std::string& url, bool public_only, const TokenForm& form, Done done) = 0;
   virtual void cancel() = 0;
 };
 
@@ -32,7 +33,7 @@ class HttpTokenEndpoint final : public TokenEndpoint {
   HttpTokenEndpoint(CurlLoop& curl, const HttpOptions& upstream)
       : curl_(curl), upstream_(upstream) {}
 
-  void post(const std::string& url, const TokenForm& form, Done done) override;
+  void post(const std::string& url, bool public_only, const TokenForm& form, Done done) override;
   void cancel() override { request_.reset(); }
 
  private:

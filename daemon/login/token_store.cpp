@@ -74,6 +74,7 @@ std::string fault_of_token_store(const std::string& path) {
 }
 
 std::optional<std::vector<StoredLogin>> TokenStore::read() {
+  if (!is_persistent()) return in_memory_;
   const FileIdentity identity = identity_of(path_);
   if (identity.size < 0) {
     seen_ = identity;
@@ -96,14 +97,28 @@ bool TokenStore::has_changed() const {
   return is_persistent() && (!seen_ || !(*seen_ == identity_of(path_)));
 }
 
-std::optional<StoredLogin> TokenStore::find(const std::string& upstream) {
-  if (!is_persistent()) return std::nullopt;
+std::optional<StoredLogin> TokenStore::find(const LoginOwner& owner) {
   const auto logins = read();
   if (!logins) return std::nullopt;
-  const auto found = std::find_if(logins->rbegin(), logins->rend(), [&](const StoredLogin& login) {
-    return login.upstream == upstream;
-  });
+  const auto found = std::find_if(logins->rbegin(), logins->rend(),
+                                  [&](const StoredLogin& one) { return owner.owns(one); });
   return found == logins->rend() ? std::nullopt : std::optional(*found);
+}
+
+bool TokenStore::has_none(const LoginOwner& owner) {
+  const auto logins = read();
+  return logins && std::none_of(logins->begin(), logins->end(),
+                                [&](const StoredLogin& one) { return owner.owns(one); });
+}
+
+std::optional<OAuthClient> TokenStore::registration(const LoginOwner& owner,
+                                                    const std::string& issuer) {
+  const auto logins = read();
+  if (!logins) return std::nullopt;
+  for (auto one = logins->rbegin(); one != logins->rend(); ++one) {
+    if (owner.owns(*one) && one->issuer == issuer && one->client.is_registered) return one->client;
+  }
+  return std::nullopt;
 }
 
 bool TokenStore::open_lock() {
@@ -118,7 +133,10 @@ bool TokenStore::open_lock() {
 
 template <class Change>
 bool TokenStore::change(Change&& change) {
-  if (!is_persistent()) return false;
+  if (!is_persistent()) {
+    change(in_memory_);
+    return false;
+  }
   const bool is_locked = open_lock() && lock_byte(lock_.get(), F_WRLCK, change_byte, 1, true);
   auto logins = read();
   const bool is_written = logins && is_locked && (change(*logins), write(*logins));
@@ -126,16 +144,23 @@ bool TokenStore::change(Change&& change) {
   return is_written;
 }
 
-bool TokenStore::save(const StoredLogin& login) {
-  return change([&login](std::vector<StoredLogin>& logins) {
-    std::erase_if(logins, [&](const StoredLogin& one) { return one.upstream == login.upstream; });
+bool TokenStore::save(const LoginOwner& owner, const StoredLogin& login) {
+  return change([&](std::vector<StoredLogin>& logins) {
+    std::erase_if(logins, [&](const StoredLogin& one) {
+      return one.is_of(login) || (owner.owns(one) && !one.client.is_registered);
+    });
+    for (StoredLogin& one : logins) {
+      if (!owner.owns(one)) continue;
+      one.access_token.clear();
+      one.refresh_token.clear();
+    }
     logins.push_back(login);
   });
 }
 
-bool TokenStore::erase(const std::string& upstream) {
-  return change([&upstream](std::vector<StoredLogin>& logins) {
-    std::erase_if(logins, [&](const StoredLogin& one) { return one.upstream == upstream; });
+bool TokenStore::erase(const LoginOwner& owner) {
+  return change([&](std::vector<StoredLogin>& logins) {
+    std::erase_if(logins, [&](const StoredLogin& one) { return owner.owns(one); });
   });
 }
 

@@ -14,7 +14,7 @@ namespace bridge {
 class Log;
 
 /// The logins of this upstream and of others, in a file that daemons share (BEHAVIOUR, "Login:
-/// store"). Without a path they are nowhere: the caller has its own copy.
+/// store"). Without a path they are in memory.
 ///
 /// The file is 0600 and replaced whole. Two locks of `FILE.lock` (fcntl(2), open file description
 /// locks, which the kernel gives back when a daemon dies): one for a change, held for no longer
@@ -32,13 +32,19 @@ class TokenStore {
   bool is_persistent() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
 
-  /// What the file has of this upstream; the last one stored, if there are several.
-  std::optional<StoredLogin> find(const std::string& upstream);
+  /// The last login that was stored of this owner.
+  std::optional<StoredLogin> find(const LoginOwner& owner);
+  /// It can be read, and there is none.
+  bool has_none(const LoginOwner& owner);
+  /// As whom the bridge is registered there.
+  std::optional<OAuthClient> registration(const LoginOwner& owner, const std::string& issuer);
   /// Whether it may have changed since it was read or written here.
   bool has_changed() const;
-  /// In the place of the one of the same upstream. False: it is not kept.
-  bool save(const StoredLogin& login);
-  bool erase(const std::string& upstream);
+  /// In the place of the one of the same upstream, issuer and client. Of the owner's others only
+  /// the registrations stay. False: it is not kept.
+  bool save(const LoginOwner& owner, const StoredLogin& login);
+  /// All that this owner has.
+  bool erase(const LoginOwner& owner);
 
   /// Of this login, until unlock().
   Lock try_lock(const StoredLogin& login);
@@ -53,6 +59,7 @@ class TokenStore {
 
   std::string path_;
   Log& log_;
+  std::vector<StoredLogin> in_memory_;  ///< without a path
   Descriptor lock_;
   std::optional<FileIdentity> seen_;
   bool holds_login_ = false;

@@ -127,7 +127,7 @@ void add_trust_options(OptionBuilder& build, Options& options) {
              "Keeps logins; else tokens.json in --state-dir, else they are in memory");
   build.duration("--oauth-idle-refresh", auth.oauth.idle_refresh,
                  "How often a login that nobody uses is refreshed; 0: never");
-  build.duration("--login-wait", auth.oauth.login_wait,
+  build.duration("--login-wait", options.session.login_wait,
                  "How long requests wait for a person who has to log in");
   build.text("--ca-file", http.ca_file, "FILE",
              "Trust these certificate authorities (PEM) instead of the system's");

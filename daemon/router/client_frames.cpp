@@ -46,7 +46,7 @@ void ClientFrames::client_left(Client& client) {
   }
   if (shut_down_) return;
   if (notifications_.client_left(client, std::move(notifications)))
-    expiry_.set_at_latest(context_.loop.now() + context_.options.connect_wait);
+    expiry_.set_at_latest(context_.loop.now() + context_.patience());
 }
 
 void ClientFrames::release() {
@@ -63,7 +63,7 @@ void ClientFrames::client_continued(Client& client, std::vector<std::string> wai
     if (auto* frame = std::get_if<Frame>(&parsed)) client.waiting.push(std::move(*frame), now);
   }
   if (!client.waiting.empty() && !context_.session.is_open())
-    expiry_.set_at_latest(now + context_.options.connect_wait);
+    expiry_.set_at_latest(now + context_.patience());
 }
 
 void ClientFrames::choose_served() {
@@ -90,7 +90,7 @@ void ClientFrames::add(Client& client, Frame frame) {
   }
   const SteadyTime now = context_.loop.now();
   client.waiting.push(std::move(frame), now);
-  if (!context_.session.is_open()) expiry_.set_at_latest(now + context_.options.connect_wait);
+  if (!context_.session.is_open()) expiry_.set_at_latest(now + context_.patience());
   start_waiting(client);
 }
 
@@ -171,7 +171,7 @@ bool ClientFrames::start_initialize(Client& client) {
     session.require();
     return false;
   }
-  expiry_.set_at_latest(client.waiting.front().since + context_.options.connect_wait);
+  expiry_.set_at_latest(client.waiting.front().since + context_.patience());
   in_flight_.open_session(client, client.waiting.take_front());
   return true;
 }
@@ -282,7 +282,11 @@ void ClientFrames::session_closed() {
 
 void ClientFrames::session_away() {
   not_open_since_ = context_.loop.now();
-  expiry_.set_at_latest(not_open_since_ + context_.options.connect_wait);
+  expiry_.set_at_latest(not_open_since_ + context_.patience());
+}
+
+void ClientFrames::session_awaits_login() {
+  if (!context_.session.is_open()) expiry_.set_at_latest(context_.loop.now());
 }
 
 void ClientFrames::fail_all(const Failure& failure) {
@@ -323,14 +327,15 @@ std::size_t ClientFrames::waiting() const {
   return count;
 }
 
-/// Answers those who have waited for a session for longer than --connect-wait.
+/// Answers those who have waited for a session for longer than it may take.
 void ClientFrames::expire() {
   if (context_.session.is_open()) return;
-  const auto timeout = context_.options.connect_wait;
+  const auto timeout = context_.patience();
   Failure failure = context_.session.last_failure().value_or(
       failure_of(ErrorKind::timeout, Delivered::no, "the upstream has not opened a session"));
   failure.delivered = Delivered::no;
-  failure.message += fmt::format(" (waited {} ms, --connect-wait)", timeout.count());
+  failure.message += fmt::format(" (waited {} ms, {})", timeout.count(),
+                                 context_.session.login_wait() ? "--login-wait" : "--connect-wait");
 
   const SteadyTime now = context_.loop.now();
   if (const auto next = in_flight_.expire_initialize(failure)) expiry_.set_at_latest(*next);

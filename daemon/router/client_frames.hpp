@@ -60,6 +60,8 @@ class ClientFrames {
   void session_open();
   void session_closed();
   void session_away();
+  /// They wait longer, or not so long, than was thought.
+  void session_awaits_login();
   /// Answers everything that waits.
   void fail_all(const Failure& failure);
   /// The same, and whatever comes from now on.

@@ -22,6 +22,11 @@ struct RouterContext {
   Clients& clients;
   Statistics& statistics;
   RequestLog& request_log;
+
+  /// How long a frame waits for the session, as it stands.
+  std::chrono::milliseconds patience() const {
+    return session.login_wait().value_or(options.connect_wait);
+  }
 };
 
 }  // namespace bridge

@@ -32,6 +32,15 @@ class HeldMessages {
   std::vector<HeldMessage> take_expired(SteadyTime now) {
     return take_if([now](const HeldMessage& held) { return held.deadline <= now; });
   }
+  /// Those that wait for a login may be sent now, and have their whole time for what else comes.
+  void end_waits_for_login(SteadyTime now) {
+    for (HeldMessage& held : held_) {
+      if (!held.message.notes.login_until) continue;
+      held.message.notes.login_until.reset();
+      held.message.notes.hold_until.reset();
+      held.not_before = now;
+    }
+  }
   std::vector<HeldMessage> take_all() { return std::exchange(held_, {}); }
 
   bool remove(UpstreamId id) {

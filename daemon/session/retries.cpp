@@ -26,6 +26,12 @@ void Retries::end_all(const Failure& failure) {
   for (const HeldMessage& held : all) events_.end_message(held.message.id, failure);
 }
 
+void Retries::logged_in() {
+  held_.end_waits_for_login(loop_.now());
+  if (events_.can_send_held()) send_ready();
+  schedule();
+}
+
 void Retries::begin_try() {
   last_try_ = loop_.now();
   clear_try();
@@ -46,6 +52,12 @@ void Retries::try_failed(bool somebody_waits,
 void Retries::try_soon() {
   const SteadyTime soon = std::max({last_try_ + impatient, not_before_, loop_.now()});
   next_try_ = std::min(next_try_.value_or(SteadyTime::max()), soon);
+  schedule();
+}
+
+void Retries::try_now() {
+  not_before_ = SteadyTime{};
+  if (next_try_) next_try_ = loop_.now();
   schedule();
 }
 

@@ -43,6 +43,8 @@ class Retries {
   /// Forgets a message; false if it is not held.
   bool remove(UpstreamId id) { return held_.remove(id); }
   bool holds_messages() const { return !held_.empty(); }
+  /// Somebody has logged in: what waits for that is sent as soon as there is a session.
+  void logged_in();
   /// Sends those whose delay is over.
   void send_ready();
   /// Ends all of them with this failure.
@@ -55,6 +57,8 @@ class Retries {
   void try_failed(bool somebody_waits, std::optional<std::chrono::milliseconds> retry_after = {});
   /// The next one comes as soon as somebody who waits may bring it about.
   void try_soon();
+  /// It comes in this turn, if one was to come at all.
+  void try_now();
   /// None comes.
   void clear_try();
   bool has_next_try() const { return next_try_.has_value(); }

@@ -1,5 +1,6 @@
 #include "session/retry_decision.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace bridge {
@@ -9,6 +10,22 @@ namespace {
 constexpr std::uint8_t max_rejections = 3;
 /// A message that only reads is sent again so often after its connection broke.
 constexpr std::uint8_t max_repeats = 2;
+
+/// A message that waits for a login is sent again after this long, then after as long as it has
+/// waited, up to a minute: the upstream may not want a login any more.
+constexpr std::chrono::seconds first_question{5};
+constexpr std::chrono::seconds longest_pause{60};
+
+void wait_for_login(RetryDecision& decision, const Outgoing& message,
+                    const RetrySituation& situation) {
+  const SteadyTime until = message.notes.login_until.value_or(situation.now + situation.login_wait);
+  if (situation.now >= until) return;
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+      situation.now - (until - situation.login_wait));
+  decision.action = RetryDecision::Action::hold;
+  decision.login_until = until;
+  decision.delay = std::clamp<std::chrono::milliseconds>(waited, first_question, longest_pause);
+}
 
 /// What a message is told that has found no session too often, or for too long.
 Failure sessions_are_lost(Failure failure) {
@@ -29,6 +46,11 @@ bool fits_into_wait(const Outgoing& message, std::chrono::milliseconds delay,
 }
 
 }  // namespace
+
+bool wants_login(const Failure& failure) {
+  return failure.kind == ErrorKind::auth && !failure.login.empty() && failure.status != 403 &&
+         failure.delivered == Delivered::no;
+}
 
 bool is_unreachable(const Failure& failure) {
   return failure.delivered == Delivered::no &&
@@ -69,6 +91,8 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
   } else if (is_unreachable(failure)) {
     decision.news = News::unreachable;
     decision.action = failure.definitive ? Action::give_up : Action::hold;
+  } else if (wants_login(failure)) {
+    if (situation.login_wait.count() > 0) wait_for_login(decision, message, situation);
   } else if (failure.retry_after && failure.delivered == Delivered::no) {
     if (fits_into_wait(message, *failure.retry_after, situation)) {
       decision.action = Action::hold;

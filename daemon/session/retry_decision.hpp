@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "upstream/upstream.hpp"
@@ -14,6 +15,7 @@ struct RetrySituation {
   std::uint32_t session = 1;  ///< the number of the current one
   SteadyTime now{};
   std::chrono::milliseconds connect_wait{10000};
+  std::chrono::milliseconds login_wait{0};
 };
 
 /// What becomes of a message that failed before its answer began (BEHAVIOUR, "Session: sent again
@@ -32,6 +34,8 @@ struct RetryDecision {
   News news = News::none;
   Failure failure{};  ///< when held: what it ends with if its time runs out
   std::chrono::milliseconds delay{0};
+  /// It is held for a login: until then at most.
+  std::optional<SteadyTime> login_until{};
   // The message's notes from now on.
   std::uint8_t rejections = 0;
   std::uint8_t repeats = 0;
@@ -43,6 +47,10 @@ RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation
 /// Whether a message whose connection broke is sent again: it only reads, and has not been sent too
 /// often.
 bool may_repeat_after(const Failure& failure, const Outgoing& message);
+
+/// Whether it failed only because a person has to log in. A scope that is wanted beside those that
+/// were granted (403) is another thing: the login is as good as it was.
+bool wants_login(const Failure& failure);
 
 /// Whether no connection came about, so that nobody can have got anything.
 bool is_unreachable(const Failure& failure);

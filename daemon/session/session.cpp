@@ -336,6 +336,7 @@ void Session::go_on_in(KeptSession kept, const SessionPlace& place, const KeptSt
 
 void Session::reconfigure(const SessionOptions& options) {
   options_.connect_wait = options.connect_wait;
+  options_.login_wait = options.login_wait;
   options_.keepalive = options.keepalive;
   keep_alive_.set_interval(options.keepalive);
   if (is_open() && !is_modern()) keep_alive_.watch();

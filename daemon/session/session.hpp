@@ -85,9 +85,14 @@ class Session final : public UpstreamEvents,
   bool is_coming() const;
   /// Whether a client's `initialize` can be the one that opens it.
   bool wants_initialize() const;
-  /// There is another token than the one with which it was refused: nothing says any more that it
-  /// could not be opened.
-  void another_token();
+  /// Somebody has logged in: nothing says any more that it could not be opened, and what waits for
+  /// that goes on.
+  void logged_in();
+  /// While it waits for a person who logs in: for how long who needs it waits with it.
+  std::optional<std::chrono::milliseconds> login_wait() const {
+    if (!awaits_login()) return std::nullopt;
+    return options_.login_wait;
+  }
   /// A frame waits for the session: opens it, or brings the next try nearer.
   void require();
   /// Opens it with a client's request. REQUIRES: wants_initialize(). The answer comes as a message.
@@ -247,6 +252,8 @@ class Session final : public UpstreamEvents,
   void refuse_client(const Failure& failure);
   void try_failed(Failure failure);
   void refuse(const Failure& failure);
+  bool await_login(const Failure& failure);
+  bool awaits_login() const;
   void initialize_unanswered() override;
   SessionSettings settings_to_restore() const override;
   void opening_done() override;

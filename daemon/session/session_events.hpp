@@ -31,6 +31,8 @@ class SessionEvents {
   virtual void session_away() = 0;
   /// A try to open or to reach it failed: for the status.
   virtual void session_failed(const Failure& failure) = 0;
+  /// Frames wait for a person who logs in from now on: Session::login_wait().
+  virtual void session_awaits_login() {}
   /// The upstream refuses: everything that waits is answered with this.
   virtual void session_refused(const Failure& failure) = 0;
   /// One message that is not the session's own affair. Returns the request that it answers; none:

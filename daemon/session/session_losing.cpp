@@ -10,8 +10,8 @@ namespace bridge {
 
 // A message failed before its answer began.
 void Session::message_failed(Ending ending) {
-  RetryDecision decision =
-      decide_retry(ending, {is_open(), kept_.number, loop_.now(), options_.connect_wait});
+  RetryDecision decision = decide_retry(
+      ending, {is_open(), kept_.number, loop_.now(), options_.connect_wait, options_.login_wait});
   const bool is_lost = decision.news == RetryDecision::News::session_lost;
   const std::string_view why_lost = "a request was refused";
   const Failure why = decision.failure;
@@ -25,6 +25,11 @@ void Session::message_failed(Ending ending) {
     case RetryDecision::Action::send_now: send(std::move(message)); break;
     case RetryDecision::Action::ask: doubt(std::move(ending)); break;
     case RetryDecision::Action::hold:
+      if (decision.login_until) {
+        message.notes.login_until = message.notes.hold_until = decision.login_until;
+        message.notes.authorizations = 0;  // the next token is another one
+        note_turned_away(why);
+      }
       hold(std::move(message), std::move(decision.failure), decision.delay);
       if (is_lost) lose(why_lost);
       break;
@@ -195,7 +200,11 @@ void Session::not_taken_up(const Failure& failure) {
   }
   record_.last_failure = failure;
   events_->session_failed(failure);
-  if (failure.kind == ErrorKind::auth) events_->session_refused(failure);
+  if (awaits_login()) {
+    events_->session_awaits_login();
+  } else if (failure.kind == ErrorKind::auth) {
+    events_->session_refused(failure);
+  }
   retries_.try_failed(somebody_waits());
 }
 

@@ -4,10 +4,17 @@
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
 #include "session/opening_failure.hpp"
+#include "session/retry_decision.hpp"
 #include "session/session.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {
+namespace {
+
+/// Whether the upstream still wants a login.
+constexpr std::chrono::seconds between_questions{5};
+
+}  // namespace
 
 bool Session::is_coming() const {
   const bool is_asked_for = initialize_.clients || options_.client_capabilities;
@@ -32,11 +39,21 @@ void Session::require() {
   start_try();
 }
 
-void Session::another_token() {
+void Session::logged_in() {
+  retries_.logged_in();
   const auto& failure = record_.last_failure;
-  if (phase_ != Phase::refused || !failure || failure->kind != ErrorKind::auth) return;
-  phase_ = Phase::idle;
+  if (!failure || failure->kind != ErrorKind::auth) return;
   record_.last_failure.reset();
+  if (is_open()) return;
+  if (phase_ == Phase::refused) phase_ = Phase::idle;
+  events_->session_away();  // from now on it is a session that is waited for
+  retries_.try_now();
+  if (phase_ == Phase::waiting && retries_.has_next_try()) start_try();
+}
+
+bool Session::awaits_login() const {
+  const auto& failure = record_.last_failure;
+  return options_.login_wait.count() > 0 && failure && wants_login(*failure);
 }
 
 void Session::open_with(UpstreamId id, std::string body, std::string params) {
@@ -165,8 +182,22 @@ void Session::refuse_client(const Failure& failure) {
   log_.peer(LogLevel::warning, "initialize refused", "the upstream refused a client's initialize");
 }
 
+/// Everybody who waits goes on waiting, for as long as --login-wait says, each from when it came;
+/// and the upstream is asked again and again whether it still wants a login. False: nobody waits
+/// for one.
+bool Session::await_login(const Failure& failure) {
+  if (options_.login_wait.count() == 0 || !wants_login(failure)) return false;
+  Failure passing = failure;
+  passing.retry_after = between_questions;
+  try_failed(std::move(passing));
+  if (record_.last_failure) record_.last_failure->retry_after.reset();
+  events_->session_awaits_login();
+  return true;
+}
+
 // Everything is settled before anybody is told: who is told may ask for a session at once.
 void Session::refuse(const Failure& refusal) {
+  if (await_login(refusal)) return;
   Failure failure = failure_of_opening(refusal);
   ++record_.counts.failed_tries;
   stop_try();

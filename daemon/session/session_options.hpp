@@ -22,6 +22,7 @@ struct SessionOptions {
   std::optional<std::string> client_capabilities;  ///< given: the bridge opens the session itself
   std::vector<EventOption> events;
   std::chrono::milliseconds connect_wait{10000};
+  std::chrono::milliseconds login_wait{0};     ///< how long a message waits for a person's login
   std::chrono::milliseconds keepalive{60000};  ///< 0: off
 };
 

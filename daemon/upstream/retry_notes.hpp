@@ -18,7 +18,8 @@ struct RetryNotes {
   std::uint32_t session = 0;    ///< the number of the session it was sent in
   std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
-  std::optional<SteadyTime> hold_until{};  ///< since it was held first: no longer than until then
+  std::optional<SteadyTime> hold_until{};   ///< since it was held first: no longer than until then
+  std::optional<SteadyTime> login_until{};  ///< the same for a person's login
 };
 
 }  // namespace bridge

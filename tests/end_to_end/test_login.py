@@ -1,16 +1,19 @@
 """A person logs in for the daemon, in a browser (BEHAVIOUR, "Login")."""
 
 import http.client
+import os
 import re
 import signal
 import socket
 import subprocess
 import time
+import unittest
 import urllib.parse
 
 from authorization import LoginCase, get, signed_in
 from harness import eventually, main
 from harness.binaries import binary
+from harness.other_user import NOBODY, acting_as, is_root
 from harness.terminal import Terminal
 
 
@@ -520,6 +523,18 @@ class AtATerminal(LoginCase):
 
 
 class WhoMay(LoginCase):
+    @unittest.skipUnless(is_root(), "another user is needed")
+    def test_no_other_user_of_the_socket(self):
+        os.chmod(self.folder, 0o755)
+        self.serve("--socket-mode", "0666")
+        for method in ("bridge/login", "bridge/logout"):
+            with acting_as(NOBODY):
+                client = self.client()
+            answer = client.request(method, {}, id=1)
+            self.assertIn("only the daemon's user and root", answer["error"]["message"])
+        self.assertEqual(self.server.registrations, [])
+        self.assertEqual(self.login()["state"], "none")
+
     def test_never_over_the_http_face(self):
         self.serve("--http", "127.0.0.1:0")
         found = eventually(lambda: [line for line in self.default_daemon.stderr().splitlines() if "HTTP face on" in line],
@@ -609,12 +624,21 @@ class Refresh(LoginCase):
         self.server.revoke_all()
         self.refused("invalid_grant", "mcp-nc login")
         self.assertEqual(self.login()["state"], "needed")
+        self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
         for _ in range(3):
             self.refused("mcp-nc login")
         self.assertEqual(len(self.server.refreshes), 1)
         self.server.refresh_status = None
         self.log_in()
         self.echoed()
+
+    def test_a_refresh_that_is_refused_ahead_of_expiry_is_known_at_once(self):
+        self.logged_in("--oauth-idle-refresh", "300ms", expires_in=3600)
+        self.echoed()
+        self.server.refresh_status = 400
+        self.state_when("needed")
+        self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
+        self.refused("invalid_grant")
 
     def test_without_a_refresh_token_an_expired_login_is_needed_again(self):
         self.server.refreshable = False
@@ -640,18 +664,92 @@ class Refresh(LoginCase):
 
 
 class Waiting(LoginCase):
+    def ask_for(self, text, client=None):
+        client = client or self.client()
+        client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                     "params": {"name": "echo", "arguments": {"message": text}}})
+        return client
+
+    def answered(self, client, text):
+        answer = client.answer(1)
+        self.assertIn("result", answer, answer)
+        self.assertEqual(answer["result"]["content"][0]["text"], text)
+
     def test_requests_wait_for_the_login(self):
         self.serve("--login-wait", "60s")
-        client = self.client()
-        client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                     "params": {"name": "echo", "arguments": {"message": "later"}}})
+        client = self.ask_for("later")
         self.state_when("needed")
         self.log_in()
-        self.assertEqual(client.answer(1)["result"]["content"][0]["text"], "later")
+        self.answered(client, "later")
+
+    def test_for_longer_than_they_would_wait_for_a_session(self):
+        self.start_daemon(self.server.offer(), "--connect-wait", "500ms", "--login-wait", "60s")
+        plain, initializing = self.ask_for("later"), self.client()
+        initializing.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}})
+        time.sleep(1.5)
+        self.assertEqual(self.login()["state"], "needed")
+        self.log_in()
+        self.answered(plain, "later")
+        self.assertEqual(initializing.answer(1)["result"]["serverInfo"]["name"], "protected")
+
+    def test_in_an_open_session_too(self):
+        self.serve("--login-wait", "60s")
+        self.log_in()
+        self.echoed()
+        self.server.refresh_status = 400
+        self.server.revoke_all()
+        client = self.ask_for("later")
+        self.state_when("needed")
+        self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
+        self.server.refresh_status = None
+        self.log_in()
+        self.answered(client, "later")
 
     def test_and_end_with_their_time(self):
         self.serve("--login-wait", "200ms")
-        self.refused("mcp-nc login")
+        self.assertEqual(self.refused("--login-wait")["login"], "mcp-nc login")
+
+    def test_each_with_its_own(self):
+        self.serve("--login-wait", "3s")
+        begin = time.monotonic()
+        first = self.ask_for("first")
+        time.sleep(2)
+        second = self.ask_for("second")
+        self.assertEqual(first.answer(1)["error"]["data"]["login"], "mcp-nc login")
+        self.assertGreaterEqual(time.monotonic() - begin, 2.9)
+        self.assertEqual(second.answer(1)["error"]["data"]["login"], "mcp-nc login")
+        self.assertGreaterEqual(time.monotonic() - begin, 4.9)
+
+
+class WhatIsKnownBefore(LoginCase):
+    """The first thing that somebody does is to log in."""
+
+    def test_the_scope_of_the_challenge_is_known_without_a_call(self):
+        self.server.challenge += ', scope="a b"'
+        self.serve()
+        self.log_in()
+        self.assertEqual(set(self.server.authorizations[0]["scope"].split()), {"a", "b"})
+
+    def test_so_is_a_place_of_the_metadata_that_is_not_well_known(self):
+        self.server.offer()
+        well_known = "/.well-known/oauth-protected-resource/mcp"
+        self.server.documents["/somewhere/else"] = self.server.documents.pop(well_known)
+        self.server.challenge = f'Bearer resource_metadata="{self.server.origin}/somewhere/else"'
+        self.serve()
+        self.log_in()
+        self.echoed()
+
+    def test_where_the_operator_wants_a_login_it_is_needed_from_the_start(self):
+        self.serve("--oauth-grant", "authorization_code", "--http", "127.0.0.1:0")
+        self.assertEqual(self.login()["state"], "needed")
+        self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
+        self.assertEqual(self.default_daemon.metrics().sum("mcp_bridge_login_state", state="needed"), 1)
+        data = self.refused("a person has to log in")
+        self.assertNotIn("status", data)  # the server was not asked
+        self.log_in()
+        self.assertTrue(self.default_daemon.status()["upstream"]["ready"])
+        self.echoed()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import stat
+import urllib.parse
 
 from authorization import LoginCase, get, signed_in
 from harness import eventually, main
@@ -32,6 +33,37 @@ class TheStore(LoginCase):
         self.echoed()
         self.assertEqual(self.login()["state"], "ok")
         self.assertEqual((len(self.server.authorizations), self.server.refreshes), (1, []))
+
+    def test_the_state_is_known_before_anybody_asks(self):
+        daemon = self.with_store()
+        self.log_in()
+        daemon.stop()
+        daemon = self.with_store(socket="s2")
+        self.assertEqual(self.login()["state"], "ok")
+        self.server.refresh_status = 400
+        self.server.revoke_all()
+        self.refused("invalid_grant")
+        daemon.stop()
+        self.with_store(socket="s3")
+        self.assertEqual(self.login()["state"], "needed")
+        self.assertFalse(self.default_daemon.status()["upstream"]["ready"])
+
+    def test_each_named_client_has_a_login_of_its_own(self):
+        for name in ("one", "two"):
+            self.server.clients[name] = {"redirect_uris": []}
+        daemons = {name: self.with_store("--oauth-client-id", name, socket=name) for name in ("one", "two")}
+        for name, daemon in daemons.items():
+            self.default_daemon = daemon
+            url = self.begin()["url"]
+            self.server.clients[name]["redirect_uris"] = [
+                dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))["redirect_uri"]]
+            get(signed_in(url))
+            self.state_when("ok")
+        self.assertEqual({login["client_id"] for login in self.stored()}, {"one", "two"})
+        self.run_nc("logout")
+        self.assertEqual([login["client_id"] for login in self.stored()], ["one"])
+        self.default_daemon = daemons["one"]
+        self.echoed()
 
     def test_an_expired_token_is_refreshed_after_the_restart(self):
         daemon = self.with_store()

@@ -43,15 +43,8 @@ struct CurlLoop::Callbacks {
   }
 
   static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address) {
-    const int descriptor =
-        ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (descriptor < 0) return CURL_SOCKET_BAD;
-    Socket& known = static_cast<CurlLoop*>(self)->sockets_[descriptor];
-    if (known.watch) known.watch->release();
-    known = Socket{};
-    known.ours = true;
-    known.inode = inode_of(descriptor);
-    return descriptor;
+    return static_cast<CurlLoop*>(self)->open_socket(address->family, address->socktype,
+                                                     address->protocol);
   }
 
   static int close_socket(void* self, curl_socket_t descriptor) {
@@ -65,6 +58,17 @@ struct CurlLoop::Callbacks {
     return close(descriptor);
   }
 };
+
+int CurlLoop::open_socket(int family, int type, int protocol) {
+  const int descriptor = ::socket(family, type | SOCK_CLOEXEC, protocol);
+  if (descriptor < 0) return CURL_SOCKET_BAD;
+  Socket& known = sockets_[descriptor];
+  if (known.watch) known.watch->release();
+  known = Socket{};
+  known.ours = true;
+  known.inode = inode_of(descriptor);
+  return descriptor;
+}
 
 CurlLoop::CurlLoop(EventLoop& loop)
     : loop_(loop),

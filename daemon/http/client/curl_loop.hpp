@@ -56,6 +56,10 @@ class CurlLoop {
   /// Sets on a new handle what every transfer here needs.
   void prepare(CURL* handle);
 
+  /// A socket for a connection of a handle that was prepared; -1: there is none. For callbacks that
+  /// look at the address first.
+  int open_socket(int family, int type, int protocol);
+
   /// Starts the transfer. Both must live until remove(), or until it was reported as done.
   void add(CURL* handle, CurlTransfer& transfer);
   /// Ends the transfer; its connection is closed unless the answer was complete.

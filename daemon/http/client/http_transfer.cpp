@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "http/client/public_address.hpp"
+
 namespace bridge {
 
 struct HttpTransfer::Callbacks {
@@ -52,6 +54,13 @@ CurlHandle HttpTransfer::close() {
 
 void HttpTransfer::pause(bool paused) {
   if (is_running()) curl_.pause(handle_.get(), paused);
+}
+
+bool HttpTransfer::is_peer_public() const {
+  const char* address = nullptr;
+  if (!handle_) return false;
+  curl_easy_getinfo(handle_.get(), CURLINFO_PRIMARY_IP, &address);
+  return address != nullptr && is_public_address(address);
 }
 
 bool HttpTransfer::keep_body(std::string_view bytes, std::size_t limit) {

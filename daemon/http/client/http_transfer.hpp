@@ -52,6 +52,9 @@ class HttpTransfer final : private CurlTransfer {
   bool is_running() const { return state_ != State::idle; }
   CURL* handle() const { return handle_.get(); }
   bool was_connected() const { return CurlTransfer::was_connected(); }
+  /// Whether who was connected to has an address that the whole internet can reach; of the last
+  /// request. It may be a proxy.
+  bool is_peer_public() const;
   const ResponseHead& head() const { return head_; }
   Redirection& redirection() { return redirection_; }
   const Redirection& redirection() const { return redirection_; }

@@ -1,10 +1,12 @@
 #include "http/client/public_address.hpp"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace bridge {
 namespace {
@@ -51,6 +53,10 @@ bool is_public(const in6_addr& address) {
     return is_public(last_32_bits(address, 12));  // an IPv4 address (RFC 4291, section 2.5.5.2)
   if (bytes[0] == 0x00 && bytes[1] == 0x64 && bytes[2] == 0xFF && bytes[3] == 0x9B)
     return is_public(last_32_bits(address, 12));  // one behind NAT64 (RFC 6052)
+  if (bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] < 0x02)
+    return false;  // 2001::/23: IETF protocol assignments, Teredo among them (RFC 2928, RFC 4380)
+  if (bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] == 0x0D && bytes[3] == 0xB8)
+    return false;  // for documents (RFC 3849)
   if (bytes[0] == 0x20 && bytes[1] == 0x02)
     return is_public(last_32_bits(address, 2));  // 6to4 (RFC 3056)
   return (bytes[0] & 0xE0) == 0x20;  // 2000::/3: all that is given out (RFC 4291, section 2.4)
@@ -64,6 +70,18 @@ bool is_public_address(const std::string& address) {
   in6_addr v6{};
   const std::string without_zone = address.substr(0, address.find('%'));
   return inet_pton(AF_INET6, without_zone.c_str(), &v6) == 1 && is_public(v6);
+}
+
+bool is_public_address(const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &address, sizeof v4);
+    return is_public(ntohl(v4.sin_addr.s_addr));
+  }
+  if (address.sa_family != AF_INET6) return false;
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, &address, sizeof v6);
+  return is_public(v6.sin6_addr);
 }
 
 }  // namespace bridge

@@ -28,18 +28,24 @@ HttpOptions options_for(const HttpOptions& upstream, const std::string& url) {
   return options;
 }
 
-/// From curl, when there is a connection and nothing was sent yet.
-int refuse_private_address(void*, char* address, char*, int, int) {
-  return is_public_address(address != nullptr ? address : "") ? CURL_PREREQFUNC_OK
-                                                              : CURL_PREREQFUNC_ABORT;
-}
-
 }  // namespace
+
+struct SmallRequest::Callbacks {
+  /// From curl, before it connects, for each address that the name has. Another address of it may
+  /// do.
+  static curl_socket_t open_public_socket(void* self, curlsocktype, curl_sockaddr* address) {
+    auto& request = *static_cast<SmallRequest*>(self);
+    if (is_public_address(address->addr))
+      return request.curl_.open_socket(address->family, address->socktype, address->protocol);
+    request.was_private_ = true;
+    return CURL_SOCKET_BAD;
+  }
+};
 
 SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const std::string& url,
                            const std::string* form, const std::string& authorization, Done done,
                            const char* form_type)
-    : done_(std::move(done)), transfer_(curl, *this) {
+    : curl_(curl), done_(std::move(done)), transfer_(curl, *this) {
   HeaderList headers;
   append_header(headers, "Accept: application/json");
   append_header(headers, "User-Agent: mcp-session-bridge/" MCP_BRIDGE_VERSION);
@@ -53,8 +59,10 @@ SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const st
   apply_transport_options(h, options);
   // A proxy resolves names itself, and has rules of its own.
   is_direct_ = options.proxy.empty() && options.unix_socket.empty();
-  if (upstream.public_only && is_direct_)
-    curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, refuse_private_address);
+  if (upstream.public_only && is_direct_) {
+    curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, &Callbacks::open_public_socket);
+    curl_easy_setopt(h, CURLOPT_OPENSOCKETDATA, this);
+  }
   curl_easy_setopt(h, CURLOPT_URL, url.c_str());
   curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
@@ -85,16 +93,14 @@ void SmallRequest::transfer_progressed(bool done, int result) {
   SmallAnswer answer;
   answer.status = transfer_.head().status;
   answer.body = transfer_.body();
+  answer.www_authenticate = transfer_.head().www_authenticate;
   curl_off_t sent_at = 0;
   curl_easy_getinfo(transfer_.handle(), CURLINFO_PRETRANSFER_TIME_T, &sent_at);
-  const char* address = nullptr;
-  curl_easy_getinfo(transfer_.handle(), CURLINFO_PRIMARY_IP, &address);
-  answer.is_public = is_direct_ && address != nullptr && is_public_address(address);
+  answer.is_public = is_direct_ && transfer_.is_peer_public();
   answer.was_sent = result == CURLE_OK || sent_at > 0;
   if (too_large_) {
     answer.fault = fmt::format("the answer is over {} KiB", small_answer_size >> 10);
-  } else if (result == CURLE_ABORTED_BY_CALLBACK) {
-    answer.was_sent = false;
+  } else if (result == CURLE_COULDNT_CONNECT && was_private_) {
     answer.fault =
         "it has a private address, which a public server may not name (--oauth-allow-private)";
   } else if (result != CURLE_OK) {

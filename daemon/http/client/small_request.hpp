@@ -12,9 +12,10 @@ struct HttpOptions;
 struct SmallAnswer {
   int status = 0;
   std::string body;
-  std::string fault;       ///< why there is none; nothing secret in it
-  bool was_sent = true;    ///< the peer may have got the request
-  bool is_public = false;  ///< it came from a public address, and not through a proxy
+  std::string fault;               ///< why there is none; nothing secret in it
+  bool was_sent = true;            ///< the peer may have got the request
+  bool is_public = false;          ///< it came from a public address, and not through a proxy
+  std::string www_authenticate{};  ///< of a 401
 };
 
 /// One HTTP request for a small JSON document: at most 256 KiB and 10 s, no redirects, on a
@@ -35,10 +36,14 @@ class SmallRequest final : private TransferReceiver {
   SmallRequest& operator=(const SmallRequest&) = delete;
 
  private:
+  struct Callbacks;
+
   bool body_received(std::string_view bytes) override;
   void transfer_progressed(bool done, int result) override;
 
+  CurlLoop& curl_;
   Done done_;
+  bool was_private_ = false;  ///< an address that may not be connected to
   bool too_large_ = false;
   bool is_direct_ = false;  ///< no proxy
   HttpTransfer transfer_;

@@ -148,7 +148,9 @@ Failure SseStream::failure_of_end(int result) const {
 }
 
 void SseStream::end(Failure failure) {
-  const std::string challenge = transfer_.head().www_authenticate;
+  const ResponseHead& head = transfer_.head();
+  const TokenChallenge challenge{head.status, head.www_authenticate,
+                                 context_.options().proxy.empty() && transfer_.is_peer_public()};
   close();
   owner_.sse_stream_ended(std::move(failure), challenge);
 }

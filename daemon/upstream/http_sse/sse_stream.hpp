@@ -25,7 +25,7 @@ class SseStreamOwner {
   virtual void sse_stream_oversized_answer(UpstreamId id) = 0;
   /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or
   /// 403.
-  virtual void sse_stream_ended(Failure failure, const std::string& challenge) = 0;
+  virtual void sse_stream_ended(Failure failure, const TokenChallenge& challenge) = 0;
 
  protected:
   ~SseStreamOwner() = default;

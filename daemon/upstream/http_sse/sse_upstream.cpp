@@ -197,11 +197,11 @@ void SseUpstream::sse_stream_message(std::string message) {
   http_.settle(events_->upstream_message(std::nullopt, std::move(message)));
 }
 
-void SseUpstream::sse_stream_ended(Failure failure, const std::string& challenge) {
+void SseUpstream::sse_stream_ended(Failure failure, const TokenChallenge& challenge) {
   if (initialize_) {
     const bool unauthorized = failure.status == 401 || failure.status == 403;
     if (unauthorized && !token_renewed_ &&
-        http_.context().token().refused(stream_->token_generation(), {failure.status, challenge})) {
+        http_.context().token().refused(stream_->token_generation(), challenge)) {
       Outgoing initialize = *std::exchange(initialize_, std::nullopt);
       open_stream(std::move(initialize));
       token_renewed_ = true;

@@ -81,7 +81,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void sse_stream_open(const std::string& endpoint) override;
   void sse_stream_message(std::string message) override;
   void sse_stream_oversized_answer(UpstreamId id) override { http_.end_oversized(id); }
-  void sse_stream_ended(Failure failure, const std::string& challenge) override;
+  void sse_stream_ended(Failure failure, const TokenChallenge& challenge) override;
 
   bool speaks_sse() const { return mode_ == Mode::sse || mode_ == Mode::trying; }
   bool asks_for_fallback(const Ending& ending) const;

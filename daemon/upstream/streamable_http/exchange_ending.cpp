@@ -60,9 +60,9 @@ void Exchange::refused() {
   const int status = head().status;
   const bool is_continuation = phase_ == Phase::continuing;
   if (is_continuation) {
-    const bool renews =
-        (status == 401 || status == 403) && continuation_.may_renew_token() &&
-        context_.token().refused(token_generation_, {status, head().www_authenticate});
+    const bool renews = (status == 401 || status == 403) && continuation_.may_renew_token() &&
+                        context_.token().refused(
+                            token_generation_, {status, head().www_authenticate, is_peer_public()});
     const bool is_passing = status >= 500 || status == 429 || status == 409;
     if ((renews || is_passing) && try_to_continue()) return;
   }
@@ -276,10 +276,7 @@ void Exchange::time_out(SteadyTime now) {
 }
 
 bool Exchange::is_peer_public() const {
-  const char* address = nullptr;
-  if (!context_.options().proxy.empty() || transfer_.handle() == nullptr) return false;
-  curl_easy_getinfo(transfer_.handle(), CURLINFO_PRIMARY_IP, &address);
-  return address != nullptr && is_public_address(address);
+  return context_.options().proxy.empty() && transfer_.is_peer_public();
 }
 
 }  // namespace bridge

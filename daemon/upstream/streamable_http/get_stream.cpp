@@ -180,7 +180,8 @@ void UpstreamGetStream::refused() {
     return;
   }
   if (head.status == 401 || head.status == 403) {  // the next try has the token that is had by then
-    context_.token().refused(token_generation_, {head.status, head.www_authenticate});
+    const bool is_public = context_.options().proxy.empty() && transfer_.is_peer_public();
+    context_.token().refused(token_generation_, {head.status, head.www_authenticate, is_public});
   }
   // 401, 403, 409, 429 and what is odd: another time.
   if (head.retry_after) pace_.wait_once(*head.retry_after);

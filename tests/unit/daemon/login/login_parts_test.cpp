@@ -172,7 +172,9 @@ TEST_SUITE("login parts") {
     login.refresh_token = "rt";
     login.expires = WallTime(std::chrono::seconds(1'800'000'000));
     login.redemptions = 1;
-    const auto read = read_logins(logins_text({login, StoredLogin()}));
+    StoredLogin least;
+    least.token_endpoint = "https://as.example/token";
+    const auto read = read_logins(logins_text({login, least}));
     REQUIRE(read);
     REQUIRE(read->size() == 2);
     const StoredLogin& first = read->front();

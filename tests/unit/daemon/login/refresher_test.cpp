@@ -20,7 +20,7 @@ class FlappingServer final : public TokenEndpoint {
  public:
   enum class Mood { well, unreachable, failing, losing };
 
-  void post(const std::string&, const TokenForm& form, Done done) override {
+  void post(const std::string&, bool, const TokenForm& form, Done done) override {
     form_ = form.body;
     done_ = std::move(done);
   }
@@ -84,8 +84,7 @@ class FlappingServer final : public TokenEndpoint {
 struct RefresherFixture {
   explicit RefresherFixture(std::chrono::milliseconds idle = std::chrono::milliseconds(0),
                             std::string path = {})
-      : store(std::move(path), log),
-        refresher({loop, server, store, log, "https://r.example/mcp", idle}) {}
+      : store(std::move(path), log), refresher({loop, server, store, log, owner, idle}) {}
 
   StoredLogin login() const {
     StoredLogin login;
@@ -127,6 +126,7 @@ struct RefresherFixture {
     return answer->failure;
   }
 
+  LoginOwner owner{"https://r.example/mcp", "me", {}};
   SimulatedClock clock;
   EventLoop loop{clock};
   Log log{LogLevel::off};
@@ -193,7 +193,7 @@ TEST_SUITE("refresher") {
     CHECK(f.server.most_for_one == 1);
   }
 
-  TEST_CASE("a refused refresh is not tried again, and what there is serves while it lasts") {
+  TEST_CASE("a refused refresh is not tried again, and a person is needed at once") {
     RefresherFixture f;
     f.refresher.take(f.login());
     f.server.redeemed[0] = 1;
@@ -201,14 +201,31 @@ TEST_SUITE("refresher") {
     CHECK(f.is_served());
     f.answer_all();
     CHECK(!f.refresher.can_refresh());
-    CHECK(f.is_served());
-    f.advance(std::chrono::minutes(1));
     CHECK(!f.is_served());
     const auto failure = f.fetched();
     REQUIRE(failure);
     CHECK(failure->kind == ErrorKind::auth);
     CHECK(failure->login == "mcp-nc login");
     CHECK(f.server.redeemed[0] == 2);
+  }
+
+  TEST_CASE("after two lost answers the token serves while it lasts") {
+    RefresherFixture f;
+    f.refresher.take(f.login());
+    f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
+    CHECK(f.is_served());
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE(f.server.is_asked());
+      f.server.mood = FlappingServer::Mood::losing;
+      const EventLoop::Turn turn(f.loop);
+      f.server.answer();
+    }
+    CHECK(!f.server.is_asked());
+    CHECK(!f.refresher.can_refresh());
+    CHECK(f.server.most_for_one == 2);
+    CHECK(f.is_served());
+    f.advance(std::chrono::minutes(1));
+    CHECK(!f.is_served());
   }
 
   TEST_CASE("while nobody uses it it is refreshed once in the time that was said") {
@@ -283,16 +300,29 @@ TEST_SUITE("refresher with a store") {
 
   TEST_CASE_FIXTURE(LoopFixture, "the store is for its owner only, and others' entries stay") {
     RefresherFixture f(std::chrono::milliseconds(0), path("tokens.json"));
-    StoredLogin other;
-    other.upstream = "https://other.example/mcp";
+    const LoginOwner others{"https://other.example/mcp", "them", {}};
+    StoredLogin other = f.login();
+    other.upstream = others.upstream;
+    other.client.id = "them";
     other.access_token = "theirs";
-    CHECK(f.store.save(other));
+    CHECK(f.store.save(others, other));
     f.refresher.take(f.login());
     const auto mode = std::filesystem::status(path("tokens.json")).permissions();
     CHECK(mode == std::filesystem::perms(0600));
-    CHECK(f.store.find("https://other.example/mcp")->access_token == "theirs");
+    CHECK(f.store.find(others)->access_token == "theirs");
     CHECK(f.refresher.forget().has_value());
-    CHECK(!f.store.find("https://r.example/mcp"));
-    CHECK(f.store.find("https://other.example/mcp"));
+    CHECK(!f.store.find(f.owner));
+    CHECK(f.store.find(others));
+  }
+
+  TEST_CASE_FIXTURE(LoopFixture, "a logout is one of all daemons that share the store") {
+    RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
+    RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
+    one.refresher.take(one.login());
+    two.refresher.look_into_store();
+    REQUIRE(two.refresher.has_good_token());
+    one.refresher.forget();
+    two.refresher.look_into_store();
+    CHECK(two.refresher.login() == nullptr);
   }
 }

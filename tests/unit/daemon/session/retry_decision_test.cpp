@@ -148,3 +148,28 @@ TEST_CASE("what finds no session is told so in the end, and nothing of the upstr
   CHECK(told.summary == "the upstream keeps losing the session: short");
   CHECK(told.error_object.empty());
 }
+
+TEST_CASE("with --login-wait a message waits for a login until its own time is over") {
+  Ending ending;
+  ending.failure = failure(ErrorKind::auth, Delivered::no);
+  ending.failure->status = 401;
+  ending.failure->login = "mcp-nc login";
+  ending.unanswered.emplace();
+  const auto at = [&ending](SteadyTime time, std::chrono::milliseconds login_wait) {
+    return decide_retry(ending, {true, 1, time, 10s, login_wait});
+  };
+  CHECK(at(now, 0ms).action == Action::give_up);
+  const RetryDecision first = at(now, 10min);
+  CHECK(first.action == Action::hold);
+  CHECK(first.login_until == now + 10min);
+  CHECK(first.delay == 5s);
+  ending.unanswered->notes.login_until = first.login_until;
+  CHECK(at(now + 20s, 10min).delay == 20s);
+  CHECK(at(now + 5min, 10min).delay == 60s);
+  CHECK(at(now + 5min, 10min).login_until == now + 10min);
+  CHECK(at(now + 10min, 10min).action == Action::give_up);
+  // A scope that is wanted as well is no such thing.
+  ending.failure->status = 403;
+  ending.unanswered->notes.login_until.reset();
+  CHECK(at(now, 10min).action == Action::give_up);
+}
