@@ -119,6 +119,7 @@ void Daemon::hold() {
 bool Daemon::is_quiet() const { return router_.is_quiet() && upstream_->is_quiet(); }
 
 void Daemon::end_unfinished() {
+  if (Login* const login = upstream_->login()) login->give_up_pending_login();
   router_.end_unfinished();
   jobs_.settle();
   jobs_.end_unfinished();

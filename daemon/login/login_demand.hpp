@@ -6,6 +6,7 @@
 #include "auth/scope.hpp"
 #include "auth/token_source.hpp"
 #include "auth/wanted_scope.hpp"
+#include "text/header_text.hpp"
 
 namespace bridge {
 
@@ -28,7 +29,8 @@ class LoginDemand {
       if (!scope.empty()) scope_.challenge(scope);
     } else if (bearer_parameter(challenges, "error") == "insufficient_scope" && !scope.empty()) {
       // Only a person can grant more (RFC 6749, section 6: a refresh gives no more than there was).
-      step_up_ = joined_scopes(step_up_, scope);
+      const std::string all = joined_scopes(step_up_, scope);
+      step_up_ = all.size() <= header_limit::scope ? all : scope;
     }
   }
   /// There is a login, or is to be none: the next one asks for no more than usual.
@@ -37,7 +39,7 @@ class LoginDemand {
   /// There is something to go by.
   bool was_refused() const { return was_refused_; }
   const WantedScope& scope() const { return scope_; }
-  /// By the last 403s; empty: nothing.
+  /// By the last 403s, of which the last one counts where all are too much; empty: nothing.
   const std::string& step_up() const { return step_up_; }
   /// Where the last challenge says that the resource's metadata are; may be empty.
   const std::string& announced() const { return announced_; }

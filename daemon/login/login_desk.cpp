@@ -126,7 +126,7 @@ void LoginDesk::cancel_login(Login::Done done) {
     return;
   }
   waiters_.add(LoginWaiters::For::end, LoginFlow::longest, std::move(done));
-  flow_->cancel();
+  flow_->cancel("the login was cancelled");
 }
 
 void LoginDesk::flow_ended(const LoginFlow::End& end) {
@@ -156,7 +156,7 @@ void LoginDesk::take(const StoredLogin& login) {
 }
 
 void LoginDesk::log_out(LogoutDone done) {
-  if (flow_) flow_->cancel();
+  if (flow_) flow_->cancel("somebody has logged out");
   is_needed_ = false;
   parts_.demand.forget_step_up();
   parts_.refresher.look_into_store();
@@ -166,6 +166,10 @@ void LoginDesk::log_out(LogoutDone done) {
   } else {
     revocation_.revoke(*login, std::move(done));
   }
+}
+
+void LoginDesk::give_up_pending_login() {
+  if (flow_) flow_->cancel("the daemon was upgraded meanwhile: log in again");
 }
 
 std::string LoginDesk::login_to_keep() const {

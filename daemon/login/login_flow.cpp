@@ -138,8 +138,6 @@ void LoginFlow::method_granted(const TokenGrant& grant) {
   end(login);
 }
 
-void LoginFlow::cancel() { fail(ErrorKind::auth, "the login was cancelled"); }
-
 void LoginFlow::fail(ErrorKind kind, const std::string& message) {
   if (end_) return;
   method_->show_end(false);

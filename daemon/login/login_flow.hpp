@@ -53,7 +53,8 @@ class LoginFlow final : private LoginMethod::Owner {
   std::optional<LoginOffer> offer() const;
   /// The query of a redirect, wherever it was brought. False: none to this login; it goes on.
   bool take(const std::string& query);
-  void cancel();
+  /// It comes to nothing, because of this.
+  void cancel(const std::string& why) { fail(ErrorKind::auth, why); }
   std::vector<std::string> secrets() const;
 
  private:

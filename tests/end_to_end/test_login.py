@@ -501,6 +501,19 @@ class TheVerb(LoginCase):
         self.assertIn("nobody", err)
 
 
+class AtAnUpgrade(LoginCase):
+    def test_who_waits_for_a_login_is_told_that_it_is_over(self):
+        daemon = self.serve()
+        verb = self.nc("login")
+        eventually(lambda: b"\n" in verb.stdout(), "the address is shown")
+        daemon.signal(signal.SIGUSR2)
+        daemon.logged("goes on serving", 1)
+        self.assertEqual(verb.wait(), 1)
+        self.assertIn("log in again", verb.stderr())
+        self.log_in()
+        self.echoed()
+
+
 class AtATerminal(LoginCase):
     def call(self):
         terminal = Terminal([binary("MCP_NC"), "-s", self.default_daemon.socket_path, "call", "echo", "message=hello-there"],
