@@ -110,7 +110,28 @@ class Walk {
     if (!scanner_.value(value)) return false;
     if (key == "progressToken") meet(params_progress_token_, value, progress_token_twice_);
     if (key == "requestId") meet(frame_.request_id, value, request_id_twice_);
+    note_bound(key);
     return true;
+  }
+
+  /// A bit for each member of the params that says what a request is about; 0: it is none.
+  static unsigned bound_member(std::string_view key) {
+    switch (key.size()) {
+      case 3: return key == "uri" ? 1 : 0;
+      case 4: return key == "name" ? 2 : 0;
+      case 6: return key == "taskId" ? 4 : 0;
+      case 9: return key == "arguments" ? 8 : 0;
+      case 12: return key == "requestState" ? 16 : 0;
+      case 14: return key == "inputResponses" ? 32 : 0;
+      default: return 0;
+    }
+  }
+
+  void note_bound(std::string_view key) {
+    const unsigned member = bound_member(key);
+    frame_.has_ambiguous_params = frame_.has_ambiguous_params || (bound_ & member) != 0;
+    bound_ |= member;
+    frame_.has_input_answers = bound_ >= 16;
   }
 
   bool meta_member(std::string_view raw_key) {
@@ -155,6 +176,7 @@ class Walk {
   bool progress_token_twice_ = false;
   bool request_id_twice_ = false;
   bool result_type_twice_ = false;
+  unsigned bound_ = 0;    ///< of bound_member(), those that were met
   std::string spelling_;  ///< of a key that has escapes
 };
 

@@ -59,6 +59,13 @@ struct Frame {
   /// errs.
   Slice result_type;
 
+  /// Whether the params have `inputResponses` or `requestState` (MCP 2026-07-28, "Multi Round-Trip
+  /// Requests").
+  bool has_input_answers = false;
+  /// Whether a member of the params stands twice that says what a request is about, in headers that
+  /// mirror it or where it is bound to a `requestState`: name, uri, taskId, arguments, or one of
+  /// those two. To be refused where it is mirrored or bound; nobody else has to mind.
+  bool has_ambiguous_params = false;
   /// A response whose `id` is null: only an upstream may send one, with an error.
   bool id_is_null = false;
 

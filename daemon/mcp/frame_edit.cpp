@@ -14,7 +14,7 @@ Frame edited(Frame frame, const Edits& edits) {
         &reserved.log_level}) {
     if (slice->present()) *slice = edits.moved(*slice);
   }
-  frame.bytes = edits.made_in(frame.bytes);
+  edits.make_in(frame.bytes);
   return frame;
 }
 

@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::string_view white_space = " \t\r\n";
 
+/// An id and a token of another length still fit, so that the text is not copied for them.
+constexpr std::size_t spare = 64;
+
 }  // namespace
 
 void Edits::replace(Slice at, std::string with) { edits_.push_back({at, std::move(with)}); }
@@ -25,21 +28,37 @@ Slice Edits::moved(Slice value) const {
   return moved;
 }
 
-std::string Edits::made_in(std::string_view text) const {
-  std::vector<const Edit*> in_order;
-  in_order.reserve(edits_.size());
-  std::size_t size = text.size();
-  for (const Edit& edit : edits_) {
-    in_order.push_back(&edit);
-    size += edit.with.size();
-  }
-  std::stable_sort(in_order.begin(), in_order.end(), [](const Edit* left, const Edit* right) {
+std::vector<const Edits::Edit*> Edits::in_order() const {
+  std::vector<const Edit*> edits;
+  edits.reserve(edits_.size());
+  for (const Edit& edit : edits_) edits.push_back(&edit);
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit* left, const Edit* right) {
     return left->at.begin < right->at.begin;
   });
+  return edits;
+}
+
+std::size_t Edits::size_in(std::string_view text) const {
+  std::size_t size = text.size();
+  for (const Edit& edit : edits_) size += edit.with.size() - edit.at.size();  // modulo
+  return size;
+}
+
+void Edits::make_in(std::string& text) const {
+  if (edits_.size() > most_in_place || size_in(text) > text.capacity()) {
+    text = made_in(text);
+    return;
+  }
+  const std::vector<const Edit*> edits = in_order();
+  for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit)
+    text.replace((*edit)->at.begin, (*edit)->at.size(), (*edit)->with);
+}
+
+std::string Edits::made_in(std::string_view text) const {
   std::string made;
-  made.reserve(size);
+  made.reserve(size_in(text) + spare);
   std::size_t at = 0;
-  for (const Edit* edit : in_order) {
+  for (const Edit* edit : in_order()) {
     made += text.substr(at, edit->at.begin - at);
     made += edit->with;
     at = edit->at.end;

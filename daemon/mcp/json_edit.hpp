@@ -26,6 +26,9 @@ class Edits {
 
   /// `text` with all of them made: one pass.
   std::string made_in(std::string_view text) const;
+  /// The same, in place where there is room and only a few are to be made: what stands before the
+  /// first of them is not touched then, however large it is.
+  void make_in(std::string& text) const;
   /// Where this value stands in the text that was made; nowhere if it was erased. REQUIRES: no edit
   /// takes a part of it only.
   Slice moved(Slice value) const;
@@ -35,6 +38,12 @@ class Edits {
     Slice at;
     std::string with;
   };
+  /// Each moves what stands behind it.
+  static constexpr std::size_t most_in_place = 4;
+
+  std::vector<const Edit*> in_order() const;
+  std::size_t size_in(std::string_view text) const;
+
   std::vector<Edit> edits_;
 };
 

@@ -237,6 +237,10 @@ MirroredHeaders mirrored_headers(const Frame& request, const HeadersOfTools& kno
     headers.unsendable = "Mcp-Method";
     return headers;
   }
+  if (request.has_ambiguous_params && !name_member(request.method).empty()) {
+    headers.unsendable = "Mcp-Name";
+    return headers;
+  }
   add("Mcp-Method", request.method);
   BodyWalk body(request, known);
   body.read(false);

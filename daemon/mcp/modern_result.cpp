@@ -130,11 +130,18 @@ bool has_failed(const Frame& response) {
          find_member(response.text(response.result), "isError") == "true";
 }
 
-Frame missing_capability(const Frame& response, std::string_view capabilities) {
-  auto parsed = parse_frame(fmt::format(
-      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for something that this request's clientCapabilities do not declare","data":{{"requiredCapabilities":{}}}}}}})",
-      response.text(response.id), mcp_error::missing_client_capability, capabilities));
-  return std::get<Frame>(std::move(parsed));
+Frame missing_capability(const Frame& response, std::string_view capabilities, bool keeps_answer) {
+  std::string answer;
+  if (keeps_answer) {
+    answer = response.error.present()
+                 ? fmt::format(R"(,"error":{})", response.text(response.error))
+                 : fmt::format(R"(,"result":{})", response.text(response.result));
+  }
+  return read_anew(
+      fmt::format(
+          R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for something that this request's clientCapabilities do not declare","data":{{"requiredCapabilities":{}{}}}}}}})",
+          response.text(response.id), mcp_error::missing_client_capability, capabilities, answer),
+      response);
 }
 
 Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls) {

@@ -39,6 +39,7 @@ bool has_failed(const Frame& response);
 
 /// -32021 in place of this response, since the server had to ask what the request did not declare
 /// (MCP 2026-07-28, basic, "Error Codes"). `capabilities`: as JSON, those that it lacks.
-Frame missing_capability(const Frame& response, std::string_view capabilities);
+/// `keeps_answer`: the error or result is in its data, since it may have another cause.
+Frame missing_capability(const Frame& response, std::string_view capabilities, bool keeps_answer);
 
 }  // namespace bridge

@@ -29,6 +29,8 @@ class DeclaredAnswers {
   bool name_methods(std::string_view params);
 
   bool covers(std::string_view method, AskedFor asked) const;
+  /// Whether it declares capabilities to answer questions by.
+  bool has_capabilities() const { return capabilities_ != AskedFor::anything; }
 
   template <class Fields>
   void each_field(Fields&& fields) {

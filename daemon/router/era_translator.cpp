@@ -63,10 +63,14 @@ std::string EraTranslator::refusal_of(const Frame& request) {
 
 std::optional<EraTranslator::OwnAnswer> EraTranslator::own_answer(const Frame& request) const {
   const Session& session = context_.session;
-  if (session.is_modern() == request.is_modern()) return std::nullopt;
   const auto refused = [](int code, std::string_view why) {
     return OwnAnswer{{}, error_object(code, why)};
   };
+  if (request.has_ambiguous_params && (request.is_modern() || session.mirrors_headers())) {
+    return refused(json_rpc::invalid_request,
+                   "Invalid Request: a member of params that says what is asked stands twice");
+  }
+  if (session.is_modern() == request.is_modern()) return std::nullopt;
   if (request.method.starts_with("tasks/")) {
     return refused(json_rpc::method_not_found,
                    "Method not found: the server speaks another revision of MCP, and tasks are not "
@@ -102,7 +106,8 @@ void EraTranslator::note(const Frame& request, PendingRequest& pending) const {
     pending.modern->declared.initialized();
     if (const std::string_view level = request.text(request.reserved.log_level); is_string(level))
       pending.modern->log_level = unescape(level.substr(1, level.size() - 2));
-    if (!context_.session.is_modern() && may_require_input(request.method))
+    if (!context_.session.is_modern() && may_require_input(request.method) &&
+        pending.modern->declared.has_capabilities())
       pending.modern->digest = request_digest(request);
   } else if (context_.session.is_modern() && may_require_input(request.method)) {
     pending.rounds = std::make_unique<InputRound>();
@@ -184,7 +189,8 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
     tools_.keep(pending.subject, response);
   if (!modern_upstream && pending.era == Era::modern) {
     if (!pending.modern->undeclared.empty() && has_failed(response))
-      return missing_capability(response, pending.modern->undeclared);
+      return missing_capability(response, pending.modern->undeclared,
+                                pending.modern->undeclared_by_one_of_several);
     const bool answers_urls =
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
     return for_modern_client(std::move(response), pending.method, answers_urls);

@@ -11,10 +11,12 @@ namespace bridge {
 struct ModernRequest {
   DeclaredAnswers declared;  ///< which questions its client answers
   std::string log_level;     ///< empty: no log messages
-  std::uint64_t digest = 0;  ///< request_digest(), of one that may be asked something
+  std::uint64_t digest = 0;  ///< request_digest(), of one that can be asked something
   /// The capabilities, as JSON, for want of which the upstream was refused what it asked about it;
   /// empty: it was not.
   std::string undeclared;
+  /// It did not say about which of those in flight.
+  bool undeclared_by_one_of_several = false;
 };
 
 /// What is kept of a legacy client's request at a modern upstream that may ask something in its

@@ -237,6 +237,7 @@ bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
   const Frame& frame = request.frame;
   if (!frame.is_modern() || context_.session.is_modern() || !may_require_input(frame.method))
     return false;
+  if (!frame.has_input_answers) return false;
   auto read = read_input_answers(frame);
   if (const auto* reason = std::get_if<std::string_view>(&read)) {
     refuse(client, frame, *reason);
@@ -244,8 +245,7 @@ bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
   }
   const InputAnswers& answers = std::get<InputAnswers>(read);
   if (!answers.has_state) {
-    if (find_member(frame.text(frame.params), "inputResponses"))
-      request.frame = std::get<Frame>(parse_frame(without_input_answers(frame)));
+    request.frame = std::get<Frame>(parse_frame(without_input_answers(frame)));
     return false;
   }
   const auto found = states_.find(answers.request_state);

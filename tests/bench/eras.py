@@ -18,7 +18,9 @@ import instructions
 LIMITS = {"modern to modern": 1.1, "legacy to modern": 1.3, "modern to legacy": 1.3}
 SIZES = {"": (24, 300, 1300), " of 64 KiB": (64 << 10, 30, 130), " of 1 MiB": (1 << 20, 3, 13)}  # text, few, many
 FUNCTIONS_SHOWN = 15
-META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        # Who can be asked something costs more.
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "sampling": {}, "roots": {}},
         "io.modelcontextprotocol/clientInfo": {"name": "instructions", "version": "1"}}
 
 

@@ -33,6 +33,27 @@ TEST_CASE("a member that the bridge acts on must not stand twice, plain or escap
   }
 }
 
+TEST_CASE("a member that says what is asked, and stands twice, is noted") {
+  const auto is_ambiguous = [](std::string_view params) {
+    return frame_of(R"({"id":1,"method":"a","params":)" + std::string(params) + "}")
+        .has_ambiguous_params;
+  };
+  for (const char* params : {R"({"name":1,"name":1})", R"({"uri":"a","x":2,"ur\u0069":"b"})",
+                             R"({"taskId":"a","taskId":"b"})", R"({"arguments":{},"arguments":{}})",
+                             R"({"requestState":"a","requestState":"a"})",
+                             R"({"inputResponses":{},"input\u0052esponses":{}})"}) {
+    CAPTURE(params);
+    CHECK(is_ambiguous(params));
+  }
+  for (const char* params :
+       {R"({"name":1,"uri":1,"taskId":1,"arguments":1,"requestState":1,"inputResponses":1})",
+        R"({"x":1,"x":1,"url":1,"uri":2,"arguments":{"name":1,"uri":1},"name":1})",
+        R"([{"name":1,"name":1}])"}) {
+    CAPTURE(params);
+    CHECK_FALSE(is_ambiguous(params));
+  }
+}
+
 TEST_CASE("_meta and the tokens must not stand twice where the bridge reads them") {
   for (
       const char* text : {

@@ -53,6 +53,17 @@ TEST_CASE("the revision is found only where it belongs, and only as a string") {
   CHECK_FALSE(notification.is_modern());
 }
 
+TEST_CASE("whether a request brings answers is seen from its params alone") {
+  const auto brings_answers = [](std::string_view params) {
+    return frame_of(R"({"id":1,"method":"a","params":)" + std::string(params) + "}")
+        .has_input_answers;
+  };
+  CHECK(brings_answers(R"({"name":"x","requestState":"s"})"));
+  CHECK(brings_answers(R"({"input\u0052esponses":{}})"));
+  CHECK_FALSE(brings_answers(R"({"name":"x","uri":"u","taskId":"t","arguments":{}})"));
+  CHECK_FALSE(brings_answers(R"({"arguments":{"requestState":"s","inputResponses":{}}})"));
+}
+
 TEST_CASE("the names of the revision and of the result's type may be escaped") {
   const Frame request = frame_of(
       R"({"id":1,"method":"a","params":{"\u005fmeta":{"io.modelcontextprotocol\/protocol\u0056ersion":"v"}}})");

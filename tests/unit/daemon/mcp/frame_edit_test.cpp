@@ -73,3 +73,27 @@ TEST_CASE("a value that is replaced is where the new one stands") {
   CHECK(made.text(made.id) == "\"one\"");
   CHECK(made.bytes == R"({"id":"one","result":{"longer":[1,2,3]},"x":2})");
 }
+
+TEST_CASE("edits are the same made in place and made anew") {
+  const std::string text = R"({"a":1,"b":[2],"c":"three"})";
+  for (int count = 0; count <= 6; ++count) {
+    CAPTURE(count);
+    Edits edits;
+    if (count > 0) edits.insert(text.size() - 1, R"(,"d":4)");
+    if (count > 1) edits.erase({1, 7});
+    if (count > 2) edits.replace({11, 14}, "[]");
+    if (count > 3) edits.insert(7, R"("z":0,)");
+    if (count > 4) edits.replace({19, 26}, "3");
+    if (count > 5) edits.insert(7, " ");
+    std::string tight = text;
+    tight.shrink_to_fit();
+    std::string roomy = text;
+    roomy.reserve(4 * text.size());
+    const char* const bytes = roomy.data();
+    edits.make_in(tight);
+    edits.make_in(roomy);
+    CHECK(tight == edits.made_in(text));
+    CHECK(roomy == edits.made_in(text));
+    if (count <= 4) CHECK(roomy.data() == bytes);
+  }
+}

@@ -190,3 +190,13 @@ TEST_CASE("headers that say something else than the body are refused") {
   CHECK_FALSE(refusal({version, {"Mcp-Method", "tasks/get"}, name}, "tasks/get", R"("taskId":"t")")
                   .empty());
 }
+
+TEST_CASE("what is named twice cannot be mirrored") {
+  for (const char* params : {R"({"name":"a","name":"b"})", R"({"name":"a","n\u0061me":"a"})",
+                             R"({"name":"sql","arguments":{},"arguments":{"region":"x"}})"}) {
+    CAPTURE(params);
+    CHECK_FALSE(mirrored("tools/call", params).unsendable.empty());
+  }
+  CHECK_FALSE(mirrored("resources/read", R"({"uri":"a","uri":"b"})").unsendable.empty());
+  CHECK(mirrored("completion/complete", R"({"name":"a","name":"b"})").unsendable.empty());
+}
