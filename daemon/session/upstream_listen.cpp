@@ -13,8 +13,6 @@ namespace {
 /// For how long a stream that was replaced is still read: what the server sent on it alone is here
 /// by then.
 constexpr std::chrono::milliseconds overlap_time{250};
-/// Of the notifications that come while two streams are open.
-constexpr std::size_t max_seen = 1000;
 
 }  // namespace
 
@@ -28,7 +26,7 @@ UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream&
       retry_(loop, [this] { start(); }),
       overlap_(loop, [this] {
         give_up(old_);
-        seen_.clear();
+        told_.keep_only({now_, next_});
       }) {}
 
 void UpstreamListen::open() {
@@ -42,7 +40,7 @@ void UpstreamListen::close() {
   had_stream_ = false;
   retry_.clear();
   overlap_.clear();
-  seen_.clear();
+  told_.keep_only({});
   for (UpstreamId* const stream : {&old_, &now_, &next_}) give_up(*stream);
   state_ = ServerStream::off;
 }
@@ -73,6 +71,7 @@ void UpstreamListen::start() {
   started_before_ = std::exchange(started_, loop_.now());
   next_ = sender_.stream("subscriptions/listen",
                          fmt::format(R"({{"notifications":{}}})", asked_.json()), capabilities_);
+  told_.begin(next_);
   if (now_ == UpstreamId{}) set_state(ServerStream::waiting);
 }
 
@@ -103,12 +102,7 @@ std::optional<std::string> UpstreamListen::take(UpstreamId stream, const Frame& 
     return std::nullopt;
   }
   std::string line = without_subscription_id(notification);
-  if (old_ == UpstreamId{}) return line;
-  // Both streams are open: it is news on the one on which it has come more often.
-  if (seen_.size() >= max_seen) seen_.clear();
-  auto& [on_old, on_new] = seen_[line];
-  const bool is_news = stream == old_ ? ++on_old > on_new : ++on_new > on_old;
-  return is_news ? std::optional(std::move(line)) : std::nullopt;
+  return told_.is_news(stream, line) ? std::optional(std::move(line)) : std::nullopt;
 }
 
 void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgement) {
@@ -117,10 +111,12 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   had_stream_ = true;
   backoff_.reset();
   give_up(old_);
-  if (now_ != UpstreamId{} && upstream_.has_answer_streams()) {
+  if (upstream_.has_answer_streams()) {
+    // What a stream before has told may come on this one still, though that one be gone.
+    if (told_.has_several()) overlap_.set_after(overlap_time);
     old_ = now_;
-    overlap_.set_after(overlap_time);
   } else {
+    told_.keep_only({next_});  // its messages come in their order
     give_up(now_);
   }
   now_ = std::exchange(next_, UpstreamId{});
@@ -160,6 +156,7 @@ void UpstreamListen::over(UpstreamId stream, bool refused) {
     if (*one == stream) *one = UpstreamId{};
   }
   if (now_ != UpstreamId{} || next_ != UpstreamId{}) return;
+  told_.keep_only({old_});
   if (refused) {
     set_state(ServerStream::none);
     return;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -11,6 +10,7 @@
 #include "jsonrpc/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "session/session_sender.hpp"
+#include "session/stream_overlap.hpp"
 
 namespace bridge {
 
@@ -51,6 +51,7 @@ class UpstreamListen {
   /// open() follows.
   void go_on_after(UpstreamId still_open) {
     old_ = still_open;
+    if (old_ != UpstreamId{}) told_.begin(old_);
     had_stream_ = still_open == UpstreamId{};  // else nothing is missed
   }
   /// The newest one that the server has acknowledged.
@@ -113,8 +114,7 @@ class UpstreamListen {
   UpstreamId now_{};         ///< acknowledged
   UpstreamId next_{};        ///< not yet
   UpstreamId old_{};         ///< replaced, and still open for a moment
-  /// How often each notification came on the old and on the new stream, while both are open.
-  std::map<std::string, std::pair<int, int>> seen_;
+  StreamOverlap told_;
   ServerStream state_ = ServerStream::off;
   SteadyTime started_{};
   SteadyTime started_before_{};  ///< the one before

@@ -87,11 +87,42 @@ TEST_CASE(
   t.changed(old);
   t.changed(next);
   CHECK(t.events.messages.size() == 2);
-  t.changed(next);
+  t.changed(next);  // the one before the acknowledgement, or another: then it comes on both
+  t.changed(old);
   CHECK(t.events.messages.size() == 3);
   t.advance(250ms);
   CHECK_FALSE(t.upstream.is_under_way(old));
   CHECK(t.upstream.is_under_way(next));
+}
+
+TEST_CASE("what came before the new stream was acknowledged does not come again on it") {
+  Listening t;
+  const UpstreamId old = t.stream();
+  t.acknowledge(old);
+  t.advance(1s);
+  t.changed(old);  // before the new one was asked for: not on it
+  t.want({"a"});
+  t.advance(1ms);
+  const UpstreamId next = t.stream();
+  REQUIRE(next != old);
+  t.changed(old);
+  t.acknowledge(next);
+  CHECK(t.events.messages.size() == 2);
+  SUBCASE("nor after the old one has ended") { t.upstream.finish(old); }
+  SUBCASE("nor while a third one is asked for") {
+    t.advance(100ms);
+    t.want({"a", "b"});
+    t.advance(1s);
+    t.changed(next);  // not told yet on the third
+    t.acknowledge(t.stream());
+    t.changed(t.stream());
+    CHECK(t.events.messages.size() == 3);
+    return;
+  }
+  t.changed(next);
+  CHECK(t.events.messages.size() == 2);
+  t.changed(next);
+  CHECK(t.events.messages.size() == 3);
 }
 
 TEST_CASE("the same filter opens nothing") {
