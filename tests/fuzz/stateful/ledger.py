@@ -8,6 +8,7 @@ class Call:
         self.client, self.raw_id, self.method, self.key, self.plan = client, raw_id, method, key, plan or {}
         self.token = None      # its progress token as it stands on the wire
         self.wants_progress = True  # where its answer goes, its progress goes too
+        self.partial = False   # some of its progress came before it
         self.progress = []     # what came for it
         self.answers = []      # ("result" | "upstream" | "bridge" | "status", details)
         self.cancelled = False

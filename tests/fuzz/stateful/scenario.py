@@ -6,6 +6,7 @@ from clients.collector import collect
 from clients.http_session import HttpSession
 from clients.lone_post import LonePosts
 from clients.modern_client import ModernClient
+from clients.modern_posts import ModernPosts
 from clients.old_sse_client import OldSseClient
 from clients.unix_client import UnixClient
 from clients.watcher import Watcher
@@ -37,7 +38,8 @@ async def run(world, number, choices):
 
 
 def _client(world, name, choices):
-    return choices.choices([UnixClient, ModernClient, HttpSession, LonePosts, OldSseClient, Watcher], [9, 5, 6, 3, 1, 1])[0](
+    return choices.choices([UnixClient, ModernClient, HttpSession, LonePosts, OldSseClient, Watcher, ModernPosts],
+                           [9, 5, 6, 3, 1, 1, 3])[0](
         name, world, choices)
 
 

@@ -13,6 +13,7 @@ from harness.daemon import Daemon  # noqa: E402
 
 import daemon_options
 from upstream.http_upstream import HttpUpstream
+from upstream.modern_stdio_upstream import ModernStdioUpstream
 from upstream.modern_upstream import ModernUpstream
 from upstream.sse_upstream import SseUpstream
 from upstream.stdio_upstream import StdioUpstream
@@ -22,7 +23,8 @@ class World:
     """One daemon and its upstream. `patience`: seconds for what has to come; long, since only a violation waits so long."""
 
     def __init__(self, kind, ledger, choices, folder, marker, program, patience):
-        self.kind = "http" if kind == "modern" else kind  # as the plans of calls know it
+        # As the plans of calls know it.
+        self.kind = choices.of("carrier").pick({"http": 2, "stdio": 1}) if kind == "modern" else kind
         self.is_modern, self.ledger, self.choices = kind == "modern", ledger, choices
         self.folder, self.marker, self.program = folder, marker, program
         self.options = daemon_options.draw(choices.of("options"))
@@ -36,7 +38,7 @@ class World:
     async def start(self):
         options, choices = list(self.options), self.choices.of("upstream")
         if self.kind == "stdio":
-            self.upstream = StdioUpstream(self.ledger, choices)
+            self.upstream = (ModernStdioUpstream if self.is_modern else StdioUpstream)(self.ledger, choices)
             options += ["--", *await self.upstream.listen(os.path.join(self.folder, "upstream"))]
         elif self.kind == "sse":
             self.upstream = SseUpstream(self.ledger, choices)

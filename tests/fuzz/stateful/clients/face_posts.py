@@ -29,6 +29,10 @@ class FacePosts(Answering):
     def headers(self, extra=None):
         return {**({"Mcp-Session-Id": self.session} if self.session else {}), **(extra or {})}
 
+    def headers_of(self, made):
+        """Those that say what these are."""
+        return {}
+
     def request(self, method, path, headers=None, body=None):
         buffer = 4096 if self.choices.chance(0.1) else None
         return FaceRequest(self.world.face_port, method, path, self.headers(headers), body, buffer)
@@ -58,12 +62,12 @@ class FacePosts(Answering):
         """Sends `made`, (call, frame) pairs; reads what comes. `breaks`: seconds after which it is broken off."""
         calls = [call for call, _ in made]
         for call in calls:
-            call.wants_progress = accept == "stream" and breaks is None and not put_off
+            call.wants_progress = accept == "stream" and breaks is None and not put_off and not call.partial
             self.reader.sent(call)
         body = made[0][1] if len(made) == 1 else b"[" + b",".join(frame for _, frame in made) + b"]"
         self.note(f"POST ({accept}{', put off' if put_off else ''}{', breaks' if breaks is not None else ''}) "
                   f"{body[:300].decode()}")
-        request = self.request("POST", self.path, {"Accept": ACCEPT[accept],
+        request = self.request("POST", self.path, {"Accept": ACCEPT[accept], **self.headers_of(made),
                                                    **({"Prefer": "respond-async"} if put_off else {})}, body)
         try:
             if breaks is None:

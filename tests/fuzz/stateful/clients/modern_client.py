@@ -15,8 +15,8 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 class ModernReader(Reader):
     """It is told of the session by its listen, of which it has one at most."""
 
-    def __init__(self, who, ledger):
-        super().__init__(who, ledger)
+    def __init__(self, who, ledger, one_stream=True):
+        super().__init__(who, ledger, one_stream)
         self.listens = None     # the call
         self.acknowledged = False
         self.questions = []     # (call, result) of those that were answered with questions

@@ -163,15 +163,15 @@ class HttpUpstream(Server):
             self.ledger.act(key)
         return await reply(writer, 202)
 
-    async def _reading(self, message, writer):
+    async def _reading(self, message, writer, may_close=True):
         fault = "" if self.quiet else self.choices.pick({"": 30, "close": 1, "503": 0.5, "503r": 1, "sse": 4})
         self.note(f"{message['method']} id {message['id']} {fault}")
-        if fault == "close":
+        if fault == "close" and may_close:
             return False
         answer = dumps({"jsonrpc": "2.0", "id": message["id"], "result": self.plain_result(message)})
         if fault == "sse":
             return await reply(writer, 200, wire.event(answer), (STREAM,))
-        if fault:
+        if fault and fault != "close":
             return await reply(writer, *refusal_of(fault))
         return await reply(writer, 200, answer)
 

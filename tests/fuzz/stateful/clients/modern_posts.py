@@ -1,0 +1,132 @@
+"""A client of MCP 2026-07-28 on the HTTP face: each POST stands for itself, and has headers that say what it is."""
+
+import asyncio
+
+from plan import make_plan
+
+from . import frames
+from .face_posts import FacePosts
+from .modern_client import META, ModernReader
+
+
+class ModernPosts(FacePosts):
+    def __init__(self, name, world, choices):
+        super().__init__(name, world, choices)
+        self.reader = ModernReader(name, self.ledger, one_stream=False)
+        self.listening = None
+
+    async def live(self):
+        await asyncio.sleep(self.choices.pause(0.3))
+        try:
+            for _ in range(self.choices.pick({2: 3, 6: 3, 15: 1})):
+                action = self.choices.pick({"call": 8, "broken": 2, "plain": 2, "wait": 2, "sleep": 3, "listen": 0.3})
+                await getattr(self, "_" + action)()
+            await self._wait()
+        finally:
+            self.is_over()
+            if self.listening:
+                self.listening.cancel()
+                await asyncio.gather(self.listening, return_exceptions=True)
+
+    # What it sends.
+
+    def headers_of(self, made):
+        call, _ = made[0]
+        named = {"tools/call": "act", "resources/read": "fuzz://x"}.get(call.method)
+        return {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": call.method, **({"Mcp-Name": named} if named else {})}
+
+    def _framed(self, call, params, capable=False):
+        call.capable = capable
+        meta = {**META, "io.modelcontextprotocol/clientCapabilities": frames.CAPABILITIES if capable else {}}
+        text = frames.dumps(meta)
+        if call.token is not None:
+            text = text[:-1] + f',"progressToken":{call.token}}}'
+        params = frames.dumps(params)
+        return call, frames.request(call.raw_id, call.method, params[:-1] + (',' if params != "{}" else '') + f'"_meta":{text}}}')
+
+    def _new(self, method, key=None, plan=None):
+        self.calls += 1
+        return self.ledger.call(self.name, frames.raw_id(self.choices, self.calls), method, key, plan)
+
+    @staticmethod
+    def _arguments(call):
+        return {"name": "act", "arguments": {"key": call.key, "plan": call.plan}}
+
+    def new_call(self):
+        call = self._new("tools/call", f"{self.name}-{self.calls + 1}", make_plan(self.choices, self.world.kind))
+        if self.choices.chance(0.5):
+            call.token = self.choices.pick({str(self.calls): 1, f'"{self.name}-{self.calls}"': 1})
+        return self._framed(call, self._arguments(call), self.choices.chance(0.6))
+
+    # What it does.
+
+    async def _call(self):
+        self.post_in_background([self.new_call()], self.choices.choice(["json", "stream", "both"]))
+
+    async def _broken(self):
+        self.post_in_background([self.new_call()], self.choices.choice(["json", "stream"]), breaks=self.choices.random() * 0.1)
+
+    async def _plain(self):
+        method = self.choices.choice(["server/discover", "resources/read", "tools/list"])
+        key = f"{self.name}-{self.calls + 1}" if method == "resources/read" else None
+        params = {"uri": "fuzz://x", "echo": key} if key else {}
+        self.post_in_background([self._framed(self._new(method, key), params)], "both")
+
+    async def _sleep(self):
+        await asyncio.sleep(self.choices.random() * 0.1)
+
+    async def _wait(self):
+        await self.posts_done()
+        while self.reader.questions:
+            self._answer_results()
+            await self.posts_done()
+
+    def _answer_results(self):
+        """Goes on with what it was asked: with all answers, with none, or not at all."""
+        while self.reader.questions:
+            asked, result = self.reader.questions.pop()
+            how = self.choices.pick({"answer": 8, "nothing": 1, "ignore": 1})
+            if how == "ignore":
+                continue
+            answers = {}
+            for key, question in result["inputRequests"].items():
+                known = self.ledger.questions[question["params"]["question"]]
+                marker = f"{self.name}/{known.number}/0"
+                known.given[marker] = self.name
+                if how == "answer":
+                    answers[key] = {"marker": marker}
+            call = self._new("tools/call")
+            call.key, call.plan = asked.key, asked.plan
+            made = self._framed(call, {**self._arguments(asked), "inputResponses": answers,
+                                       "requestState": result["requestState"]}, True)
+            call.partial = True  # some of its progress came before
+            self.post_in_background([made], "stream")
+
+    async def _listen(self):
+        """Closing its stream is all that ends it; what was not read by then is lost."""
+        if self.listening is None:
+            self.ledger.unread_streams.append(self.name)
+            self.listening = asyncio.ensure_future(self._listens())
+
+    async def _listens(self):
+        reader = ModernReader(f"{self.name}l", self.ledger)
+        call = self._new("subscriptions/listen")
+        call.cancelled = True
+        wanted = {"toolsListChanged": True, "resourceSubscriptions": [f"fuzz://{self.choices.randrange(60)}" for _ in range(9)]}
+        made = self._framed(call, {"notifications": wanted})
+        reader.listens = call
+        reader.sent(call)
+        request = self.request("POST", self.path, {"Accept": "application/json, text/event-stream", **self.headers_of([made])},
+                               made[1])
+        try:
+            await request.send()
+            status = await request.status()
+            if status != 200 or not request.is_stream():
+                self.note(f"listens in vain: {status}")
+                return
+            async for _, data in request.messages():
+                reader.message(data)
+        except (ConnectionError, OSError):
+            pass
+        finally:
+            request.close(politely=self.choices.chance(0.5))
