@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/meta_keys.hpp"
 #include "jsonrpc/reply.hpp"
 #include "mcp/handshake.hpp"
@@ -144,6 +145,14 @@ bool ClientFrames::start_front(Client& client) {
       notifications_.start(client, std::move(notification.bytes));
     return true;
   }
+  if (takes_id_of_listen(client, frame)) {
+    const Frame refused = client.waiting.take_front().frame;
+    answer_with_error(
+        client, refused, json_rpc::invalid_request,
+        "Invalid Request: the id is that of a request that is open; the notifications "
+        "of a subscriptions/listen name it");
+    return true;
+  }
   if (frame.method == "server/discover"sv) {
     const Frame asked = client.waiting.take_front().frame;
     answer_here(client, asked, MethodClass::session,
@@ -157,6 +166,13 @@ bool ClientFrames::start_front(Client& client) {
     return false;
   start_request(client);
   return true;
+}
+
+/// By its id a client knows what it is told on a listen, until that ends.
+bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
+  const std::string_view id = request.text(request.id);
+  if (listens_.has(client, id)) return true;
+  return request.method == "subscriptions/listen"sv && in_flight_.has(client, id);
 }
 
 bool ClientFrames::start_initialize(Client& client) {
@@ -251,6 +267,13 @@ void ClientFrames::answer_here(Client& client, const Frame& request, MethodClass
   context_.statistics.end(of, Outcome::ok);
   const std::string_view id = request.text(request.id);
   client.channel.answer(id, result_reply(id, result), AnswerOrder::in_order);
+}
+
+void ClientFrames::answer_with_error(Client& client, const Frame& request, int code,
+                                     std::string_view message) {
+  context_.statistics.end(class_of(request.method), Outcome::error);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, error_reply(id, code, message), AnswerOrder::in_order);
 }
 
 /// Gives free places to the clients that wait for one, in turn, one request each.

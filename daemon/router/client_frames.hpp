@@ -79,6 +79,8 @@ class ClientFrames {
   bool start_listen(Client& client);
   void start_request(Client& client);
   bool answer_for_upstream(Client& client);
+  bool takes_id_of_listen(const Client& client, const Frame& request) const;
+  void answer_with_error(Client& client, const Frame& request, int code, std::string_view message);
   void answer_here(Client& client, const Frame& request, MethodClass of, std::string_view result);
   void pass_slots_on();
   void refuse(Client& client, const Frame& refused, const Failure& failure);

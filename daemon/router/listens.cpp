@@ -135,13 +135,16 @@ bool Listens::has_room_for(const SubscriptionFilter& filter) const {
 
 /// Whether a change of these would be told, or nothing more can be done for that.
 bool Listens::is_told_of(const SubscriptionFilter& filter) const {
-  const SubscriptionFilter::Texts& uris = filter.resources;
+  using Texts = SubscriptionFilter::Texts;
   const Session& session = context_.session;
   if (!session.is_modern() || session.record().server_stream == ServerStream::none) return true;
+  if (filter.empty()) return true;
   const SubscriptionFilter* const told = session.listened_to();
-  if (uris.empty() && filter.extensions.empty()) return true;
-  return told != nullptr &&
-         std::includes(told->resources.begin(), told->resources.end(), uris.begin(), uris.end()) &&
+  const auto includes = [](const Texts& all, const Texts& some) {
+    return std::includes(all.begin(), all.end(), some.begin(), some.end());
+  };
+  return told != nullptr && includes(told->resources, filter.resources) &&
+         includes(told->task_ids, filter.task_ids) &&
          std::all_of(
              filter.extensions.begin(), filter.extensions.end(),
              [told](const auto& extension) { return told->extensions.contains(extension.first); });
@@ -165,7 +168,8 @@ void Listens::answer_waiting(bool all) {
     if (client == nullptr) continue;
     SubscriptionFilter wanted;
     wanted.resources = {one.uri};
-    if (!all && !is_told_of(wanted)) {
+    const bool is_wanted = restorable_.subscriptions().contains(one.uri);  // and not left since
+    if (!all && is_wanted && !is_told_of(wanted)) {
       still_waiting.push_back(std::move(one));
       continue;
     }
@@ -212,11 +216,20 @@ void Listens::go_on(Client& client) {
   }
 }
 
-bool Listens::cancel(Client& client, std::string_view raw_id) {
-  const auto found = std::find_if(listens_.begin(), listens_.end(), [&](const auto& listen) {
+Listens::All::const_iterator Listens::find(const Client& client, std::string_view raw_id) const {
+  return std::find_if(listens_.begin(), listens_.end(), [&](const auto& listen) {
     return listen->client == client.id() && same_id(listen->raw_id, raw_id);
   });
-  if (found == listens_.end()) return false;
+}
+
+bool Listens::has(const Client& client, std::string_view raw_id) const {
+  return client.listens > 0 && find(client, raw_id) != listens_.end();
+}
+
+bool Listens::cancel(Client& client, std::string_view raw_id) {
+  const auto at = find(client, raw_id);
+  if (at == listens_.end()) return false;
+  const auto found = listens_.begin() + (at - listens_.begin());
   const std::unique_ptr<Listen> listen = std::move(*found);
   listens_.erase(found);
   --client.listens;
@@ -304,6 +317,7 @@ void Listens::update() {
   context_.session.listen_for(
       std::move(wanted),
       extensions.empty() ? "{}" : fmt::format(R"({{"extensions":{}}})", extensions));
+  if (!subscribing_.empty()) answer_waiting(false);
 }
 
 std::vector<std::string> Listens::uris() const {

@@ -48,6 +48,8 @@ class Listens final : public NotificationReaders {
   void answer_subscribe(Client& client, const Frame& request);
   /// The upstream tells of something else: who has waited for that is answered.
   void upstream_tells();
+  /// Whether the client has a listen of this id.
+  bool has(const Client& client, std::string_view raw_id) const;
   /// Ends the listen of this id; false if the client has none.
   bool cancel(Client& client, std::string_view raw_id);
   /// REQUIRES: it was taken out of Clients.
@@ -96,6 +98,9 @@ class Listens final : public NotificationReaders {
     SteadyTime until{};  ///< with none: goes then
   };
 
+  using All = std::vector<std::unique_ptr<Listen>>;
+
+  All::const_iterator find(const Client& client, std::string_view raw_id) const;
   bool is_told_of(const SubscriptionFilter& filter) const;
   void acknowledge(Client& client, Listen& listen);
   void answer_waiting(bool all);
@@ -114,7 +119,7 @@ class Listens final : public NotificationReaders {
   NotificationFeed& feed_;
   RestorableState& restorable_;
   RequestsInFlight& in_flight_;
-  std::vector<std::unique_ptr<Listen>> listens_;
+  All listens_;
   std::map<std::string, Held> held_;
   DeadlineTimer expiry_;
   std::vector<Subscribing> subscribing_;

@@ -83,6 +83,8 @@ class PendingRequests {
   std::size_t size() const { return pending_.size(); }
   /// Places of --max-inflight that are taken.
   std::size_t slots_used() const { return slots_used_; }
+  auto begin() { return pending_.begin(); }
+  auto end() { return pending_.end(); }
   auto begin() const { return pending_.begin(); }
   auto end() const { return pending_.end(); }
 

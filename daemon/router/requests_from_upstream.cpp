@@ -2,6 +2,7 @@
 // nothing more comes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -61,6 +62,8 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
+  if (ended->modern && !ended->modern->undeclared.empty() && has_failed(response))
+    found_undeclared(*ended->modern);
   response = translator_.toward_client(std::move(response), *ended);
   Client* const client = context_.clients.find(ended->client);
   context_.request_log.ended(id, *ended,
@@ -128,11 +131,37 @@ bool RequestsInFlight::pass_log_message_on(const Frame& message) {
   return somebody_sees_it;
 }
 
-void RequestsInFlight::note_undeclared(UpstreamId id, std::string_view method, AskedFor asked) {
-  PendingRequest* const request = table_.find(id);
-  if (request == nullptr || !request->modern || asked == AskedFor::anything) return;
-  if (!request->modern->declared.covers(method, asked))
-    request->modern->undeclared = capabilities_for(asked);
+void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string_view method,
+                                       AskedFor asked) {
+  if (asked == AskedFor::anything) return;
+  const bool is_one_of_several =
+      !id && std::count_if(table_.begin(), table_.end(), [](const auto& entry) {
+               return entry.second.is_upstream && !entry.second.is_own;
+             }) > 1;
+  const auto note = [&](PendingRequest& request) {
+    if (!request.modern || request.modern->declared.covers(method, asked)) return;
+    request.modern->undeclared = capabilities_for(asked);
+    request.modern->undeclared_by_one_of_several = is_one_of_several;
+  };
+  if (id) {
+    if (PendingRequest* const request = table_.find(*id)) note(*request);
+    return;
+  }
+  for (auto& [each, request] : table_) {
+    if (is_modern_call(request) && request.modern->undeclared.empty()) note(request);
+  }
+}
+
+/// One of several requests that it could have been about has failed for want of it.
+void RequestsInFlight::found_undeclared(const ModernRequest& failed) {
+  if (!failed.undeclared_by_one_of_several) return;
+  for (auto& [id, request] : table_) {
+    if (!request.modern || !request.modern->undeclared_by_one_of_several ||
+        request.modern->undeclared != failed.undeclared)
+      continue;
+    request.modern->undeclared.clear();
+    request.modern->undeclared_by_one_of_several = false;
+  }
 }
 
 void RequestsInFlight::note_malformed(UpstreamId origin, std::string_view reason) {

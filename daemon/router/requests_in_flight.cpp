@@ -137,14 +137,19 @@ std::optional<UpstreamId> RequestsInFlight::named_by(std::string_view raw_id) co
   return is_one ? std::optional(static_cast<UpstreamId>(*number)) : std::nullopt;
 }
 
-std::optional<UpstreamId> RequestsInFlight::only_modern_call() const {
-  std::optional<UpstreamId> only;
-  for (const auto& [id, request] : table_) {
-    if (request.is_own || !request.is_upstream) continue;
-    if (only || !request.modern || !may_require_input(request.method)) return std::nullopt;
-    only = id;
-  }
-  return only;
+bool RequestsInFlight::has(const Client& client, std::string_view raw_id) const {
+  return std::any_of(client.in_flight.begin(), client.in_flight.end(), [&](UpstreamId id) {
+    return same_id(table_.find(id)->client_request_id, raw_id);
+  });
+}
+
+bool RequestsInFlight::is_modern_call(const PendingRequest& request) {
+  return request.modern && request.is_upstream && may_require_input(request.method);
+}
+
+bool RequestsInFlight::has_modern_call() const {
+  return std::any_of(table_.begin(), table_.end(),
+                     [](const auto& entry) { return is_modern_call(entry.second); });
 }
 
 bool RequestsInFlight::is_job(UpstreamId id) const {

@@ -92,8 +92,10 @@ class RequestsInFlight {
   /// that have asked for messages of its level, and about those that are suspended. False if no
   /// client has it now.
   bool pass_log_message_on(const Frame& message);
-  /// The upstream has asked this about it in vain.
-  void note_undeclared(UpstreamId id, std::string_view method, AskedFor asked);
+  /// The upstream has asked this in vain, about that request, or without a word of what it is about
+  /// (nothing): then it is about one of those whose clients have not declared it, and the first of
+  /// them to fail is taken to be it.
+  void note_undeclared(std::optional<UpstreamId> id, std::string_view method, AskedFor asked);
   /// What came on this request's stream is no message.
   void note_malformed(UpstreamId origin, std::string_view reason);
   /// Nothing more comes for this message; false if it is no request.
@@ -135,10 +137,10 @@ class RequestsInFlight {
   }
   /// The request in flight whose upstream id this is, as JSON.
   std::optional<UpstreamId> named_by(std::string_view raw_id) const;
-  /// The request in flight, if it is the only one and a modern client's that may be asked
-  /// something: what the upstream asks without a word of what it is about can be about nothing
-  /// else.
-  std::optional<UpstreamId> only_modern_call() const;
+  /// Whether the client has a request of this id in flight.
+  bool has(const Client& client, std::string_view raw_id) const;
+  /// Whether a modern client's request is in flight about which something may be asked.
+  bool has_modern_call() const;
   /// Whether it is one of a client that is no connection.
   bool is_job(UpstreamId id) const;
   /// Whose request's stream this is or was.
@@ -161,6 +163,8 @@ class RequestsInFlight {
   bool is_suspended(UpstreamId id) const;
   Taken take_in(Client& client, WaitingFrame waiting, UpstreamId id, bool takes_slot);
   void take_up(Client& client, WaitingFrame waiting, const AnswerPlace& place);
+  static bool is_modern_call(const PendingRequest& request);
+  void found_undeclared(const ModernRequest& failed);
   void refuse_unsendable(UpstreamId id, std::string_view header);
   std::string send(UpstreamId id, const PendingRequest& request, Frame frame, const Client* client);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,

@@ -112,7 +112,8 @@ void Router::question_answered(UpstreamId request, std::size_t place, const Fram
   input_rounds_.question_answered(request, place, response);
 }
 
-void Router::nobody_declares(UpstreamId request, std::string_view method, AskedFor asked) {
+void Router::nobody_declares(std::optional<UpstreamId> request, std::string_view method,
+                             AskedFor asked) {
   in_flight_.note_undeclared(request, method, asked);
 }
 

@@ -185,7 +185,8 @@ class Router final : public ClientEvents,
   void input_required(UpstreamId id, const Frame& response) override;
   void suspended_ended(UpstreamId id, RequestsInFlight::End end) override;
   void suspended_told(UpstreamId id, Frame message) override;
-  void nobody_declares(UpstreamId request, std::string_view method, AskedFor asked) override;
+  void nobody_declares(std::optional<UpstreamId> request, std::string_view method,
+                       AskedFor asked) override;
   void question_answered(UpstreamId request, std::size_t place, const Frame* response) override;
 
   RouterOptions options_;

@@ -87,14 +87,15 @@ ServerRequest ServerRequests::made(std::optional<UpstreamId> origin, std::string
 void ServerRequests::take_in(ServerRequest request) {
   Client* client = choose(request);
   const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
-  const auto subject = request.origin ? request.origin : in_flight_.only_modern_call();
-  if (client == nullptr && !is_watched && (subject || somebody_is_connected())) {
+  const bool is_about_one =
+      client == nullptr && (request.origin.has_value() || in_flight_.has_modern_call());
+  if (client == nullptr && !is_watched && (is_about_one || somebody_is_connected())) {
     context_.log.peer(
         LogLevel::info, "request of the upstream refused",
         "the upstream asks for {}: no connected client that could be asked has declared it",
         printable(request.method, 80));
-    if (subject && !request.is_question())
-      questions_.nobody_declares(*subject, request.method, request.asked_for);
+    if (is_about_one && !request.is_question())
+      questions_.nobody_declares(request.origin, request.method, request.asked_for);
     refuse(request, json_rpc::method_not_found, nobody_answers);
     return;
   }

@@ -25,7 +25,8 @@ class QuestionEvents {
   /// `response` is the client's; null: nobody answers it. It may only take note.
   virtual void question_answered(UpstreamId request, std::size_t place, const Frame* response) = 0;
   /// The upstream has asked this about a request, and was refused: nobody has declared it.
-  virtual void nobody_declares(UpstreamId request, std::string_view method, AskedFor asked) = 0;
+  virtual void nobody_declares(std::optional<UpstreamId> request, std::string_view method,
+                               AskedFor asked) = 0;
 
  protected:
   ~QuestionEvents() = default;

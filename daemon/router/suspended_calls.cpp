@@ -82,13 +82,17 @@ std::optional<UpstreamId> SuspendedCalls::call_asked(std::optional<UpstreamId> o
 }
 
 /// One that does not say what it is about goes to whom it would go among all clients that answer
-/// it, a modern one being such a client while a call of it is in flight; to a call that is
-/// suspended if there is nobody.
+/// it, a modern one being such a client while a call of it is in flight. If there is nobody, to a
+/// call that is suspended, but not while another is in flight: the server waits for what it has
+/// asked about the one already, so it is more likely about the other.
 std::optional<UpstreamId> SuspendedCalls::likely_call(const Frame& request) {
   const std::string_view params = request.text(request.params);
   std::map<ClientId, UpstreamId> calls;  // of each client the oldest
   std::optional<UpstreamId> suspended;
+  bool others_in_flight = false;
   in_flight_.each([&](UpstreamId id, const PendingRequest& pending) {
+    others_in_flight = others_in_flight || (pending.is_upstream && !pending.suspended &&
+                                            may_require_input(pending.method));
     if (!pending.modern || !covers(id, request.method, params)) return;
     if (pending.suspended) {
       suspended = std::min(id, suspended.value_or(id));
@@ -106,7 +110,7 @@ std::optional<UpstreamId> SuspendedCalls::likely_call(const Frame& request) {
   std::sort(able.begin(), able.end(),
             [](const Askable& left, const Askable& right) { return left.client < right.client; });
   const auto asked = who_is_asked(able);
-  if (!asked) return suspended;
+  if (!asked) return others_in_flight ? std::nullopt : suspended;
   const auto found = calls.find(*asked);
   return found == calls.end() ? std::nullopt : std::optional(found->second);
 }

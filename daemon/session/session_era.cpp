@@ -130,7 +130,11 @@ void Session::send_held(Outgoing message) {
   send(std::move(message));
 }
 
-void Session::listen_changed(ServerStream state) { record_.server_stream = state; }
+void Session::listen_changed(ServerStream state) {
+  record_.server_stream = state;
+  // Refused: nothing more comes than is told already, for which nobody has to wait.
+  if (state == ServerStream::none) events_->listen_acknowledged();
+}
 
 void Session::listen_resumed(const SubscriptionFilter& filter) { events_->listen_resumed(filter); }
 

@@ -91,6 +91,38 @@ TEST_CASE("each of two listens is told by itself, and one that is cancelled no m
   CHECK(has(client.take_line(), R"(subscriptionId":2)"));
 }
 
+TEST_CASE("while a listen is open no other request of its client may have its id") {
+  Open t;
+  FakeClient& client = t.connect();
+  t.listen(client, "1", R"({"toolsListChanged":true})");
+  client.take_lines();
+  SUBCASE("not a second one") {
+    t.listen(client, "1", R"({"toolsListChanged":true})");
+    CHECK(has(client.take_line(), R"("id":1,"error":{"code":-32600)"));
+  }
+  SUBCASE("nor any other, in whatever way it is spelled") {
+    t.listen(client, R"("a\/b")", "{}");
+    client.take_lines();
+    t.send(client, R"({"jsonrpc":"2.0","id":"a/b","method":"tools/call","params":{"name":"t"}})");
+    CHECK(has(client.take_line(), "-32600"));
+  }
+  SUBCASE("and none takes the id of a request that is in flight") {
+    t.send(client, R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}})");
+    CHECK(t.upstream.count("tools/call") == 1);
+    t.listen(client, "2", "{}");
+    CHECK(has(client.take_line(), "-32600"));
+  }
+  CHECK(t.router.listens() >= 1);
+  t.happens(changed);
+  CHECK(client.take_lines().size() == 1);
+  FakeClient& other = t.connect();
+  t.listen(other, "1", "{}");
+  CHECK(has(other.take_line(), "acknowledged"));
+  t.cancel(client, "1");
+  t.listen(client, "1", R"({"toolsListChanged":true})");
+  CHECK(has(client.lines.front(), "acknowledged"));
+}
+
 TEST_CASE("a resource is subscribed once for all who listen, and left when the last is gone") {
   Open t;
   FakeClient& one = t.connect();
@@ -163,6 +195,58 @@ TEST_CASE("a member of an extension is acknowledged if the server has acknowledg
     t.advance(5s);
     CHECK(has(client.take_line(), R"("notifications":{})"));
   }
+}
+
+TEST_CASE("a listen for lists alone is acknowledged when the server has said what it tells of") {
+  RouterFixture t;
+  t.upstream.modern_possible = true;
+  t.in_turn([&] { t.session.require(); });
+  t.upstream.answer(
+      t.upstream.id_of("server/discover"),
+      R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}})");
+  FakeClient& client = t.connect();
+  t.send(
+      client,
+      fmt::format(
+          R"({{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}})",
+          meta));
+  t.advance(1s);
+  CHECK(client.lines.empty());
+  const UpstreamId listen = t.upstream.id_of("subscriptions/listen");
+  SUBCASE("it does") {
+    t.upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{{"toolsListChanged":true}}}}}})",
+            value_of(listen)),
+        listen);
+    CHECK(has(client.take_line(), R"("notifications":{"toolsListChanged":true})"));
+  }
+  SUBCASE("it refuses") {
+    t.upstream.say(
+        fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":-32601,"message":"no"}}}})",
+                    value_of(listen)),
+        listen);
+    CHECK(has(client.take_line(), R"("notifications":{})"));
+  }
+}
+
+TEST_CASE("a subscription that is left before the server tells of it is answered all the same") {
+  RouterFixture t;
+  t.upstream.modern_possible = true;
+  t.in_turn([&] { t.session.require(); });
+  t.upstream.answer(
+      t.upstream.id_of("server/discover"),
+      R"({"supportedVersions":["2026-07-28"],"capabilities":{"resources":{"subscribe":true}}})");
+  FakeClient& client = t.connect();
+  const auto asks = [&](int id, std::string_view method) {
+    t.send(client,
+           fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"uri":"a"}}}})", id,
+                       method));
+  };
+  asks(1, "resources/subscribe");
+  CHECK(client.lines.empty());
+  asks(2, "resources/unsubscribe");
+  CHECK(client.answered == Lines{"1", "2"});
 }
 
 TEST_CASE("who does not read is told no more than what it can hold, and the rest later") {

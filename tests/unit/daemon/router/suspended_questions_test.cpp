@@ -88,17 +88,23 @@ TEST_CASE("so does one of a local server, which asks without a word of what it i
     t.ask("7");
     CHECK(t.is_refused());
     t.answer_call("t", R"({"content":[],"isError":true})");
-    CHECK(contains(client.take_line(), R"("id":1,"error":{"code":-32021)"));
+    CHECK(contains(client.take_line(), R"("data":{"requiredCapabilities":{"sampling":{}}})"));
   }
-  SUBCASE("but not with another that it may be about") {
+  SUBCASE("and with others that it may be about, the first of them that fails") {
+    FakeClient& able = t.connect();
     FakeClient& other = t.connect();
+    t.modern(able, "3", R"("name":"v")", "tools/call", R"({"elicitation":{}})");
     t.modern(other, "2", R"("name":"u")", "tools/call", R"({"elicitation":{}})");
     t.ask("7");
     CHECK(t.is_refused());
-    t.answer_call("u", R"({"content":[],"isError":true})");
-    CHECK(contains(other.take_line(), R"("isError":true)"));
+    t.answer_call("v", R"({"messages":[]})");
+    CHECK(contains(able.take_line(), R"("resultType":"complete")"));
+    t.answer_call("u", R"({"content":[1],"isError":true})");
+    const std::string line = other.take_line();
+    CHECK(contains(line, R"("id":2,"error":{"code":-32021)"));
+    CHECK(contains(line, R"("requiredCapabilities":{"sampling":{}},"result":{"content":[1],"isE)"));
     t.answer_call("t", R"({"content":[],"isError":true})");
-    CHECK(contains(client.take_line(), R"("isError":true)"));
+    CHECK(contains(client.take_line(), R"("result":{"content":[],"isError":true)"));
   }
   CHECK(t.has_nothing_left());
 }
@@ -170,6 +176,19 @@ TEST_CASE("a question that says no request goes to the call that is in flight") 
     t.retry(client, "2", state);
     CHECK(t.responses() == answer_of("7"));
     CHECK_FALSE(t.state_of(client).empty());
+  }
+  SUBCASE("and not to a suspended one while another may be meant that cannot be asked") {
+    FakeClient& other = t.connect();
+    t.modern_call(client, "1");
+    t.ask("7");
+    const std::string state = t.state_of(client);
+    t.modern(other, "2", R"("name":"u")", "tools/call", "{}");
+    t.ask("8");
+    CHECK(t.is_refused());
+    t.answer_call("u", R"({"content":[],"isError":true})");
+    CHECK(contains(other.take_line(), R"("code":-32021)"));
+    t.retry(client, "2", state);
+    CHECK(t.responses() == answer_of("7"));
   }
   SUBCASE("but not if only a legacy client has one") {
     FakeClient& legacy = t.connect_answering(R"("sampling/createMessage")");
