@@ -9,7 +9,6 @@
 
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/meta_keys.hpp"
-#include "jsonrpc/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
 #include "text/json_text.hpp"
@@ -117,14 +116,6 @@ void ClientFrames::place_freed(Client& client) {
   start_waiting(client);
 }
 
-void ClientFrames::refuse(Client& client, const Frame& refused, const Failure& failure) {
-  if (refused.is_request()) {
-    context_.request_log.answer_with(client, refused.method, refused.text(refused.id), failure);
-  } else {
-    ++context_.statistics.dropped_notifications;
-  }
-}
-
 /// Starts what may go of this client's frames.
 void ClientFrames::start_waiting(Client& client) {
   if (!held_ && served_.is_served(client)) {
@@ -168,13 +159,6 @@ bool ClientFrames::start_front(Client& client) {
   return true;
 }
 
-/// By its id a client knows what it is told on a listen, until that ends.
-bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
-  const std::string_view id = request.text(request.id);
-  if (listens_.has(client, id)) return true;
-  return request.method == "subscriptions/listen"sv && in_flight_.has(client, id);
-}
-
 bool ClientFrames::start_initialize(Client& client) {
   Session& session = context_.session;
   if (const ServerDescription* server = session.server()) {
@@ -208,44 +192,6 @@ bool ClientFrames::start_without_session(Client& client) {
   return true;
 }
 
-/// It takes no place of the requests in flight.
-bool ClientFrames::start_listen(Client& client) {
-  const Frame frame = client.waiting.take_front().frame;
-  if (client.listens < context_.options.client_inflight) {
-    listens_.add(client, frame);
-  } else {
-    refuse(client, frame,
-           failure_of(ErrorKind::overloaded, Delivered::no,
-                      "too many subscriptions/listen of one client (--client-inflight)"));
-  }
-  return true;
-}
-
-/// A modern upstream has no such method: what it is for is done here. False if it is asked.
-bool ClientFrames::answer_for_upstream(Client& client) {
-  if (!client.is_connection) return false;  // a job knows what its server is
-  const auto own = translator_.own_answer(client.waiting.front().frame);
-  if (!own) return false;
-  const Frame frame = client.waiting.take_front().frame;
-  if (!own->error.empty()) {
-    context_.statistics.end(class_of(frame.method), Outcome::error);
-    const std::string_view id = frame.text(frame.id);
-    client.channel.answer(id,
-                          fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, own->error),
-                          AnswerOrder::in_order);
-    return true;
-  }
-  restorable_.accepted(frame, client.id());
-  if (frame.method == "resources/subscribe"sv &&
-      client.subscribing < context_.options.client_inflight) {
-    listens_.answer_subscribe(client, frame);
-  } else {
-    listens_.update();
-    answer_here(client, frame, class_of(frame.method), own->result);
-  }
-  return true;
-}
-
 void ClientFrames::start_request(Client& client) {
   const Frame& frame = client.waiting.front().frame;
   const std::string uri = RestorableState::subject_of(frame);
@@ -259,21 +205,6 @@ void ClientFrames::start_request(Client& client) {
     WaitingFrame request = client.waiting.take_front();
     if (!suspended_calls_.take_retry(client, request)) in_flight_.start(client, std::move(request));
   }
-}
-
-/// The upstream is not asked.
-void ClientFrames::answer_here(Client& client, const Frame& request, MethodClass of,
-                               std::string_view result) {
-  context_.statistics.end(of, Outcome::ok);
-  const std::string_view id = request.text(request.id);
-  client.channel.answer(id, result_reply(id, result), AnswerOrder::in_order);
-}
-
-void ClientFrames::answer_with_error(Client& client, const Frame& request, int code,
-                                     std::string_view message) {
-  context_.statistics.end(class_of(request.method), Outcome::error);
-  const std::string_view id = request.text(request.id);
-  client.channel.answer(id, error_reply(id, code, message), AnswerOrder::in_order);
 }
 
 /// Gives free places to the clients that wait for one, in turn, one request each.

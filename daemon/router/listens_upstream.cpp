@@ -1,0 +1,77 @@
+// What the upstream is to tell of for all who listen: who holds which resource, and until when.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "mcp/request_meta.hpp"
+#include "router/listens.hpp"
+#include "text/json_text.hpp"
+
+namespace bridge {
+
+void Listens::hold(const SubscriptionFilter& filter) {
+  for (const std::string& uri : filter.resources) {
+    const bool is_new = !held_.contains(uri);
+    ++held_[uri].listens;
+    if (is_new && !restorable_.subscriptions().contains(uri))
+      tell_upstream("resources/subscribe", uri);
+  }
+}
+
+void Listens::let_go(const SubscriptionFilter& filter, bool was_cut_off) {
+  const SteadyTime until = context_.loop.now() +
+                           (was_cut_off ? SteadyTime::duration(hold_time) : SteadyTime::duration{});
+  for (const std::string& uri : filter.resources) {
+    const auto found = held_.find(uri);
+    if (found == held_.end()) continue;
+    --found->second.listens;
+    found->second.until = std::max(found->second.until, until);
+  }
+  expire();
+}
+
+void Listens::expire() {
+  const SteadyTime now = context_.loop.now();
+  std::erase_if(held_, [&](const auto& entry) {
+    const auto& [uri, held] = entry;
+    if (held.listens > 0) return false;
+    if (held.until > now) {
+      expiry_.set_at_latest(held.until);
+      return false;
+    }
+    if (!restorable_.subscriptions().contains(uri)) tell_upstream("resources/unsubscribe", uri);
+    return true;
+  });
+  update();
+}
+
+void Listens::tell_upstream(std::string_view method, const std::string& uri) {
+  if (context_.session.is_modern() || !context_.session.is_open()) return;
+  in_flight_.start_own(method, fmt::format(R"({{"uri":{}}})", quote(uri)));
+}
+
+void Listens::update() {
+  SubscriptionFilter wanted;
+  wanted.tools_list_changed = wanted.prompts_list_changed = wanted.resources_list_changed = true;
+  for (const auto& listen : listens_) wanted.add(listen->filter);
+  for (const std::string& uri : restorable_.subscriptions().uris()) wanted.resources.insert(uri);
+  for (const auto& [uri, held] : held_) wanted.resources.insert(uri);
+  std::string extensions;
+  for (const auto& listen : listens_) {
+    if (!listen->extensions.empty())
+      extensions = merge_capabilities(extensions, listen->extensions);
+  }
+  context_.session.listen_for(
+      std::move(wanted),
+      extensions.empty() ? "{}" : fmt::format(R"({{"extensions":{}}})", extensions));
+  if (!subscribing_.empty()) answer_waiting(false);
+}
+
+std::vector<std::string> Listens::uris() const {
+  std::vector<std::string> all;
+  for (const auto& [uri, held] : held_) all.push_back(uri);
+  return all;
+}
+
+}  // namespace bridge
