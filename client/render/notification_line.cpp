@@ -54,6 +54,19 @@ std::string reopening_line(const Value& params) {
       why);
 }
 
+/// With how it can be asked another time.
+std::string refusal_line(const Value& params) {
+  const std::string_view message = params.string("message");
+  const bool is_question = params.string("method") == "elicitation/create";
+  return fmt::format(
+      "the server wanted {} and nobody here could answer{}: {}",
+      is_question ? "to ask something" : params.string("method"), after(", ", message),
+      is_question
+          ? "at a terminal you are asked; from anywhere, mcp-nc call --detach makes a job of "
+            "the call, whose question waits for mcp-nc answer"
+          : "a client that is connected and has declared it would be asked");
+}
+
 struct Change {
   std::string_view method;
   std::string_view of;
@@ -79,6 +92,7 @@ std::string notification_line(const json::Message& message) {
       return fmt::format("the resource {} has changed", params->string("uri"));
     if (method == "notifications/tasks/status" || method == "notifications/tasks")
       return task_line(*params);
+    if (method == "notifications/bridge/question_refused") return refusal_line(*params);
     if (method == "notifications/bridge/session_reopened") return reopening_line(*params);
   }
   return method + after(" ", json::on_one_line(message.params));

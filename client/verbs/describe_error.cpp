@@ -81,7 +81,20 @@ std::string describe_error(std::string_view error_json) {
     text +=
         fmt::format(" {}{}", raw->substr(0, longest_data), raw->size() > longest_data ? "..." : "");
   }
-  return text;
+  const std::string hint = hint_for_capability(error->string("message"));
+  return hint.empty() ? text : fmt::format("{}; {}", text, hint);
+}
+
+std::string hint_for_capability(std::string_view message) {
+  if (message.find("does not support") == message.npos) return {};
+  for (const std::string_view capability : {"elicitation", "sampling", "roots"}) {
+    if (message.find(capability) == message.npos) continue;
+    return fmt::format(
+        "the session was opened without {}: mcp-bridged --client-capabilities '{{\"{}\":{{}}}}' "
+        "opens it with that",
+        capability, capability);
+  }
+  return {};
 }
 
 bool error_wants_login(std::string_view error_json) {

@@ -8,6 +8,9 @@ namespace client {
 /// A JSON-RPC error object in one line for a person: who says it, the code, the message, and what
 /// can be done where that is known. What cannot be read is shown as it is.
 std::string describe_error(std::string_view error_json);
+/// How the server gets to ask what it says that its client cannot be asked: the session was opened
+/// by a client without that capability. "" if `message` says nothing of the kind.
+std::string hint_for_capability(std::string_view message);
 /// Whether a person can do something about it by logging in.
 bool error_wants_login(std::string_view error_json);
 

@@ -4,6 +4,7 @@
 
 #include "render/save.hpp"
 #include "text/base64.hpp"
+#include "verbs/describe_error.hpp"
 #include "verbs/results.hpp"
 
 namespace client {
@@ -60,7 +61,9 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
     return ExitCode::answered_error;
   }
   if (has_failed) {
-    console.note(fmt::format("{}the tool says that it failed", about));
+    const std::string hint = hint_for_capability(error_of_tool(result).message);
+    console.note(
+        fmt::format("{}the tool says that it failed{}{}", about, hint.empty() ? "" : "; ", hint));
     return ExitCode::answered_error;
   }
   return ExitCode::ok;

@@ -7,7 +7,10 @@ namespace client {
 
 void tell_notification(Console& console, std::string_view line) {
   const json::Message message = json::parse_message(line);
-  if (console.error_is_terminal() && message.kind == json::Message::Kind::notification) {
+  // Whatever stderr is, a person is to see what to do.
+  const bool is_ours = message.method == "notifications/bridge/question_refused";
+  if ((console.error_is_terminal() || is_ours) &&
+      message.kind == json::Message::Kind::notification) {
     console.note(notification_line(message));
   } else {
     console.pass_on(line);

@@ -24,7 +24,8 @@ class MappedFile {
     if (fstat(file.get(), &status) != 0 || status.st_size <= 0) return;
     size_ = static_cast<std::size_t>(status.st_size);
     bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
-    if (bytes_ == MAP_FAILED) size_ = 0;
+    is_readable_ = bytes_ != MAP_FAILED;
+    if (!is_readable_) size_ = 0;
   }
   ~MappedFile() {
     if (size_ > 0) munmap(bytes_, size_);
@@ -32,11 +33,13 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
+  bool is_readable() const { return is_readable_; }
   std::string_view bytes() const { return {static_cast<const char*>(bytes_), size_}; }
 
  private:
   void* bytes_ = nullptr;
   std::size_t size_ = 0;
+  bool is_readable_ = true;
 };
 
 std::string random_name() {
@@ -83,6 +86,10 @@ bool DurableState::read_file(const std::string& name, bool may_go_on) {
   LogReading reading;
   {
     const MappedFile file(opened.file);
+    if (!file.is_readable()) {
+      move_aside(name, "damaged", "it cannot be read");
+      return false;
+    }
     reading = read_log(file.bytes(), [this](std::uint32_t type, std::string_view payload) {
       return kept_.take(type, payload);
     });

@@ -134,25 +134,32 @@ void DurableState::note_unanswered() {
 }
 
 void DurableState::begin_snapshot() {
+  head_is_said_ = false;
   snapshot_at_ = 0;
   snapshot_end_ = value_of(feed_.ring().newest());
   jobs_.begin_snapshot();
 }
 
+/// All but ring and jobs: a step of its own, since it is as large as it is.
+void DurableState::say_head(LogWriter& out) {
+  write_marks();  // so that they are not behind what is said now
+  out.append(record::instance, FieldWriter().text(instance_).bytes());
+  out.append(record::session, session_now());
+  stream_ = stream_position();
+  out.append(record::server_stream, server_stream_record(stream_));
+  reserved_ids_ = value_of(ids_.last()) + id_block;
+  out.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
+  if (!is_ending_) unanswered_ = router_.unanswered();
+  out.append(record::unanswered, unanswered_record(unanswered_));
+  orphans_.say_all(out);
+}
+
 bool DurableState::continue_snapshot(LogWriter& out, std::size_t bytes) {
-  const std::uint64_t before = out.size();
-  if (snapshot_at_ == 0) {
-    write_marks();  // so that they are not behind what is said now
-    out.append(record::instance, FieldWriter().text(instance_).bytes());
-    out.append(record::session, session_now());
-    stream_ = stream_position();
-    out.append(record::server_stream, server_stream_record(stream_));
-    reserved_ids_ = value_of(ids_.last()) + id_block;
-    out.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
-    if (!is_ending_) unanswered_ = router_.unanswered();
-    out.append(record::unanswered, unanswered_record(unanswered_));
-    orphans_.say_all(out);
+  if (!std::exchange(head_is_said_, true)) {
+    say_head(out);
+    return true;
   }
+  const std::uint64_t before = out.size();
   bool more = false;
   feed_.ring().each_after(static_cast<Sequence>(snapshot_at_), [&](const RingEntry& entry) {
     if (value_of(entry.sequence) > snapshot_end_) return false;

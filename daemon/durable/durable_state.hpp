@@ -77,6 +77,7 @@ class DurableState final : private RingJournal, private StateSource {
   void note_stream();
   void note_ids();
   void note_unanswered();
+  void say_head(LogWriter& out);
   StreamPosition stream_position() const;
   std::string session_now();
 
@@ -113,6 +114,7 @@ class DurableState final : private RingJournal, private StateSource {
   std::vector<UpstreamId> unanswered_;
   bool is_ending_ = false;
 
+  bool head_is_said_ = false;       ///< of the new log: all but ring and jobs
   std::uint64_t snapshot_at_ = 0;   ///< ring entries up to this are in the new log
   std::uint64_t snapshot_end_ = 0;  ///< those after it are appended as they come
   DeadlineTimer look_;              ///< whether clients have read what they were given

@@ -35,7 +35,7 @@ constexpr RefreshStep next_step(RefreshEnd end, int sent) {
   return RefreshStep::log_in;
 }
 
-/// Whether it still has its one redemption before it, whatever came in between.
+/// Whether the server may have redeemed the refresh token, whatever the answer was.
 constexpr bool counts_as_redeemed(RefreshEnd end) {
   return end != RefreshEnd::not_sent && end != RefreshEnd::unavailable;
 }

@@ -17,6 +17,7 @@ namespace bridge {
 namespace {
 
 constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
+constexpr std::size_t longest_message_told = 4096;
 /// Whoever has not answered for so long is asked no further one while another could.
 constexpr std::chrono::seconds answer_timeout{30};
 
@@ -96,6 +97,7 @@ void ServerRequests::take_in(ServerRequest request) {
         printable(request.method, 80));
     if (is_about_one && !request.is_question())
       questions_.nobody_declares(request.origin, request.method, request.asked_for);
+    tell_of_refusal(request);
     refuse(request, json_rpc::method_not_found, nobody_answers);
     return;
   }
@@ -117,6 +119,29 @@ void ServerRequests::take_in(ServerRequest request) {
   } else {
     park(added);
   }
+}
+
+/// A client that has never said what it answers is told what its request may fail for: whose
+/// request it surely is about.
+void ServerRequests::tell_of_refusal(const ServerRequest& request) {
+  std::vector<UpstreamId> about;
+  in_flight_.each([&](UpstreamId id, const PendingRequest& pending) {
+    const bool is_possible = request.origin ? request.origin == id : pending.is_upstream;
+    if (is_possible && !pending.is_own) about.push_back(id);
+  });
+  if (about.size() != 1) return;
+  const PendingRequest& pending = *in_flight_.find(about.front());
+  Client* const client = context_.clients.find(pending.client);
+  if (client == nullptr || !client->is_connection || pending.modern ||
+      client->declared.has_initialized())
+    return;
+  const std::string_view params = find_member(request.line, "params").value_or("{}");
+  std::string_view message = find_member(params, "message").value_or("");
+  if (!is_string(message) || message.size() > longest_message_told) message = "null";
+  client->channel.send_about(pending.client_request_id,
+                             own_notification("notifications/bridge/question_refused",
+                                              fmt::format(R"({{"method":{},"message":{}}})",
+                                                          quote(request.method), message)));
 }
 
 /// Who only looks on, or cannot be reached, is nobody to the upstream.

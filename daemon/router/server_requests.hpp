@@ -85,6 +85,7 @@ class ServerRequests {
                      std::string_view params);
   void take_in(ServerRequest request);
   void refuse(const ServerRequest& request, int code, std::string_view message);
+  void tell_of_refusal(const ServerRequest& request);
   std::string_view subject(const ServerRequest& request, const Client& client) const;
   bool can_answer(const Client& client, const ServerRequest& request) const;
   std::vector<Askable> able(const ServerRequest& request) const;

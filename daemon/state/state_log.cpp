@@ -10,8 +10,8 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t step_bytes = 256u << 10;
-/// A log smaller than this is not worth writing anew.
-constexpr std::size_t small_log = 1u << 20;
+/// So much beyond twice of what it keeps is worth writing it anew.
+constexpr std::size_t worth_writing_anew = 512u << 10;
 
 std::uint64_t draw_salt() {
   std::random_device random;
@@ -64,7 +64,7 @@ void StateLog::write_now() {
 
 bool StateLog::is_too_large() const {
   const std::size_t kept = source_.kept_bytes();
-  return current_->size() > small_log / 2 + 2 * kept;
+  return current_->size() > worth_writing_anew + 2 * kept;
 }
 
 /// False if there is no room for it, or no right.

@@ -35,6 +35,12 @@ class OnATerminal(Case):
                      "\u200b"):
             self.assertNotIn(sign, text, repr(text))
 
+    def test_without_one_it_says_how_a_question_can_be_answered(self):
+        for how in ((), ("--json",)):
+            _, told = self.run_nc(*how, "call", "ask", "question=Which colour?", code=None)
+            self.assertIn("mcp-nc: the server wanted to ask something and nobody here could answer, Which colour?: ", told)
+            self.assertIn("mcp-nc call --detach", told)
+
     def test_progress_is_a_bar_on_stderr(self):
         terminal = self.terminal("call", "slow", "steps:=4", "delayMs:=150", stdout_apart=True)
         terminal.expect(r"[1-3].*4|[257][05] ?%")

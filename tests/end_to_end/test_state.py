@@ -29,6 +29,21 @@ class Ring(WithState):
         self.assertEqual(daemon.status()["ring"]["newest"], 3)
         self.assertEqual(data_of(self.client().lines(3)), ["a", "b", "c"])
 
+    def test_a_session_that_takes_more_than_a_step_of_the_log_is_written_once(self):
+        server, daemon = self.begin()
+        client = self.client()
+        client.send(*[request("resources/subscribe", {"uri": f"demo://{n}/" + "x" * 1000}, n) for n in range(600)])
+        client.lines(600)
+        self.gather(server, "a")
+        self.crash(daemon)
+        daemon = self.start(server)
+        client = self.client()
+        client.send(*[request("resources/subscribe", {"uri": f"demo://{n}"}, n) for n in range(20)])
+        client.lines(20)
+        self.assertEqual(self.ring()["entries"], 1)
+        eventually(lambda: os.path.getsize(self.log_file()) < 3_000_000, lambda: str(os.path.getsize(self.log_file())))
+        self.assertNotIn("state.new", self.files())
+
     def test_what_a_client_has_read_is_not_delivered_again(self):
         server, daemon = self.begin()
         client = self.client()

@@ -16,7 +16,6 @@ namespace {
 constexpr int reads_per_turn = 4;
 /// Of 64 KiB, from one that is gone: more than a socket holds.
 constexpr int max_last_reads = 64;
-constexpr std::size_t pieces_per_write = 64;
 /// For so long what a new client is fed waits for its first frame, which may say that it is not to
 /// be fed (BEHAVIOUR, "Eras: a modern client").
 constexpr std::chrono::milliseconds first_frame_time{50};
@@ -35,15 +34,15 @@ Connection::Connection(ConnectionContext& context, ClientEvents& events, int des
       splitter_(context.limits.max_frame),
       outbox_(context.feed.ring()),
       share_(context.budget),
-      stall_(context.loop, [this] {
-        if (phase_ == Phase::lingering) {
-          look_whether_read();
-        } else if (!feed_begun_) {
-          begin_feed();
-        } else {
-          give_up();
-        }
-      }) {}
+      stall_(context.loop,
+             [this] {
+               if (phase_ == Phase::lingering) {
+                 look_whether_read();
+               } else {
+                 give_up();
+               }
+             }),
+      first_frame_(context.loop, [this] { begin_feed(); }) {}
 
 void Connection::give_up() {
   ++context_.counts.stalled;
@@ -53,7 +52,7 @@ void Connection::give_up() {
   leave(false);
 }
 
-std::optional<SteadyTime> Connection::idle_since() const {
+std::optional<SteadyTime> Connection::unread_since() const {
   if (outbox_.bytes() == 0 || phase_ == Phase::over) return std::nullopt;
   return last_progress_;
 }
@@ -68,7 +67,7 @@ bool Connection::may_read() const {
 void Connection::start() {
   outbox_.take_place(context_.loop.wall_time());
   events_.client_connected(*this);
-  stall_.set_after(first_frame_time);
+  first_frame_.set_after(first_frame_time);
   read_ready();
 }
 
@@ -106,7 +105,7 @@ void Connection::go_on_with(KeptConnection kept) {
     stall_.set_after(linger_step_);
     return;
   }
-  if (!feed_begun_) stall_.set_after(first_frame_time);
+  if (!feed_begun_) first_frame_.set_after(first_frame_time);
   update_load();
   mark();
   wait_for_input();
@@ -115,7 +114,7 @@ void Connection::go_on_with(KeptConnection kept) {
 /// Its first frame is there, or does not come: until then it was not known whether it is to be fed.
 void Connection::begin_feed() {
   if (std::exchange(feed_begun_, true)) return;
-  if (!congested_) stall_.clear();
+  first_frame_.clear();
   if (feed_ == RingFeed::none || phase_ == Phase::over) return;
   outbox_.join(context_.loop.wall_time());
   mark();
@@ -146,6 +145,15 @@ void Connection::wait_for_input() {
 
 void Connection::resume_reading() {
   if (phase_ == Phase::open) wait_for_input();
+}
+
+bool Connection::hold_input() {
+  input_held_ = true;
+  return true;
+}
+
+void Connection::release_input() {
+  if (std::exchange(input_held_, false)) resume_reading();
 }
 
 void Connection::read_ready() {
@@ -241,6 +249,7 @@ void Connection::leave(bool has_read_all) {
   if (feed_ == RingFeed::takes) ring.take(outbox_.reader());
   phase_ = Phase::over;
   stall_.clear();
+  first_frame_.clear();
   mark();
   if (router_knows) events_.client_left(identity_.id);
 }
@@ -250,154 +259,6 @@ void Connection::abandon() {
   acknowledge_read();
   phase_ = Phase::finishing;  // the router is not told
   leave(peer_hung_up() && peer_has_read_all());
-}
-
-void Connection::send(std::string frame) { queue(std::move(frame), Sequence{}); }
-
-void Connection::send_entry(std::string_view, std::string frame, Sequence entry) {
-  queue(std::move(frame), entry);
-}
-
-void Connection::queue(std::string frame, Sequence entry) {
-  if (outbox_.bytes() == 0) last_progress_ = context_.loop.now();
-  outbox_.push(std::move(frame), entry);
-  update_load();
-  mark();
-}
-
-void Connection::send_ahead(std::string frame) {
-  outbox_.push_ahead(std::move(frame));
-  update_load();
-  mark();
-}
-
-bool Connection::hold_input() {
-  input_held_ = true;
-  return true;
-}
-
-void Connection::release_input() {
-  if (std::exchange(input_held_, false)) resume_reading();
-}
-
-void Connection::set_feed(RingFeed feed) {
-  if (feed_ == feed) return;
-  feed_ = feed;
-  if (feed == RingFeed::none) {
-    outbox_.stop_reading();
-  } else if (feed_begun_) {
-    outbox_.join(context_.loop.wall_time());
-    if (feed == RingFeed::takes) context_.feed.ring().take(outbox_.reader());
-    mark();
-  }
-}
-
-void Connection::give_back_feed() {
-  outbox_.give_back();
-  feed_ = RingFeed::none;
-}
-
-void Connection::finish() {
-  if (phase_ == Phase::over) return;
-  phase_ = Phase::finishing;
-  outbox_.stop_at_newest();
-  mark();
-  wait_for_input();
-}
-
-void Connection::mark() {
-  if (!std::exchange(marked_, true)) context_.dirty.push_back(this);
-  context_.flush.schedule();
-}
-
-void Connection::flush() {
-  marked_ = false;
-  if (phase_ == Phase::over || blocked_) return;
-  // Once more is written, an empty queue says nothing about what was written before.
-  acknowledge_read();
-  std::array<iovec, pieces_per_write> pieces{};
-  for (;;) {
-    const std::size_t count = outbox_.gather(pieces.data(), pieces.size());
-    report_lost();
-    if (count == 0) break;
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = count;
-    std::size_t wanted = 0;
-    for (std::size_t i = 0; i < count; ++i) wanted += pieces[i].iov_len;
-    const ssize_t written = sendmsg(watch_.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno != EAGAIN) {
-      reset_ = reset_ || errno == ECONNRESET;  // the kernel has told it now, and will not again
-      hung_up();  // EPIPE: what it still sent counts, and whether it had read all is seen there
-      return;
-    }
-    if (written > 0) {
-      context_.counts.sent_bytes += static_cast<std::size_t>(written);
-      outbox_.consume(static_cast<std::size_t>(written));
-      if (outbox_.bytes() > 0) last_progress_ = context_.loop.now();
-      if (stall_.is_set()) stall_.set_after(context_.limits.stall);
-    }
-    if (written < 0 || static_cast<std::size_t>(written) < wanted) {
-      blocked_ = true;
-      watch_.want(DescriptorWatch::Event::writable);
-      break;
-    }
-  }
-  update_load();
-  // Room in the queue may have brought forth the last answers: they are written first.
-  if (phase_ == Phase::finishing && !blocked_ && !marked_) linger();
-}
-
-// The client sees the end now. If it was given notifications the connection stays until it is known
-// whether it has read them. No event tells that: with both sides shut down poll says POLLHUP
-// however it is, so it is looked at after 1 ms, 2 ms, 4 ms and so on.
-void Connection::linger() {
-  acknowledge_read();
-  if (!outbox_.has_unacknowledged() || feed_ == RingFeed::reads) {
-    leave(true);
-    return;
-  }
-  phase_ = Phase::lingering;
-  watch_.cancel();
-  shutdown(watch_.descriptor(), SHUT_WR);
-  stall_.set_after(linger_step_);
-}
-
-void Connection::look_whether_read() {
-  const bool has_read_all = peer_has_read_all();
-  linger_step_ *= 2;
-  if (has_read_all || reset_ || linger_step_ > context_.limits.stall) {
-    leave(has_read_all);
-  } else {
-    stall_.set_after(linger_step_);
-  }
-}
-
-void Connection::update_load() {
-  share_.set(outbox_.bytes() + splitter_.pending_bytes());
-  // A single frame is admitted whatever its size.
-  const bool over = outbox_.bytes() > context_.limits.buffer && outbox_.frames() > 1;
-  const bool drained = outbox_.bytes() <= context_.limits.buffer / 2;
-  if (congested_ ? !drained : !over) return;
-  congested_ = !congested_;
-  if (congested_) {
-    stall_.set_after(context_.limits.stall);
-  } else if (phase_ != Phase::lingering) {
-    stall_.clear();
-  }
-  if (phase_ == Phase::open || phase_ == Phase::half_closed) {
-    events_.client_congestion(identity_.id, congested_);
-  }
-}
-
-void Connection::report_lost() {
-  if (const std::uint64_t lost = outbox_.take_lost()) {
-    context_.counts.lost_notifications += lost;
-    context_.log.peer(LogLevel::warning, "client behind the ring", {.client = identity_.id},
-                      "{} notifications were pushed out of the ring before a client came to them",
-                      lost);
-  }
 }
 
 }  // namespace bridge

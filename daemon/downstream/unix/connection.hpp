@@ -76,7 +76,7 @@ class Connection final : public ClientChannel {
   void abandon();
 
   /// Since when it has left bytes unread; nothing if none are queued.
-  std::optional<SteadyTime> idle_since() const;
+  std::optional<SteadyTime> unread_since() const;
   /// Ends it because it does not read.
   void give_up();
 
@@ -132,7 +132,8 @@ class Connection final : public ClientChannel {
   LineSplitter splitter_;
   Outbox outbox_;
   ByteBudget::Share share_;
-  DeadlineTimer stall_;
+  DeadlineTimer stall_;        ///< it reads nothing; while lingering, when to look again
+  DeadlineTimer first_frame_;  ///< until its first frame it is not known whether it is to be fed
   std::chrono::milliseconds linger_step_{1};
   SteadyTime last_progress_{};  ///< the last time bytes left, or began to wait
   Phase phase_ = Phase::open;

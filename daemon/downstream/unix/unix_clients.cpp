@@ -202,7 +202,7 @@ void UnixClients::end_largest_stalled() {
   const auto now = context_.loop.now();
   Connection* largest = nullptr;
   for (auto& [id, connection] : connections_) {
-    const auto since = connection->idle_since();
+    const auto since = connection->unread_since();
     if (!since || *since + context_.limits.stall > now) continue;
     if (largest == nullptr || connection->queued_bytes() > largest->queued_bytes())
       largest = connection.get();

@@ -86,8 +86,9 @@ class Exchange final : private TransferReceiver, private SseSink {
   UpstreamId id() const { return message_.id; }
   OutgoingKind kind() const { return message_.kind; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
-  /// It was answered: its end is told to nobody.
+  /// No --request-timeout: a job's, or a stream.
   bool is_endless() const { return message_.endless || message_.stays_open; }
+  /// It was answered: its end is told to nobody.
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
   bool was_reached() const { return reached_; }
   std::size_t accumulated() const {
@@ -171,7 +172,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< in the POST
   bool session_is_over_ = false;
   int token_generation_ = 0;
-  SteadyTime due_{};  ///< what that is of is said by the phase
+  SteadyTime due_{};  ///< of the present phase
   ExchangeClock clock_;
 
   std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream

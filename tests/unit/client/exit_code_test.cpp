@@ -99,3 +99,13 @@ TEST_CASE("an error is described in a way that says what to do") {
   CHECK(describe_error(R"({"code":1,"message":"m","data":")" + std::string(5000, 'x') + "\"}")
             .size() < 700);
 }
+
+TEST_CASE("a server that may not ask says so, and what opens the session otherwise") {
+  const std::string hint = hint_for_capability("Client does not support form elicitation.");
+  CHECK(hint.find("mcp-bridged --client-capabilities '{\"elicitation\":{}}'") != std::string::npos);
+  CHECK(hint_for_capability("Client does not support sampling").find("\"sampling\"") !=
+        std::string::npos);
+  CHECK(hint_for_capability("elicitation failed").empty());
+  CHECK(describe_error(R"({"code":-32602,"message":"Client does not support roots"})")
+            .find("--client-capabilities") != std::string::npos);
+}

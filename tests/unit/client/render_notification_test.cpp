@@ -45,6 +45,16 @@ TEST_CASE("a reopened session says what is gone, and why") {
   CHECK(reopened("lost").find("(it was lost)") != std::string::npos);
 }
 
+TEST_CASE("a question that nobody could answer is said with the way to answer it") {
+  const std::string asked = shown("notifications/bridge/question_refused",
+                                  R"({"method":"elicitation/create","message":"Which?"})");
+  CHECK(asked.starts_with(
+      "the server wanted to ask something and nobody here could answer, Which?: "));
+  CHECK(asked.find("mcp-nc call --detach") != std::string::npos);
+  CHECK(shown("notifications/bridge/question_refused", R"({"method":"roots/list","message":null})")
+            .starts_with("the server wanted roots/list and nobody here could answer: "));
+}
+
 TEST_CASE("what is of no known form is shown as it came, on one line") {
   CHECK(shown("notifications/x/other", "{\"a\":\n1}") == "notifications/x/other {\"a\": 1}");
   CHECK(shown("notifications/message", "[1]") == "server log, no level: ");

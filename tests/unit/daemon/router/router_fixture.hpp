@@ -155,10 +155,10 @@ struct RouterFixture {
   void hand_over(std::string_view method) { upstream.finish(upstream.id_of(method)); }
   /// The upstream asks, on the server stream or on that request's.
   void ask(std::string_view raw_id, std::optional<UpstreamId> about = {},
-           std::string_view method = "sampling/createMessage") {
-    upstream.say(
-        fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{}}}})", raw_id, method),
-        about);
+           std::string_view method = "sampling/createMessage", std::string_view params = "{}") {
+    upstream.say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", raw_id,
+                             method, params),
+                 about);
   }
   /// The responses that were sent to the upstream, since the last call of it.
   Lines responses() {

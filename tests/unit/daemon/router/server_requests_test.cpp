@@ -54,6 +54,37 @@ TEST_CASE("by its initialize a client counts from its notifications/initialized 
   CHECK(asked(t.client) != 0);
 }
 
+TEST_CASE(
+    "whose call it is about, and who has never said what it answers, is told of the refusal") {
+  OpenRouter t;
+  FakeClient& client = t.connect();
+  t.call(client, "5", "a");
+  t.ask("1", t.id_of_call("a"), "elicitation/create", R"({"message":"Which \"one\"?"})");
+  CHECK(t.is_refused());
+  CHECK(client.about == Lines{"5"});
+  CHECK(
+      client.take_line() ==
+      R"({"jsonrpc":"2.0","method":"notifications/bridge/question_refused","params":{"method":"elicitation/create","message":"Which \"one\"?"}})");
+  // About no request of its own that is surely meant.
+  FakeClient& other = t.connect();
+  t.call(other, "6", "b");
+  t.ask("2", {}, "elicitation/create", R"({"message":"m"})");
+  CHECK(t.is_refused());
+  CHECK(client.take_lines().empty());
+  CHECK(other.take_lines().empty());
+}
+
+TEST_CASE("who has sent initialize is told nothing of it") {
+  OneClient t;
+  t.initialize(t.client, "0", "{}");
+  t.notify(t.client, "notifications/initialized");
+  t.call(t.client, "5", "a");
+  t.client.take_lines();
+  t.ask("1", t.id_of_call("a"), "elicitation/create");
+  CHECK(t.is_refused());
+  CHECK(t.client.take_lines().empty());
+}
+
 TEST_CASE("it goes to the only client with requests in flight, else to the one connected longest") {
   OpenRouter t;
   FakeClient& oldest = t.connect_answering(sampling);
