@@ -4,6 +4,7 @@
 
 #include "auth/scope.hpp"
 #include "base/log.hpp"
+#include "login/redirect_answer.hpp"
 
 namespace bridge {
 

@@ -10,9 +10,9 @@
 #include "auth/discovery.hpp"
 #include "auth/login.hpp"
 #include "event/deadline_timer.hpp"
-#include "login/client_identity.hpp"
 #include "login/login_demand.hpp"
 #include "login/login_method.hpp"
+#include "login/oauth_identity.hpp"
 #include "login/stored_login.hpp"
 
 namespace bridge {
@@ -21,7 +21,7 @@ namespace bridge {
 /// BEHAVIOUR, "Login").
 ///
 /// Steps: if the upstream has refused nothing yet, it is asked what it wants, since only its
-/// refusal may say where its metadata are, and which scope it wants; Discovery, then ClientIdentity
+/// refusal may say where its metadata are, and which scope it wants; Discovery, then OAuthIdentity
 /// (who the bridge is for that server), then the LoginMethod that was asked for. Everything of it,
 /// the listener too, ends with this, after `longest` at the latest.
 ///
@@ -79,7 +79,7 @@ class LoginFlow final : private LoginMethod::Owner {
   std::unique_ptr<Discovery> discovery_;
   AccessRequest request_;
   std::unique_ptr<LoginMethod> method_;
-  ClientIdentity identity_;
+  OAuthIdentity identity_;
   DeadlineTimer deadline_;
   std::optional<End> end_;
   Deferred tell_;  ///< of the offer, or of the end

@@ -19,8 +19,8 @@ METADATA = {"code_challenge_methods_supported": ["S256"], "response_types_suppor
 
 
 class LoginServer(ProtectedServer):
-    def __init__(self):
-        super().__init__()
+    def __init__(self, certificate=None, host="127.0.0.1"):
+        super().__init__(certificate, host)
         self.http.RequestHandlerClass.__bases__ = (_LoginHandler,)
         self.challenge = f'Bearer resource_metadata="{self.origin}/.well-known/oauth-protected-resource/mcp"'
         self.faults = []

@@ -19,14 +19,14 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class ProtectedServer:
-    def __init__(self, certificate=None):
+    def __init__(self, certificate=None, host="127.0.0.1"):
         handler = type("Handler", (_Handler,), {"owner": self})
-        self.http = _Server(("127.0.0.1", 0), handler)
+        self.http = _Server((host, 0), handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate, certificate + ".key")
             self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
-        self.origin = f"{'https' if certificate else 'http'}://127.0.0.1:{self.http.server_address[1]}"
+        self.origin = f"{'https' if certificate else 'http'}://{host}:{self.http.server_address[1]}"
         self.url = self.origin + "/mcp"
         self.issuer = self.origin + "/as"
         self.token_url = self.origin + "/as/token"

@@ -17,13 +17,13 @@ namespace bridge {
 ///
 /// The loop's thread only; owned by a LoginFlow. `done` comes once, maybe from within find(), and
 /// not after destruction; a text is why there is none, with nothing secret in it.
-class ClientIdentity {
+class OAuthIdentity {
  public:
   using Done = std::function<void(const std::variant<OAuthClient, std::string>&)>;
 
-  ClientIdentity(const LoginParts& parts, Done done) : parts_(parts), done_(std::move(done)) {}
-  ClientIdentity(const ClientIdentity&) = delete;
-  ClientIdentity& operator=(const ClientIdentity&) = delete;
+  OAuthIdentity(const LoginParts& parts, Done done) : parts_(parts), done_(std::move(done)) {}
+  OAuthIdentity(const OAuthIdentity&) = delete;
+  OAuthIdentity& operator=(const OAuthIdentity&) = delete;
 
   /// `earlier` is a registration with that server that does; it need not be one.
   void find(const AuthorizationServer& server, const std::optional<OAuthClient>& earlier,

@@ -1,4 +1,4 @@
-#include "login/client_identity.hpp"
+#include "login/oauth_identity.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 
 namespace bridge {
 
-void ClientIdentity::find(const AuthorizationServer& server,
-                          const std::optional<OAuthClient>& earlier,
-                          const std::string& redirect_uri, const std::string& scope) {
+void OAuthIdentity::find(const AuthorizationServer& server,
+                         const std::optional<OAuthClient>& earlier, const std::string& redirect_uri,
+                         const std::string& scope) {
   redirect_uri_ = redirect_uri;
   const OAuthOptions& options = parts_.options;
   if (!options.client_id.empty()) {
@@ -31,7 +31,7 @@ void ClientIdentity::find(const AuthorizationServer& server,
   }
 }
 
-void ClientIdentity::take_configured(const ServerMetadata& metadata) {
+void OAuthIdentity::take_configured(const ServerMetadata& metadata) {
   const OAuthOptions& options = parts_.options;
   OAuthClient client;
   client.id = options.client_id;
@@ -49,8 +49,8 @@ void ClientIdentity::take_configured(const ServerMetadata& metadata) {
   done_(client);
 }
 
-void ClientIdentity::request_registration(const AuthorizationServer& server,
-                                          const std::string& scope) {
+void OAuthIdentity::request_registration(const AuthorizationServer& server,
+                                         const std::string& scope) {
   endpoint_ = server.metadata.registration_endpoint;
   if (!endpoint_url(endpoint_)) {
     done_(
@@ -65,7 +65,7 @@ void ClientIdentity::request_registration(const AuthorizationServer& server,
       [this](const SmallAnswer& answer) { answered(answer); }, "application/json");
 }
 
-void ClientIdentity::answered(const SmallAnswer& answer) {
+void OAuthIdentity::answered(const SmallAnswer& answer) {
   const std::unique_ptr<SmallRequest> over = std::move(request_);
   const std::string where = shown_url(endpoint_);
   if (!answer.fault.empty()) {
