@@ -87,7 +87,12 @@ HandoverState Daemon::state_to_hand_over() {
   state.socket = clients_.socket_to_keep();
   state.connections = clients_.connections_to_keep();
   state.clients = router_.clients_to_keep();
+  if (face_) {
+    state.face = face_->to_keep();
+    state.face_sessions = face_->sessions_to_keep();
+  }
   state.running_jobs = jobs_.running_to_keep();
+  state.deliveries = collectors_.to_keep();
   if (start.in_session) add_requests(state);
   return state;
 }
@@ -96,6 +101,8 @@ HandoverState Daemon::state_to_hand_over() {
 void Daemon::add_requests(HandoverState& state) {
   state.requests = router_.requests_to_keep();
   state.questions = router_.questions_to_keep();
+  state.calls = router_.calls_to_keep();
+  state.rounds = router_.rounds_to_keep();
   std::set<std::uint64_t> asked;
   for (const KeptRequest& request : state.requests) asked.insert(request.id);
   for (KeptMessage& message : upstream_->messages_to_keep()) {
@@ -111,6 +118,7 @@ void Daemon::hold() {
              router_.in_flight(), router_.left_behind(), options_.grace.count());
   supervisor_.status("Upgrading");
   clients_.hold();
+  if (face_) face_->hold();
   router_.hold();
   collectors_.tell_all();
   monitor_.end();
@@ -146,7 +154,7 @@ void Daemon::replace() {
   }
   clients_.acknowledge_read();
   flush();
-  if (face_) face_->close_all();
+  if (face_) face_->close_for_upgrade();
   upgrade_.replace();
 }
 
@@ -176,7 +184,15 @@ void Daemon::go_on() {
   for (KeptRunningJob& job : state.running_jobs) jobs_.go_on_with(std::move(job));
   go_on_with_clients(state);
   for (KeptQuestion& question : state.questions) router_.question_continued(std::move(question));
+  for (KeptCall& call : state.calls) router_.call_continued(std::move(call));
+  for (KeptRound& round : state.rounds) router_.round_continued(std::move(round));
   jobs_.requests_go_on();
+  for (KeptDelivery& delivery : state.deliveries) {
+    const auto client = static_cast<ClientId>(delivery.client);
+    if (router_.clients().find(client) == nullptr) continue;
+    Control::Reply reply = router_.control_continued(client, delivery.request_id);
+    collectors_.go_on_with(std::move(delivery), std::move(reply));
+  }
   router_.release();
 }
 
@@ -185,6 +201,11 @@ void Daemon::go_on_with_clients(HandoverState& state) {
   for (const KeptConnection& kept : state.connections) {
     ClientChannel& channel = clients_.add(kept);
     if (Connection::router_knows(kept)) channels[kept.id] = &channel;
+  }
+  if (face_) face_->go_on_with(std::move(state.face));
+  for (KeptFaceSession& kept : state.face_sessions) {
+    const std::uint64_t id = kept.client;
+    if (face_) channels[id] = &face_->go_on_with(std::move(kept));
   }
   for (KeptClient& kept : state.clients) {
     const auto found = channels.find(kept.id);

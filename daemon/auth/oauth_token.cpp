@@ -79,17 +79,25 @@ void OAuthToken::reload() {
 }
 
 std::optional<KeptToken> OAuthToken::to_keep() const {
-  if (!is_good()) return std::nullopt;
-  const bool expires = life_.expires != SteadyTime::max();
-  return KeptToken{*token_, expires, ticks_of(life_.refresh), ticks_of(life_.expires),
-                   server_.announced};
+  if (!is_good() && scope_.stepped().empty()) return std::nullopt;
+  KeptToken kept;
+  kept.scope = scope_.stepped();
+  kept.announced = server_.announced;
+  if (!is_good()) return kept;
+  kept.token = *token_;
+  kept.expires_by_itself = life_.expires != SteadyTime::max();
+  kept.refresh = ticks_of(life_.refresh);
+  kept.expires = ticks_of(life_.expires);
+  return kept;
 }
 
 void OAuthToken::go_on_with(const KeptToken& kept) {
   needed_ = true;
+  server_.announced = kept.announced;
+  scope_.go_on_with(kept.scope);
+  if (kept.token.empty()) return;
   token_ = kept.token;
   recent_.add(kept.token);
-  server_.announced = kept.announced;
   if (kept.expires_by_itself) life_ = {steady_time_of(kept.refresh), steady_time_of(kept.expires)};
 }
 

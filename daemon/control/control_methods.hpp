@@ -43,6 +43,9 @@ class ControlMethods final : public Control {
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
   void answer(const Frame& request, Client& asker, Reply reply) override;
+  std::string keep_for_later(const Frame& request, Client& asker, Reply reply) override {
+    return job_methods_.keep_for_later(request, asker, std::move(reply));
+  }
   bool cancel(const Client& asker, std::string_view raw_id) override {
     return collectors_.cancel(asker, raw_id);
   }

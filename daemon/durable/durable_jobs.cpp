@@ -53,7 +53,8 @@ void DurableJobs::adopt(UpstreamId id, KeptOrphan orphan) {
   left.way.session = static_cast<std::uint32_t>(orphan.answer.session);
   left.way.event_id = std::move(orphan.answer.event_id);
   const JobNumber number = left.job.number;
-  if (!jobs_.take_over(std::move(left))) return;
+  if (!jobs_.store().make_room_for(left.job)) return;
+  jobs_.take_over(std::move(left));
   log_.append(record::job, record_of(*jobs_.store().find(number)));
 }
 
@@ -107,6 +108,14 @@ void DurableJobs::job_started(const Job& job, UpstreamId id) {
   if (!only_reads(job.method) && !session_.is_modern()) entry.request = {};
   way_changed(job, entry);
   log_.write_now();  // before it is sent
+}
+
+void DurableJobs::job_time(const Job& job, const JobTime& time) {
+  const auto found = entries_.find(job.number);
+  if (found == entries_.end()) return;
+  found->second.way.time = time;
+  // What begins is written when it has.
+  if (found->second.way.started) way_changed(job, found->second);
 }
 
 void DurableJobs::job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) {

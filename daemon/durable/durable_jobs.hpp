@@ -49,6 +49,7 @@ class DurableJobs final : public JobJournal {
   void job_added(const Job& job, std::string_view request, const JobWay& way) override;
   void job_restored(const Job& job, std::string_view request, const JobWay& way) override;
   void job_started(const Job& job, UpstreamId id) override;
+  void job_time(const Job& job, const JobTime& time) override;
   void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) override;
   void job_questioned(const Job& job) override;
   void job_asked(const Job& job, std::string_view result) override;

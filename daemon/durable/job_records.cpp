@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::size_t number_size = 8;
 
+/// Of a time that is no longer than anything here can take.
+std::chrono::milliseconds milliseconds_in(FieldReader& fields) {
+  constexpr std::uint64_t longest = std::uint64_t{1} << 40;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(fields.number(), longest)));
+}
+
 void put_user(FieldWriter& fields, const User& user) {
   fields.number(user.remote).number(user.uid);
 }
@@ -58,6 +64,8 @@ bool take_change(FieldReader& fields, Job& job) {
 void put_way(FieldWriter& fields, const JobWay& way) {
   fields.number(way.started).number(value_of(way.id)).number(way.session).text(way.event_id);
   fields.number(way.task_form).text(way.task).text(way.round);
+  fields.number(static_cast<std::uint64_t>(way.time.worked.count()));
+  fields.number(microseconds_of(way.time.since)).number(way.time.asks);
   for (const std::string& answer : way.answers) fields.text(answer);
 }
 
@@ -70,6 +78,9 @@ JobWay take_way(FieldReader& fields) {
   way.task_form = fields.number();
   way.task = fields.text();
   way.round = fields.text();
+  way.time.worked = milliseconds_in(fields);
+  way.time.since = wall_time_of(fields.number());
+  way.time.asks = fields.number() != 0;
   while (fields.is_good() && !fields.is_at_end()) way.answers.emplace_back(fields.text());
   return way;
 }
@@ -92,7 +103,7 @@ std::string job_record(const Job& job, WallTime ended, std::string_view request,
 }
 
 std::size_t size_of_job_record(const Job& job, std::string_view request, const JobWay& way) {
-  constexpr std::size_t fields = 28;  // of eight bytes: the numbers, and the texts' lengths
+  constexpr std::size_t fields = 31;  // of eight bytes: the numbers, and the texts' lengths
   std::size_t size = fields * number_size + job.id.size() + job.method.size() + job.tool.size() +
                      job.key.size() + job.command.size() + job.progress.size() +
                      job.response.size() + request.size() + way.event_id.size() + way.task.size() +
@@ -166,9 +177,7 @@ bool JobReplay::job(std::string_view payload) {
   job.pid = static_cast<pid_t>(fields.number());
   job.command = fields.text();
   job.created = wall_time_of(fields.number());
-  const std::uint64_t keep = fields.number();
-  constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // more than any --job-ttl
-  job.keep = std::chrono::milliseconds(static_cast<std::int64_t>(std::min(keep, longest)));
+  job.keep = milliseconds_in(fields);
   if (!take_change(fields, job)) return false;
   job.response = fields.text();
   replayed.ended = wall_time_of(fields.number());

@@ -32,6 +32,11 @@ enum class HandoverRecord : std::uint32_t {
   listens = 1012,
   token = 1013,
   running_job = 1014,
+  face = 1015,
+  face_session = 1016,
+  delivery = 1017,
+  call = 1018,
+  round = 1019,
 };
 
 class HandoverWriter {
@@ -79,6 +84,11 @@ class HandoverReader {
       case HandoverRecord::listens: return read(payload, state.listens);
       case HandoverRecord::token: return read(payload, state.tokens.emplace_back());
       case HandoverRecord::running_job: return read(payload, state.running_jobs.emplace_back());
+      case HandoverRecord::face: return read(payload, state.face);
+      case HandoverRecord::face_session: return read(payload, state.face_sessions.emplace_back());
+      case HandoverRecord::delivery: return read(payload, state.deliveries.emplace_back());
+      case HandoverRecord::call: return read(payload, state.calls.emplace_back());
+      case HandoverRecord::round: return read(payload, state.rounds.emplace_back());
       case HandoverRecord::end: has_end_ = true; return read(payload, announced_);
     }
     return durable.take(type, payload);
@@ -113,6 +123,9 @@ std::vector<int> HandoverState::descriptors() const {
   add(socket.descriptor);
   add(socket.lock);
   add(start.face_listener);
+  for (const KeptFaceSession& one : face_sessions) {
+    for (const KeptFaceSession::Post& post : one.posts) add(post.connection.descriptor);
+  }
   for (const KeptConnection& connection : connections) add(connection.descriptor);
   for (const KeptRun& run : runs) {
     for (const std::uint64_t descriptor : run.descriptors()) add(descriptor);
@@ -130,12 +143,18 @@ std::string handover_log(HandoverState state) {
   for (KeptMessage& message : state.messages) log.add(HandoverRecord::message, message);
   for (KeptRequest& request : state.requests) log.add(HandoverRecord::request, request);
   for (KeptQuestion& question : state.questions) log.add(HandoverRecord::question, question);
+  for (KeptCall& call : state.calls) log.add(HandoverRecord::call, call);
+  for (KeptRound& round : state.rounds) log.add(HandoverRecord::round, round);
+  log.add(HandoverRecord::face, state.face);
+  for (KeptFaceSession& session : state.face_sessions)
+    log.add(HandoverRecord::face_session, session);
   log.add(HandoverRecord::streams, state.streams);
   log.add(HandoverRecord::listens, state.listens);
   for (KeptToken& token : state.tokens) log.add(HandoverRecord::token, token);
   for (KeptRun& run : state.runs) log.add(HandoverRecord::run, run);
   for (KeptJob& job : state.jobs) log.add(HandoverRecord::job, job);
   for (KeptRunningJob& job : state.running_jobs) log.add(HandoverRecord::running_job, job);
+  for (KeptDelivery& delivery : state.deliveries) log.add(HandoverRecord::delivery, delivery);
   for (KeptKey& key : state.job_keys) log.add(HandoverRecord::job_key, key);
   const Sequence oldest = state.ring.empty() ? Sequence{} : state.ring.front().sequence;
   log.add(record::ring_counts, ring_counts_record(state.ring_counts, oldest));

@@ -7,12 +7,14 @@
 #include <variant>
 #include <vector>
 
+#include "downstream/http/kept_face.hpp"
 #include "downstream/unix/kept_connection.hpp"
 #include "downstream/unix/kept_socket.hpp"
 #include "jobs/kept_job.hpp"
 #include "notifications/ring.hpp"
 #include "router/kept_client.hpp"
 #include "router/kept_listens.hpp"
+#include "router/kept_questions.hpp"
 #include "router/kept_request.hpp"
 #include "session/kept_session.hpp"
 #include "session/kept_streams.hpp"
@@ -65,13 +67,18 @@ struct HandoverState {
   std::vector<KeptMessage> messages;    ///< at the upstream
   std::vector<KeptRequest> requests;    ///< of the clients: each of them is one of the messages
   std::vector<KeptQuestion> questions;  ///< of the upstream
-  KeptStreams streams;                  ///< of a modern upstream
-  KeptListens listens;                  ///< of the clients
-  std::vector<KeptToken> tokens;        ///< one, if it would have to be fetched anew
-  std::vector<KeptRun> runs;            ///< one, if there is a local server
-  std::vector<KeptJob> jobs;            ///< in the order of their ends
+  std::vector<KeptCall> calls;          ///< that wait for their clients' answers
+  std::vector<KeptRound> rounds;        ///< likewise
+  KeptFace face;                        ///< the HTTP face's, but for its sessions
+  std::vector<KeptFaceSession> face_sessions;
+  KeptStreams streams;            ///< of a modern upstream
+  KeptListens listens;            ///< of the clients
+  std::vector<KeptToken> tokens;  ///< one, if it would have to be fetched anew
+  std::vector<KeptRun> runs;      ///< one, if there is a local server
+  std::vector<KeptJob> jobs;      ///< in the order of their ends
   std::vector<KeptKey> job_keys;
   std::vector<KeptRunningJob> running_jobs;
+  std::vector<KeptDelivery> deliveries;  ///< of jobs
 
   /// The descriptors that go along.
   std::vector<int> descriptors() const;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,18 @@ namespace bridge {
 namespace {
 
 constexpr std::string_view question_prefix = "\"question-";
+
+/// The job's response under the id of the request that it was. `job` is null if it is forgotten.
+std::string delivered_response(const Job* job, std::string_view request_id) {
+  const auto id = job != nullptr ? find_member(job->response, "id") : std::nullopt;
+  if (id) {
+    std::string response = job->response;
+    const auto at = static_cast<std::size_t>(id->data() - job->response.data());
+    return response.replace(at, id->size(), request_id);
+  }
+  return error_reply(request_id, failure_of(ErrorKind::closed, Delivered::unknown,
+                                            "the job of this request was cancelled"));
+}
 
 }  // namespace
 
@@ -32,8 +45,10 @@ std::vector<Collectors::All::iterator> Collectors::select(Select&& is_one) {
 }
 
 bool Collectors::has_room_for(const Client& client) const {
-  const auto found = of_client_.find(client.id());
-  return found == of_client_.end() || found->second < max_of_client;
+  const auto waiting = std::count_if(all_.begin(), all_.end(), [&client](const auto& entry) {
+    return entry.second.client == client.id() && !entry.second.delivers;
+  });
+  return static_cast<std::size_t>(waiting) < max_of_client;
 }
 
 void Collectors::add(const Client& client, const Frame& request, Job& job, const Collect& collect,
@@ -45,15 +60,40 @@ void Collectors::add(const Client& client, const Frame& request, Job& job, const
   collector.is_modern = request.is_modern();
   collector.keep = collect.keep;
   collector.answers = collect.answers;
-  collector.until = loop_.now() + collect.wait;
-  collector.is_due = collect.wait.count() == 0;
+  collector.delivers = collect.delivers;
+  collector.until = collect.delivers ? SteadyTime::max() : loop_.now() + collect.wait;
+  collector.is_due = !collect.delivers && collect.wait.count() == 0;
   collector.reply = std::move(reply);
-  clock_.set_at_latest(collector.until);
+  if (!collect.delivers) clock_.set_at_latest(collector.until);
   ++of_client_[client.id()];
   const auto added = all_.emplace(job.number, std::move(collector));
   runner_.offer(job);
   tell(added);
   forget_collected();
+}
+
+std::vector<KeptDelivery> Collectors::to_keep() const {
+  std::vector<KeptDelivery> all;
+  for (const auto& [number, one] : all_) {
+    if (one.delivers)
+      all.push_back({value_of(number), value_of(one.client), one.request_id, one.progress_token});
+  }
+  return all;
+}
+
+void Collectors::go_on_with(KeptDelivery kept, Control::Reply reply) {
+  Collector collector;
+  collector.client = static_cast<ClientId>(kept.client);
+  collector.request_id = std::move(kept.request_id);
+  collector.progress_token = std::move(kept.progress_token);
+  collector.delivers = true;
+  collector.until = SteadyTime::max();
+  collector.reply = std::move(reply);
+  ++of_client_[collector.client];
+  const auto number = static_cast<JobNumber>(kept.job);
+  const auto added = all_.emplace(number, std::move(collector));
+  if (Job* const job = runner_.store().find(number)) runner_.offer(*job);
+  tell(added);
 }
 
 // What the jobs say.
@@ -79,6 +119,15 @@ void Collectors::job_progress(const Job& job, std::string_view params) {
         own_notification("notifications/progress",
                          fmt::format(R"({{"progressToken":{}{}{})", collector.progress_token,
                                      is_empty ? "" : ",", rest)));
+  }
+}
+
+void Collectors::job_told(const Job& job, const Frame& notification) {
+  const auto [begin, end] = all_.equal_range(job.number);
+  for (auto at = begin; at != end; ++at) {
+    Client* const client = clients_.find(at->second.client);
+    if (client != nullptr && at->second.delivers && !client->channel.congested())
+      client->channel.send_about(at->second.request_id, notification.bytes);
   }
 }
 
@@ -140,13 +189,19 @@ void Collectors::give_back(All::iterator at) {
 void Collectors::tell(All::iterator at) {
   Client* const client = clients_.find(at->second.client);
   const Job* const job = runner_.store().find(at->first);
-  if (job != nullptr && job->state == JobState::working && !at->second.is_due) return;
+  const bool waits = at->second.delivers ? job != nullptr && !is_end(job->state)
+                                         : job != nullptr && job->state == JobState::working;
+  if (waits && !at->second.is_due) return;
   if (client != nullptr && client->channel.congested()) return;
   if (job != nullptr && is_end(job->state) && !at->second.keep && client != nullptr)
     collected_.push_back(job->number);
   const auto node = all_.extract(at);
   const Collector& collector = node.mapped();
   if (--of_client_[collector.client] == 0) of_client_.erase(collector.client);
+  if (collector.delivers) {
+    collector.reply(delivered_response(job, collector.request_id));
+    return;
+  }
   collector.reply(job == nullptr ? unknown_job_reply(collector.request_id)
                                  : result_reply(collector.request_id,
                                                 collected_result(*job, loop_.wall_time())));
@@ -168,12 +223,12 @@ void Collectors::tell_due() {
   }
   forget_collected();
   for (const auto& [number, collector] : all_) {
-    if (!collector.is_due) clock_.set_at_latest(collector.until);
+    if (!collector.is_due && !collector.delivers) clock_.set_at_latest(collector.until);
   }
 }
 
 void Collectors::tell_all() {
-  for (const auto at : select([](const Collector&) { return true; })) {
+  for (const auto at : select([](const Collector& one) { return !one.delivers; })) {
     at->second.is_due = true;
     give_back(at);
     tell(at);
@@ -187,10 +242,18 @@ bool Collectors::cancel(const Client& client, std::string_view raw_id) {
     return one.client == client.id() && same_id(one.request_id, raw_id);
   });
   if (found.empty()) return false;
-  give_back(found.front());
-  all_.erase(found.front());
-  if (--of_client_[client.id()] == 0) of_client_.erase(client.id());
+  const bool is_request = found.front()->second.delivers;
+  Job* const job = is_request ? runner_.store().find(found.front()->first) : nullptr;
+  if (!is_request) give_back(found.front());
+  erase(found.front());
+  if (job != nullptr && !is_end(job->state)) runner_.cancel(*job);
   return true;
+}
+
+void Collectors::erase(All::iterator at) {
+  const ClientId client = at->second.client;
+  all_.erase(at);
+  if (--of_client_[client] == 0) of_client_.erase(client);
 }
 
 bool Collectors::take_response(const Client& client, const Frame& response) {

@@ -15,6 +15,9 @@ namespace bridge {
 
 /// What a `bridge/collect` asks for, that waits.
 struct Collect {
+  /// It is no collect, but the request itself, whose client was told that its answer comes later:
+  /// that is what it gets, whenever the job ends.
+  bool delivers = false;
   bool keep = true;      ///< else a job whose end was collected is forgotten
   bool answers = false;  ///< questions about the job
   std::chrono::milliseconds wait{};
@@ -24,7 +27,8 @@ struct Collect {
 /// meanwhile is asked of one of them that answers (BEHAVIOUR, "Jobs: questions").
 ///
 /// Owned by the daemon; the loop's thread only. Bounds: `max_of_client` of each client, of
-/// `longest_names`; what one is told waits until its client's queue has room.
+/// `longest_names`, and of requests whose answers are delivered as many as there are jobs; what one
+/// is told waits until its client's queue has room.
 class Collectors final : public JobWatcher {
  public:
   static constexpr std::size_t max_of_client = 64;
@@ -38,6 +42,11 @@ class Collectors final : public JobWatcher {
            Control::Reply reply);
   std::size_t size() const { return all_.size(); }
 
+  // Another image of the program is to go on.
+  std::vector<KeptDelivery> to_keep() const;
+  /// REQUIRES: its client is there, and its job.
+  void go_on_with(KeptDelivery kept, Control::Reply reply);
+
   // As Control.
   bool cancel(const Client& client, std::string_view raw_id);
   bool take_response(const Client& client, const Frame& response);
@@ -49,6 +58,7 @@ class Collectors final : public JobWatcher {
 
   void job_settled(const Job& job) override;
   void job_progress(const Job& job, std::string_view params) override;
+  void job_told(const Job& job, const Frame& notification) override;
   bool job_asks(const Job& job, const JobQuestion& question) override;
   void question_over(const Job& job) override;
 
@@ -60,6 +70,7 @@ class Collectors final : public JobWatcher {
     bool is_modern = false;
     bool keep = true;
     bool answers = false;
+    bool delivers = false;
     bool has_declined = false;  ///< it does not know such questions
     bool is_due = false;        ///< told as soon as its queue has room, whatever the job's state
     std::string question;       ///< what it is asked now, by the id (raw JSON); empty: nothing
@@ -74,6 +85,7 @@ class Collectors final : public JobWatcher {
   void tell(All::iterator at);
   void tell_due();
   void forget_collected();
+  void erase(All::iterator at);
   template <class Select>
   std::vector<All::iterator> select(Select&& is_one);
 

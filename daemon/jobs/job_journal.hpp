@@ -8,6 +8,7 @@
 namespace bridge {
 
 struct Job;
+struct JobTime;
 struct JobWay;
 struct UsedKey;
 struct User;
@@ -36,6 +37,11 @@ class JobJournal {
   virtual void job_started(const Job& job, UpstreamId id) {
     static_cast<void>(job);
     static_cast<void>(id);
+  }
+  /// Its time runs since then, or stands.
+  virtual void job_time(const Job& job, const JobTime& time) {
+    static_cast<void>(job);
+    static_cast<void>(time);
   }
   /// Its request has become this task of the server: JobWay::task_form and task.
   virtual void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) {

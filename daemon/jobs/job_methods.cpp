@@ -163,6 +163,19 @@ void JobMethods::collect(const Frame& request, const Client& asker, Control::Rep
   collectors_.add(asker, request, *job, collect, std::move(reply));
 }
 
+std::string JobMethods::keep_for_later(const Frame& request, const Client& asker,
+                                       Control::Reply reply) {
+  const JobNumber number = runner_.store().next_number();
+  auto submitted = submitted_for_later(request, number);
+  if (!submitted) return {};
+  Job* const job = runner_.submit(std::move(*submitted), number, asker);
+  if (job == nullptr) return {};
+  Collect collect;
+  collect.delivers = true;
+  collectors_.add(asker, request, *job, collect, std::move(reply));
+  return job->id;
+}
+
 std::string JobMethods::list(std::string_view id, std::string_view params, const Client& asker) {
   const auto limit = number(params, "limit", 100);
   const auto states = states_in(params);

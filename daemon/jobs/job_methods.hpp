@@ -20,6 +20,8 @@ class JobMethods {
   static bool has(std::string_view method);
   /// As Control::answer(). REQUIRES: has() it.
   void answer(const Frame& request, Client& asker, Control::Reply reply);
+  /// As Control::keep_for_later(): it becomes a job, whose end its client is told.
+  std::string keep_for_later(const Frame& request, const Client& asker, Control::Reply reply);
 
   static constexpr std::chrono::hours longest_wait{1};
   static constexpr std::size_t max_listed = 1000;

@@ -8,9 +8,6 @@
 #include <variant>
 
 #include "jobs/job_text.hpp"
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
-#include "mcp/handshake.hpp"
 #include "mcp/json_edit.hpp"
 #include "text/json_text.hpp"
 
@@ -30,16 +27,6 @@ std::string without_progress_token(const std::string& params) {
                [](std::string_view key) { return unescape(key) == "progressToken"; });
   return edits.made_in(params);
 }
-
-/// Which task a question says that it belongs to, raw JSON; empty: none (MCP 2025-11-25, "Tasks:
-/// Related Task Metadata").
-std::string_view related_task(const Frame& question) {
-  const std::string_view meta = question.text(question.meta);
-  const auto related = find_member(meta, "io.modelcontextprotocol/related-task");
-  return find_member(related.value_or(""), "taskId").value_or("");
-}
-
-constexpr std::string_view cancelled_by_user = R"({"action":"cancel"})";
 
 }  // namespace
 
@@ -104,7 +91,10 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   job.digest = submitted.digest;
   job.holds_key = !job.key.empty();
   job.keep = submitted.keep.value_or(job.keep);
-  Job* const added = store_.add(std::move(job), submitted.request.bytes);
+  // Another daemon that sends it does not know the server's tools. One that has no tasks by then
+  // does not look at that (MCP 2025-11-25, "Tasks: Task Support and Handling").
+  const Frame durable = router_.with_task(submitted.request);
+  Job* const added = store_.add(std::move(job), durable.bytes);
   if (added == nullptr) return nullptr;
   Running running;
   running.client = client_of(by.user).identity().id;
@@ -123,6 +113,7 @@ Client* JobRunner::adopt(const Client& former, UpstreamId id, PendingRequest& re
   JobWay way;
   way.started = true;
   way.id = id;
+  way.time.since = on_calendar(request.sent);
   const Job* const added = store_.add(std::move(job), {}, way);
   if (added == nullptr) {
     log_.peer(LogLevel::warning, "orphan without room", {.client = former.id()},
@@ -149,6 +140,7 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id) {
   if (!running.in_flight && !running.left) running.since = loop_.now();
   running.in_flight = true;
   running.in_round = false;
+  note_time(*store_.find(number), running, false);
   store_.journal().job_started(*store_.find(number), id);
   watch(running);
 }
@@ -223,8 +215,12 @@ void JobRunner::take(Heard heard) {
     asked(heard, frame);
   } else if (frame.method == "notifications/cancelled") {
     withdrawn(frame);
-  } else if (frame.method == "notifications/progress" && !is_over) {
+  } else if (is_over) {
+    return;
+  } else if (frame.method == "notifications/progress") {
     progressed(*job, frame);
+  } else {
+    watcher_->job_told(*job, frame);
   }
 }
 
@@ -262,181 +258,6 @@ void JobRunner::progressed(Job& job, const Frame& notification) {
   watcher_->job_progress(job, params);
 }
 
-// Questions.
-
-std::optional<JobNumber> JobRunner::with_task(std::string_view raw_task_id) const {
-  if (raw_task_id.empty()) return std::nullopt;
-  const auto found =
-      std::find_if(running_.begin(), running_.end(), [raw_task_id](const auto& entry) {
-        const Task* const task = entry.second.task.get();
-        return task != nullptr && same_id(task->id, raw_task_id);
-      });
-  return found == running_.end() ? std::nullopt : std::optional(found->first);
-}
-
-bool JobRunner::can_take_question(const ClientChannel& client) const {
-  return oldest_in_flight(client.identity().id).has_value();
-}
-
-std::optional<JobNumber> JobRunner::oldest_in_flight(ClientId client) const {
-  const auto found = std::find_if(running_.begin(), running_.end(), [client](const auto& entry) {
-    return entry.second.client == client && entry.second.in_flight;
-  });
-  return found == running_.end() ? std::nullopt : std::optional(found->first);
-}
-
-/// One that says of no request that it is about it is about the task that it names, or is taken for
-/// one about the oldest.
-void JobRunner::asked(Heard& heard, const Frame& question) {
-  const std::string_view id = question.text(question.id);
-  if (heard.number == JobNumber{}) {
-    auto number = with_task(related_task(question));
-    if (!number) number = oldest_in_flight(heard.client);
-    heard.number = number.value_or(JobNumber{});
-  }
-  const auto found = running_.find(heard.number);
-  if (found == running_.end()) {
-    auto refusal = parse_frame(error_reply(id, json_rpc::method_not_found, "the job has ended"));
-    to_router_.emplace_back(heard.client, std::move(std::get<Frame>(refusal)));
-    return;
-  }
-  Running& running = found->second;
-  running.questions.push_back({std::string(id),
-                               {question.method, std::string(question.text(question.params))},
-                               {},
-                               heard.client});
-  if (running.questions.size() > 1) return;
-  running.worked += loop_.now() - running.since;
-  running.since = loop_.now();
-  router_.set_waits_for_answer(running.client, way_to(heard.number, running).request, true);
-  Job& job = *store_.find(heard.number);
-  watch(running);
-  next_question(job, running);
-}
-
-/// REQUIRES: there is one.
-void JobRunner::next_question(Job& job, Running& running) {
-  running.with_watcher = watcher_->job_asks(job, running.questions.front().asked);
-  if (!running.with_watcher) keep_question(job, running);
-}
-
-void JobRunner::keep_question(Job& job, Running& running) {
-  if (store_.ask(job, running.questions.front().asked)) {
-    settled_.push_back(job.number);
-    end_of_turn_.schedule();
-    return;
-  }
-  const Way way = way_to(job.number, running);
-  fail(job, failure_of(ErrorKind::too_large, Delivered::unknown,
-                       "what the upstream asks does not fit into --jobs-bytes"));
-  cancel_request(job.number, way);
-}
-
-std::string JobRunner::answer(Job& job, std::string_view result, std::string_view error) {
-  const auto found = running_.find(job.number);
-  if (found == running_.end() || found->second.questions.empty())
-    return "Invalid params: nothing is asked about this job now";
-  Running& running = found->second;
-  const Question& question = running.questions.front();
-  // An elicitation can be cancelled; a server cannot make anything of an error to one.
-  if (result.empty() && question.asked.method == "elicitation/create") result = cancelled_by_user;
-  if (question.id.empty()) {
-    return running.task != nullptr ? answer_task(job, running, result)
-                                   : answer_left(job, running, result);
-  }
-  auto response = parse_frame(
-      result.empty() ? fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", question.id, error)
-                     : result_reply(question.id, result));
-  auto* const frame = std::get_if<Frame>(&response);
-  if (frame == nullptr || !frame->is_response())
-    return "Invalid params: the answer is no valid result or error";
-  to_router_.emplace_back(question.told_to, std::move(*frame));
-  if (running.in_round && !result.empty()) store_.journal().job_question_answered(job, result);
-  question_gone(job, running);
-  end_of_turn_.schedule();
-  return {};
-}
-
-/// The first question is answered, or need not be.
-void JobRunner::question_gone(Job& job, Running& running) {
-  running.questions.pop_front();
-  if (std::exchange(running.with_watcher, false)) watcher_->question_over(job);
-  store_.go_on(job);
-  running.since = loop_.now();
-  if (!running.questions.empty()) {
-    next_question(job, running);
-  } else {
-    router_.set_waits_for_answer(running.client, way_to(job.number, running).request, false);
-    watch(running);
-  }
-}
-
-void JobRunner::withdrawn(const Frame& notification) {
-  const std::string_view id = notification.text(notification.request_id);
-  for (auto& [number, running] : running_) {
-    auto& questions = running.questions;
-    const auto found = std::find_if(questions.begin(), questions.end(),
-                                    [id](const Question& one) { return one.id == id; });
-    if (found == questions.end()) continue;
-    if (found != questions.begin()) {
-      questions.erase(found);
-    } else {
-      question_gone(*store_.find(number), running);
-    }
-    return;
-  }
-}
-
-void JobRunner::ask_again(Job& job) {
-  const auto found = running_.find(job.number);
-  if (found == running_.end() || !found->second.with_watcher) return;
-  next_question(job, found->second);
-}
-
-void JobRunner::offer(Job& job) {
-  const auto found = running_.find(job.number);
-  if (found == running_.end() || job.state != JobState::input_required) return;
-  Running& running = found->second;
-  running.with_watcher = watcher_->job_asks(job, running.questions.front().asked);
-  if (running.with_watcher) store_.go_on(job);
-}
-
-// What ends.
-
-void JobRunner::end(Job& job, JobState state, std::string response, bool delivered) {
-  const JobNumber number = job.number;
-  const auto found = running_.find(number);
-  if (found->second.with_watcher) watcher_->question_over(job);
-  running_.erase(found);
-  some_have_ended_ = true;
-  if (!store_.end(job, state, std::move(response), delivered, loop_.now())) {
-    store_.end(job, JobState::failed,
-               error_reply("null", failure_of(ErrorKind::too_large, Delivered::unknown,
-                                              "the answer does not fit into --jobs-bytes")),
-               true, loop_.now());
-  }
-  settled_.push_back(number);
-  end_of_turn_.schedule();
-}
-
-void JobRunner::fail(Job& job, const Failure& failure) {
-  end(job, JobState::failed, error_reply("null", failure), failure.delivered != Delivered::no);
-}
-
-void JobRunner::end_unfinished() {
-  std::vector<JobNumber> unfinished;
-  for (const auto& [number, running] : running_) {
-    if (!stays(number, running)) unfinished.push_back(number);
-  }
-  for (const JobNumber number : unfinished) {
-    const Running& running = running_.at(number);
-    const bool was_sent = running.in_flight || running.task != nullptr || running.left != nullptr;
-    fail(*store_.find(number),
-         failure_of(ErrorKind::closed, was_sent ? Delivered::unknown : Delivered::no,
-                    "the bridge was upgraded before the job had ended"));
-  }
-}
-
 void JobRunner::go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys) {
   for (KeptJob& kept : jobs) {
     if (auto job = job_of(std::move(kept))) store_.restore(std::move(*job));
@@ -451,77 +272,10 @@ void JobRunner::go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys)
 void JobRunner::restored() {
   some_have_ended_ = true;
   end_of_turn_.schedule();
-}
-
-bool JobRunner::is_asked(JobNumber number) const {
-  const auto found = running_.find(number);
-  return found != running_.end() && !found->second.questions.empty();
-}
-
-void JobRunner::cancel(Job& job) {
-  const JobNumber number = job.number;
-  const Way way = way_to(number, running_.at(number));
-  end(job, JobState::cancelled, {}, true);
-  cancel_request(number, way);
-}
-
-JobRunner::Way JobRunner::way_to(JobNumber number, const Running& running) const {
-  if (running.task == nullptr) return {running.client, std::to_string(value_of(number)), {}};
-  return {running.client, task_request_id(number), running.task->id};
-}
-
-void JobRunner::cancel_request(JobNumber number, const Way& way) {
-  auto notification = parse_frame(own_notification(
-      "notifications/cancelled",
-      fmt::format(R"({{"requestId":{},"reason":"the job was cancelled"}})", way.request)));
-  to_router_.emplace_back(way.client, std::move(std::get<Frame>(notification)));
-  if (!way.task.empty())
-    to_router_.emplace_back(way.client, task_request(number, "tasks/cancel", way.task));
-  end_of_turn_.schedule();
-}
-
-SteadyTime JobRunner::due(const Running& running) const {
-  if (!running.questions.empty()) return running.since + options_.limits.ttl;
-  // What has not been started waits for a place, which comes, or for a session, and not for long.
-  const bool is_working = running.in_flight || running.left != nullptr;
-  if (!is_working || options_.request_max.count() == 0) return SteadyTime::max();
-  return running.since + options_.request_max - running.worked;
-}
-
-/// Whether it is time, or will be, to ask about its task.
-bool JobRunner::is_between_polls(const Running& running) {
-  return running.task != nullptr && running.task->asked == Task::Asked::nothing &&
-         running.questions.empty();
-}
-
-void JobRunner::watch(const Running& running) {
-  SteadyTime then = due(running);
-  if (is_between_polls(running)) then = std::min(then, running.task->due);
-  if (waits_to_try(running)) then = std::min(then, running.left->due);
-  if (then != SteadyTime::max()) clock_.set_at_latest(then);
-}
-
-void JobRunner::check_time() {
-  const SteadyTime now = loop_.now();
-  std::vector<JobNumber> late;
-  for (auto& [number, running] : running_) {
-    if (due(running) <= now) {
-      late.push_back(number);
-      continue;
-    }
-    if (is_between_polls(running) && running.task->due <= now) ask_about_task(number, running);
-    if (waits_to_try(running) && running.left->due <= now) send_left(number, running);
-    watch(running);
-  }
-  for (const JobNumber number : late) {
-    const Running& running = running_.at(number);
-    const Way way = way_to(number, running);
-    fail(*store_.find(number),
-         failure_of(ErrorKind::timeout, Delivered::unknown,
-                    running.questions.empty()
-                        ? "the job has worked for longer than --request-max"
-                        : "what the upstream asks was not answered within --job-ttl"));
-    cancel_request(number, way);
+  if (const std::uint64_t dropped = store_.counts().not_restored; dropped > 0) {
+    log_.event(LogLevel::warning, "jobs not restored",
+               "{} jobs that had ended are forgotten: --jobs or --jobs-bytes is lower than it was",
+               dropped);
   }
 }
 

@@ -31,6 +31,8 @@ class JobWatcher {
   virtual void job_settled(const Job& job) = 0;
   /// `params` of a `notifications/progress`, without the token.
   virtual void job_progress(const Job& job, std::string_view params) = 0;
+  /// Another notification about its request.
+  virtual void job_told(const Job& job, const Frame& notification) = 0;
   /// Whether somebody who waits is asked this. Then JobRunner::answer() or ask_again() follows,
   /// unless question_over() comes first.
   virtual bool job_asks(const Job& job, const JobQuestion& question) = 0;
@@ -80,9 +82,8 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   /// in its session, what was asked about it is asked again, and what was never sent, or only
   /// reads, is sent; while the upstream is away it waits, up to --request-max. What may have been
   /// carried out and cannot be found again fails `closed`, `unknown`; so does all if it is not
-  /// `may_act`. Before any client, and before the requests of jobs that are submitted. False: there
-  /// is no room.
-  bool take_over(UnfinishedJob left, bool may_act = true);
+  /// `may_act`. Before any client, and before the requests of jobs that are submitted.
+  void take_over(UnfinishedJob left, bool may_act = true);
   /// A job to be, with a name and a number of its own.
   Job new_job(std::string method, const User& user, pid_t pid, std::string command);
   /// Jobs were put into the store: it is looked at when they are to be forgotten.
@@ -181,6 +182,12 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void fail(Job& job, const Failure& failure);
   Way way_to(JobNumber number, const Running& running) const;
   void cancel_request(JobNumber number, const Way& way);
+  // How long one works.
+  void begin_time(const Job& job, Running& running);
+  void stop_time(const Job& job, Running& running);
+  void note_time(const Job& job, const Running& running, bool asks);
+  WallTime on_calendar(SteadyTime time) const;
+  void take_over_time(Running& running, const JobTime& time) const;
   SteadyTime due(const Running& running) const;
   void watch(const Running& running);
   void check_time();
@@ -188,6 +195,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
 
   // Another image of the program: running_jobs.cpp.
   static bool can_be_kept(const Running& running);
+  static bool is_sent_again(const Running& running);
   bool stays(JobNumber number, const Running& running) const;
 
   // What another daemon has left: left_jobs.cpp.

@@ -1,6 +1,7 @@
 #include "jobs/job_store.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace bridge {
@@ -41,11 +42,24 @@ Job* JobStore::add(Job job, std::string_view request, const JobWay& way) {
   return &added;
 }
 
+bool JobStore::make_room_for(const Job& job) {
+  return make_room(owners_[job.user], 1, charge_of(job));
+}
+
 Job* JobStore::restore(Job job, std::string_view request, const JobWay& way) {
   const JobNumber number = job.number;
   last_number_ = std::max(last_number_, value_of(number));
   job.bytes = charge_of(job);
-  if (!make_room(owners_[job.user], 1, job.bytes)) return nullptr;
+  Owner& owner = owners_[job.user];
+  const std::uint64_t pushed_out = counts_.pushed_out;
+  const bool has_room = make_room(owner, 1, job.bytes);
+  if (!has_room && is_end(job.state)) {
+    ++counts_.not_restored;
+    return nullptr;
+  }
+  while (!has_room && push_out_one(owner)) {
+  }
+  counts_.not_restored += std::exchange(counts_.pushed_out, pushed_out) - pushed_out;
   insert(std::move(job));
   Job& restored = jobs_.at(number);
   journal_->job_restored(restored, request, way);

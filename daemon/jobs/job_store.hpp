@@ -38,7 +38,8 @@ class JobStore {
     std::array<std::uint64_t, job_states> ended{};  ///< by the state of the end
     std::uint64_t pushed_out = 0;                   ///< ended ones that gave way to others
     std::uint64_t expired = 0;
-    std::uint64_t refused = 0;  ///< submits without room
+    std::uint64_t refused = 0;       ///< submits without room
+    std::uint64_t not_restored = 0;  ///< ended ones of another daemon, without room
   };
 
   explicit JobStore(JobLimits limits) : limits_(limits) {}
@@ -55,9 +56,12 @@ class JobStore {
   /// Null: there is no room, even with all that has ended of this user pushed out. REQUIRES: a
   /// number of next_number(), no key or one that no job and no used key has.
   Job* add(Job job, std::string_view request, const JobWay& way = {});
+  /// Whether there is room for it, or was made.
+  bool make_room_for(const Job& job);
   bool is_durable() const { return journal_->is_durable(); }
   /// One that another daemon has kept, as it was; `request` and `way` are of one that has not
-  /// ended. Null: there is no room.
+  /// ended. For such a one there is room whatever the bounds are by now: ended ones of its user go
+  /// first. Null: there is none for one that has ended.
   Job* restore(Job job, std::string_view request = {}, const JobWay& way = {});
   void restore(const User& user, UsedKey key);
 

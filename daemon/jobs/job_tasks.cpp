@@ -81,8 +81,7 @@ void JobRunner::task_asks(Job& job, Running& running, std::vector<InputRequest> 
   } else if (running.questions.empty()) {
     pause_task(running);
   } else {
-    running.worked += loop_.now() - running.since;
-    running.since = loop_.now();
+    stop_time(job, running);
     watch(running);
     next_question(job, running);
   }

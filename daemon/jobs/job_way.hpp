@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,6 +9,13 @@
 #include "jobs/job.hpp"
 
 namespace bridge {
+
+/// For how long a job has worked, on the calendar: that goes on while no daemon runs.
+struct JobTime {
+  std::chrono::milliseconds worked{};  ///< before `since`
+  WallTime since{};                    ///< working, or asking; 0: it was never started
+  bool asks = false;                   ///< it waits for an answer since then
+};
 
 /// How the request of a job that has not ended stands at the upstream: with the request all that
 /// somebody else needs to go on with it. A value.
@@ -24,6 +32,7 @@ struct JobWay {
   /// JSON: the `input_required` result with which it was answered, while that is so; else empty.
   std::string round;
   std::vector<std::string> answers;  ///< JSON: those to the first questions of that result
+  JobTime time{};
 };
 
 /// A job that had not ended when its daemon did, or this image of the program.

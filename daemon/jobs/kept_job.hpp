@@ -64,7 +64,9 @@ struct KeptRunningJob {
   KeptJob job;
   std::uint64_t client = 0;     ///< ClientId of its user's JobClient
   bool in_flight = false;       ///< its request has been started, and goes along or is a task
-  std::string request;          ///< of one that has not been started
+  bool in_round = false;        ///< what is asked stands in a result
+  std::string request;          ///< of one that has not been started, or may be sent with answers
+  std::uint64_t sent_as = 0;    ///< UpstreamId; of one in flight
   std::uint64_t task_form = 0;  ///< with `task`
   std::string task;             ///< raw JSON; empty: it is none
   std::vector<Answer> answers;  ///< that the task has not been told yet
@@ -75,8 +77,21 @@ struct KeptRunningJob {
 
   template <class Fields>
   void each_field(Fields&& fields) {
-    fields(job, client, in_flight, request, task_form, task, answers, answered, questions, since,
-           worked);
+    fields(job, client, in_flight, in_round, request, sent_as, task_form, task, answers, answered,
+           questions, since, worked);
+  }
+};
+
+/// A request that has become a job, and whose client still waits for its answer.
+struct KeptDelivery {
+  std::uint64_t job = 0;     ///< JobNumber
+  std::uint64_t client = 0;  ///< ClientId
+  std::string request_id;
+  std::string progress_token;
+
+  template <class Fields>
+  void each_field(Fields&& fields) {
+    fields(job, client, request_id, progress_token);
   }
 };
 

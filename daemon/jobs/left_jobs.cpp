@@ -29,21 +29,19 @@ std::string awaited_request(const Job& job) {
 
 }  // namespace
 
-bool JobRunner::take_over(UnfinishedJob left, bool may_act) {
+void JobRunner::take_over(UnfinishedJob left, bool may_act) {
   left.job.state = JobState::working;
   left.job.question.reset();
   Job* const job = store_.restore(std::move(left.job), left.request, left.way);
-  if (job == nullptr) return false;
   Running& running = running_[job->number];
   running.client = client_of(job->user).identity().id;
-  running.since = loop_.now();
+  take_over_time(running, left.way.time);
   end_of_turn_.schedule();
   if (may_act) {
     go_on_with_left(*job, running, std::move(left));
   } else {
     fail(*job, lost_with_its_daemon(Delivered::unknown));
   }
-  return true;
 }
 
 void JobRunner::go_on_with_left(Job& job, Running& running, UnfinishedJob left) {
@@ -93,6 +91,7 @@ bool JobRunner::take_over_round(Job& job, Running& running, const JobWay& way) {
   if (running.questions.empty()) {
     send_left(job.number, running);
   } else {
+    take_over_time(running, way.time);
     watch(running);
     next_question(job, running);
   }

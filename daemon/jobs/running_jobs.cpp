@@ -6,12 +6,16 @@
 
 namespace bridge {
 
-/// What another daemon has left and still waits to be tried, and what was asked in a result that
-/// the router goes by, is not kept.
+/// What another daemon has left and still waits to be tried is not kept.
 bool JobRunner::can_be_kept(const Running& running) {
-  if (running.left != nullptr || running.in_round) return false;
+  if (running.left != nullptr && !is_sent_again(running)) return false;
   return running.task == nullptr || running.questions.empty() ||
          running.questions.front().id.empty();
+}
+
+/// Whether what another daemon has left is a request like any other by now.
+bool JobRunner::is_sent_again(const Running& running) {
+  return running.in_flight && !running.left->waits && running.questions.empty();
 }
 
 bool JobRunner::goes_along(JobNumber number) const {
@@ -35,8 +39,15 @@ std::vector<KeptRunningJob> JobRunner::running_to_keep() {
     kept.job = kept_job(*store_.find(number));
     kept.client = value_of(running.client);
     kept.in_flight = running.in_flight;
-    if (!running.in_flight)
-      kept.request = router_.waiting_request(running.client, way_to(number, running).request);
+    kept.in_round = running.in_round;
+    const std::string raw_id = way_to(number, running).request;
+    if (running.in_flight) {
+      auto [id, original] = router_.sent_request(running.client, raw_id);
+      kept.sent_as = value_of(id);
+      kept.request = std::move(original);
+    } else {
+      kept.request = router_.waiting_request(running.client, raw_id);
+    }
     if (running.task != nullptr) {
       kept.task_form = static_cast<std::uint64_t>(running.task->form);
       kept.task = running.task->id;
@@ -61,13 +72,19 @@ void JobRunner::go_on_with(KeptRunningJob kept) {
   const User user = job.user;
   JobWay way;
   way.started = kept.in_flight;
+  way.id = static_cast<UpstreamId>(kept.sent_as);
+  way.time.worked = std::chrono::duration_cast<std::chrono::milliseconds>(
+      SteadyTime::duration(static_cast<SteadyTime::rep>(kept.worked)));
+  way.time.since = on_calendar(steady_time_of(kept.since));
+  way.time.asks = !kept.questions.empty();
   way.task_form = kept.task_form;
   way.task = kept.task;
-  if (store_.restore(std::move(job), kept.request, way) == nullptr) return;
+  store_.restore(std::move(job), kept.request, way);
   client_of(user, static_cast<ClientId>(kept.client));
   Running& running = running_[number];
   running.client = static_cast<ClientId>(kept.client);
   running.in_flight = kept.in_flight;
+  running.in_round = kept.in_round;
   running.since = steady_time_of(kept.since);
   running.worked = SteadyTime::duration(static_cast<SteadyTime::rep>(kept.worked));
   if (!kept.task.empty()) {
@@ -86,9 +103,11 @@ void JobRunner::go_on_with(KeptRunningJob kept) {
                                  std::move(question.key),
                                  running.client});
   }
-  auto parsed = parse_frame(std::move(kept.request));
-  if (auto* const request = std::get_if<Frame>(&parsed))
-    to_router_.emplace_back(running.client, std::move(*request));
+  if (!kept.in_flight) {
+    auto parsed = parse_frame(std::move(kept.request));
+    if (auto* const request = std::get_if<Frame>(&parsed))
+      to_router_.emplace_back(running.client, std::move(*request));
+  }
   watch(running);
   end_of_turn_.schedule();
 }

@@ -49,6 +49,12 @@ std::variant<Frame, std::string> as_job(Frame request, JobNumber number) {
   return parsed(edits.made_in(request.bytes));
 }
 
+/// Shortened; empty if it is no call.
+std::string tool_called(const Frame& request) {
+  if (request.method != "tools/call") return {};
+  return shortened(find_string(request.text(request.params), "name").value_or(""));
+}
+
 /// Reads what concerns the job and not its request. Returns what is wrong.
 std::string read_key_and_time(std::string_view params, SubmittedRequest& submitted) {
   if (const auto raw = find_member(params, "key")) {
@@ -99,11 +105,25 @@ std::variant<SubmittedRequest, std::string> read_submitted(std::string_view para
   const Frame& plain = std::get<Frame>(request);
   if (const char* reason = wrong_kind(plain)) return fmt::format("Invalid params: {}", reason);
   if (!submitted.key.empty()) submitted.digest = request_digest(plain, DigestOfNumbers::as_written);
-  if (*method == "tools/call")
-    submitted.tool = shortened(find_string(plain.text(plain.params), "name").value_or(""));
+  submitted.tool = tool_called(plain);
 
   auto made = as_job(std::move(std::get<Frame>(request)), number);
   if (auto* wrong = std::get_if<std::string>(&made)) return std::move(*wrong);
+  submitted.request = std::move(std::get<Frame>(made));
+  return submitted;
+}
+
+std::optional<SubmittedRequest> submitted_for_later(const Frame& request, JobNumber number) {
+  if (!can_be_job(request.method) || request.method.size() > longest_job_method)
+    return std::nullopt;
+  std::string bytes = request.bytes;
+  splice(bytes, {request.id, std::to_string(value_of(number))});
+  auto numbered = parsed(std::move(bytes));
+  if (std::holds_alternative<std::string>(numbered)) return std::nullopt;
+  SubmittedRequest submitted;
+  submitted.tool = tool_called(std::get<Frame>(numbered));
+  auto made = as_job(std::move(std::get<Frame>(numbered)), number);
+  if (std::holds_alternative<std::string>(made)) return std::nullopt;
   submitted.request = std::move(std::get<Frame>(made));
   return submitted;
 }

@@ -31,6 +31,9 @@ constexpr std::chrono::hours longest_keep{24 * 366};
 std::variant<SubmittedRequest, std::string> read_submitted(std::string_view params,
                                                            JobNumber number);
 
+/// The same of a request that a client has sent by itself; nothing if it cannot be a job. Pure.
+std::optional<SubmittedRequest> submitted_for_later(const Frame& request, JobNumber number);
+
 /// Whether a request of this method can be a job: one that is forwarded and has an end.
 bool can_be_job(std::string_view method);
 

@@ -174,6 +174,12 @@ class ClientEvents {
   virtual void client_line(ClientId client, std::string line) = 0;
   /// One message that the transport has parsed already. Its id is not null.
   virtual void client_message(ClientId client, Frame message) = 0;
+  /// One request that nobody waits for at the moment: what comes of it is kept as well, if it can
+  /// be. Returns the name under which it is; empty: it is a request like any other.
+  virtual std::string client_request_for_later(ClientId client, Frame request) {
+    client_message(client, std::move(request));
+    return {};
+  }
   /// A line over --max-frame was discarded.
   virtual void client_oversized_line(ClientId client) = 0;
   /// It will send nothing more, but still reads.

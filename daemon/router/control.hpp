@@ -27,6 +27,15 @@ class Control {
   /// `request` and `asker` are valid only during the call.
   virtual void answer(const Frame& request, Client& asker, Reply reply) = 0;
 
+  /// A request that its client does not wait for is kept, and answered by `reply` when it has its
+  /// answer. Returns the name under which it is kept; empty: it is not, and `reply` not called.
+  virtual std::string keep_for_later(const Frame& request, Client& asker, Reply reply) {
+    static_cast<void>(request);
+    static_cast<void>(asker);
+    static_cast<void>(reply);
+    return {};
+  }
+
   // What concerns answers that come later; only of clients that wait for one.
 
   /// It waits no more for the answer to the request of this id: its Reply is called no more. False

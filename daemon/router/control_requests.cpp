@@ -37,17 +37,40 @@ void ControlRequests::answer(Client& client, const Frame& request) {
       request.method == "bridge/notifications" || request.method == "bridge/collect";
   const AnswerOrder order = has_its_place ? AnswerOrder::in_order : AnswerOrder::ahead;
   ++client.control_unanswered;
-  control_->answer(request, client,
-                   [this, order, confidential = is_confidential(request.method), id = client.id(),
-                    is_modern = request.is_modern(),
-                    raw_id = std::string(request.text(request.id))](std::string response) {
-                     Client* const asker = context_.clients.find(id);
-                     if (asker == nullptr) return;
-                     --asker->control_unanswered;
-                     if (is_modern) response = as_modern(response);
-                     asker->channel.answer(raw_id, std::move(response), order, confidential);
-                     context_.clients.finish_if_done(*asker);
-                   });
+  control_->answer(request, client, reply_to(client, request, order));
+}
+
+std::string ControlRequests::keep_for_later(Client& client, const Frame& request) {
+  if (control_ == nullptr) return {};
+  ++client.control_unanswered;
+  std::string name =
+      control_->keep_for_later(request, client, reply_to(client, request, AnswerOrder::in_order));
+  if (name.empty()) --client.control_unanswered;
+  return name;
+}
+
+Control::Reply ControlRequests::reply_continued(Client& client, std::string_view raw_id) {
+  ++client.control_unanswered;
+  return reply_to(client.id(), std::string(raw_id), false, false, AnswerOrder::in_order);
+}
+
+Control::Reply ControlRequests::reply_to(const Client& client, const Frame& request,
+                                         AnswerOrder order) {
+  return reply_to(client.id(), std::string(request.text(request.id)), request.is_modern(),
+                  is_confidential(request.method), order);
+}
+
+Control::Reply ControlRequests::reply_to(ClientId client, std::string raw_id, bool is_modern,
+                                         bool confidential, AnswerOrder order) {
+  return [this, client, raw_id = std::move(raw_id), is_modern, confidential,
+          order](std::string response) {
+    Client* const asker = context_.clients.find(client);
+    if (asker == nullptr) return;
+    --asker->control_unanswered;
+    if (is_modern) response = as_modern(response);
+    asker->channel.answer(raw_id, std::move(response), order, confidential);
+    context_.clients.finish_if_done(*asker);
+  };
 }
 
 bool ControlRequests::cancel(Client& client, std::string_view raw_id) {

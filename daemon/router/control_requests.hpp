@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "jsonrpc/frame.hpp"
@@ -16,6 +17,11 @@ class ControlRequests {
   void set_control(Control& control) { control_ = &control; }
 
   void add(Client& client, Frame request);
+  /// What comes of the client's request is kept, and it is answered as well. Returns the name under
+  /// which it is kept; empty: it is not.
+  std::string keep_for_later(Client& client, const Frame& request);
+  /// It waited for this answer at another image of the program, and does so on.
+  Control::Reply reply_continued(Client& client, std::string_view raw_id);
   /// Its queue has room again.
   void answer_waiting(Client& client);
   /// It waits no more for the answer of this id; false if there is none that comes later.
@@ -34,6 +40,9 @@ class ControlRequests {
 
  private:
   void answer(Client& client, const Frame& request);
+  Control::Reply reply_to(const Client& client, const Frame& request, AnswerOrder order);
+  Control::Reply reply_to(ClientId client, std::string raw_id, bool is_modern, bool confidential,
+                          AnswerOrder order);
 
   const RouterContext context_;
   Control* control_ = nullptr;

@@ -43,6 +43,8 @@ class EraTranslator {
   /// The request as the upstream is to get it, under this id, with the headers that mirror it: what
   /// the message says of both is set. Returns why it cannot be sent; empty: it can.
   std::string make_for_upstream(Frame request, const Client* client, Outgoing& message) const;
+  /// A call of a job, as it is sent to the server of now: a task of it if it can be one.
+  Frame as_task(Frame call) const;
   /// Sets the headers anew, by what is known of the server's tools now.
   void mirror_again(Outgoing& message) const;
   /// The response as the client is to get it, but for its id, which is where it was or in
@@ -59,7 +61,6 @@ class EraTranslator {
 
  private:
   std::string capabilities_of(const Client* client) const;
-  Frame as_task(Frame call) const;
   bool is_job(const PendingRequest& pending) const;
 
   const RouterContext context_;

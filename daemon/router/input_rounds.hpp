@@ -13,6 +13,7 @@
 #include "event/deferred.hpp"
 #include "jsonrpc/frame.hpp"
 #include "mcp/input_required.hpp"
+#include "router/kept_questions.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
 #include "router/server_requests.hpp"
@@ -52,6 +53,11 @@ class InputRounds {
   void fail_waiting(const Failure& failure);
   bool wait_for_session() const;
   std::size_t size() const { return rounds_.size(); }
+
+  // Another image of the program is to go on: input_rounds_handover.cpp.
+  std::vector<KeptRound> to_keep() const;
+  /// REQUIRES: its request is there.
+  void go_on_with(KeptRound kept);
 
  private:
   enum class Waits { for_answers, for_pause, for_session };

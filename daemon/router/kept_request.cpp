@@ -31,6 +31,8 @@ KeptRequest kept_request(UpstreamId id, const PendingRequest& request) {
   kept.method = request.method;
   kept.subject = request.subject;
   kept.takes_slot = request.takes_slot;
+  kept.suspended = request.suspended;
+  kept.is_upstream = request.is_upstream;
   kept.mirrored_again = request.mirrored_again;
   kept.is_of_modern_client = request.era == Era::modern;
   if (request.modern) {
@@ -59,6 +61,8 @@ PendingRequest pending_request_of(KeptRequest kept) {
   request.method = std::move(kept.method);
   request.subject = std::move(kept.subject);
   request.takes_slot = kept.takes_slot;
+  request.suspended = kept.suspended;
+  request.is_upstream = kept.is_upstream;
   request.mirrored_again = kept.mirrored_again;
   if (kept.is_of_modern_client) {
     request.era = Era::modern;
@@ -82,6 +86,7 @@ KeptQuestion kept_question(const ServerRequest& request) {
   KeptQuestion kept;
   kept.id = request.id;
   kept.upstream_request_id = request.upstream_request_id;
+  kept.place = request.place;
   kept.method = request.method;
   kept.asked_for = static_cast<std::uint64_t>(request.asked_for);
   kept.line = request.line;
@@ -104,6 +109,7 @@ ServerRequest server_request_of(KeptQuestion kept) {
   ServerRequest request;
   request.id = kept.id;
   request.upstream_request_id = std::move(kept.upstream_request_id);
+  request.place = kept.place;
   request.method = std::move(kept.method);
   request.asked_for = static_cast<AskedFor>(kept.asked_for);
   request.line = std::move(kept.line);

@@ -24,6 +24,8 @@ struct KeptRequest {
   std::string method;
   std::string subject;
   bool takes_slot = true;
+  bool suspended = false;
+  bool is_upstream = true;
   bool mirrored_again = false;
   bool is_of_modern_client = false;
   DeclaredAnswers declared;  ///< ModernRequest
@@ -40,8 +42,8 @@ struct KeptRequest {
   template <class Fields>
   void each_field(Fields&& fields) {
     fields(id, client, remote, uid, client_request_id, progress_token, method, subject, takes_slot,
-           mirrored_again, is_of_modern_client, declared, log_level, digest, undeclared, original,
-           rounds, pauses, traceparent, received, sent);
+           suspended, is_upstream, mirrored_again, is_of_modern_client, declared, log_level, digest,
+           undeclared, original, rounds, pauses, traceparent, received, sent);
   }
 };
 
@@ -52,6 +54,7 @@ PendingRequest pending_request_of(KeptRequest kept);
 struct KeptQuestion {
   std::uint64_t id = 0;  ///< what the client sees
   std::string upstream_request_id;
+  std::uint64_t place = 0;
   std::string method;
   std::uint64_t asked_for = 0;  ///< AskedFor
   std::string line;
@@ -68,8 +71,8 @@ struct KeptQuestion {
 
   template <class Fields>
   void each_field(Fields&& fields) {
-    fields(id, upstream_request_id, method, asked_for, line, origin, owner, has_user, remote, uid,
-           asked, asked_since, parked_until, declined, shown);
+    fields(id, upstream_request_id, place, method, asked_for, line, origin, owner, has_user, remote,
+           uid, asked, asked_since, parked_until, declined, shown);
   }
 };
 

@@ -9,11 +9,12 @@ namespace bridge {
 
 bool RequestsInFlight::goes_along(UpstreamId id) const {
   const PendingRequest* const request = table_.find(id);
-  if (request == nullptr || !request->is_upstream || request->suspended || request->is_own)
-    return false;
+  if (request == nullptr || request->is_own) return false;
   const Client* const client = context_.clients.find(request->client);
   const bool is_kept = client == nullptr || client->channel.goes_along(request->client_request_id);
-  return is_kept && context_.session.goes_along(id);
+  // What waits for answers of clients is with the upstream no more.
+  const bool waits_here = !request->is_upstream && (request->suspended || request->rounds);
+  return is_kept && (waits_here || context_.session.goes_along(id));
 }
 
 bool RequestsInFlight::goes_along(const Client& client, std::string_view raw_id) const {
@@ -49,6 +50,8 @@ std::vector<KeptRequest> RequestsInFlight::to_keep() const {
 void RequestsInFlight::go_on_with(KeptRequest kept, bool is_awaited) {
   const auto id = static_cast<UpstreamId>(kept.id);
   PendingRequest request = pending_request_of(std::move(kept));
+  is_awaited = is_awaited || !request.is_upstream;
+  if (request.suspended) ++suspended_;
   Client* const client = context_.clients.find(request.client);
   if (client == nullptr) request.client.reset();
   if (client != nullptr) client->in_flight.push_back(id);

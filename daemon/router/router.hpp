@@ -70,10 +70,18 @@ class Router final : public ClientEvents,
   /// Whether this client's request in flight does; and one that has not been started, as it came.
   bool goes_along(ClientId client, std::string_view raw_id) const;
   std::string waiting_request(ClientId client, std::string_view raw_id) const;
+  /// A job's request, with what is known of it now and may not be when it is sent.
+  Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }
   /// The requests that go along.
   std::vector<KeptRequest> requests_to_keep() const { return in_flight_.to_keep(); }
   /// What the upstream has asked, and is not answered yet.
   std::vector<KeptQuestion> questions_to_keep() { return server_requests_.to_keep(); }
+  /// What clients are to answer about requests of these.
+  std::vector<KeptCall> calls_to_keep() const { return suspended_calls_.to_keep(); }
+  std::vector<KeptRound> rounds_to_keep() const { return input_rounds_.to_keep(); }
+  /// Under which id the client's request is in flight, and what is sent again with answers; 0 and
+  /// nothing if there is none.
+  std::pair<UpstreamId, std::string> sent_request(ClientId client, std::string_view raw_id) const;
   /// The clients, those that are served first.
   std::vector<KeptClient> clients_to_keep() const;
   std::uint64_t last_question() const { return server_requests_.last_id(); }
@@ -86,8 +94,12 @@ class Router final : public ClientEvents,
   SessionSettings settings_to_keep() const { return restorable_.settings(); }
   /// After the clients. `is_awaited`: the upstream knows of it.
   void request_continued(KeptRequest kept, bool is_awaited);
-  /// After the requests.
+  // After the requests.
   void question_continued(KeptQuestion kept) { server_requests_.go_on_with(std::move(kept)); }
+  void call_continued(KeptCall kept) { suspended_calls_.go_on_with(std::move(kept)); }
+  void round_continued(KeptRound kept) { input_rounds_.go_on_with(std::move(kept)); }
+  /// The client still waits for the answer of Control to this request. REQUIRES: it is there.
+  Control::Reply control_continued(ClientId client, std::string_view raw_id);
   /// Called when the last request in flight has ended; used while shutting down.
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
   /// Answers the control methods; set once.
@@ -100,6 +112,7 @@ class Router final : public ClientEvents,
   // Clients' side: router_clients.cpp.
   void client_connected(ClientChannel& channel) override;
   void client_line(ClientId client, std::string line) override;
+  std::string client_request_for_later(ClientId client, Frame request) override;
   void client_message(ClientId client, Frame message) override;
   void client_oversized_line(ClientId client) override;
   void client_half_closed(ClientId client) override;
@@ -168,6 +181,7 @@ class Router final : public ClientEvents,
   void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame frame);
   bool is_control(const Frame& frame) const;
+  bool asks_more_than_jobs(const Client& client) const;
   void note_kind(Client& client, const Frame& frame);
   void note_initialize(Client& client, const Frame& initialize);
   bool refuse_modern(Client& client, const Frame& request);

@@ -106,6 +106,29 @@ void Router::client_message(ClientId id, Frame message) {
   take_message(*client, std::move(message));
 }
 
+std::string Router::client_request_for_later(ClientId id, Frame request) {
+  Client* const client = clients_.find(id);
+  if (client == nullptr) return {};
+  context_.log.body("from a client", {.client = id}, request.bytes);
+  const bool can_be_kept = options_.control && !is_control(request) && !request.is_modern() &&
+                           wrong_kind(request) == nullptr && !asks_more_than_jobs(*client);
+  std::string name = can_be_kept ? control_.keep_for_later(*client, request) : std::string();
+  if (name.empty()) {
+    take_message(*client, std::move(request));
+  } else {
+    note_kind(*client, request);
+  }
+  return name;
+}
+
+/// Whether a modern upstream may ask this client what no job says that it answers.
+bool Router::asks_more_than_jobs(const Client& client) const {
+  return context_.session.is_modern() &&
+         (client.declared.covers("sampling/createMessage",
+                                 asked_for("sampling/createMessage", {})) ||
+          client.declared.covers("roots/list", asked_for("roots/list", {})));
+}
+
 void Router::client_oversized_line(ClientId id) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;

@@ -10,6 +10,7 @@ void Router::hold() {
   frames_.hold();
   listens_.end_left_behind();
   listens_.answer_waiting();
+  suspended_calls_.ask_gathered();
 }
 
 bool Router::is_quiet() const {
@@ -18,6 +19,7 @@ bool Router::is_quiet() const {
 
 // What the upstream has asked goes along, but for what belongs to one of these.
 void Router::end_unfinished() {
+  suspended_calls_.ask_gathered();
   in_flight_.give_up_left_behind(
       failure_of(ErrorKind::closed, Delivered::unknown,
                  "the bridge was upgraded before the answer came (it waited for --grace)"),
@@ -40,8 +42,15 @@ std::vector<KeptClient> Router::clients_to_keep() const {
     kept.peeks = client->peeks;
     kept.seen_frame = client->seen_frame;
     kept.seen_ordinary_frame = client->seen_ordinary_frame;
-    client->waiting.each([&](const Frame& frame) { kept.waiting.push_back(frame.bytes); });
-    client->control.each([&](const Frame& frame) { kept.control.push_back(frame.bytes); });
+    const auto keep_in = [&client = *client](std::vector<std::string>& frames) {
+      return [&client, &frames](const Frame& frame) {
+        // A caller that is told that it goes no further must find it so.
+        if (!frame.is_request() || client.channel.goes_along(frame.text(frame.id)))
+          frames.push_back(frame.bytes);
+      };
+    };
+    client->waiting.each(keep_in(kept.waiting));
+    client->control.each(keep_in(kept.control));
     kept.subscriptions = restorable_.subscriptions().uris_of(id);
     (kept.served ? served : others).push_back(std::move(kept));
   }
@@ -75,10 +84,26 @@ bool Router::goes_along(ClientId client, std::string_view raw_id) const {
   return its != nullptr && in_flight_.goes_along(*its, raw_id);
 }
 
+std::pair<UpstreamId, std::string> Router::sent_request(ClientId client,
+                                                        std::string_view raw_id) const {
+  const Client* const its = clients_.find(client);
+  if (its == nullptr) return {};
+  for (const UpstreamId id : its->in_flight) {
+    const PendingRequest& request = *in_flight_.find(id);
+    if (request.client_request_id == raw_id)
+      return {id, request.rounds ? request.rounds->original : std::string()};
+  }
+  return {};
+}
+
 std::string Router::waiting_request(ClientId client, std::string_view raw_id) const {
   Client* const its = clients_.find(client);
   const WaitingFrame* const waiting = its != nullptr ? its->waiting.find_request(raw_id) : nullptr;
   return waiting != nullptr ? waiting->frame.bytes : std::string();
+}
+
+Control::Reply Router::control_continued(ClientId client, std::string_view raw_id) {
+  return control_.reply_continued(*clients_.find(client), raw_id);
 }
 
 void Router::request_continued(KeptRequest kept, bool is_awaited) {

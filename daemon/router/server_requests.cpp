@@ -266,7 +266,7 @@ std::vector<KeptQuestion> ServerRequests::to_keep() {
   std::vector<KeptQuestion> all;
   table_.each([&](const ServerRequest& request) {
     const bool goes_along = !request.origin || in_flight_.goes_along(*request.origin);
-    if (!request.is_question() && goes_along) all.push_back(kept_question(request));
+    if (goes_along) all.push_back(kept_question(request));
   });
   return all;
 }

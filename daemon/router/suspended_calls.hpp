@@ -14,6 +14,7 @@
 #include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
 #include "mcp/input_required.hpp"
+#include "router/kept_questions.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
 #include "router/server_requests.hpp"
@@ -67,6 +68,13 @@ class SuspendedCalls {
 
   /// The daemon is ending.
   void end_all();
+
+  // Another image of the program is to go on: suspended_handover.cpp.
+  /// Asks what is gathered, at once.
+  void ask_gathered();
+  std::vector<KeptCall> to_keep() const;
+  /// REQUIRES: its request is there.
+  void go_on_with(KeptCall kept);
   std::size_t size() const { return calls_.size(); }
 
  private:

@@ -678,5 +678,66 @@ class OverHttp(Jobs, Facing):
         self.unknown("collect", job)
 
 
+class AnswersForLater(Jobs, Facing):
+    """A POST that is answered 202 at once: its requests are jobs, whose ends its session is told."""
+
+    LATER = {"Prefer": "respond-async"}
+
+    def later(self, tool, arguments, session=None, id=7, **how):
+        accepted = self.posts.call(tool, arguments, id, session, headers=self.LATER, **how)
+        self.assertEqual((accepted.status, accepted.json()), (202, {"accepted": [id]}))
+        return accepted.headers["Bridge-Jobs"]
+
+    def over_http(self, method, **params):
+        return self.posts.ask("bridge/" + method, params).json()["result"]
+
+    def test_its_answer_comes_on_the_stream_and_can_be_collected_by_anybody_over_http(self):
+        server, self.posts = self.face()
+        session = self.posts.session()
+        job = self.later("slow", {"steps": 2, "delayMs": 1}, session, token="t")
+        stream = self.posts.stream(session)
+        self.assertEqual([one["params"]["progressToken"] for one in stream.messages(2)], ["t", "t"])
+        message = stream.message()
+        self.assertEqual((message["id"], text_of(message)), (7, "done after 2 steps"))
+        self.assertEqual(self.posts.request("DELETE", "/mcp", session=session).status, 204)
+        collected = self.over_http("collect", job=job)
+        self.assertEqual((collected["state"], collected["response"]), ("completed", {**message, "id": None}))
+        self.assertEqual(len(server.log("tools/call")), 1)
+
+    def test_it_outlives_its_session_and_one_without_a_session(self):
+        _, self.posts = self.face()
+        session = self.posts.session()
+        jobs = [self.later("slow", {"steps": 3, "delayMs": 100}, session), self.later("slow", {"steps": 3, "delayMs": 100})]
+        self.posts.request("DELETE", "/mcp", session=session)
+        for job in jobs:
+            eventually(lambda job=job: self.over_http("collect", job=job)["state"] == "completed", "its end")
+
+    def test_its_session_cancels_it_as_any_request(self):
+        server, self.posts = self.face()
+        session = self.posts.session()
+        job = self.later("slow", SLOW, session)
+        eventually(lambda: server.log("tools/call"), "the call")
+        self.posts.post(notification("notifications/cancelled", {"requestId": 7}), session)
+        eventually(lambda: self.over_http("collect", job=job)["state"] == "cancelled", "its end")
+        self.assertEqual(self.later("echo", {"message": "x"}, session) == job, False)
+
+    def test_a_job_that_is_cancelled_by_another_is_an_error_to_its_session(self):
+        _, self.posts = self.face()
+        session = self.posts.session()
+        stream = self.posts.stream(session)
+        self.over_http("cancel", job=self.later("slow", SLOW, session))
+        self.assert_error(stream.message(), -32000, 7, "closed", "unknown")
+
+    def test_what_cannot_be_a_job_or_has_no_room_is_a_request_like_any_other(self):
+        _, self.posts = self.face("--jobs", "1")
+        session = self.posts.session()
+        self.later("slow", SLOW, session, id=1)
+        stream = self.posts.stream(session)
+        for body in (call("echo", {"message": "x"}, 2), request("ping", id=2)):
+            accepted = self.posts.post(body, session, headers=self.LATER)
+            self.assertNotIn("Bridge-Jobs", accepted.headers)
+            self.assertEqual(stream.message()["id"], 2)
+
+
 if __name__ == "__main__":
     main()

@@ -49,6 +49,13 @@ class Ended(DurableJobs):
         self.assertEqual(self.submit("echo", {"message": "hello"}, key="k")["job"], job)
         self.assertEqual(len(self.calls(server)), 2)
 
+    def test_with_less_room_the_oldest_are_forgotten_with_a_warning(self):
+        server, daemon = self.begin()
+        jobs = [self.ended() for _ in range(3)]
+        daemon = self.again(server, daemon, "--jobs", "1")
+        daemon.logged("2 jobs that had ended are forgotten: --jobs or --jobs-bytes is lower than it was")
+        self.assertEqual([one["job"] for one in self.listed()], jobs[2:])
+
     def test_forgotten_ones_stay_forgotten_and_their_keys_used(self):
         server, daemon = self.begin()
         job = self.ended(key="k")

@@ -30,6 +30,12 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
 
   DownstreamSession(FaceContext& context, Kind kind, std::string name, std::string agent);
 
+  /// One that another image of the program has left: the router knows it. REQUIRES: it was one of
+  /// Streamable HTTP.
+  DownstreamSession(FaceContext& context, KeptFaceSession kept,
+                    const std::function<HttpConnection*(KeptHttpConnection)>& connection_of);
+  KeptFaceSession to_keep() const;
+
   /// Announces it to the router.
   void start();
   /// It ends with this turn: the router and its callers are told, and it is reaped.
@@ -80,6 +86,7 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
   void send_about(std::string_view request_id, std::string frame) override;
   void no_answer(std::string_view request_id) override;
   bool can_be_asked(std::string_view request_id) const override;
+  bool goes_along(std::string_view request_id) const override;
   void set_feed(RingFeed feed) override { stream_.set_feed(feed); }
   void finish() override;
   std::size_t queued_bytes() const override;

@@ -10,6 +10,7 @@
 
 #include "base/byte_budget.hpp"
 #include "base/ids.hpp"
+#include "downstream/http/kept_face.hpp"
 #include "http/sse_event.hpp"
 #include "jsonrpc/reply.hpp"
 
@@ -73,6 +74,32 @@ class EventStore {
   }
 
   std::size_t bytes() const { return share_.held(); }
+
+  /// For another image of the program.
+  KeptEvents to_keep() const {
+    KeptEvents kept;
+    for (const Event& one : events_) {
+      kept.events.push_back(
+          {one.id.stream, one.id.number, one.message, value_of(one.sequence), one.answers});
+    }
+    for (const Lost& one : lost_)
+      kept.lost.push_back({one.id.stream, one.id.number, {}, 0, one.raw_id});
+    kept.last = last_;
+    kept.forgotten = forgotten_;
+    return kept;
+  }
+  void go_on_with(KeptEvents kept) {
+    last_ = kept.last;
+    forgotten_ = kept.forgotten;
+    for (KeptEvents::Event& one : kept.lost)
+      lost_.push_back({{one.stream, one.number}, std::move(one.answers)});
+    for (KeptEvents::Event& one : kept.events) {
+      add({{one.stream, one.number},
+           std::move(one.message),
+           static_cast<Sequence>(one.sequence),
+           std::move(one.answers)});
+    }
+  }
 
  private:
   struct Lost {

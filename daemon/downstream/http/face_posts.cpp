@@ -62,6 +62,23 @@ PendingPost::Asked HttpFace::asked_of(FaceRequest& request, PostedMessages& post
   return asked;
 }
 
+/// The answers come on streams, and of what is kept as a job the answer can be collected as well.
+void HttpFace::deliver_for_later(ClientId client, PostedMessages& posted, HttpResponse& response) {
+  std::string jobs;
+  bool some_are_kept = false;
+  for (Frame& message : posted.messages) {
+    if (!message.is_request()) {
+      context_.events.client_message(client, std::move(message));
+      continue;
+    }
+    const std::string job = context_.events.client_request_for_later(client, std::move(message));
+    jobs += jobs.empty() ? "" : ", ";
+    jobs += job.empty() ? "-" : job;
+    some_are_kept = some_are_kept || !job.empty();
+  }
+  if (some_are_kept) response.headers.emplace_back("Bridge-Jobs", jobs);
+}
+
 /// Every answer from here on finds who waits for it.
 void HttpFace::deliver(ClientId client, PostedMessages& posted) {
   for (Frame& message : posted.messages) context_.events.client_message(client, std::move(message));
@@ -82,6 +99,8 @@ std::optional<HttpResponse> HttpFace::post_in_session(FaceRequest& request,
     response = accepted_for_later(posted.request_ids);
     for (const std::string& id : posted.request_ids) session.expect_later(id);
     for (std::string& fault : posted.faults) session.take_unsent(std::move(fault));
+    deliver_for_later(session.identity().id, posted, *response);
+    return response;
   } else {
     PendingPost::Asked asked = asked_of(request, posted);
     if (is_new) asked.new_session = session.name();
@@ -98,16 +117,21 @@ std::optional<HttpResponse> HttpFace::post_alone(FaceRequest& request, PostedMes
   const ClientId id = added.identity().id;
   sessionless_clients_.emplace(id, std::move(client));
   std::optional<HttpResponse> response;
+  const bool is_for_later = answers_later(request.head, posted);
   if (posted.request_ids.empty()) {
     response = answer_without_requests(posted);
-  } else if (answers_later(request.head, posted)) {
+  } else if (is_for_later) {
     response = accepted_for_later(posted.request_ids);
   } else {
     added.begin_post(request.connection, asked_of(request, posted));
   }
   ++context_.counts.connected;
   context_.events.client_connected(added);
-  deliver(id, posted);
+  if (is_for_later) {
+    deliver_for_later(id, posted, *response);
+  } else {
+    deliver(id, posted);
+  }
   // It says nothing more: the router lets go of it with its last answer.
   context_.events.client_half_closed(id);
   return response;

@@ -46,6 +46,10 @@ class FanOut final : public RequestOnlookers {
   std::size_t size() const { return subscribers_.size(); }
   EventStore& store() { return store_; }
 
+  // Another image of the program is to go on: face_handover.cpp.
+  void keep_in(KeptFace& kept) const;
+  void go_on_with(KeptFace kept);
+
  private:
   class Subscriber;
 

@@ -52,6 +52,18 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   void flush();
   /// A last comment on every stream, and the end of all connections.
   void close_all();
+
+  // Another image of the program is to go on: face_handover.cpp.
+  /// Whoever can take a stream is answered by one, which can be resumed.
+  void hold();
+  /// As close_all(), but what can be resumed goes on without its callers.
+  void close_for_upgrade();
+  KeptFace to_keep() const;
+  void go_on_with(KeptFace kept);
+  std::vector<KeptFaceSession> sessions_to_keep() const;
+  /// A session, as the client that the router has known.
+  ClientChannel& go_on_with(KeptFaceSession kept);
+
   const ClientCounts& counts() const { return context_.counts; }
   /// The subscribers of /mcp/stream, of whom --http-fanout makes onlookers.
   RequestOnlookers& onlookers() { return fan_out_; }
@@ -103,6 +115,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   PendingPost::Asked asked_of(FaceRequest& request, PostedMessages& posted) const;
   bool answers_later(const RequestHead& head, const PostedMessages& posted) const;
   void deliver(ClientId client, PostedMessages& posted);
+  void deliver_for_later(ClientId client, PostedMessages& posted, HttpResponse& response);
 
   std::vector<PendingPost*> posts() const;
   std::vector<ModernPost*> modern_posts() const;

@@ -23,6 +23,11 @@ class IdSet {
   bool erase(std::string_view raw_id) { return ids_.erase(canonical_id(raw_id)) > 0; }
   bool empty() const { return ids_.empty(); }
 
+  /// `visit` gets them as they were written, in no order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& [key, raw_id] : ids_) visit(raw_id);
+  }
   /// As they were written, in no order; none are left.
   std::vector<std::string> take_all() {
     std::vector<std::string> raw_ids;

@@ -57,6 +57,9 @@ class PendingPost final : public HttpResponder {
   /// `store` is null where nothing can be resumed.
   PendingPost(FaceContext& context, HttpConnection& connection, EventStore* store, Asked asked,
               PostOwner& owner);
+  /// One that another image of the program has left. `connection` is null if nobody waits on it.
+  PendingPost(FaceContext& context, HttpConnection* connection, EventStore& store,
+              KeptFaceSession::Post kept, PostOwner& owner);
   ~PendingPost();
 
   /// Sends what can be sent before an answer.
@@ -95,6 +98,19 @@ class PendingPost final : public HttpResponder {
   std::optional<SteadyTime> due() const;
   /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
   void close(std::string_view last_comment, const HttpResponse& refusal);
+
+  // Another image of the program is to go on: face_handover.cpp.
+  /// If its caller takes a stream it gets one now.
+  void become_stream();
+  /// Its caller may come again for the rest.
+  void let_go(std::string_view last_comment);
+  /// Whether another image of the program can answer it.
+  bool goes_along() const;
+  /// On this connection.
+  bool goes_along_on(const HttpConnection& connection) const {
+    return connection_ == &connection && !is_stream_ && goes_along();
+  }
+  KeptFaceSession::Post to_keep() const;
 
   /// Names its stream in event ids.
   std::uint64_t number() const { return number_; }

@@ -66,6 +66,10 @@ class SessionStream final : public HttpResponder {
   }
   std::size_t queued() const { return queue_.size(); }
 
+  // Another image of the program is to go on: face_handover.cpp.
+  void keep_in(KeptFaceSession& kept) const;
+  void go_on_with(KeptFaceSession& kept);
+
   void connection_drained() override { pump(); }
   void connection_lost(bool has_read_all) override;
   bool ends_with_input() const override { return true; }

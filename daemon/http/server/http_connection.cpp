@@ -46,6 +46,20 @@ void HttpConnection::start() {
   read_ready();
 }
 
+KeptHttpConnection HttpConnection::to_keep() const {
+  return {static_cast<std::uint64_t>(watch_.descriptor()), early_, writer_.keeps_connection(),
+          writer_.is_http_1_0()};
+}
+
+void HttpConnection::go_on_with(KeptHttpConnection kept) {
+  phase_ = Phase::answering;
+  trusted_ = true;
+  early_ = std::move(kept.early);
+  writer_.begin(kept.keeps_connection, kept.is_http_1_0);
+  count_held();
+  wait();
+}
+
 void HttpConnection::on_ready(DescriptorWatch::Event event) {
   if (phase_ == Phase::over) return;
   switch (event) {

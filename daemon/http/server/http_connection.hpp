@@ -16,6 +16,7 @@
 #include "http/request_reader.hpp"
 #include "http/response.hpp"
 #include "http/server/byte_stream.hpp"
+#include "http/server/kept_http_connection.hpp"
 #include "http/server/response_writer.hpp"
 
 namespace bridge {
@@ -118,6 +119,15 @@ class HttpConnection {
   /// TLS: at least so many).
   std::uint64_t position() const { return writer_.sent() + writer_.unsent(); }
   std::uint64_t acknowledged() const;
+
+  /// Whether another image of the program can answer the request under way.
+  bool can_be_kept() const {
+    return phase_ == Phase::answering && peer_ != Peer::has_reset && writer_.is_empty();
+  }
+  /// REQUIRES: it can be, and nothing of the answer was written.
+  KeptHttpConnection to_keep() const;
+  /// Instead of start().
+  void go_on_with(KeptHttpConnection kept);
 
   /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
   /// of a caller that is trusted.

@@ -77,9 +77,23 @@ void HttpServer::start() {
 void HttpServer::stop_accepting() { listener_.reset(); }
 
 void HttpServer::close_all() {
+  close_others([](const HttpConnection&) { return false; });
+}
+
+void HttpServer::close_others(const std::function<bool(const HttpConnection&)>& is_kept) {
   flush();
-  context_.dirty.clear();
-  connections_.clear();
+  std::erase_if(context_.dirty, [&](const HttpConnection* one) { return !is_kept(*one); });
+  std::erase_if(connections_, [&](const auto& entry) { return !is_kept(*entry.first); });
+}
+
+HttpConnection& HttpServer::go_on_with(KeptHttpConnection kept) {
+  const int descriptor = static_cast<int>(kept.descriptor);
+  auto connection =
+      std::make_unique<HttpConnection>(context_, descriptor, make_plain_stream(descriptor));
+  HttpConnection& added = *connection;
+  connections_.emplace(&added, std::move(connection));
+  added.go_on_with(std::move(kept));
+  return added;
 }
 
 void HttpServer::accept_ready() {

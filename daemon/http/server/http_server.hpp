@@ -30,6 +30,10 @@ class HttpServer {
   /// Writes what is ready for each; those that are over are reaped.
   void flush();
   void close_all();
+  /// All but those that `is_kept`.
+  void close_others(const std::function<bool(const HttpConnection&)>& is_kept);
+  /// One that another image of the program has left. REQUIRES: it was in the clear.
+  HttpConnection& go_on_with(KeptHttpConnection kept);
   /// What it accepts from.
   int listener() const { return listener_ ? listener_->descriptor() : port_.descriptor; }
   std::size_t connections() const { return connections_.size(); }

@@ -26,6 +26,12 @@ class ResponseWriter {
 
   /// What follows is the answer to this request.
   void begin(const RequestHead& head);
+  /// The same, of one that has a body in any case.
+  void begin(bool keeps_connection, bool is_http_1_0) {
+    keeps_connection_ = keeps_connection;
+    is_http_1_0_ = is_http_1_0;
+  }
+  bool is_http_1_0() const { return is_http_1_0_; }
   /// It is the last one: no request may follow.
   void close_after() { keeps_connection_ = false; }
   bool keeps_connection() const { return keeps_connection_; }

@@ -27,6 +27,16 @@ TEST_CASE("a step asks for more beside what was had, and stays once it is made")
   CHECK(scope.text("") == "d b a");
 }
 
+TEST_CASE("what a step has led to is gone on with, one under way is not") {
+  WantedScope scope("a");
+  CHECK(scope.step_up("b", scope.text("")));
+  CHECK(scope.stepped().empty());
+  scope.step_made();
+  WantedScope next("a");
+  next.go_on_with(scope.stepped());
+  CHECK(next.text("") == "b a");
+}
+
 TEST_CASE("a step that is refused is not tried again, one that nobody judged is") {
   WantedScope scope("a");
   CHECK(scope.step_up("b", "a"));

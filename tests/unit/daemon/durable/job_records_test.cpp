@@ -39,6 +39,7 @@ JobWay a_way() {
   way.task_form = 1;
   way.task = "\"task\"";
   way.round = "{}";
+  way.time = {1500ms, WallTime(std::chrono::seconds(1700000050)), true};
   way.answers = {"{\"a\":1}", "{}"};
   return way;
 }
@@ -68,6 +69,9 @@ void check_same(const JobWay& left, const JobWay& right) {
   CHECK(left.session == right.session);
   CHECK(left.event_id == right.event_id);
   CHECK(left.task_form == right.task_form);
+  CHECK(left.time.worked == right.time.worked);
+  CHECK(left.time.since == right.time.since);
+  CHECK(left.time.asks == right.time.asks);
   CHECK(left.task == right.task);
   CHECK(left.round == right.round);
   CHECK(left.answers == right.answers);

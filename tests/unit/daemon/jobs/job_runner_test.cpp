@@ -27,6 +27,65 @@ TEST_CASE("a job is carried out and collected, whoever was there when it ended")
   CHECK(contains(answer, R"("response":{"jsonrpc":"2.0","id":null,"result":{"x":1e400}})"));
 }
 
+/// A request that its client does not wait for; the name of its job.
+std::string call_for_later(JobFixture& t, const FakeClient& client, std::string_view id,
+                           std::string_view method = "tools/call") {
+  std::string job;
+  auto frame = parse_frame(fmt::format(
+      R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"name":"a","_meta":{{"progressToken":"t"}}}}}})",
+      id, method));
+  t.in_turn([&] {
+    job =
+        t.router.client_request_for_later(client.identity().id, std::move(std::get<Frame>(frame)));
+  });
+  return job;
+}
+
+TEST_CASE("a request for later is a job, and its client is told its end under its own id") {
+  JobFixture t;
+  FakeClient& client = t.connect();
+  const std::string job = call_for_later(t, client, "\"mine\"");
+  REQUIRE(t.state_of(job) == "working");
+  const UpstreamId id = t.id_of_call("a");
+  t.upstream.say(
+      fmt::format(
+          R"({{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":1}}}})",
+          value_of(id)),
+      id);
+  t.upstream.say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}})", id);
+  t.answer_call("a", R"({"x":1e400})");
+  const Lines lines = client.take_lines();
+  REQUIRE(lines.size() == 3);
+  CHECK(contains(lines[0], R"("params":{"progressToken":"t","progress":1})"));
+  CHECK(contains(lines[1], R"("method":"notifications/message")"));
+  CHECK(lines[2] == R"({"jsonrpc":"2.0","id":"mine","result":{"x":1e400}})");
+  CHECK(t.state_of(job) == "completed");
+}
+
+TEST_CASE("one for later outlives its client, which cancels it while it is there") {
+  JobFixture t;
+  FakeClient& client = t.connect();
+  const std::string left = call_for_later(t, client, "1");
+  const std::string cancelled = call_for_later(t, client, "2");
+  t.notify(client, "notifications/cancelled", R"({"requestId":2})");
+  CHECK(t.state_of(cancelled) == "cancelled");
+  CHECK(client.take_lines().empty());
+  t.leave(client);
+  CHECK(t.state_of(left) == "working");
+}
+
+TEST_CASE("what cannot be a job is a request like any other, and so is what has no room") {
+  JobOptions options;
+  options.limits.jobs = 1;
+  JobFixture t(options);
+  FakeClient& client = t.connect();
+  CHECK(call_for_later(t, client, "1", "ping").empty());
+  CHECK_FALSE(call_for_later(t, client, "2").empty());
+  CHECK(call_for_later(t, client, "3").empty());
+  CHECK(t.upstream.methods() == Lines{"ping", "tools/call", "tools/call"});
+  CHECK(t.runner.store().size() == 1);
+}
+
 TEST_CASE("no client is left behind by jobs that have ended") {
   JobFixture t;
   FakeClient& client = t.connect();

@@ -235,6 +235,31 @@ TEST_CASE("what another daemon has kept is taken up") {
   CHECK(t.store.size() == 0);
 }
 
+TEST_CASE("bounds that are lower than another daemon's were never drop what has not ended") {
+  JobLimits limits;
+  limits.jobs = 2;
+  JobStore store(limits);
+  for (std::uint64_t n = 1; n <= 5; ++n) {
+    Job job;
+    job.id = std::to_string(n);
+    job.number = static_cast<JobNumber>(n);
+    job.user = ann;
+    job.state = n <= 2 ? JobState::completed : JobState::working;
+    store.restore(std::move(job));
+  }
+  CHECK(store.in_state(JobState::working) == 3);
+  CHECK(store.in_state(JobState::completed) == 0);
+  CHECK(store.counts().not_restored == 2);
+  CHECK(store.counts().pushed_out == 0);
+  Job ended;
+  ended.id = "ended";
+  ended.number = JobNumber{6};
+  ended.user = ann;
+  ended.state = JobState::completed;
+  CHECK_FALSE(store.restore(std::move(ended)));
+  CHECK(store.counts().not_restored == 3);
+}
+
 struct Written final : JobJournal {
   void job_added(const Job& job, std::string_view request, const JobWay&) override {
     lines.push_back(fmt::format("added {} {}", job.id, request));

@@ -152,6 +152,37 @@ TEST_CASE("a job that is cancelled, or takes too long, cancels its task") {
   CHECK(late.upstream.count("tasks/cancel") == 1);
 }
 
+struct Accepted final : JobJournal {
+  void job_added(const Job&, std::string_view request, const JobWay&) override {
+    requests.emplace_back(request);
+  }
+  Lines requests;
+};
+
+TEST_CASE("what is kept of a job says that it can be a task, for a daemon that has no list") {
+  JobFixture t({}, {}, false);
+  Accepted journal;
+  t.runner.store().set_journal(journal);
+  t.in_turn([&] { t.session.require(); });
+  t.upstream.answer(
+      t.upstream.id_of("initialize"),
+      R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}},"serverInfo":{"name":"s","version":"1"}})");
+  t.upstream.server_stream(ServerStream::open);
+  t.upstream.finish(t.upstream.id_of("notifications/initialized"));
+  FakeClient& client = t.connect();
+  t.send(client, R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  t.upstream.answer(
+      t.upstream.id_of("tools/list"),
+      R"({"tools":[{"name":"a","inputSchema":{},"execution":{"taskSupport":"optional"}},{"name":"b","inputSchema":{}}]})");
+  client.take_lines();
+  t.submit(client, "a");
+  t.submit(client, "b");
+  REQUIRE(journal.requests.size() == 2);
+  CHECK(contains(journal.requests[0], R"("task":{)"));
+  CHECK_FALSE(contains(journal.requests[1], R"("task":{)"));
+  t.runner.store().forget_journal();
+}
+
 TEST_CASE("a legacy server's task has its questions and its response on tasks/result") {
   JobFixture t;
   FakeClient& client = t.connect();

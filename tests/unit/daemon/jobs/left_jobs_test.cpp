@@ -26,7 +26,7 @@ struct LeftJobs : JobFixture {
 
   std::string take_over(UnfinishedJob left, bool may_act = true) {
     std::string id = left.job.id;
-    in_turn([&] { CHECK(runner.take_over(std::move(left), may_act)); });
+    in_turn([&] { runner.take_over(std::move(left), may_act); });
     return id;
   }
   std::string response_of(const std::string& job) { return runner.store().find(job)->response; }
@@ -164,6 +164,44 @@ TEST_CASE("while the upstream is away it is tried again, until request-max") {
   CHECK(t.calls() == Lines{"left"});
   t.answer_call("left");
   CHECK(t.state_of(second) == "completed");
+}
+
+UnfinishedJob started_job(const LeftJobs& t, std::chrono::milliseconds ago) {
+  UnfinishedJob left = left_job(1);
+  left.way.started = true;
+  left.way.id = UpstreamId{77};
+  left.way.session = t.session.number();
+  left.way.event_id = "event";
+  left.way.time.since = t.loop.wall_time() - ago;
+  return left;
+}
+
+TEST_CASE("how long one may work counts from its start, whatever daemon began it") {
+  JobOptions options;
+  options.request_max = 60s;
+  LeftJobs t(options);
+  UnfinishedJob left = started_job(t, 50s);
+  left.way.time.worked = 5s;
+  const std::string job = t.take_over(left);
+  t.advance(4s);
+  CHECK(t.state_of(job) == "working");
+  t.advance(2s);
+  CHECK(t.state_of(job) == "failed");
+  CHECK(contains(t.response_of(job), R"("kind":"timeout")"));
+}
+
+TEST_CASE("one that waited for an answer has not worked meanwhile") {
+  JobOptions options;
+  options.request_max = 60s;
+  LeftJobs t(options);
+  UnfinishedJob left = started_job(t, 50s);
+  left.way.time.worked = 5s;
+  left.way.time.asks = true;
+  const std::string job = t.take_over(left);
+  t.advance(50s);
+  CHECK(t.state_of(job) == "working");
+  t.advance(6s);
+  CHECK(t.state_of(job) == "failed");
 }
 
 TEST_CASE("one that is cancelled while it waits is never sent") {

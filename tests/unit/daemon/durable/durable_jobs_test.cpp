@@ -1,0 +1,191 @@
+// Jobs in the log of the state: what a daemon would read of them, also while the log is written
+// anew.
+#include "durable/durable_jobs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "../jobs/job_fixture.hpp"
+#include "durable/record_types.hpp"
+#include "durable/replayed_state.hpp"
+
+using namespace bridge;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Folder {
+  Folder() {
+    std::string name = "/tmp/mcp-jobs-test-XXXXXX";
+    path = mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::filesystem::path path;
+};
+
+struct JobsInLog final : JobFixture, StateSource {
+  explicit JobsInLog(const RouterOptions& options = {}) : JobFixture({}, options) {
+    runner.store().set_journal(jobs);
+    state.begin();
+  }
+  ~JobsInLog() { runner.store().forget_journal(); }
+
+  void begin_snapshot() override { jobs.begin_snapshot(); }
+  /// One record a step.
+  bool continue_snapshot(LogWriter& out, std::size_t) override {
+    return jobs.continue_snapshot(out, 1);
+  }
+  std::size_t kept_bytes() const override { return 0; }
+
+  /// As at the end of a turn.
+  void write() {
+    jobs.note_streams();
+    jobs.note_changes();
+    state.write();
+  }
+  /// More than the log may have of yesterday.
+  void let_it_be_written_anew() {
+    wanted = state.report().rewrites + 1;
+    state.append(record::opened, std::string(600'000, 'x'));
+    write();
+  }
+  void write_to_the_end() {
+    while (state.report().rewrites < wanted) write();
+  }
+  JobReplay read() const {
+    std::ifstream in(place.path / "state" / "state", std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    ReplayedState replayed;
+    const LogReading reading = read_log(bytes, [&](std::uint32_t type, std::string_view payload) {
+      return replayed.take(type, payload);
+    });
+    CHECK(reading.verdict == LogVerdict::good);
+    return std::move(replayed.jobs);
+  }
+  void check_same(JobReplay replay) const {
+    std::size_t found = 0;
+    runner.store().each_newest_first([&](const Job& job) {
+      CAPTURE(job.id);
+      const auto at = replay.jobs().find(job.number);
+      REQUIRE(at != replay.jobs().end());
+      const Job& read = at->second.kept.job;
+      CHECK(read.id == job.id);
+      CHECK(read.state == job.state);
+      CHECK(read.progress == job.progress);
+      CHECK(read.response == job.response);
+      CHECK(read.holds_key == job.holds_key);
+      CHECK(at->second.kept.way.started == (job.state == JobState::working));
+      ++found;
+      return true;
+    });
+    CHECK(replay.jobs().size() == found);
+  }
+  void progress(std::string_view tool, std::string_view value) {
+    const UpstreamId id = id_of_call(tool);
+    upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":{}}}}})",
+            value_of(id), value),
+        id);
+  }
+  void forget(const std::string& job) {
+    bridge(client, "forget", fmt::format(R"({{"job":"{}"}})", job));
+  }
+
+  std::uint64_t wanted = 0;
+  Folder place;
+  StateFolder folder{(place.path / "state").string()};
+  StateLog state{loop, folder, TargetHash{}, Sync::process, *this, log};
+  DurableJobs jobs{loop, state, runner, session, upstream};
+  FakeClient& client = connect();
+};
+
+}  // namespace
+
+TEST_CASE("a job is in the log before its submit is answered, and its start before it is sent") {
+  RouterOptions options;
+  options.client_inflight = 1;
+  JobsInLog t(options);
+  t.submit(t.client, "first", R"(,"key":"k")");
+  t.submit(t.client, "second");
+  JobReplay replay = t.read();
+  REQUIRE(replay.jobs().size() == 2);
+  const ReplayedJob& first = replay.jobs().begin()->second;
+  CHECK(first.kept.way.started);
+  CHECK(first.kept.way.id == t.id_of_call("first"));
+  CHECK(first.kept.job.key == "k");
+  const ReplayedJob& second = replay.jobs().rbegin()->second;
+  CHECK_FALSE(second.kept.way.started);
+  CHECK(contains(second.kept.request, R"("name":"second")"));
+}
+
+TEST_CASE("what is read is what there was") {
+  JobsInLog t;
+  const std::string ended = t.submit(t.client, "a", R"(,"key":"k")");
+  const std::string forgotten = t.submit(t.client, "b", R"(,"key":"l")");
+  t.submit(t.client, "c");
+  t.answer_call("a", R"({"x":1e400})");
+  t.answer_call("b");
+  t.progress("c", "1");
+  t.progress("c", "2");
+  t.forget(forgotten);
+  t.write();
+  t.check_same(t.read());
+  JobReplay replay = t.read();
+  REQUIRE(replay.keys().size() == 1);
+  CHECK(replay.keys().front().key.key == "l");
+  CHECK(replay.keys().front().key.job == forgotten);
+}
+
+TEST_CASE("a log that is written anew while jobs change has all of them as they are then") {
+  JobsInLog t;
+  std::vector<std::string> jobs;
+  for (int n = 0; n < 8; ++n)
+    jobs.push_back(t.submit(t.client, fmt::format("t{}", n), fmt::format(R"(,"key":"k{}")", n)));
+  for (int n = 0; n < 4; ++n) t.answer_call(fmt::format("t{}", n));
+  t.forget(jobs[3]);
+  t.let_it_be_written_anew();
+  t.write();                    // of the first one
+  t.write();                    // of the second one
+  t.forget(jobs[0]);            // was said
+  t.forget(jobs[2]);            // is not said
+  t.progress("t5", "1");        // is not said
+  t.answer_call("t4");          // likewise
+  t.submit(t.client, "later");  // never will be
+  t.write();
+  t.answer_call("later", R"({"late":1})");
+  t.progress("t5", "2");
+  t.write_to_the_end();
+  CHECK(t.runner.store().size() == 6);
+  t.check_same(t.read());
+  JobReplay replay = t.read();
+  std::vector<std::string> keys;
+  for (const ReplayedKey& key : replay.keys()) keys.push_back(key.key.key);
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  CHECK(keys == std::vector<std::string>{"k0", "k2", "k3"});
+}
+
+TEST_CASE("what the records of jobs and keys take is known") {
+  JobsInLog t;
+  const std::string job = t.submit(t.client, "a", R"(,"key":"k")");
+  t.progress("a", "1");
+  t.write();
+  const std::size_t working = t.jobs.kept_bytes();
+  t.answer_call("a", R"({"x":")" + std::string(5000, 'x') + R"("})");
+  t.write();
+  CHECK(t.jobs.kept_bytes() > working + 4000);
+  t.let_it_be_written_anew();
+  t.write_to_the_end();
+  const std::size_t header = 64;
+  CHECK(std::filesystem::file_size(t.place.path / "state" / "state") ==
+        header + t.jobs.kept_bytes());
+  t.forget(job);
+  CHECK(t.jobs.kept_bytes() < 200);
+  CHECK(t.jobs.kept_bytes() > 0);  // its key
+}
