@@ -52,6 +52,9 @@ class ControlMethods final : public Control {
   bool take_response(const Client& client, const Frame& response) override {
     return collectors_.take_response(client, response);
   }
+  void client_can_be_asked(const Client& client) override {
+    collectors_.client_can_be_asked(client);
+  }
   void client_half_closed(const Client& client) override { collectors_.client_half_closed(client); }
   void client_drained(Client& client) override { collectors_.client_drained(client); }
   void client_left(const Client& client) override { collectors_.client_left(client); }

@@ -273,6 +273,12 @@ bool Collectors::take_response(const Client& client, const Frame& response) {
   return true;
 }
 
+void Collectors::client_can_be_asked(const Client& client) {
+  for (const auto at : select([&](const Collector& one) { return one.client == client.id(); })) {
+    if (Job* const job = runner_.store().find(at->first)) runner_.offer(*job);
+  }
+}
+
 void Collectors::client_half_closed(const Client& client) {
   for (const auto at : select([&](const Collector& one) { return one.client == client.id(); }))
     give_back(at);

@@ -50,6 +50,7 @@ class Collectors final : public JobWatcher {
   // As Control.
   bool cancel(const Client& client, std::string_view raw_id);
   bool take_response(const Client& client, const Frame& response);
+  void client_can_be_asked(const Client& client);
   void client_half_closed(const Client& client);
   void client_drained(const Client& client);
   void client_left(const Client& client);

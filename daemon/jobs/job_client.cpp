@@ -41,6 +41,10 @@ void JobClient::no_answer(std::string_view request_id) {
 }
 
 // What is asked about a task is asked anew.
+bool JobClient::acts_for_client(std::string_view request_id) const {
+  return !job_of_task_request(request_id) && events_.is_for_later(number_of(request_id));
+}
+
 bool JobClient::goes_along(std::string_view request_id) const {
   return !job_of_task_request(request_id) && events_.goes_along(number_of(request_id));
 }

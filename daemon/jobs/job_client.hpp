@@ -28,6 +28,8 @@ class JobClientEvents {
   virtual void job_asked(JobNumber number, std::string_view result) = 0;
   /// Whether a question that says of no request that it is about it can be about one of its jobs.
   virtual bool can_take_question(const ClientChannel& client) const = 0;
+  /// Whether it is the request of a client that was told that its answer comes later.
+  virtual bool is_for_later(JobNumber number) const = 0;
   /// Whether another image of the program goes on with it when its answer comes.
   virtual bool goes_along(JobNumber number) const = 0;
 
@@ -53,6 +55,7 @@ class JobClient final : public ClientChannel {
     return !request_id.empty() || events_.can_take_question(*this);
   }
   bool is_connection() const override { return false; }
+  bool acts_for_client(std::string_view request_id) const override;
   bool goes_along(std::string_view request_id) const override;
   void request_starting(std::string_view request_id, UpstreamId id) override;
   std::optional<AnswerPlace> answer_place(std::string_view request_id) const override;

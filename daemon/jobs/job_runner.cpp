@@ -99,6 +99,7 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
   Running running;
   running.client = client_of(by.user).identity().id;
   running.since = loop_.now();
+  running.for_later = submitted.for_later;
   to_router_.emplace_back(running.client, std::move(submitted.request));
   running_.emplace(number, std::move(running));
   end_of_turn_.schedule();

@@ -142,6 +142,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
     std::deque<Question> questions;  ///< the first one is asked
     bool with_watcher = false;       ///< it was taken by JobWatcher::job_asks
     bool in_flight = false;          ///< its request has been started
+    bool for_later = false;          ///< SubmittedRequest
     bool in_round = false;           ///< what is asked stands in an `input_required` result
     std::unique_ptr<Task> task;      ///< what has become of it
     std::unique_ptr<Left> left;      ///< of one that was taken over
@@ -162,6 +163,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   std::optional<AnswerPlace> answer_place(JobNumber number) const override;
   void job_asked(JobNumber number, std::string_view result) override;
   bool can_take_question(const ClientChannel& client) const override;
+  bool is_for_later(JobNumber number) const override;
   bool goes_along(JobNumber number) const override;
 
   JobClient& client_of(const User& user, std::optional<ClientId> known = std::nullopt);

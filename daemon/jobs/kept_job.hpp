@@ -62,8 +62,9 @@ struct KeptRunningJob {
   };
 
   KeptJob job;
-  std::uint64_t client = 0;     ///< ClientId of its user's JobClient
-  bool in_flight = false;       ///< its request has been started, and goes along or is a task
+  std::uint64_t client = 0;  ///< ClientId of its user's JobClient
+  bool in_flight = false;    ///< its request has been started, and goes along or is a task
+  bool for_later = false;
   bool in_round = false;        ///< what is asked stands in a result
   std::string request;          ///< of one that has not been started, or may be sent with answers
   std::uint64_t sent_as = 0;    ///< UpstreamId; of one in flight
@@ -77,8 +78,8 @@ struct KeptRunningJob {
 
   template <class Fields>
   void each_field(Fields&& fields) {
-    fields(job, client, in_flight, in_round, request, sent_as, task_form, task, answers, answered,
-           questions, since, worked);
+    fields(job, client, in_flight, for_later, in_round, request, sent_as, task_form, task, answers,
+           answered, questions, since, worked);
   }
 };
 

@@ -18,6 +18,11 @@ bool JobRunner::is_sent_again(const Running& running) {
   return running.in_flight && !running.left->waits && running.questions.empty();
 }
 
+bool JobRunner::is_for_later(JobNumber number) const {
+  const auto found = running_.find(number);
+  return found != running_.end() && found->second.for_later;
+}
+
 bool JobRunner::goes_along(JobNumber number) const {
   const auto found = running_.find(number);
   return found != running_.end() && found->second.task == nullptr && can_be_kept(found->second);
@@ -39,6 +44,7 @@ std::vector<KeptRunningJob> JobRunner::running_to_keep() {
     kept.job = kept_job(*store_.find(number));
     kept.client = value_of(running.client);
     kept.in_flight = running.in_flight;
+    kept.for_later = running.for_later;
     kept.in_round = running.in_round;
     const std::string raw_id = way_to(number, running).request;
     if (running.in_flight) {
@@ -84,6 +90,7 @@ void JobRunner::go_on_with(KeptRunningJob kept) {
   Running& running = running_[number];
   running.client = static_cast<ClientId>(kept.client);
   running.in_flight = kept.in_flight;
+  running.for_later = kept.for_later;
   running.in_round = kept.in_round;
   running.since = steady_time_of(kept.since);
   running.worked = SteadyTime::duration(static_cast<SteadyTime::rep>(kept.worked));

@@ -121,6 +121,7 @@ std::optional<SubmittedRequest> submitted_for_later(const Frame& request, JobNum
   auto numbered = parsed(std::move(bytes));
   if (std::holds_alternative<std::string>(numbered)) return std::nullopt;
   SubmittedRequest submitted;
+  submitted.for_later = true;
   submitted.tool = tool_called(std::get<Frame>(numbered));
   auto made = as_job(std::move(std::get<Frame>(numbered)), number);
   if (std::holds_alternative<std::string>(made)) return std::nullopt;

@@ -19,6 +19,7 @@ struct SubmittedRequest {
   std::string key;           ///< empty: none
   std::uint64_t digest = 0;  ///< of the request, if there is a key
   std::optional<std::chrono::milliseconds> keep;
+  bool for_later = false;  ///< a client has sent it, and was told that its answer comes later
 };
 
 constexpr std::size_t longest_key = 256;         ///< in bytes, unescaped

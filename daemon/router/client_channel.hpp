@@ -110,6 +110,12 @@ class ClientChannel {
   /// is served whoever else is, keeps what the upstream asks about them until that is answered, and
   /// sees to it that each of them ends. Never changes.
   virtual bool is_connection() const { return true; }
+  /// Asked only of one that is no connection: a client waits for what comes of this request, with
+  /// the times of any request, and is told what else is about it.
+  virtual bool acts_for_client(std::string_view request_id) const {
+    static_cast<void>(request_id);
+    return false;
+  }
   /// Whether another image of the program goes on with this request of it. With no id: whether it
   /// is a connection that is there then.
   virtual bool goes_along(std::string_view request_id) const {

@@ -54,6 +54,8 @@ class Control {
   }
   /// It will answer nothing more, but still reads.
   virtual void client_half_closed(const Client& client) { static_cast<void>(client); }
+  /// It can be asked now, and could not before.
+  virtual void client_can_be_asked(const Client& client) { static_cast<void>(client); }
   /// Its queue has room again.
   virtual void client_drained(Client& client) { static_cast<void>(client); }
   /// It is gone.

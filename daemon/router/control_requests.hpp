@@ -30,6 +30,9 @@ class ControlRequests {
   bool take_response(const Client& client, const Frame& response) {
     return control_ != nullptr && control_->take_response(client, response);
   }
+  void client_can_be_asked(const Client& client) {
+    if (client.control_unanswered > 0) control_->client_can_be_asked(client);
+  }
   void client_half_closed(const Client& client) {
     if (client.control_unanswered > 0) control_->client_half_closed(client);
   }

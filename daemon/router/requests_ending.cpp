@@ -58,6 +58,8 @@ void RequestsInFlight::set_placeless(Client& client, std::string_view raw_id, bo
     table_.set_takes_slot(request, !placeless);
     client.placeless += placeless ? 1 : 0;
     client.placeless -= placeless ? 0 : 1;
+    // What it waits for has a time of its own.
+    if (placeless) context_.session.lift_deadline(id);
     return;
   }
 }

@@ -105,8 +105,13 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
     return true;
   }
   Client* const client = context_.clients.find(table_.owner(origin));
-  if (client == nullptr || !client->is_connection) return false;
-  if (const PendingRequest* pending = table_.find(origin)) {
+  if (client == nullptr) return false;
+  const PendingRequest* const pending = table_.find(origin);
+  const bool has_somebody =
+      client->is_connection ||
+      (pending != nullptr && client->channel.acts_for_client(pending->client_request_id));
+  if (!has_somebody) return false;
+  if (pending != nullptr) {
     if (is_stream(pending->method)) context_.session.lift_deadline(origin);
     if (!translator_.is_for_client(notification, *pending)) return true;
     // A stream of an extension names its request, too.

@@ -109,7 +109,8 @@ std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request,
   message.id = id;
   message.may_repeat = only_reads(request.method);
   message.stays_open = is_stream(request.method);
-  message.endless = client != nullptr && !client->is_connection;
+  message.endless = client != nullptr && !client->is_connection &&
+                    !client->channel.acts_for_client(request.client_request_id);
   std::string unsendable = translator_.make_for_upstream(std::move(frame), client, message);
   if (!unsendable.empty()) return unsendable;
   context_.session.send(std::move(message));

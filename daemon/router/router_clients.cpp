@@ -81,7 +81,10 @@ void Router::set_waits_for_answer(ClientId id, std::string_view raw_id, bool wai
   if (waits) frames_.place_freed(*client);
 }
 
-void Router::client_can_be_asked(ClientId) { server_requests_.offer_parked(); }
+void Router::client_can_be_asked(ClientId id) {
+  server_requests_.offer_parked();
+  if (const Client* const client = clients_.find(id)) control_.client_can_be_asked(*client);
+}
 
 std::size_t Router::waiting_bytes(ClientId id) const {
   const Client* const client = clients_.find(id);

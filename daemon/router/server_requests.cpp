@@ -209,8 +209,10 @@ void ServerRequests::answer(Client& client, Frame response) {
   const auto number = to_unsigned(response.text(response.id));
   ServerRequest* request = number ? table_.find(*number) : nullptr;
   const bool is_unasked = request != nullptr && !request->asked && request->shown;
-  const bool may_answer = request != nullptr && (request->asked == client.id() ||
-                                                 (is_unasked && client.channel.answers_unasked()));
+  Client* const keeper = request != nullptr ? keeper_of(*request, client) : nullptr;
+  const bool may_answer = request != nullptr &&
+                          (request->asked == client.id() ||
+                           ((is_unasked || keeper != nullptr) && client.channel.answers_unasked()));
   if (!may_answer) {
     ++context_.statistics.unknown_answers;
     context_.log.peer(LogLevel::info, "unknown answer of a client", {.client = client.id()},
@@ -218,6 +220,7 @@ void ServerRequests::answer(Client& client, Frame response) {
     return;
   }
   if (request->asked && is_method_not_found(response) && pass_on(*request)) return;
+  if (keeper != nullptr) tell_withdrawn(*keeper, *request, "it was answered");
   if (request->is_question()) {
     questions_.question_answered(*request->origin, request->place, &response);
     table_.remove(*request);
@@ -227,6 +230,14 @@ void ServerRequests::answer(Client& client, Frame response) {
   splice(body, {response.id, request->upstream_request_id});
   table_.remove(*request);
   context_.upstream.respond(std::move(body));
+}
+
+/// Who keeps what was asked until anybody of its user answers it, if it is not `client`; null: that
+/// is nobody, or not for `client` to answer.
+Client* ServerRequests::keeper_of(const ServerRequest& request, const Client& client) const {
+  Client* const asked = context_.clients.find(request.asked);
+  const bool is_kept = asked != nullptr && asked != &client && !asked->is_connection;
+  return is_kept && request.shown && request.user == client.user ? asked : nullptr;
 }
 
 /// The one that was asked does not know such requests: another one may. False if there is none.
@@ -326,12 +337,16 @@ void ServerRequests::cancel(Frame notification) {
 /// Nobody waits for its answer any more: whoever was asked is told, and need not go on.
 void ServerRequests::withdraw(ServerRequest& request, std::string_view reason) {
   Client* client = context_.clients.find(request.asked);
-  if (client != nullptr && client->channel.can_be_asked({})) {
-    client->channel.send(
-        own_notification("notifications/cancelled",
-                         fmt::format(R"({{"requestId":{},"reason":"{}"}})", request.id, reason)));
-  }
+  if (client != nullptr && client->channel.can_be_asked({}))
+    tell_withdrawn(*client, request, reason);
   table_.remove(request);
+}
+
+void ServerRequests::tell_withdrawn(Client& client, const ServerRequest& request,
+                                    std::string_view reason) {
+  client.channel.send(
+      own_notification("notifications/cancelled",
+                       fmt::format(R"({{"requestId":{},"reason":"{}"}})", request.id, reason)));
 }
 
 void ServerRequests::session_replaced() {

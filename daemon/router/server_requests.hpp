@@ -96,7 +96,9 @@ class ServerRequests {
   void ask_others(const Client& client, bool has_left);
   void park(ServerRequest& request);
   void expire_parked();
+  Client* keeper_of(const ServerRequest& request, const Client& client) const;
   void withdraw(ServerRequest& request, std::string_view reason);
+  static void tell_withdrawn(Client& client, const ServerRequest& request, std::string_view reason);
 
   const RouterContext context_;
   const RequestsInFlight& in_flight_;

@@ -55,6 +55,9 @@ class WatchedChannel {
   std::size_t queued_bytes() const { return channel_.queued_bytes(); }
   bool congested() const { return channel_.congested(); }
   bool idle() const { return channel_.idle(); }
+  bool acts_for_client(std::string_view request_id) const {
+    return channel_.acts_for_client(request_id);
+  }
   bool goes_along(std::string_view request_id) const { return channel_.goes_along(request_id); }
   const ClientIdentity& identity() const { return channel_.identity(); }
   std::string command() const { return channel_.command(); }

@@ -721,6 +721,17 @@ class AnswersForLater(Jobs, Facing):
         eventually(lambda: self.over_http("collect", job=job)["state"] == "cancelled", "its end")
         self.assertEqual(self.later("echo", {"message": "x"}, session) == job, False)
 
+    def test_what_is_asked_about_it_waits_until_its_session_can_be_asked(self):
+        _, self.posts = self.face()
+        session = self.posts.session({"roots": {}})
+        job = self.later("roots", {}, session)
+        eventually(lambda: self.over_http("collect", job=job)["state"] == "input_required", "the question")
+        stream = self.posts.stream(session)
+        asked = stream.message()
+        self.assertEqual(asked["method"], "roots/list")
+        self.posts.post(answer(asked["id"], {"roots": []}), session)
+        self.assertEqual(json.loads(text_of(stream.message())), {"roots": []})
+
     def test_a_job_that_is_cancelled_by_another_is_an_error_to_its_session(self):
         _, self.posts = self.face()
         session = self.posts.session()

@@ -192,7 +192,7 @@ TEST_CASE("what was handed over is what is gone on with") {
   CHECK(state.tokens[0].announced == "http://h/metadata");
   REQUIRE(state.runs.size() == 1);
   CHECK(state.runs[0].frames.at(0).body == "{}");
-  CHECK(state.descriptors() == std::vector<int>{5, 6, 9, 20, 21, 22});
+  CHECK(state.descriptors() == std::vector<int>{5, 6, 30, 9, 20, 21, 22});
 }
 
 TEST_CASE("a state that is not whole, or was changed, is refused") {
