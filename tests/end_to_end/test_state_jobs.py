@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import signal
 
 from harness import call, eventually, main, text_of
 from harness.eras import Eras
@@ -185,6 +186,16 @@ class Resumed(DurableJobs):
         self.assertEqual(text_of(ended["response"]), "done after 20 steps")
         self.assertEqual(len(self.calls(self.server)), 1)
         self.assertEqual(self.posted(self.server, "notifications/cancelled"), [])
+
+    def test_through_crashes_and_upgrades(self):
+        job = self.job("slow", {"steps": 60, "delayMs": 100})
+        for _ in range(2):
+            eventually(lambda: "progress" in self.collect(job, wait=0), "the first progress")
+            self.daemon = self.again(self.server, self.daemon)
+            self.daemon.signal(signal.SIGUSR2)
+            self.daemon.logged("goes on serving")
+        self.assertEqual(text_of(self.collect(job)["response"]), "done after 60 steps")
+        self.assertEqual(len(self.calls(self.server)), 1)
 
     def test_one_that_came_meanwhile_too(self):
         job = self.job("slow", {"steps": 5, "delayMs": 100})
