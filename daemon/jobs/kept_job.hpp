@@ -78,8 +78,8 @@ struct KeptRunningJob {
 
   template <class Fields>
   void each_field(Fields&& fields) {
-    fields(job, client, in_flight, for_later, in_round, request, sent_as, task_form, task, answers,
-           answered, questions, since, worked);
+    fields(job, client, in_flight, request, task_form, task, answers, answered, questions, since,
+           worked, for_later, in_round, sent_as);
   }
 };
 

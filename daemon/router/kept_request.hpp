@@ -42,8 +42,8 @@ struct KeptRequest {
   template <class Fields>
   void each_field(Fields&& fields) {
     fields(id, client, remote, uid, client_request_id, progress_token, method, subject, takes_slot,
-           suspended, is_upstream, mirrored_again, is_of_modern_client, declared, log_level, digest,
-           undeclared, original, rounds, pauses, traceparent, received, sent);
+           mirrored_again, is_of_modern_client, declared, log_level, digest, undeclared, original,
+           rounds, pauses, traceparent, received, sent, suspended, is_upstream);
   }
 };
 
@@ -71,8 +71,8 @@ struct KeptQuestion {
 
   template <class Fields>
   void each_field(Fields&& fields) {
-    fields(id, upstream_request_id, place, method, asked_for, line, origin, owner, has_user, remote,
-           uid, asked, asked_since, parked_until, declined, shown);
+    fields(id, upstream_request_id, method, asked_for, line, origin, owner, has_user, remote, uid,
+           asked, asked_since, parked_until, declined, shown, place);
   }
 };
 
