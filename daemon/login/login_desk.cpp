@@ -18,8 +18,8 @@ std::string_view name_of(LoginState state) {
   return "none";
 }
 
-LoginDesk::LoginDesk(Parts parts, std::string resource)
-    : parts_(std::move(parts)),
+LoginDesk::LoginDesk(const Parts& parts, std::string resource)
+    : parts_(parts),
       resource_(std::move(resource)),
       waiters_(parts_.loop, [this] { return answer(); }),
       revocation_(parts_.loop, parts_.curl, parts_.upstream) {}

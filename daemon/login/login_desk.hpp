@@ -31,7 +31,7 @@ class LoginDesk final : public Login {
     LoginDemand& demand;
   };
 
-  LoginDesk(Parts parts, std::string resource);
+  LoginDesk(const Parts& parts, std::string resource);
 
   /// Somebody was refused for want of a login.
   bool is_needed() const { return is_needed_; }

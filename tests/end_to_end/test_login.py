@@ -719,6 +719,26 @@ class Waiting(LoginCase):
         self.log_in()
         self.answered(client, "later")
 
+    def test_as_many_as_there_are(self):
+        self.serve("--login-wait", "60s", "--handshake", "eager")
+        self.state_when("needed")
+        clients = [self.ask_for(str(number)) for number in range(64)]
+        self.log_in()
+        for number, client in enumerate(clients):
+            self.answered(client, str(number))
+
+    def test_nobody_is_asked_for_who_has_left(self):
+        self.serve("--login-wait", "60s")
+        client = self.ask_for("never")
+        self.state_when("needed")
+        client.close()
+        eventually(lambda: self.default_daemon.metrics().sum("mcp_bridge_requests_total", outcome="left") >= 1, "it has left")
+        refused = len(self.server.refused)
+        self.log_in()
+        self.echoed()
+        self.assertEqual([call for call in self.server.calls if call[2] == {"message": "never"}], [])
+        self.assertLessEqual(len(self.server.refused) - refused, 1)
+
     def test_and_end_with_their_time(self):
         self.serve("--login-wait", "200ms")
         self.assertEqual(self.refused("--login-wait")["login"], "mcp-nc login")
