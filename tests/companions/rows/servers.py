@@ -44,6 +44,9 @@ def logs(tool):
 @aspect(ROW, "ended by a verb")
 def ended(tool):
     tool.stop()
+    # What an earlier session left behind is not looked at.
+    for pid in tool.children():
+        os.kill(pid, 9)
     tool.connect()
     by_name(tool)
     words = of(tool, mcp_nc=["stop", "@ev"], mcpdo=["disconnect", "ev"], mcpc=["close", "@ev"], mcporter=["daemon", "stop"])
