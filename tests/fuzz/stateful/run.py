@@ -78,8 +78,8 @@ def report(seed, number, world, ledger):
     sys.stdout.flush()
 
 
-def seeds(one, only=None):
-    """`only`: one kind of upstream, in random rounds."""
+def seeds(one, only=None, left_out=None):
+    """`only`: one kind of upstream, in random rounds; `left_out`: a kind without random rounds."""
     if one is not None:
         yield one
         return
@@ -87,7 +87,7 @@ def seeds(one, only=None):
         yield from FIXED_SEEDS
     first = random.SystemRandom().randrange(1000, 1 << 32)
     print(f"random seeds from {first}", flush=True)
-    yield from (seed for seed in itertools.count(first) if only in (None, Choices(seed).pick(KINDS)))
+    yield from (seed for seed in itertools.count(first) if (kind := Choices(seed).pick(KINDS)) != left_out and only in (None, kind))
 
 
 def main():
@@ -95,13 +95,14 @@ def main():
     parser.add_argument("--seed", type=int, default=os.environ.get("SEED"), help="one round, as it was printed")
     parser.add_argument("--seconds", type=float, default=os.environ.get("SECONDS", "120"),
                         help="how long new scenarios begin")
+    parser.add_argument("--leave-out", choices=KINDS, help="no random rounds with this kind of upstream")
     parser.add_argument("--only", choices=KINDS, help="random rounds with this kind of upstream")
     parser.add_argument("--beside", type=int, default=6, help="rounds at a time")
     parser.add_argument("--patience", type=float, default=30.0, help="seconds for what has to come")
     parser.add_argument("--go-on", action="store_true", help="after a violation too")
     arguments = parser.parse_args()
     programs = [os.path.abspath(name) for name in (binary("MCP_BRIDGED"), release_binary("MCP_BRIDGED"))]
-    sys.exit(0 if asyncio.run(play_all(seeds(arguments.seed, arguments.only), programs, arguments)) else 1)
+    sys.exit(0 if asyncio.run(play_all(seeds(arguments.seed, arguments.only, arguments.leave_out), programs, arguments)) else 1)
 
 
 async def play_all(to_play, programs, arguments):
