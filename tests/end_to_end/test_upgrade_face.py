@@ -5,6 +5,7 @@ import http.client
 import json
 
 from harness import answer, call, initialize, main, notification, request, text_of
+from harness.certificates import Authority, key_of
 from harness.era_clients import CAPABLE
 from harness.eras import Eras
 from harness.face import BOTH, JSON, STREAM, Face
@@ -16,13 +17,21 @@ NO_GRACE = ("--grace", "1ms")
 LATER = {"Prefer": "respond-async"}
 
 
-class Sessions(Upgrading, LocalServer):
+class FaceSessions(Upgrading, LocalServer):
+    """A session of the face before a local server."""
+
     def setUp(self):
         super().setUp()
-        daemon = self.start_local(options=(*NO_GRACE, "--http", "127.0.0.1:0"))
+        daemon = self.start_local(options=(*NO_GRACE, "--http", "127.0.0.1:0", *self.face_options()))
         self.other = self.client()
-        self.face = Face.of(daemon)
+        self.face = self.face_of(daemon)
         self.session = self.face.session()
+
+    def face_options(self):
+        return ()
+
+    def face_of(self, daemon):
+        return Face.of(daemon)
 
     def tearDown(self):
         self.face.close()
@@ -37,6 +46,20 @@ class Sessions(Upgrading, LocalServer):
     def answers(self, upstream_id, text="late"):
         self.says({"id": upstream_id, "result": {"content": [{"type": "text", "text": text}]}})
 
+    def is_in_flight(self):
+        self.default_daemon.status_when(lambda status: status["requests"]["inFlight"] == 1, "it is in flight")
+
+    def ask_silently(self, accept, and_then=""):
+        """A POST that the server does not answer, on a connection of its own."""
+        body = call("silent", {}, "mine")
+        waiting = self.face.connect()
+        waiting.sendall((f"POST /mcp HTTP/1.1\r\nHost: {self.face.authority}\r\nContent-Type: application/json\r\n"
+                         f"Mcp-Session-Id: {self.session}\r\nAccept: {accept}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+                         + and_then).encode())
+        return waiting
+
+
+class Sessions(FaceSessions):
     def after(self, stream):
         """The same stream at the next image: it was ended, and is resumed."""
         self.assertEqual(stream.rest(), [])
@@ -54,9 +77,6 @@ class Sessions(Upgrading, LocalServer):
         self.assertEqual(self.face.ask("ping", session=self.session).status, 200)
         self.assertEqual(self.face.ask("ping", session="0" * 32).status, 404)
 
-    def is_in_flight(self):
-        self.default_daemon.status_when(lambda status: status["requests"]["inFlight"] == 1, "it is in flight")
-
     def test_an_answer_that_comes_as_a_stream_can_be_resumed(self):
         before = self.seen()
         post = self.face.post_stream(call("silent", {}, "mine"), self.session, STREAM)
@@ -72,11 +92,7 @@ class Sessions(Upgrading, LocalServer):
     def test_a_caller_who_waits_for_a_body_notices_nothing_but_time(self):
         for accept in (JSON, BOTH):
             before = self.seen()
-            body = call("silent", {}, "mine")
-            waiting = self.face.connect()
-            waiting.sendall((f"POST /mcp HTTP/1.1\r\nHost: {self.face.authority}\r\nContent-Type: application/json\r\n"
-                             f"Mcp-Session-Id: {self.session}\r\nAccept: {accept}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
-                             "GET /healthz HTTP/1.1\r\nHost: x\r\n").encode())
+            waiting = self.ask_silently(accept, "GET /healthz HTTP/1.1\r\nHost: x\r\n")
             self.is_in_flight()
             self.upgrade(2)
             self.answers(before + 1)
@@ -100,6 +116,30 @@ class Sessions(Upgrading, LocalServer):
         self.assertEqual((message["id"], text_of(message)), (7, "late"))
         collected = self.face.ask("bridge/collect", {"job": job}).json()["result"]
         self.assertEqual((collected["state"], text_of(collected["response"])), ("completed", "late"))
+
+
+class ThroughTls(FaceSessions):
+    def face_options(self):
+        self.authority = Authority(self.folder)
+        certificate = self.authority.sign("face")
+        return "--http-cert", certificate, "--http-key", key_of(certificate)
+
+    def face_of(self, daemon):
+        return Face.of(daemon, ca_file=self.authority.path)
+
+    def test_a_caller_who_takes_a_stream_gets_one_that_can_be_resumed(self):
+        before = self.seen()
+        post = self.ask_silently(BOTH)
+        self.is_in_flight()
+        self.upgrade()
+        text = b""
+        while chunk := post.recv(1 << 16):
+            text += chunk
+        last = next(line[3:].strip() for line in text.decode().splitlines() if line.startswith("id:"))
+        resumed = self.face.stream(self.session, last=last)
+        self.answers(before + 1)
+        message = resumed.message()
+        self.assertEqual((message["id"], text_of(message)), ("mine", "late"))
 
 
 class Questions(Upgrading, Eras):
