@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/ids.hpp"
 
@@ -29,6 +30,15 @@ class StreamOverlap {
     if (!has_several()) forget();
   }
 
+  /// The stream is acknowledged: what is told from now on, it tells.
+  void acknowledged() { told_before_ = told_; }
+  /// What was told before that, and it has not told by now, does not come on it: what comes yet is
+  /// what others have told since.
+  void settle(UpstreamId stream) {
+    Counts& counts = told_by_[stream];
+    for (const auto& [text, count] : std::exchange(told_before_, {}))
+      counts[text] = std::max(counts[text], count);
+  }
   bool has_several() const { return told_by_.size() > 1; }
 
   bool is_news(UpstreamId stream, const std::string& text) {
@@ -46,10 +56,12 @@ class StreamOverlap {
 
   void forget() {
     told_.clear();
+    told_before_.clear();
     for (auto& [stream, counts] : told_by_) counts.clear();
   }
 
   Counts told_;                           ///< how often each text was news
+  Counts told_before_;                    ///< the newest stream was acknowledged
   std::map<UpstreamId, Counts> told_by_;  ///< how often it was told by that stream, or before it
 };
 

@@ -25,8 +25,14 @@ UpstreamListen::UpstreamListen(EventLoop& loop, SessionSender& sender, Upstream&
       events_(events),
       retry_(loop, [this] { start(); }),
       overlap_(loop, [this] {
-        give_up(old_);
-        told_.keep_only({now_, next_});
+        if (old_ != UpstreamId{}) {
+          // Its last words may be on their way on the new stream still.
+          give_up(old_);
+          if (now_ != UpstreamId{}) told_.settle(now_);
+          overlap_.set_after(overlap_time);
+        } else {
+          told_.keep_only({now_, next_});
+        }
       }) {}
 
 void UpstreamListen::open() {
@@ -113,6 +119,7 @@ void UpstreamListen::acknowledged(UpstreamId stream, const Frame& acknowledgemen
   give_up(old_);
   if (upstream_.has_answer_streams()) {
     // What a stream before has told may come on this one still, though that one be gone.
+    told_.acknowledged();
     if (told_.has_several()) overlap_.set_after(overlap_time);
     old_ = now_;
   } else {

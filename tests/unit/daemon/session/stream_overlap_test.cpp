@@ -69,3 +69,16 @@ TEST_CASE("it is bounded") {
   CHECK_FALSE(told.is_news(two, std::to_string(3 * StreamOverlap::max_texts - 1)));
   CHECK(told.is_news(two, "0"));
 }
+
+TEST_CASE("the last words of a stream that was given up are repeated, what was before is not") {
+  StreamOverlap told;
+  told.begin(one);
+  told.begin(two);
+  CHECK(told.is_news(one, "a"));  // before the second was listened to
+  told.acknowledged();
+  CHECK(told.is_news(one, "b"));
+  told.settle(two);
+  CHECK_FALSE(told.is_news(two, "b"));
+  CHECK(told.is_news(two, "a"));
+  CHECK(told.is_news(two, "b"));
+}
