@@ -99,6 +99,8 @@ Questions of the server are asked only at a terminal; without one they are refus
 std::string agent_help(const AgentHelp& about) {
   std::string text =
       "mcp-nc: one session with an MCP server, kept by a daemon; every call uses it.\n";
+  if (about.program != "mcp-nc")
+    text += fmt::format("Wherever mcp-nc stands below, type: {}\n", one_line(about.program));
   text += connected(about);
   text += tools(about);
   text += verbs_text;

@@ -13,6 +13,7 @@ struct AgentHelp {
   ServerPage server;               ///< nothing in it: it cannot be reached
   std::string trouble;             ///< why it cannot be; "" = it can
   std::vector<std::string> tools;  ///< their names
+  std::string program = "mcp-nc";  ///< typed_program()
   bool has_jobs = false;           ///< this mcp-nc knows the verbs about detached calls
 };
 

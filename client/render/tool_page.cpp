@@ -71,7 +71,7 @@ std::string first_line(std::string_view text) {
 
 }  // namespace
 
-std::string render_tool(std::string_view raw, std::size_t width) {
+std::string render_tool(std::string_view raw, std::size_t width, std::string_view program) {
   const auto tool = json::parse(raw);
   if (!tool || !tool->is(Kind::object)) return std::string(raw) + "\n";
   const std::string_view name = tool->string("name");
@@ -85,8 +85,8 @@ std::string render_tool(std::string_view raw, std::size_t width) {
     const Schema schema(*input);
     if (!schema.names().empty()) text += "\nArguments (* has to be given)\n";
     add_members(text, schema, "", width);
-    text += fmt::format("\nUsage\n    mcp-nc call {}\n", signature(name, schema));
-    text += fmt::format("\nFor example\n    mcp-nc call {}\n", example_call(name, schema));
+    text += fmt::format("\nUsage\n    {} call {}\n", program, signature(name, schema));
+    text += fmt::format("\nFor example\n    {} call {}\n", program, example_call(name, schema));
   }
   if (const Value* output = object_in(tool, "outputSchema")) {
     text += "\nAnswers\n";

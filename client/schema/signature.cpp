@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "json/text.hpp"
+#include "spelling/shell_word.hpp"
 
 namespace client {
 namespace {
@@ -39,17 +40,6 @@ std::string parameter(std::string_view name, const Schema& schema) {
   if (types.size() == 1 && types.front() == "array" && items != nullptr)
     return fmt::format("{}=<{}>...", name, form_of(schema.at(*items)));
   return fmt::format("{}=<{}>", name, form_of(schema));
-}
-
-std::string shell_quoted(std::string_view text) {
-  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:,+@%=").find(c) != std::string_view::npos;
-  });
-  if (is_plain) return std::string(text);
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string example_value(const Schema& schema, bool& is_json) {
@@ -109,13 +99,13 @@ std::string signature(std::string_view tool, const Schema& input) {
 }
 
 std::string example_call(std::string_view tool, const Schema& input) {
-  std::string text = shell_quoted(tool);
+  std::string text = shell_word(tool);
   for (const std::string_view name : input.required()) {
     const Value* const property = input.property(name);
     bool is_json = false;
     const std::string value =
         property == nullptr ? "text" : example_value(input.at(*property), is_json);
-    text += " " + shell_quoted(fmt::format("{}{}{}", name, is_json ? ":=" : "=", value));
+    text += " " + shell_word(fmt::format("{}{}{}", name, is_json ? ":=" : "=", value));
   }
   return text;
 }

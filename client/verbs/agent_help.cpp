@@ -1,5 +1,5 @@
 #include "render/agent_help.hpp"
-
+#include "command_line/typed_program.hpp"
 #include "json/text.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/server_list.hpp"
@@ -9,6 +9,7 @@ namespace client {
 
 ExitCode show_agent_help(Dialogue& dialogue, const Options& options) {
   AgentHelp about;
+  about.program = typed_program(options);
   about.has_jobs = find_verb("wait").has_value();
   const Answer described = dialogue.ask("server/discover", "");
   if (described.outcome == Answer::Outcome::error) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/typed_program.hpp"
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "render/json_error.hpp"
@@ -46,7 +47,8 @@ ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Cons
     told.kind = "server";
     told.code = invalid_params;
     told.message = unknown.message;
-    told.hint = unknown.meant.empty() ? "mcp-nc tools lists them" : "mcp-nc tools " + unknown.meant;
+    told.hint = typed_program(options) + " tools" +
+                (unknown.meant.empty() ? " lists them" : " " + unknown.meant);
     console.print(to_text(told));
   }
   console.note(unknown.message);

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "command_line/typed_program.hpp"
 #include "json/scan.hpp"
 #include "render/lists.hpp"
 #include "render/tool_page.hpp"
@@ -92,8 +93,9 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
   if (options.json) {
     console.print(*tool + "\n");
   } else {
-    console.print(options.names ? argument_words(*tool)
-                                : render_tool(*tool, console.output_width()));
+    console.print(options.names
+                      ? argument_words(*tool)
+                      : render_tool(*tool, console.output_width(), typed_program(options)));
   }
   return ExitCode::ok;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "command_line/typed_program.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
 #include "render/json_error.hpp"
@@ -33,13 +34,14 @@ ExitCode refuse_arguments(Console& console, const Options& options, const WrongA
     JsonError told;
     told.kind = "usage";
     told.message = text;
-    told.hint = schema ? "mcp-nc call " + signature(name, *schema) : std::string();
+    told.hint =
+        schema ? typed_program(options) + " call " + signature(name, *schema) : std::string();
     console.print(to_text(told));
   }
   console.note(text);
   if (schema)
-    console.note(
-        fmt::format("usage: mcp-nc call {} (--raw sends as written)", signature(name, *schema)));
+    console.note(fmt::format("usage: {} call {} (--raw sends as written)", typed_program(options),
+                             signature(name, *schema)));
   return ExitCode::usage;
 }
 

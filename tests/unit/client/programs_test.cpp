@@ -1,6 +1,7 @@
 // What programs read of mcp-nc: one value of a result, the one shape of errors, a page for a model.
 #include <doctest/doctest.h>
 
+#include "command_line/typed_program.hpp"
 #include "json/scan.hpp"
 #include "render/agent_help.hpp"
 #include "render/field.hpp"
@@ -8,6 +9,27 @@
 #include "render/server_page.hpp"
 
 using namespace client;
+
+TEST_CASE("a command to be copied names the server as it was named") {
+  Options options;
+  CHECK(typed_program(options) == "mcp-nc");
+  options.server = "github";
+  CHECK(typed_program(options) == "mcp-nc @github");
+  options.server = "my server";
+  options.config = "a.json";
+  CHECK(typed_program(options) == "mcp-nc --config a.json '@my server'");
+  options = {};
+  options.socket = "/run/x y";
+  CHECK(typed_program(options) == "mcp-nc -s '/run/x y'");
+  options = {};
+  options.url = "https://h/mcp?key=secret";
+  CHECK(typed_program(options) == "mcp-nc --url URL");
+  options.url = "https://h/mcp";
+  CHECK(typed_program(options) == "mcp-nc --url https://h/mcp");
+  options = {};
+  options.command = "npx -y it's";
+  CHECK(typed_program(options) == "mcp-nc --run 'npx -y it'\\''s'");
+}
 
 TEST_CASE("a field is found by names and places, and keeps its bytes") {
   constexpr std::string_view json = R"({"a":{"b.c":1,"l":[{"n":0.10},"t\u00e9"]},"n":null})";
