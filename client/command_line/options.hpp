@@ -58,10 +58,10 @@ struct Options {
   std::string url;                      ///< "" = not given
   std::string command;                  ///< of --run; "" = not given
   std::string config;                   ///< "" = not given
-  bool no_start = false;                ///< only a daemon that runs already
   std::string peer;                     ///< "" = not given
   std::optional<Milliseconds> timeout;  ///< nothing = none
   Milliseconds wait{0};                 ///< for a socket that is not there yet
+  bool no_start = false;                ///< only a daemon that runs already
   bool keep = false;                    ///< leave notifications in the daemon's ring
   bool json = false;
   bool names = false;

@@ -74,7 +74,7 @@ std::optional<std::map<std::string, std::string>> ask_for_inputs(const NamedServ
 std::string missing_values(const NamedServer& server,
                            const std::map<std::string, std::string>& asked) {
   std::string missing;
-  const auto add = [&missing](std::string text) {
+  const auto add = [&missing](const std::string& text) {
     missing += (missing.empty() ? "" : ", ") + make_visible_line(text);
   };
   const NamedVariables variables = variables_of(server.definition);

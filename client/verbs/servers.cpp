@@ -188,7 +188,7 @@ std::string end_process(pid_t process, Deadline deadline) {
 /// The log of the daemon that would be used now; else of another one of the server's.
 std::string log_of(const Named& named) {
   const std::string current = instance_of(named.server, environment_variable);
-  const std::string log = paths_of(named.places, current).log;
+  std::string log = paths_of(named.places, current).log;
   if (::access(log.c_str(), R_OK) == 0) return log;
   for (const Instance& instance : find_instances(named.places)) {
     if (is_of(instance, named.server)) return paths_of(named.places, instance.id).log;

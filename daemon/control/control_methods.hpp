@@ -42,9 +42,9 @@ class ControlMethods final : public Control {
   /// Who answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
-  void answer(const Frame& request, Client& asker, Reply reply) override;
-  std::string keep_for_later(const Frame& request, Client& asker, Reply reply) override {
-    return job_methods_.keep_for_later(request, asker, std::move(reply));
+  void answer(const Frame& request, Client& asker, const Reply& reply) override;
+  std::string keep_for_later(const Frame& request, Client& asker, const Reply& reply) override {
+    return job_methods_.keep_for_later(request, asker, reply);
   }
   bool cancel(const Client& asker, std::string_view raw_id) override {
     return collectors_.cancel(asker, raw_id);

@@ -29,7 +29,7 @@ class Control {
 
   /// A request that its client does not wait for is kept, and answered by `reply` when it has its
   /// answer. Returns the name under which it is kept; empty: it is not, and `reply` not called.
-  virtual std::string keep_for_later(const Frame& request, Client& asker, Reply reply) {
+  virtual std::string keep_for_later(const Frame& request, Client& asker, const Reply& reply) {
     static_cast<void>(request);
     static_cast<void>(asker);
     static_cast<void>(reply);

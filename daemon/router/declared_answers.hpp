@@ -31,8 +31,8 @@ class DeclaredAnswers {
   bool covers(std::string_view method, AskedFor asked) const;
   /// Whether it declares capabilities to answer questions by.
   bool has_capabilities() const { return capabilities_ != AskedFor::anything; }
-  /// Whether it has sent `initialize`, and so has said what it answers.
-  bool has_initialized() const { return initializes_; }
+  /// Whether it has said what it answers, be it nothing.
+  bool has_declared() const { return initializes_ || !methods_.empty() || answers_everything_; }
 
   template <class Fields>
   void each_field(Fields&& fields) {

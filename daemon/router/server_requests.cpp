@@ -124,6 +124,8 @@ void ServerRequests::take_in(ServerRequest request) {
 /// A client that has never said what it answers is told what its request may fail for: whose
 /// request it surely is about.
 void ServerRequests::tell_of_refusal(const ServerRequest& request) {
+  // A question that ends the call is named in the call's error.
+  if (request.is_question() && request.method != "elicitation/create") return;
   std::vector<UpstreamId> about;
   in_flight_.each([&](UpstreamId id, const PendingRequest& pending) {
     const bool is_possible = request.origin ? request.origin == id : pending.is_upstream;
@@ -133,7 +135,7 @@ void ServerRequests::tell_of_refusal(const ServerRequest& request) {
   const PendingRequest& pending = *in_flight_.find(about.front());
   Client* const client = context_.clients.find(pending.client);
   if (client == nullptr || !client->is_connection || pending.modern ||
-      client->declared.has_initialized())
+      client->declared.has_declared())
     return;
   const std::string_view params = find_member(request.line, "params").value_or("{}");
   std::string_view message = find_member(params, "message").value_or("");

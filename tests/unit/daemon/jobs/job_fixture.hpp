@@ -32,8 +32,8 @@ struct JobFixture : RouterFixture {
     void answer(const Frame& request, Client& asker, Reply reply) override {
       methods.answer(request, asker, std::move(reply));
     }
-    std::string keep_for_later(const Frame& request, Client& asker, Reply reply) override {
-      return methods.keep_for_later(request, asker, std::move(reply));
+    std::string keep_for_later(const Frame& request, Client& asker, const Reply& reply) override {
+      return methods.keep_for_later(request, asker, reply);
     }
     bool cancel(const Client& asker, std::string_view raw_id) override {
       return collectors.cancel(asker, raw_id);
