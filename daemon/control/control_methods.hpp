@@ -42,7 +42,7 @@ class ControlMethods final : public Control {
   /// Who answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
-  void answer(const Frame& request, Client& asker, const Reply& reply) override;
+  void answer(const Frame& request, Client& asker, Reply reply) override;
   std::string keep_for_later(const Frame& request, Client& asker, const Reply& reply) override {
     return job_methods_.keep_for_later(request, asker, reply);
   }
