@@ -162,7 +162,10 @@ TEST_CASE("an elicitation that nobody answers is cancelled, anything else ends t
     t.call(client, "1", "t");
     t.answer_call("t", asks(elicitation + "," + sampling));
     CHECK(t.calls().size() == 1);
-    const std::string line = client.take_line();
+    const Lines lines = client.take_lines();
+    REQUIRE(lines.size() == 2);
+    CHECK(contains(lines.front(), "notifications/bridge/question_refused"));  // the elicitation
+    const std::string& line = lines.back();
     CHECK(contains(line, R"("kind":"no_client")"));
     CHECK(contains(line, "sampling/createMessage"));
   }
