@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "json/scan.hpp"
@@ -132,6 +134,19 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
   }
 }
 
+/// Nothing if there comes none, or none in time.
+std::optional<std::string> typed_line(Dialogue& dialogue) {
+  PastedLines typed;
+  while (typed.descriptor() >= 0) {
+    if (dialogue.await({}, dialogue.deadline(), typed.descriptor()).outcome !=
+        Answer::Outcome::woken)
+      return std::nullopt;
+    auto lines = typed.take();
+    if (!lines.empty()) return std::move(lines.front());
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 ExitCode log_in(Dialogue& dialogue, const Options& options) {
@@ -149,18 +164,8 @@ ExitCode log_in(Dialogue& dialogue, const Options& options) {
 
 bool log_in_if_wanted(Dialogue& dialogue) {
   dialogue.console().prompt("Log in now? [Y/n] ");
-  PastedLines typed;
-  std::string line;
-  for (bool is_typed = false; !is_typed;) {
-    if (dialogue.await({}, dialogue.deadline(), typed.descriptor()).outcome !=
-        Answer::Outcome::woken)
-      return false;
-    const auto lines = typed.take();
-    if (lines.empty() && typed.descriptor() < 0) return false;
-    is_typed = !lines.empty();
-    if (is_typed) line = lines.front();
-  }
-  const bool is_wanted = line.empty() || line == "y" || line == "Y" || line == "yes";
+  const auto line = typed_line(dialogue);
+  const bool is_wanted = line && (line->empty() || *line == "y" || *line == "Y" || *line == "yes");
   return is_wanted && log_in(dialogue, Options{}) == ExitCode::ok;
 }
 
