@@ -35,9 +35,10 @@ class HiddenTyping {
 
 }  // namespace
 
-std::optional<std::string> read_typed_line(bool hidden) {
+std::optional<std::string> read_typed_line(bool hidden, const std::function<void()>& prompt) {
   Interrupt interrupt;  // it takes effect with the terminal as it was before
   const HiddenTyping typing(hidden);
+  prompt();
   std::string line;
   while (line.size() < longest_line) {
     std::array<pollfd, 2> events = {

@@ -59,9 +59,11 @@ std::optional<std::map<std::string, std::string>> ask_for_inputs(const NamedServ
     if (!can_ask(console)) continue;  // its default counts, where it has one
     const std::string& what = input.description.empty() ? input.id : input.description;
     const bool shows_default = input.otherwise && !input.is_password;
-    console.prompt(fmt::format("mcp-nc: {}{}: ", what,
-                               shows_default ? fmt::format(" [{}]", *input.otherwise) : ""));
-    auto line = read_typed_line(input.is_password);
+    const auto prompt = [&] {
+      console.prompt(fmt::format("mcp-nc: {}{}: ", what,
+                                 shows_default ? fmt::format(" [{}]", *input.otherwise) : ""));
+    };
+    auto line = read_typed_line(input.is_password, prompt);
     if (input.is_password || !line) console.prompt("\n");
     if (!line || !bridge::is_utf8(*line)) return std::nullopt;
     if (line->empty() && input.otherwise) line = input.otherwise;
@@ -119,9 +121,10 @@ std::optional<NamingFailure> have_approved(const NamedServer& server, const Plac
                     "without a terminal: mcp-nc approve --yes @{})",
                     make_visible_line(server.file), name, name, name)};
   }
-  console.prompt(describe_for_approval(server));
-  console.prompt("mcp-nc: may it run, now and from now on? [y/N] ");
-  const auto line = read_typed_line(false);
+  const auto line = read_typed_line(false, [&] {
+    console.prompt(describe_for_approval(server));
+    console.prompt("mcp-nc: may it run, now and from now on? [y/N] ");
+  });
   if (!line) console.prompt("\n");
   if (!line || (*line != "y" && *line != "Y" && *line != "yes"))
     return NamingFailure{fmt::format("@{} was not approved", name)};

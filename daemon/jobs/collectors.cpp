@@ -131,10 +131,11 @@ void Collectors::job_told(const Job& job, const Frame& notification) {
   }
 }
 
-bool Collectors::is_asked(const Collector& collector, const JobQuestion& question) const {
+bool Collectors::is_asked(const Job& job, const Collector& collector,
+                          const JobQuestion& question) const {
   const Client* const client = clients_.find(collector.client);
   if (client == nullptr || client->half_closed || collector.is_modern || collector.has_declined ||
-      collector.is_due)
+      collector.is_due || runner_.was_declined(job, collector.client))
     return false;
   return (collector.answers ||
           client->declared.covers(question.method, asked_for(question.method, question.params))) &&
@@ -145,7 +146,7 @@ bool Collectors::job_asks(const Job& job, const JobQuestion& question) {
   const auto [begin, end] = all_.equal_range(job.number);
   for (auto at = begin; at != end; ++at) {
     Collector& collector = at->second;
-    if (!is_asked(collector, question)) continue;
+    if (!is_asked(job, collector, question)) continue;
     collector.question = fmt::format(R"({}{}")", question_prefix, ++last_question_);
     clients_.find(collector.client)
         ->channel.send_about(
@@ -266,7 +267,10 @@ bool Collectors::take_response(const Client& client, const Frame& response) {
   collector.question.clear();
   Job& job = *runner_.store().find(found.front()->first);
   const bool is_unknown = find_member(response.text(response.error), "code") == "-32601";
-  if (is_unknown) collector.has_declined = true;
+  if (is_unknown) {
+    collector.has_declined = true;
+    runner_.note_declined(job, client.id());
+  }
   if (is_unknown ||
       !runner_.answer(job, response.text(response.result), response.text(response.error)).empty())
     runner_.ask_again(job);

@@ -80,7 +80,7 @@ class Collectors final : public JobWatcher {
   };
   using All = std::multimap<JobNumber, Collector>;
 
-  bool is_asked(const Collector& collector, const JobQuestion& question) const;
+  bool is_asked(const Job& job, const Collector& collector, const JobQuestion& question) const;
   void withdraw(Collector& collector);
   void give_back(All::iterator at);
   void tell(All::iterator at);

@@ -15,6 +15,10 @@ void JobRunner::end(Job& job, JobState state, std::string response, bool deliver
   const JobNumber number = job.number;
   const auto found = running_.find(number);
   if (found->second.with_watcher) watcher_->question_over(job);
+  // It may have been about another request; one that was not is gone by then.
+  for (Question& question : found->second.questions) {
+    if (!question.id.empty()) given_back_.emplace_back(question.told_to, std::move(question.id));
+  }
   running_.erase(found);
   some_have_ended_ = true;
   if (!store_.end(job, state, std::move(response), delivered, loop_.now())) {

@@ -155,6 +155,18 @@ void JobRunner::ask_again(Job& job) {
   next_question(job, found->second);
 }
 
+void JobRunner::note_declined(const Job& job, ClientId by) {
+  const auto found = running_.find(job.number);
+  if (found != running_.end() && !found->second.questions.empty())
+    router_.note_declined(found->second.questions.front().id, by);
+}
+
+bool JobRunner::was_declined(const Job& job, ClientId by) const {
+  const auto found = running_.find(job.number);
+  return found != running_.end() && !found->second.questions.empty() &&
+         router_.was_declined(found->second.questions.front().id, by);
+}
+
 void JobRunner::offer(Job& job) {
   const auto found = running_.find(job.number);
   if (found == running_.end() || job.state != JobState::input_required) return;

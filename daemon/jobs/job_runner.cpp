@@ -186,6 +186,10 @@ void JobRunner::settle() {
       Heard heard = std::move(heard_.front());
       heard_.pop_front();
       take(std::move(heard));
+    } else if (!given_back_.empty()) {
+      const auto [client, question] = std::move(given_back_.back());
+      given_back_.pop_back();
+      router_.give_question_back(question, client);
     } else if (!settled_.empty()) {
       const JobNumber number = settled_.back();
       settled_.pop_back();

@@ -69,6 +69,10 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   std::string answer(Job& job, std::string_view result, std::string_view error);
   /// Whoever was asked answers nothing: others are.
   void ask_again(Job& job);
+  /// This client has said of the first question that it does not know such ones, here or where it
+  /// was asked itself.
+  void note_declined(const Job& job, ClientId by);
+  bool was_declined(const Job& job, ClientId by) const;
   /// Offers the question of an input_required job to whoever waits now.
   void offer(Job& job);
   /// What was told or asked for in this turn is done now.
@@ -229,9 +233,10 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   JobStore store_;
   std::map<User, std::unique_ptr<JobClient>> clients_;
   std::map<JobNumber, Running> running_;
-  std::deque<Heard> heard_;                           ///< in this turn
-  std::deque<std::pair<ClientId, Frame>> to_router_;  ///< likewise
-  std::vector<JobNumber> settled_;                    ///< to be told to the watcher
+  std::deque<Heard> heard_;                                   ///< in this turn
+  std::deque<std::pair<ClientId, Frame>> to_router_;          ///< likewise
+  std::vector<std::pair<ClientId, std::string>> given_back_;  ///< questions, by their ids
+  std::vector<JobNumber> settled_;                            ///< to be told to the watcher
   bool some_have_ended_ = false;
   bool leaves_unfinished_ = false;
   DeadlineTimer clock_;       ///< of those that have not ended

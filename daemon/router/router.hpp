@@ -125,6 +125,16 @@ class Router final : public ClientEvents,
   // For a client that is no connection.
   /// Its request waits for somebody's answer and gives its place back meanwhile, or goes on.
   void set_waits_for_answer(ClientId client, std::string_view raw_id, bool waits);
+  // What it was asked, by the id that it was told; as ServerRequests.
+  void note_declined(std::string_view raw_id, ClientId by) {
+    server_requests_.note_declined(raw_id, by);
+  }
+  bool was_declined(std::string_view raw_id, ClientId by) {
+    return server_requests_.was_declined(raw_id, by);
+  }
+  void give_question_back(std::string_view raw_id, ClientId asked) {
+    server_requests_.give_back(raw_id, asked);
+  }
 
   // Upstream's side.
   void session_open() override;

@@ -41,6 +41,11 @@ ServerRequest* ServerRequestTable::find(std::uint64_t id) {
   return found == requests_.end() ? nullptr : &*found;
 }
 
+ServerRequest* ServerRequestTable::find_told(std::string_view raw_id) {
+  const auto number = to_unsigned(raw_id);
+  return number ? find(*number) : nullptr;
+}
+
 ServerRequest* ServerRequestTable::find_by_upstream_id(std::string_view raw_id) {
   const auto found = std::find_if(
       requests_.begin(), requests_.end(),

@@ -59,6 +59,8 @@ class ServerRequestTable {
   void remove(const ServerRequest& request);
 
   ServerRequest* find(std::uint64_t id);
+  /// By the id as whoever was asked was told it, raw JSON.
+  ServerRequest* find_told(std::string_view raw_id);
   ServerRequest* find_by_upstream_id(std::string_view raw_id);
 
   /// Whether this client has had one of them, unanswered, since `then` or before.

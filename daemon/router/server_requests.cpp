@@ -21,6 +21,11 @@ constexpr std::size_t longest_message_told = 4096;
 /// Whoever has not answered for so long is asked no further one while another could.
 constexpr std::chrono::seconds answer_timeout{30};
 
+bool has_declined(const ServerRequest& request, ClientId client) {
+  const auto& declined = request.declined;
+  return std::find(declined.begin(), declined.end(), client) != declined.end();
+}
+
 bool is_method_not_found(const Frame& response) {
   return find_member(response.text(response.error), "code") == "-32601";
 }
@@ -168,9 +173,8 @@ bool ServerRequests::can_answer(const Client& client, const ServerRequest& reque
   if (client.half_closed || !client.declared.covers(request.method, request.asked_for))
     return false;
   if (request.origin && request.user != client.user) return false;
-  const auto& declined = request.declined;
-  if (std::find(declined.begin(), declined.end(), client.id()) != declined.end()) return false;
-  return client.channel.can_be_asked(subject(request, client));
+  return !has_declined(request, client.id()) &&
+         client.channel.can_be_asked(subject(request, client));
 }
 
 std::vector<Askable> ServerRequests::able(const ServerRequest& request) const {
@@ -208,8 +212,7 @@ void ServerRequests::ask(Client& client, ServerRequest& request) {
 }
 
 void ServerRequests::answer(Client& client, Frame response) {
-  const auto number = to_unsigned(response.text(response.id));
-  ServerRequest* request = number ? table_.find(*number) : nullptr;
+  ServerRequest* const request = table_.find_told(response.text(response.id));
   const bool is_unasked = request != nullptr && !request->asked && request->shown;
   Client* const keeper = request != nullptr ? keeper_of(*request, client) : nullptr;
   const bool may_answer = request != nullptr &&
@@ -273,6 +276,22 @@ void ServerRequests::ask_another(ServerRequest& request, bool may_be_asked) {
   } else {
     park(request);
   }
+}
+
+void ServerRequests::note_declined(std::string_view raw_id, ClientId by) {
+  ServerRequest* const request = table_.find_told(raw_id);
+  if (request != nullptr && request->declined.size() < ServerRequest::max_declined)
+    request->declined.push_back(by);
+}
+
+bool ServerRequests::was_declined(std::string_view raw_id, ClientId by) {
+  const ServerRequest* const request = table_.find_told(raw_id);
+  return request != nullptr && has_declined(*request, by);
+}
+
+void ServerRequests::give_back(std::string_view raw_id, ClientId asked) {
+  ServerRequest* const request = table_.find_told(raw_id);
+  if (request != nullptr && request->asked == asked) ask_another(*request, true);
 }
 
 std::vector<KeptQuestion> ServerRequests::to_keep() {

@@ -66,6 +66,14 @@ class ServerRequests {
   /// REQUIRES: it was taken out of Clients.
   void client_left(const Client& client) { ask_others(client, true); }
 
+  // From a client that is no connection, of what it was asked and asks others in its turn; by the
+  // id that it was told.
+  /// This one has answered that it does not know such requests.
+  void note_declined(std::string_view raw_id, ClientId by);
+  bool was_declined(std::string_view raw_id, ClientId by);
+  /// It has nobody more to ask, and waits for no answer.
+  void give_back(std::string_view raw_id, ClientId asked);
+
   /// No id that an earlier image of the program has given to a question is given again.
   std::uint64_t last_id() const { return table_.last_id(); }
   void count_from(std::uint64_t id) { table_.count_from(id); }

@@ -109,7 +109,8 @@ class Echoing(LoginCase):
     def test_with_the_monitor_and_a_full_log(self):
         self.serve_loudly()
         monitor = self.nc("monitor")
-        eventually(lambda: self.default_daemon.status()["clients"] is not None, "the daemon serves")
+        # It looks on from some call on.
+        eventually(lambda: (self.ask(method="tools/list"), monitor.stdout())[1], "the monitor shows what passes")
         address = signed_in(self.begin()["url"])
         self.ask({"callback": address})
         self.state_when("ok")

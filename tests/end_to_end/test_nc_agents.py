@@ -42,7 +42,7 @@ class Agents(Case):
         error = self.error("call", "add", "a=x", "b=1", code=2)
         self.assertEqual((error["kind"], error["delivered"]), ("usage", "no"))
         self.assertIn("add a=<number> b=<number>", error["hint"])
-        self.assertEqual(self.error("call", "ehco", code=1)["hint"], "mcp-nc tools echo")
+        self.assertEqual(self.error("call", "ehco", code=1)["hint"], f"{self.typed_nc} tools echo")
         self.assertEqual(self.error("frobnicate", code=2)["kind"], "usage")
         self.assertEqual(self.error("read", code=2)["kind"], "usage")
         self.assertEqual(self.error("tools", code=3, socket=self.path("nowhere"))["kind"], "daemon")

@@ -86,7 +86,7 @@ class Arguments(Gathering):
         self.serve(TOOLS)
         err = self.refused("get-sum", "a=two", "c=1")
         for part in ("a is 'two', not number", "c is not known", "b is missing",
-                     "usage: mcp-nc call get-sum a=<number> b=<number>"):
+                     f"usage: {self.typed_nc} call get-sum a=<number> b=<number>"):
             self.assertIn(part, err)
         self.assertIn("did you mean query?", self.refused("search", "querry=x"))
         self.assertIn("limit", self.refused("search", "query=x", "limit=many"))

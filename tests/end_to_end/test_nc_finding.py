@@ -26,7 +26,7 @@ class Finding(Case):
         self.serve([RICH])
         out, _ = self.run_nc("tools", "rich")
         for part in ("rich - A rich one", "Does much.", 'mode*: "fast"|"slow" - how', "quiet: boolean = false",
-                     "        filter.year: integer - of birth", "total: integer", "readOnlyHint: true", "mcp-nc call rich mode=fast"):
+                     "        filter.year: integer - of birth", "total: integer", "readOnlyHint: true", f"{self.typed_nc} call rich mode=fast"):
             self.assertIn(part, out)
         self.assertEqual(json.loads(self.run_nc("tools", "rich", "--json")[0]), RICH)
         self.run_nc("call", "rich", "mode=fast", code=None)

@@ -89,6 +89,11 @@ class Case(unittest.TestCase):
         path = socket or (daemon or self.default_daemon).socket_path
         return self.run_tool([binary("MCP_NC"), "-s", path, *arguments], code, stdin, environment)
 
+    @property
+    def typed_nc(self):
+        """What run_nc() runs, as mcp-nc writes it into a command to copy."""
+        return f"mcp-nc -s {self.default_daemon.socket_path}"
+
     def run_tool(self, command, code=0, stdin=None, environment=None):
         # Not ours to start a bridge's client with another one's settings.
         variables = {key: value for key, value in os.environ.items() if not key.startswith("MCP_")}

@@ -24,6 +24,7 @@ class Reader:
         self.last_serial = {}   # domain: the newest
         self.serials = set()
         self.asked = []         # questions not yet answered: (raw id, number)
+        self.questions = {}     # all of them, by the id
         self.errors_without_id = 0
 
     def note(self, what):
@@ -129,6 +130,13 @@ class Reader:
             return
         question.asked.append(self.who)
         self.asked.append((self._raw_id(data, message["id"]), question))
+        self.questions[message["id"]] = question
+
+    def _withdrawn(self, params):
+        """It may be asked that again, under another id."""
+        question = self.questions.get(params["requestId"])
+        if question is not None and self.who in question.asked:
+            question.asked.remove(self.who)
 
     # Notifications.
 
@@ -136,6 +144,8 @@ class Reader:
         params = message.get("params") or {}
         if message["method"] == "notifications/progress":
             self._progress(params, data)
+        elif message["method"] == "notifications/cancelled":
+            self._withdrawn(params)
         elif "serial" in params:
             self._serial(params)
         elif "of" in params:

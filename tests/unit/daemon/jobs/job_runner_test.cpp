@@ -312,6 +312,60 @@ TEST_CASE("a question that is about no request goes to the oldest job of whom it
   CHECK(t.state_of(job) == "input_required");
 }
 
+constexpr std::string_view unknown = R"("error":{"code":-32601,"message":"no"})";
+
+TEST_CASE("who does not know a question is not asked it again for the job of its own request") {
+  JobFixture t;
+  FakeClient& client = t.connect_answering(R"("sampling/createMessage")");
+  const std::string job = call_for_later(t, client, "\"later\"");
+  t.call(client, "1", "ordinary");
+  t.ask("1");
+  const Lines asked = client.take_lines();
+  REQUIRE(asked.size() == 1);
+  const std::string id(find_member(asked.front(), "id").value_or(""));
+  REQUIRE_FALSE(contains(id, "question"));
+  t.send(client, fmt::format(R"({{"jsonrpc":"2.0","id":{},{}}})", id, unknown));
+  CHECK(client.take_lines().empty());
+  CHECK(t.state_of(job) == "input_required");
+  CHECK(t.responses().empty());
+}
+
+TEST_CASE("who did not know a question about a job is not asked it when the job has ended") {
+  JobFixture t;
+  FakeClient& client = t.connect_answering(R"("sampling/createMessage")");
+  call_for_later(t, client, "\"later\"");
+  const std::string other = t.submit(client, "b");
+  t.ask("1");
+  CHECK(contains(client.take_lines().back(), R"("id":"question-1")"));
+  t.send(client, fmt::format(R"({{"jsonrpc":"2.0","id":"question-1",{}}})", unknown));
+  t.answer_call("a");
+  const Lines lines = client.take_lines();
+  REQUIRE(lines.size() == 1);
+  CHECK(contains(lines.front(), R"("id":"later")"));
+  CHECK(t.state_of(other) == "input_required");
+  t.answer_call("b");
+  CHECK(client.take_lines().empty());
+}
+
+TEST_CASE("a question that was about no request outlives the job that it went to") {
+  JobFixture t;
+  FakeClient& client = t.connect();
+  const std::string first = t.submit(client, "a");
+  const std::string second = t.submit(client, "b");
+  t.ask("1");
+  CHECK(t.state_of(first) == "input_required");
+  t.answer_call("a");
+  CHECK(t.state_of(second) == "input_required");
+  t.bridge(client, "cancel", fmt::format(R"({{"job":"{}"}})", second));
+  CHECK(t.router.parked() == 1);
+  FakeClient& other = t.connect();
+  t.call_and_answer(other);
+  t.notify(other, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
+  const Lines lines = other.take_lines();
+  REQUIRE(lines.size() == 1);
+  CHECK(contains(lines.front(), "sampling/createMessage"));
+}
+
 TEST_CASE("at the end of the daemon everybody who waits is told") {
   JobFixture t;
   FakeClient& client = t.connect();
