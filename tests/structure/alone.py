@@ -1,23 +1,31 @@
 #!/usr/bin/env python3
 """Each file of daemon/ and client/ compiles alone, headers too: nothing is included by luck.
 
-    alone.py BUILD_FOLDER
+    alone.py BUILD_FOLDER [--whole] [FILE…]
 
 The compiler and its flags are those of the build's compile_commands.json; only the syntax is looked at. The builds
 that are tested compile a folder as one translation unit, which would hide it.
+
+All of a file is read and checked, but the compiler stops before the bodies of templates that the file uses are
+instantiated, which is half of the work and all of it the standard library's; --whole has that done as well.
 """
 
 import concurrent.futures
 import json
 import os
-import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+
+import precompiled
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The target whose flags a file is compiled with, the most particular folder first.
 TARGETS = [("daemon/manual/", None), ("client/manual/", None), ("daemon/", "bridge"), ("client/", "nc_core")]
+# The error that ends a compilation which found no other.
+END = 'static_assert(false, "the end");\n'
 
 
 def flags_of(build, target):
@@ -39,6 +47,7 @@ def flags_of(build, target):
 
 
 def files():
+    """(path, target) of each source and header."""
     for top in ("daemon", "client"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             for name in sorted(names):
@@ -49,37 +58,52 @@ def files():
                         yield path, target
 
 
-def sources():
-    """Every .cpp; a header only where no .cpp of its name begins with it."""
-    for path, target in files():
-        stem, suffix = os.path.splitext(path)
-        if suffix == ".hpp" and os.path.exists(os.path.join(ROOT, stem + ".cpp")):
-            with open(os.path.join(ROOT, stem + ".cpp"), encoding="utf-8") as file:
-                first = re.search(r'^#include "(.+)"', file.read(), re.MULTILINE)
-            if first and path.endswith(first.group(1)):
-                continue
-        yield path, target
+class Alone:
+    """How the files of one target are compiled."""
+
+    def __init__(self, build, target, folder, paths, whole):
+        self.directory, command = flags_of(build, target)
+        self.command = ["nice", "-n", "19", *command, "-fsyntax-only", "-Wfatal-errors"]
+        self.sets = precompiled.Precompiled(os.path.join(folder, target), self.directory,
+                                            ["nice", "-n", "19", *command], paths)
+        # `#pragma once` is a warning in the main file, so this one includes the other.
+        self.main = os.path.join(folder, "end.cpp")
+        self.whole = whole
+        with open(self.main, "w", encoding="utf-8") as file:
+            file.write("" if whole else END)
+
+    def fault(self, path):
+        """What the compiler finds in the file, if anything."""
+        outcome = subprocess.run([*self.command, *self.sets.options(path), "-include", path, "-x", "c++", self.main],
+                                 cwd=self.directory, capture_output=True, text=True, check=False)
+        if self.whole:
+            return outcome.stderr if outcome.returncode != 0 else None
+        first = next((line for line in outcome.stderr.splitlines() if "error: " in line), "")
+        return None if first.startswith(self.main + ":") else outcome.stderr or f"exit code {outcome.returncode}"
 
 
 def main():
-    build = sys.argv[1]
-    flags = {target: flags_of(build, target) for target in ("bridge", "nc_core")}
-
-    def compile_alone(one):
-        path, target = one
-        directory, command = flags[target]
-        # An empty file that includes it: `#pragma once` is a warning in the main file.
-        command = ["nice", "-n", "19", *command, "-fsyntax-only", "-include", os.path.join(ROOT, path), "-x", "c++",
-                   os.devnull]
-        outcome = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-        return path, outcome.returncode, outcome.stderr
-
+    build, *rest = sys.argv[1:]
+    whole = "--whole" in rest
+    asked = {os.path.abspath(word) for word in rest if word != "--whole"}
+    by_target = {}
+    for path, target in files():
+        path = os.path.join(ROOT, path)
+        if not asked or path in asked:
+            by_target.setdefault(target, []).append(path)
+    folder = tempfile.mkdtemp(prefix="alone.", dir=build)
     faults = 0
-    with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
-        for path, code, text in pool.map(compile_alone, list(sources())):
-            if code != 0:
-                faults += 1
-                print(f"{path} does not compile alone:\n{text[:2000]}\n")
+    try:
+        with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
+            for target, paths in by_target.items():
+                alone = Alone(build, target, os.path.abspath(folder), paths, whole)
+                list(pool.map(alone.sets.make, alone.sets.sets))
+                for path, text in zip(paths, pool.map(alone.fault, paths)):
+                    if text is not None:
+                        faults += 1
+                        print(f"{os.path.relpath(path, ROOT)} does not compile alone:\n{text[:2000]}\n")
+    finally:
+        shutil.rmtree(folder)
     return 1 if faults else 0
 
 

@@ -44,7 +44,7 @@ class Source:
 def units():
     """(target, files) of each unit: a file goes into the first one where it can."""
     found = []
-    for path, target in alone.sources():
+    for path, target in alone.files():
         if not path.endswith(".cpp"):
             continue
         source = Source(path)
