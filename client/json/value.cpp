@@ -16,12 +16,6 @@ namespace {
 using bridge::JsonScanner;
 using bridge::Slice;
 
-Value make(Value::Kind kind) {
-  Value value;
-  value.kind = kind;
-  return value;
-}
-
 template <typename Number>
 bool take_number(std::string_view digits, Value& value) {
   Number number{};
@@ -32,19 +26,20 @@ bool take_number(std::string_view digits, Value& value) {
   return true;
 }
 
-/// Recursive, bounded by the levels that the scanner accepts. False: no JSON, or a number that fits
-/// no 64 bit type.
+/// Into a new value. Recursive, bounded by the levels that the scanner accepts. False: no JSON, or
+/// a number that fits no 64 bit type.
 bool read(JsonScanner& scanner, std::string_view text, Value& value) {
   switch (scanner.peek()) {
     case '{':
-      value = make(Value::Kind::object);
+      value.kind = Value::Kind::object;
       return scanner.object([&](Slice key) {
+        if (value.members.empty()) value.members.reserve(4);
         Member& member = value.members.emplace_back();
         member.name = bridge::unescape(key.of(text));
         return read(scanner, text, member.value);
       });
     case '[':
-      value = make(Value::Kind::array);
+      value.kind = Value::Kind::array;
       return scanner.array([&] { return read(scanner, text, value.items.emplace_back()); });
     default: break;
   }
@@ -53,16 +48,16 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
   const std::string_view scalar = raw.of(text);
   switch (scalar.front()) {
     case '"':
-      value = make(Value::Kind::string);
+      value.kind = Value::Kind::string;
       value.text = decode_string(scalar);
       return true;
     case 't':
     case 'f':
-      value = make(Value::Kind::boolean);
+      value.kind = Value::Kind::boolean;
       value.truth = scalar.front() == 't';
       return true;
-    case 'n': value = make(Value::Kind::null); return true;
-    default: value = make(Value::Kind::number);
+    case 'n': value.kind = Value::Kind::null; return true;
+    default: value.kind = Value::Kind::number;
   }
   return take_number<std::int64_t>(scalar, value) || take_number<std::uint64_t>(scalar, value) ||
          take_number<double>(scalar, value);

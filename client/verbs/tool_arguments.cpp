@@ -51,7 +51,7 @@ std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Option
                                                 const std::vector<Argument>& arguments) {
   const std::string& name = options.operands.front();
   Console& console = dialogue.console();
-  std::optional<json::Value> tool;
+  std::optional<json::Value> input;
   if (!is_job(options)) dialogue.introduce();
   if (!options.raw) {
     auto found = find_tool(dialogue, name);
@@ -59,12 +59,13 @@ std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Option
     if (const auto* unknown = std::get_if<UnknownTool>(&found)) {
       return report_unknown(*unknown, options, console);
     }
-    if (const auto* json = std::get_if<std::string>(&found)) tool = json::parse(*json);
+    if (const auto* tool = std::get_if<std::string>(&found)) {
+      const auto member = json::member(*tool, "inputSchema");
+      if (member) input = json::parse(*member);
+    }
   }
-  const json::Value* const input =
-      tool ? tool->find("inputSchema", json::Value::Kind::object) : nullptr;
   std::optional<Schema> schema;
-  if (input != nullptr) schema.emplace(*input);
+  if (input && input->is(json::Value::Kind::object)) schema.emplace(*input);
   const Made made =
       schema ? arguments_by_schema(arguments, *schema) : arguments_as_written(arguments);
   if (const auto* wrong = std::get_if<WrongArguments>(&made))

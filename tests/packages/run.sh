@@ -128,6 +128,7 @@ check_life() {
   inside id mcp-bridged >/dev/null || fail "there is no user"
   [ "$(inside stat -c '%a %U %G' /etc/mcp-bridged)" = "750 root mcp-bridged" ] || fail "the mode of /etc/mcp-bridged"
   inside mcp-nc --version >/dev/null || fail "mcp-nc does not run"
+  [ "$(stat -c %s "$root/usr/bin/mcp-nc")" -le 1500000 ] || fail "mcp-nc is over 1.5 MB"
   inside mcp-bridged --version >/dev/null || fail "mcp-bridged does not run"
   passed "it installs, with its user"
   check_running
