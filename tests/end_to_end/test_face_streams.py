@@ -173,6 +173,15 @@ class LaterAnswers(Streams):
         self.assertEqual(face.call("echo", {"message": "x"}, 1, session).json(), {"accepted": [1]})
         self.assertEqual(text_of(stream.message()), "x")
 
+    def test_with_the_option_the_bridge_answers_for_itself_at_once(self):
+        _, face = self.opened("--http-async")
+        session = face.session()
+        accepted = face.call("echo", {"message": "x"}, 1, session)
+        job = accepted.headers["Bridge-Jobs"]
+        collected = face.ask("bridge/collect", {"job": job, "waitMs": 60000}).json()["result"]
+        self.assertEqual(text_of(collected["response"]), "x")
+        self.assertEqual(face.ask("bridge/jobs", id=7, headers={"Prefer": "respond-async"}).json(), {"accepted": [7]})
+
     def test_without_a_session_it_comes_to_subscribers(self):
         _, face = self.opened()
         subscriber = face.stream(path="/mcp/stream")

@@ -18,6 +18,12 @@ HttpResponse answer_without_requests(const PostedMessages& posted) {
   return json_response(400, answer_body(posted.faults, true));
 }
 
+bool asks_the_bridge(const PostedMessages& posted) {
+  return std::all_of(posted.messages.begin(), posted.messages.end(), [](const Frame& message) {
+    return message.is_request() && message.method.starts_with("bridge/");
+  });
+}
+
 HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
   HttpResponse response = json_response(202, accepted_body(raw_ids));
   response.headers.emplace_back("Preference-Applied", "respond-async");
@@ -26,10 +32,12 @@ HttpResponse accepted_for_later(const std::vector<std::string>& raw_ids) {
 
 }  // namespace
 
-/// `initialize` is answered at once in any case: with its answer the session begins.
+/// `initialize` is answered at once in any case: with its answer the session begins. So is what
+/// only asks the bridge, if nobody wants it otherwise: it is how answers for later are collected.
 bool HttpFace::answers_later(const RequestHead& head, const PostedMessages& posted) const {
   if (posted.initializes || posted.request_ids.empty()) return false;
-  return context_.options.answers_later || head.header_has("prefer", "respond-async");
+  if (head.header_has("prefer", "respond-async")) return true;
+  return context_.options.answers_later && !asks_the_bridge(posted);
 }
 
 std::optional<HttpResponse> HttpFace::post_messages(FaceRequest& request) {

@@ -4,6 +4,7 @@ import asyncio
 
 from clients.collector import collect
 from clients.http_session import HttpSession
+from clients.job_answerer import JobAnswerer
 from clients.lone_post import LonePosts
 from clients.modern_client import ModernClient
 from clients.modern_posts import ModernPosts
@@ -24,17 +25,22 @@ async def run(world, number, choices):
                for index in range(choices.pick({1: 1, 3: 3, 6: 3, 10: 1}))]
     until = asyncio.Event()
     living = asyncio.ensure_future(world.upstream.live(choices.of("upstream"), until))
+    answering = asyncio.ensure_future(JobAnswerer(f"s{number}jobs", world).live())
     try:
         if choices.chance(0.4):
             await _one_after_the_other(world, clients)
         else:
             await _all_at_once(world, clients, choices.pause(1.0))
+        until.set()
+        await living
+        world.upstream.quiet = True
+        await _all_done(world)
+        await _quiet_and_judged(world, number, before)
     finally:
         until.set()
         await living
-    world.upstream.quiet = True
-    await _all_done(world)
-    await _quiet_and_judged(world, number, before)
+        answering.cancel()
+        await asyncio.wait([answering])
 
 
 def _client(world, name, choices):

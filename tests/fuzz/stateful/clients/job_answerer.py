@@ -1,0 +1,48 @@
+"""Answers what is asked about jobs once nobody of those who wait for them has: some other process of the user."""
+
+import asyncio
+import json
+
+from .face import JSON, FaceRequest
+
+PAUSE = 0.5
+
+
+class JobAnswerer:
+    def __init__(self, name, world):
+        self.name, self.world = name, world
+
+    async def live(self):
+        """Until it is cancelled. What is asked for a while stays open, as long as somebody else may answer it."""
+        seen = set()
+        while True:
+            await asyncio.sleep(PAUSE)
+            if not (await self.world.status())["jobs"]["inputRequired"]:
+                continue
+            jobs = (await self._call("bridge/jobs", {})).get("result", {}).get("jobs", [])
+            asked = {job["job"] for job in jobs if job["state"] == "input_required"}
+            for job in asked & seen:
+                await self._answer(job)
+            seen = asked
+
+    async def _answer(self, job):
+        question = (await self._call("bridge/collect", {"job": job, "waitMs": 0})).get("result", {}).get("question")
+        if question is None:
+            return
+        number = question["params"]["question"]
+        marker = f"{self.name}/{number}"
+        self.world.ledger.questions[number].given[marker] = self.name
+        await self._call("bridge/answer", {"job": job, "result": {"marker": marker}})
+
+    async def _call(self, method, params):
+        """The whole response; empty if the connection breaks."""
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        request = FaceRequest(self.world.face_port, "POST", "/mcp", {"Accept": JSON}, body)
+        try:
+            await request.send()
+            await request.status()
+            return json.loads(await request.body())
+        except OSError:
+            return {}
+        finally:
+            request.close()
