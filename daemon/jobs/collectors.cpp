@@ -245,7 +245,11 @@ bool Collectors::cancel(const Client& client, std::string_view raw_id) {
   if (found.empty()) return false;
   const bool is_request = found.front()->second.delivers;
   Job* const job = is_request ? runner_.store().find(found.front()->first) : nullptr;
-  if (!is_request) give_back(found.front());
+  if (is_request) {
+    withdraw(found.front()->second);
+  } else {
+    give_back(found.front());
+  }
   erase(found.front());
   if (job != nullptr && !is_end(job->state)) runner_.cancel(*job);
   return true;

@@ -347,6 +347,19 @@ TEST_CASE("who did not know a question about a job is not asked it when the job 
   CHECK(client.take_lines().empty());
 }
 
+TEST_CASE("what a client is asked for the job that it cancels is withdrawn first") {
+  JobFixture t;
+  FakeClient& client = t.connect_answering(R"("sampling/createMessage")");
+  call_for_later(t, client, "1");
+  t.ask("1");
+  CHECK(contains(client.take_lines().back(), R"("id":"question-1")"));
+  t.notify(client, "notifications/cancelled", R"({"requestId":1})");
+  const Lines lines = client.take_lines();
+  REQUIRE(lines.size() == 2);
+  CHECK(contains(lines[0], R"("notifications/cancelled","params":{"requestId":"question-1")"));
+  CHECK(contains(lines[1], "sampling/createMessage"));
+}
+
 TEST_CASE("a question that was about no request outlives the job that it went to") {
   JobFixture t;
   FakeClient& client = t.connect();
