@@ -12,6 +12,7 @@ class Call:
         self.progress = []     # what came for it
         self.answers = []      # ("result" | "upstream" | "bridge" | "status", details)
         self.cancelled = False
+        self.goes_on = False   # with one that has reached the upstream
         self.ambiguous = False   # another with the same id was under way: an error is one's or the other's
         self.excused = None    # why no answer has to come
 
@@ -22,6 +23,7 @@ class Call:
 class Notification:
     def __init__(self, serial, domain, method, at):
         self.serial, self.domain, self.method, self.at = serial, domain, method, at
+        self.way = 0           # which stream was the newest: two of them have no order
         self.in_doubt = False  # the way broke before it is certain that the bridge has read it
         self.takers = []       # who received it and takes
 

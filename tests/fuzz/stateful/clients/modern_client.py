@@ -166,6 +166,7 @@ class ModernClient(UnixClient):
         call.key, call.plan = asked.key, asked.plan
         call.ambiguous = is_stray
         call.wants_progress = False  # some of it came before
+        call.goes_on = True
         await self.send([self._frame(call, "tools/call", {**self._arguments(asked), **answers}, True)], [call])
 
     async def _wrong_state(self):

@@ -100,6 +100,7 @@ class ModernPosts(FacePosts):
             made = self._framed(call, {**self._arguments(asked), "inputResponses": answers,
                                        "requestState": result["requestState"]}, True)
             call.partial = True  # some of its progress came before
+            call.goes_on = True
             self.post_in_background([made], "stream")
 
     async def _listen(self):

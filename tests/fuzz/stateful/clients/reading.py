@@ -21,10 +21,10 @@ class Reader:
         self.one_stream = one_stream  # all that comes is in one order
         self.outstanding = {}   # raw id: calls in the order in which they were sent
         self.tokens = {}        # raw token: call
-        self.last_serial = {}   # domain: the newest
+        self.last_serial = {}   # (domain, way): the newest
         self.serials = set()
         self.asked = []         # questions not yet answered: (raw id, number)
-        self.questions = {}     # all of them, by the id
+        self.asked_by_id = {}   # all of them
         self.errors_without_id = 0
 
     def note(self, what):
@@ -130,11 +130,11 @@ class Reader:
             return
         question.asked.append(self.who)
         self.asked.append((self._raw_id(data, message["id"]), question))
-        self.questions[message["id"]] = question
+        self.asked_by_id[message["id"]] = question
 
     def _withdrawn(self, params):
         """It may be asked that again, under another id."""
-        question = self.questions.get(params["requestId"])
+        question = self.asked_by_id.get(params["requestId"])
         if question is not None and self.who in question.asked:
             question.asked.remove(self.who)
 
@@ -172,11 +172,12 @@ class Reader:
         if serial in self.serials:
             self.violation(f"notification {serial} twice", f'"serial":{serial},')
             return
-        if self.last_serial.get(domain, 0) > serial:
-            self.violation(f"notification {serial} after {self.last_serial[domain]} of {domain}",
+        order = (domain, notification.way)
+        if self.last_serial.get(order, 0) > serial:
+            self.violation(f"notification {serial} after {self.last_serial[order]} of {domain}",
                            f'"serial":{serial},')
         self.serials.add(serial)
-        self.last_serial[domain] = max(self.last_serial.get(domain, 0), serial)
+        self.last_serial[order] = max(self.last_serial.get(order, 0), serial)
         if self.takes:
             notification.takers.append(self.who)
 

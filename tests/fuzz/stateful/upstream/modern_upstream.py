@@ -46,6 +46,7 @@ class ModernUpstream(ModernServer, HttpUpstream):
     async def _listen(self, message, reader, writer):
         if self.session is None:
             self.open_session(None)
+        self.way += 1
         log = EventLog()
         log.append(dumps(acknowledgement(message)))
         self.listens[message["id"]] = (log, writer)

@@ -29,6 +29,7 @@ class Server:
         self.ledger, self.choices, self.kind = ledger, choices, kind
         self.session = None
         self.sessions_opened = 0
+        self.way = 0  # how many streams were opened of which two may tell the same
         self.questions_waiting = {}
         self.tasks = set()
         self.handlers = set()
@@ -75,6 +76,7 @@ class Server:
         method = {"updated": "notifications/resources/updated", "list_changed": "notifications/tools/list_changed",
                   "log": "notifications/message"}[kind]
         notification = self.ledger.emitted(self.session.name, method, time.monotonic())
+        notification.way = self.way
         params = {"serial": notification.serial, "domain": self.session.name}
         if kind == "updated":
             params["uri"] = f"fuzz://{notification.serial}"
