@@ -92,6 +92,7 @@ constexpr ManualEntry command_options[] = {
      "call: when there is no result after that long, print the job's id instead and exit 75"},
     {"--key KEY",
      "call: the same key with the same call is the same job: a step that is run twice acts once"},
+    {"--all", "grep: in every server that files name; --no-start: only where a daemon runs"},
     {"--any", "wait: until the first of them has ended or asks something"},
     {"--decline", "answer: refuse to answer"},
     {"--cancel", "answer: dismiss the question; login: end the one that is pending"},

@@ -114,6 +114,7 @@ const OptionEntry option_table[] = {
      [](Text v, Options& o) { return store_duration(v, o.detach_after.emplace()); },
      {Verb::call}},
     {"key", 0, true, [](Text v, Options& o) { return store_key(v, o.key); }, {Verb::call}},
+    {"all", 0, false, [](Text, Options& o) { return set(o.all); }, {Verb::grep}},
     {"any", 0, false, [](Text, Options& o) { return set(o.any); }, {Verb::wait}},
     {"decline", 0, false, [](Text, Options& o) { return set(o.decline); }, {Verb::answer}},
     {"cancel",

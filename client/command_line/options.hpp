@@ -81,6 +81,8 @@ struct Options {
   std::optional<Milliseconds> detach_after;
   std::string key;  ///< "" = not given
 
+  bool all = false;  ///< every server that files name
+
   bool any = false;
   bool decline = false;
   bool cancel = false;

@@ -152,7 +152,9 @@ class Parser {
     const int named = (options_.socket.empty() ? 0 : 1) + (options_.server.empty() ? 0 : 1) +
                       (options_.url.empty() ? 0 : 1) + (options_.command.empty() ? 0 : 1);
     if (named > 1) return fail("only one of @NAME, --url, --run and --socket says where to");
-    if (options_.no_start && !names_server(options_))
+    if (options_.all && named > 0)
+      return fail("option --all goes with none of @NAME, --url, --run and --socket");
+    if (options_.no_start && !options_.all && !names_server(options_))
       fail("option --no-start goes with @NAME, --url or --run");
     if (is_about_server && !names_server(options_))
       fail(fmt::format("usage: mcp-nc {} {}", verb_->name, verb_->operands));

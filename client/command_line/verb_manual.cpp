@@ -34,7 +34,8 @@ constexpr Example answer_examples[] = {"mcp-nc answer \"$id\" name=Ada",
                                        "mcp-nc answer \"$id\" --decline"};
 constexpr Example cancel_examples[] = {"mcp-nc cancel \"$id\""};
 constexpr Example forget_examples[] = {"mcp-nc forget \"$id\""};
-constexpr Example grep_examples[] = {"mcp-nc grep file", "mcp-nc grep read file"};
+constexpr Example grep_examples[] = {"mcp-nc grep file", "mcp-nc grep read file",
+                                     "mcp-nc grep --all file"};
 constexpr Example templates_examples[] = {"mcp-nc templates"};
 constexpr Example server_examples[] = {"mcp-nc server", "mcp-nc server --json | jq .capabilities"};
 constexpr Example ping_examples[] = {"mcp-nc ping -w 5s"};
@@ -86,8 +87,9 @@ constexpr VerbManual manuals[] = {
     {"cancel", "The state is another than cancelled if the job had ended before.", cancel_examples},
     {"forget", "Its result is gone then.", forget_examples},
     {"grep",
-     "Looks into names, titles, descriptions and URIs, in small and capital letters alike. Exit "
-     "status 1 if there is no hit.",
+     "Looks into names, titles, descriptions and URIs, in small and capital letters alike. With --all "
+     "into every server that files name: daemons that do not run are started, unless with "
+     "--no-start. Exit status 1 if there is no hit.",
      grep_examples},
     {"templates", "A template is a URI with names in braces to be filled in.", templates_examples},
     {"server", "Opens the session if there is none.", server_examples},

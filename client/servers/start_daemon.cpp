@@ -31,9 +31,10 @@ namespace {
 
 constexpr const char* program = "mcp-bridged";
 constexpr const char* idle_exit = "30m";
-/// What a daemon gets beyond its standard descriptors, by the numbers they have there.
-constexpr int definition_number = 3;
-constexpr int inputs_number = 4;
+/// What a daemon gets beyond its standard descriptors, by the numbers they have there: behind the
+/// two that it hands to a new program itself (BEHAVIOUR, "Upgrade in place").
+constexpr int definition_number = 5;
+constexpr int inputs_number = 6;
 /// Above those, so that none is written over before it is handed on.
 constexpr int lowest_own_number = 10;
 constexpr int accepting_ms = 1;

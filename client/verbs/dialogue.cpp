@@ -21,6 +21,10 @@ namespace {
 /// Id of the request that looks into what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
 
+constexpr std::string_view hint_of_job =
+    "nobody here could answer what the server asked: made with mcp-nc call --detach it waits for "
+    "mcp-nc answer JOB";
+
 }  // namespace
 
 Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
@@ -180,6 +184,9 @@ void Dialogue::take_notification(const json::Message& message) {
     }
   }
   if (message.method == "notifications/cancelled" && questions_.withdraw(message)) return;
+  if (message.method == "notifications/bridge/question_refused" &&
+      json::string_member(message.params, "method") == "elicitation/create")
+    hint_of_refusal_ = hint_of_job;
   if (!announcements_.is_skipping_ring()) tell_notification(console_, conversation_.line());
 }
 
@@ -240,6 +247,8 @@ void Dialogue::report_as_json(const Answer& answer) {
                           : "the daemon closed the connection before it answered";
       break;
   }
+  if (error.hint.empty()) error.hint = hint_for_capability(error.message);
+  if (error.hint.empty()) error.hint = hint_of_refusal_;
   if (error.hint.empty()) error.hint = hint_for(error.kind);
   console_.print(to_text(error));
 }

@@ -100,6 +100,8 @@ class Dialogue {
   ExitCode report(const Answer& answer);
   /// Whether what was reported last would not have been with a login.
   bool wants_login() const { return wants_login_; }
+  /// What to do about the last question that nobody here could answer; "" if there was none.
+  std::string_view hint_of_refusal() const { return hint_of_refusal_; }
   /// Only what goes to stdout, with --json.
   void report_as_json(const Answer& answer);
 
@@ -130,6 +132,7 @@ class Dialogue {
   bool wants_login_ = false;
   std::optional<Deadline> look_at_;  // when to look into a request that is not answered yet
   unsigned long last_id_ = 0;
+  std::string_view hint_of_refusal_;
   std::string refused_;  // the last error without an id
 };
 

@@ -1,3 +1,5 @@
+#include "verbs/grep.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,8 +42,10 @@ bool has_all(const json::Value& element, const std::vector<std::string>& words) 
   });
 }
 
-std::string hit_line(const json::Value& element, const SearchedList& searched, std::size_t width) {
-  std::string line = fmt::format("{} {}", searched.kind, element.string(searched.list.name));
+std::string hit_line(const json::Value& element, const SearchedList& searched,
+                     std::string_view prefix, std::size_t width) {
+  std::string line =
+      fmt::format("{}{} {}", prefix, searched.kind, element.string(searched.list.name));
   std::string_view about = element.string("description");
   if (about.empty()) about = element.string("title");
   if (searched.list.name != "name" && about.empty()) about = element.string("name");
@@ -52,36 +56,41 @@ std::string hit_line(const json::Value& element, const SearchedList& searched, s
 
 }  // namespace
 
-ExitCode grep(Dialogue& dialogue, const Options& options) {
-  Console& console = dialogue.console();
-  const std::size_t width = console.output_width();
-  bool has_hit = false;
-  std::string text;
-  std::string raw = "{";
+std::variant<Hits, Answer> find_hits(Dialogue& dialogue, const Options& options,
+                                     std::string_view prefix) {
+  const std::size_t width = dialogue.console().output_width();
+  Hits hits;
   for (const SearchedList& searched : searched_lists) {
-    const auto fetched = fetch_list(dialogue, searched.list);
-    raw += fmt::format("{}\"{}\":[", raw.size() > 1 ? "," : "", searched.list.member);
-    if (const auto* failed = std::get_if<Answer>(&fetched)) {
+    auto fetched = fetch_list(dialogue, searched.list);
+    hits.json += fmt::format("{}\"{}\":[", hits.json.empty() ? "" : ",", searched.list.member);
+    if (auto* failed = std::get_if<Answer>(&fetched)) {
       // Many servers have no such list, and say so with an error.
       if (failed->outcome != Answer::Outcome::error ||
           exit_code_for_error(failed->payload) != ExitCode::answered_error)
-        return dialogue.report(*failed);
-      raw += ']';
+        return std::move(*failed);
+      hits.json += ']';
       continue;
     }
     for (const std::string_view element :
          elements_of(std::get<std::vector<std::string>>(fetched), searched.list)) {
       const auto value = json::parse(element);
       if (!value || !has_all(*value, options.operands)) continue;
-      has_hit = true;
-      if (raw.back() != '[') raw += ',';
-      raw += element;
-      text += hit_line(*value, searched, width);
+      hits.has_any = true;
+      if (hits.json.back() != '[') hits.json += ',';
+      hits.json += element;
+      hits.text += hit_line(*value, searched, prefix, width);
     }
-    raw += ']';
+    hits.json += ']';
   }
-  console.print(options.json ? raw + "}\n" : text);
-  return has_hit ? ExitCode::ok : ExitCode::answered_error;
+  return hits;
+}
+
+ExitCode grep(Dialogue& dialogue, const Options& options) {
+  const auto found = find_hits(dialogue, options, "");
+  if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
+  const Hits& hits = std::get<Hits>(found);
+  dialogue.console().print(options.json ? fmt::format("{{{}}}\n", hits.json) : hits.text);
+  return hits.has_any ? ExitCode::ok : ExitCode::answered_error;
 }
 
 }  // namespace client

@@ -51,19 +51,30 @@ bool present(const std::vector<ContentPart>& parts, const std::string& save_fold
   return all_well;
 }
 
+namespace {
+
+JsonError told_failure(const std::string& result, std::string_view hint) {
+  JsonError error = error_of_tool(result);
+  if (error.hint.empty()) error.hint = hint_for_capability(error.message);
+  if (error.hint.empty()) error.hint = hint;
+  return error;
+}
+
+}  // namespace
+
 ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
-                        Console& console, std::string_view about) {
+                        Console& console, std::string_view about, std::string_view hint) {
   const bool has_failed = is_tool_error(result);
   if (!options.field.empty() && !has_failed) return print_field(result, options, console);
   if (options.json) {
-    console.print(has_failed ? to_text(error_of_tool(result)) : result + "\n");
+    console.print(has_failed ? to_text(told_failure(result, hint)) : result + "\n");
   } else if (!present(read_parts(result), options.save, console)) {
     return ExitCode::answered_error;
   }
   if (has_failed) {
-    const std::string hint = hint_for_capability(error_of_tool(result).message);
-    console.note(
-        fmt::format("{}the tool says that it failed{}{}", about, hint.empty() ? "" : "; ", hint));
+    const std::string needed = hint_for_capability(error_of_tool(result).message);
+    console.note(fmt::format("{}the tool says that it failed{}{}", about,
+                             needed.empty() ? "" : "; ", needed));
     return ExitCode::answered_error;
   }
   return ExitCode::ok;

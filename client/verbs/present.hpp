@@ -20,8 +20,9 @@ bool present(const std::vector<ContentPart>& parts, const std::string& save_fold
 using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
 
 /// Prints a result as the options want it: raw, or what `read_parts` makes of it. A tool's own
-/// failure is said on stderr; `about` goes before what is said ("" or "job x: ").
+/// failure is said on stderr; `about` goes before what is said ("" or "job x: "), and `hint` to the
+/// error of --json that has no better one.
 ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
-                        Console& console, std::string_view about = "");
+                        Console& console, std::string_view about = "", std::string_view hint = {});
 
 }  // namespace client

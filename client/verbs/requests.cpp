@@ -13,7 +13,8 @@ ExitCode ask_and_present(Dialogue& dialogue, const Options& options, std::string
                          const std::string& params, ReadParts read_parts) {
   const Answer answer = dialogue.ask(method, params);
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
-  return present_result(answer.payload, read_parts, options, dialogue.console());
+  return present_result(answer.payload, read_parts, options, dialogue.console(), "",
+                        dialogue.hint_of_refusal());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "connection/relay.hpp"
 #include "render/json_error.hpp"
 #include "verbs/cut_output.hpp"
+#include "verbs/grep.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/monitor.hpp"
 #include "verbs/named_daemon.hpp"
@@ -105,6 +106,23 @@ VerbAboutServers verb_about_servers(Verb verb) {
   }
 }
 
+/// The code, unless what was printed could not be written.
+ExitCode unless_lost(ExitCode code, Console& console) {
+  if (console.output_state() == Sink::Result::failed) {
+    console.note(fmt::format("cannot write the result: {}", std::strerror(console.output_error())));
+    return ExitCode::answered_error;
+  }
+  return console.output_state() == Sink::Result::interrupted ? ExitCode::interrupted : code;
+}
+
+ExitCode search_all_servers(const Options& options) {
+  Interrupt interrupt;
+  Console console(interrupt.descriptor());
+  if (options.max_bytes) console.hold();
+  const ExitCode code = grep_all(options, console, interrupt);
+  return unless_lost(print_held(console, options, code), console);
+}
+
 ExitCode run_verb(Connected connected, const Options& options, Deadline deadline,
                   const Prepared& prepared) {
   Interrupt interrupt;
@@ -125,12 +143,7 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
     code = print_held(console, options, code);
     if (!keep) dialogue.leave();
   }
-  if (console.output_state() == Sink::Result::failed) {
-    console.note(fmt::format("cannot write the result: {}", std::strerror(console.output_error())));
-    return ExitCode::answered_error;
-  }
-  if (console.output_state() == Sink::Result::interrupted) return ExitCode::interrupted;
-  return code;
+  return unless_lost(code, console);
 }
 
 ExitCode print_text(std::string_view text) {
@@ -230,6 +243,8 @@ ExitCode run(const Options& options) {
     Console console;
     return verb(options, console);
   }
+
+  if (options.all) return search_all_servers(options);
 
   const auto prepared = prepare(options);
   if (const auto* error = std::get_if<UsageError>(&prepared)) return refuse(*error, options);

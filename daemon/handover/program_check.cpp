@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "handover/named_descriptors.hpp"
 #include "process/spawn_shell.hpp"
 
 namespace bridge {
@@ -25,6 +26,10 @@ ProgramCheck::ProgramCheck(EventLoop& loop, const Descriptor& program, const Des
   order.arguments = std::move(arguments);
   order.environment = std::move(environment);
   order.handed = {{state.get(), state_place}, {program.get(), program_place}};
+  // At their own places, which they are named by.
+  for (const int one : named_descriptors(order.arguments)) {
+    if (one == order.handed.back().second + 1) order.handed.emplace_back(one, one);
+  }
   CommandLimits limits;
   limits.time = longest_check;
   limits.out = 4096;

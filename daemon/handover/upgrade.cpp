@@ -7,6 +7,7 @@
 
 #include "handover/handover_start.hpp"
 #include "handover/memory_file.hpp"
+#include "handover/named_descriptors.hpp"
 #include "handover/program_file.hpp"
 #include "process/process_start.hpp"
 
@@ -101,6 +102,7 @@ NextImage Upgrade::next_image(const HandoverState& state, const Descriptor& file
   next.environment = environment_of_loader(state.start.environment);
   next.descriptors = state.descriptors();
   next.descriptors.push_back(file.get());
+  for (const int one : named_descriptors(state.start.arguments)) next.descriptors.push_back(one);
   return next;
 }
 

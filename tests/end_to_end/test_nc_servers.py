@@ -132,6 +132,39 @@ class Started(ByName):
         running = [(server["file"], server["name"]) for server in self.servers() if server["running"]]
         self.assertEqual(sorted(running), [(None, server.url.split("/")[2]), (None, os.path.basename(sys.executable))])
 
+    def test_it_goes_on_as_another_program_with_the_definition_that_it_was_given(self):
+        self.own({"local": self.child(env={"A": "${input:word}"})}, inputs=[{"id": "word", "type": "promptString"}])
+        self.echoes("@local", MCP_INPUT_WORD="x")
+        pid, child = self.running()["local"], self.named("@local", "call", "pid", MCP_INPUT_WORD="x")[0]
+        os.remove(self.path("home/.config/mcp/mcp.json"))
+        log = self.path("home/.local/state/mcp-bridged")
+        log = os.path.join(log, [name for name in os.listdir(log) if name.endswith(".log")][0])
+        def has_gone_on(times):
+            with open(log, encoding="utf-8") as file:
+                text = file.read()
+            self.assertNotIn("not upgraded", text)
+            return text.count("goes on serving") == times
+        for times in (1, 2):
+            os.kill(pid, signal.SIGUSR2)
+            eventually(lambda: has_gone_on(times), "the upgrade")
+        socket = [name for name in os.listdir(self.path("run/mcp-bridged")) if name.endswith(".sock")][0]
+        self.assertEqual(self.named("-s", self.path("run/mcp-bridged/" + socket), "call", "pid")[0], child)
+
+    def test_all_are_searched_at_once_and_who_cannot_be_is_told(self):
+        server = {"url": self.upstream().url}
+        self.own({"one": server, "two": server, "three": self.child(env={"A": "${env:NOT_THERE}"})})
+        self.echoes("@one")
+        out, told = self.named("grep", "--all", "--no-start", "--json", "echo")
+        of = {server["name"]: server for server in json.loads(out)["servers"]}
+        self.assertEqual([tool["name"] for tool in of["one"]["tools"]], ["echo"])
+        self.assertEqual(sorted(of["two"]), ["error", "name"])
+        self.assertIn("@two was not searched: no daemon runs for it", told)
+        out, told = self.named("grep", "--all", "echo")
+        self.assertRegex(out, r"@one tool echo\b.*\n@two tool echo\b")
+        self.assertIn("NOT_THERE", told)
+        self.assertEqual(self.named("grep", "--all", "no such word", code=1)[0], "")
+        self.assertIn("--all goes with none of", self.named("@one", "grep", "--all", "echo", code=2)[1])
+
     def test_its_socket_and_log_are_for_the_user_alone(self):
         self.own({"a b/../c": self.child()})
         self.echoes("@a b/../c")

@@ -40,6 +40,8 @@ class OnATerminal(Case):
             _, told = self.run_nc(*how, "call", "ask", "question=Which colour?", code=None)
             self.assertIn("mcp-nc: the server wanted to ask something and nobody here could answer, Which colour?: ", told)
             self.assertIn("mcp-nc call --detach", told)
+        shown, _ = self.run_nc("--json", "call", "ask", "question=Which colour?", code=1)
+        self.assertIn("mcp-nc call --detach", json.loads(shown)["error"]["hint"])
 
     def test_progress_is_a_bar_on_stderr(self):
         terminal = self.terminal("call", "slow", "steps:=4", "delayMs:=150", stdout_apart=True)

@@ -97,7 +97,7 @@ def search_others(tool):
 @aspect(ROW, "in all servers at once", r"\bgrep\b|search|all servers")
 def search_everywhere(tool):
     if tool.name == "mcp-nc":
-        return says(tool, ["mcp-nc", "grep", "annotated"], "get-annotated-message")
+        return says(tool, ["mcp-nc", "grep", "--all", "annotated"], "get-annotated-message")
     words = of(tool, mcpc=["grep", "annotated"])
     return says(tool, [tool.name, *words], "get-annotated-message")
 
