@@ -264,7 +264,7 @@ Activity Daemon::activity() const {
                 jobs.in_state(JobState::input_required) > 0 ||
                 std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
                   const Client& client = *entry.second;
-                  return client.is_connection && !client.channel.idle();
+                  return !client.is_job && !client.channel.idle();
                 });
   now.has_untaken = !is_kept() && feed_.ring().untaken() > 0;
   return now;

@@ -145,7 +145,7 @@ std::string ControlMethods::ring_status() const {
 std::string ControlMethods::clients_status() const {
   std::string all = "[";
   for (const auto& [id, client] : router_.clients()) {
-    if (!client->is_connection) continue;
+    if (client->is_job) continue;
     const ClientIdentity& identity = client->channel.identity();
     if (all.size() > 1) all += ',';
     fmt::format_to(

@@ -55,7 +55,7 @@ void DurableJobs::adopt(UpstreamId id, KeptOrphan orphan) {
   const JobNumber number = left.job.number;
   if (!jobs_.store().make_room_for(left.job)) return;
   jobs_.take_over(std::move(left));
-  log_.append(record::job, record_of(*jobs_.store().find(number)));
+  state_log_.append(record::job, record_of(*jobs_.store().find(number)));
 }
 
 void DurableJobs::keep(const Job& job, std::string_view request, const JobWay& way) {
@@ -73,7 +73,7 @@ void DurableJobs::measure(const Job& job, Entry& entry) {
 }
 
 void DurableJobs::way_changed(const Job& job, Entry& entry) {
-  log_.append(record::job_way, job_way_record(job.number, entry.way));
+  state_log_.append(record::job_way, job_way_record(job.number, entry.way));
   measure(job, entry);
 }
 
@@ -87,8 +87,8 @@ std::string DurableJobs::record_of(const Job& job) const {
 
 void DurableJobs::job_added(const Job& job, std::string_view request, const JobWay& way) {
   keep(job, request, way);
-  log_.append(record::job, record_of(job));
-  log_.write_now();  // before it is said whether it is durable
+  state_log_.append(record::job, record_of(job));
+  state_log_.write_now();  // before it is said whether it is durable
 }
 
 void DurableJobs::job_restored(const Job& job, std::string_view request, const JobWay& way) {
@@ -107,7 +107,7 @@ void DurableJobs::job_started(const Job& job, UpstreamId id) {
   // What may not be sent again is not needed any more. A modern server may ask for it.
   if (!only_reads(job.method) && !session_.is_modern()) entry.request = {};
   way_changed(job, entry);
-  log_.write_now();  // before it is sent
+  state_log_.write_now();  // before it is sent
 }
 
 void DurableJobs::job_time(const Job& job, const JobTime& time) {
@@ -151,7 +151,7 @@ void DurableJobs::job_ended(const Job& job) {
   }
   under_way_.erase(job.number);
   changed_.erase(job.number);
-  log_.append(record::job_ended, job_ended_record(job, on_calendar(job.ended)));
+  state_log_.append(record::job_ended, job_ended_record(job, on_calendar(job.ended)));
 }
 
 void DurableJobs::job_forgotten(const Job& job) {
@@ -160,18 +160,18 @@ void DurableJobs::job_forgotten(const Job& job) {
     entries_.erase(found);
   }
   changed_.erase(job.number);
-  log_.append(record::job_forgotten, job_forgotten_record(job.number));
+  state_log_.append(record::job_forgotten, job_forgotten_record(job.number));
 }
 
 void DurableJobs::key_left(const User& user, const UsedKey& key) {
-  log_.append(record::used_key, used_key_record(user, key, on_calendar(key.until)));
+  state_log_.append(record::used_key, used_key_record(user, key, on_calendar(key.until)));
 }
 
 void DurableJobs::note_changes() {
   for (const JobNumber number : changed_) {
     const Job* const job = jobs_.store().find(number);
     if (job == nullptr) continue;
-    log_.append(record::job_changed, job_changed_record(*job));
+    state_log_.append(record::job_changed, job_changed_record(*job));
     measure(*job, entries_[number]);
   }
   changed_.clear();

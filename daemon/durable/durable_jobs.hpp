@@ -29,7 +29,7 @@ class DurableJobs final : public JobJournal {
   /// The parts outlive this.
   DurableJobs(EventLoop& loop, StateLog& log, JobRunner& jobs, const Session& session,
               const Upstream& upstream)
-      : loop_(loop), log_(log), jobs_(jobs), session_(session), upstream_(upstream) {}
+      : loop_(loop), state_log_(log), jobs_(jobs), session_(session), upstream_(upstream) {}
 
   /// Gives what a log told of to the JobRunner. What had not ended fails unless it is `may_act`.
   void restore(JobReplay replay, bool may_act);
@@ -45,7 +45,7 @@ class DurableJobs final : public JobJournal {
   /// Where the answers' streams stand. At the end of a turn: all that came was dealt with.
   void note_streams();
 
-  bool is_durable() const override { return log_.is_durable(); }
+  bool is_durable() const override { return state_log_.is_durable(); }
   void job_added(const Job& job, std::string_view request, const JobWay& way) override;
   void job_restored(const Job& job, std::string_view request, const JobWay& way) override;
   void job_started(const Job& job, UpstreamId id) override;
@@ -82,7 +82,7 @@ class DurableJobs final : public JobJournal {
   SteadyTime on_clock(WallTime time) const;
 
   EventLoop& loop_;
-  StateLog& log_;
+  StateLog& state_log_;
   JobRunner& jobs_;
   const Session& session_;
   const Upstream& upstream_;

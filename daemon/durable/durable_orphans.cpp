@@ -19,7 +19,7 @@ void DurableOrphans::note(const std::vector<UpstreamId>& unanswered) {
                       client.channel.identity().pid,
                       shortened(client.channel.command()),
                       {}};
-    log_.append(record::orphan, orphan_record(id, orphan));
+    state_log_.append(record::orphan, orphan_record(id, orphan));
     orphans_.emplace(id, std::move(orphan));
   });
 }
@@ -32,7 +32,7 @@ void DurableOrphans::note_streams() {
         (event_id == answer.event_id && session_.number() == answer.session))
       continue;
     answer = {session_.number(), std::string(event_id)};
-    log_.append(record::orphan, orphan_record(id, orphan));
+    state_log_.append(record::orphan, orphan_record(id, orphan));
   }
 }
 

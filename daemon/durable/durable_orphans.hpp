@@ -22,7 +22,7 @@ class DurableOrphans {
  public:
   DurableOrphans(StateLog& log, const Router& router, const Session& session,
                  const Upstream& upstream)
-      : log_(log), router_(router), session_(session), upstream_(upstream) {}
+      : state_log_(log), router_(router), session_(session), upstream_(upstream) {}
 
   /// These are the requests in flight now; new ones are written.
   void note(const std::vector<UpstreamId>& unanswered);
@@ -32,7 +32,7 @@ class DurableOrphans {
   void say_all(LogWriter& out) const;
 
  private:
-  StateLog& log_;
+  StateLog& state_log_;
   const Router& router_;
   const Session& session_;
   const Upstream& upstream_;

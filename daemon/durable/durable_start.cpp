@@ -60,11 +60,11 @@ DurableState::DurableState(EventLoop& loop, const StateOptions& options, const T
       session_(session),
       router_(router),
       upstream_(upstream),
-      messages_(log),
+      log_(log),
       folder_(options.folder),
-      log_(loop, folder_, target, options.sync, *this, log),
-      jobs_(loop, log_, jobs, session, upstream),
-      orphans_(log_, router, session, upstream),
+      state_log_(loop, folder_, target, options.sync, *this, log),
+      jobs_(loop, state_log_, jobs, session, upstream),
+      orphans_(state_log_, router, session, upstream),
       instance_(random_name()),
       look_(loop, [this] { feed_.acknowledge_read(); }) {
   read();
@@ -108,13 +108,13 @@ bool DurableState::read_file(const std::string& name, bool may_go_on) {
     return false;
   }
   if (may_go_on && opened.is_writable &&
-      log_.go_on(std::move(opened.file), reading.header, reading.end)) {
+      state_log_.go_on(std::move(opened.file), reading.header, reading.end)) {
     FieldWriter fields;
     fields.number(static_cast<std::uint64_t>(std::time(nullptr)));
-    log_.append(record::opened, fields.bytes());
-    log_.write_now();  // written anew it would be without what is not restored yet
+    state_log_.append(record::opened, fields.bytes());
+    state_log_.write_now();  // written anew it would be without what is not restored yet
   }
-  goes_on_ = log_.is_durable();
+  goes_on_ = state_log_.is_durable();
   if (goes_on_) instance_ = kept_.instance.empty() ? instance_ : kept_.instance;
   return true;
 }
@@ -123,10 +123,10 @@ void DurableState::move_aside(const std::string& name, const char* kind, const c
   const std::string aside =
       fmt::format("state.{}-{:%Y%m%dT%H%M%SZ}", kind, fmt::gmtime(std::time(nullptr)));
   const bool is_moved = folder_.rename(name, aside);
-  messages_.event(LogLevel::warning, "state not used",
-                  "the state {}/{} is not gone on with: {}; {}. What it kept is not delivered",
-                  folder_.path(), name, why,
-                  is_moved ? "it is now " + aside : "and it cannot be renamed");
+  log_.event(LogLevel::warning, "state not used",
+             "the state {}/{} is not gone on with: {}; {}. What it kept is not delivered",
+             folder_.path(), name, why,
+             is_moved ? "it is now " + aside : "and it cannot be renamed");
 }
 
 void DurableState::restore() {
@@ -136,15 +136,15 @@ void DurableState::restore() {
   reserved_ids_ = kept_.next_id;
   kept_.session.kept.ids = UpstreamIdSource(static_cast<UpstreamId>(kept_.next_id));
   if (ring.size() > 0) {
-    messages_.event(LogLevel::info, "state read",
-                    "{} notifications of the state in {} are kept, {} of them nobody has taken",
-                    ring.size(), folder_.path(), ring.untaken());
+    log_.event(LogLevel::info, "state read",
+               "{} notifications of the state in {} are kept, {} of them nobody has taken",
+               ring.size(), folder_.path(), ring.untaken());
   }
 }
 
 void DurableState::session_goes_on() {
   kept_ = {};
-  if (!goes_on_) log_.begin();
+  if (!goes_on_) state_log_.begin();
 }
 
 void DurableState::take_up_session() {
@@ -175,7 +175,7 @@ void DurableState::take_up_session() {
   }
   jobs_.restore(std::move(jobs), goes_on_);
   for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
-  if (!goes_on_) log_.begin();
+  if (!goes_on_) state_log_.begin();
 }
 
 }  // namespace bridge

@@ -25,13 +25,14 @@ DurableState::~DurableState() {
 void DurableState::pushed(const RingEntry& entry) {
   StreamPosition position = stream_position();
   const bool is_news = position != stream_;
-  log_.append(record::ring_entry, ring_entry_record(entry, is_news ? position : StreamPosition{}));
+  state_log_.append(record::ring_entry,
+                    ring_entry_record(entry, is_news ? position : StreamPosition{}));
   if (is_news) stream_ = std::move(position);
   if (!look_.is_set()) look_.set_after(reading_time);
 }
 
 void DurableState::superseded(Sequence sequence) {
-  log_.append(record::ring_superseded, ring_superseded_record(sequence));
+  state_log_.append(record::ring_superseded, ring_superseded_record(sequence));
 }
 
 void DurableState::mark(Sequence sequence, bool taken) {
@@ -42,13 +43,13 @@ void DurableState::mark(Sequence sequence, bool taken) {
 
 void DurableState::write_marks() {
   if (marks_.empty()) return;
-  log_.append(record::ring_marks, ring_marks_record(marks_taken_, marks_));
+  state_log_.append(record::ring_marks, ring_marks_record(marks_taken_, marks_));
   marks_.clear();
 }
 
 void DurableState::write() {
   note_changes();
-  log_.write();
+  state_log_.write();
 }
 
 void DurableState::end_turn() {
@@ -69,7 +70,7 @@ void DurableState::note_changes() {
   if (ring.counts() != counts_ || ring.oldest() != oldest_) {
     counts_ = ring.counts();
     oldest_ = ring.oldest();
-    log_.append(record::ring_counts, ring_counts_record(counts_, oldest_));
+    state_log_.append(record::ring_counts, ring_counts_record(counts_, oldest_));
   }
   jobs_.note_changes();
   note_session();
@@ -85,7 +86,7 @@ void DurableState::note_session() {
   if (same_place && session_.counts().opened == session_mark_.opened &&
       router_.settings_revision() == session_mark_.revision)
     return;
-  log_.append(record::session, session_now());
+  state_log_.append(record::session, session_now());
 }
 
 std::string DurableState::session_now() {
@@ -110,14 +111,14 @@ void DurableState::note_stream() {
   StreamPosition position = stream_position();
   if (position == stream_) return;
   stream_ = std::move(position);
-  log_.append(record::server_stream, server_stream_record(stream_));
+  state_log_.append(record::server_stream, server_stream_record(stream_));
 }
 
 void DurableState::note_ids() {
   const std::uint64_t last = value_of(ids_.last());
   if (last + id_block / 2 <= reserved_ids_) return;
   reserved_ids_ = last + id_block;
-  log_.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
+  state_log_.append(record::upstream_ids, FieldWriter().number(reserved_ids_).bytes());
 }
 
 /// What has ended meanwhile is written with what begins next: cancelling it would do no harm.
@@ -130,7 +131,7 @@ void DurableState::note_unanswered() {
   if (is_exact) orphans_.note(now);
   if (now.empty() ? unanswered_.empty() : now == unanswered_) return;
   unanswered_ = std::move(now);
-  log_.append(record::unanswered, unanswered_record(unanswered_));
+  state_log_.append(record::unanswered, unanswered_record(unanswered_));
 }
 
 void DurableState::begin_snapshot() {

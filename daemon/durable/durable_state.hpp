@@ -49,8 +49,8 @@ class DurableState final : private RingJournal, private StateSource {
   /// digits, the same for as long as they go on.
   const std::string& instance() const { return instance_; }
   /// At an orderly end: the session stays open at the server, for the next daemon.
-  bool keeps_session() const { return options_.keep_session && log_.is_durable(); }
-  StateReport report() const { return log_.report(); }
+  bool keeps_session() const { return options_.keep_session && state_log_.is_durable(); }
+  StateReport report() const { return state_log_.report(); }
 
  private:
   /// Which session was written last, by what tells that it is another one now.
@@ -93,9 +93,9 @@ class DurableState final : private RingJournal, private StateSource {
   Session& session_;
   Router& router_;
   Upstream& upstream_;
-  Log& messages_;
+  Log& log_;
   StateFolder folder_;
-  StateLog log_;
+  StateLog state_log_;
   DurableJobs jobs_;
   DurableOrphans orphans_;
   std::string instance_;

@@ -54,7 +54,7 @@ class JobClient final : public ClientChannel {
   bool can_be_asked(std::string_view request_id) const override {
     return !request_id.empty() || events_.can_take_question(*this);
   }
-  bool is_connection() const override { return false; }
+  bool is_job() const override { return true; }
   bool acts_for_client(std::string_view request_id) const override;
   bool goes_along(std::string_view request_id) const override;
   void request_starting(std::string_view request_id, UpstreamId id) override;

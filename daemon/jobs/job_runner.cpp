@@ -107,7 +107,7 @@ Job* JobRunner::submit(SubmittedRequest submitted, JobNumber number, const Clien
 }
 
 Client* JobRunner::adopt(const Client& former, UpstreamId id, PendingRequest& request) {
-  const bool is_somebodys = former.is_connection && !former.is_bridge;
+  const bool is_somebodys = !former.is_job && !former.is_bridge;
   if (!is_somebodys || !can_be_job(request.method)) return nullptr;
   const JobNumber number = store_.next_number();
   Job job = describe(request.method, former, number);

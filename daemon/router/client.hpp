@@ -25,7 +25,7 @@ struct Client {
       : channel(channel_, tap),
         user(channel_.identity().user()),
         is_bridge(channel_.identity().kind == "bridge"),
-        is_connection(channel_.is_connection()),
+        is_job(channel_.is_job()),
         waiting(budget),
         control(budget) {}
 
@@ -41,8 +41,8 @@ struct Client {
 
   const WatchedChannel channel;
   const User user;
-  const bool is_bridge;      ///< the bridge asks for a client of its own
-  const bool is_connection;  ///< ClientChannel::is_connection
+  const bool is_bridge;  ///< the bridge asks for a client of its own
+  const bool is_job;     ///< ClientChannel::is_job
 
   // Router.
   DeclaredAnswers declared;  ///< which requests of the upstream it answers

@@ -26,7 +26,7 @@ struct ClientIdentity {
   uid_t uid = 0;
   std::chrono::steady_clock::time_point connected;
 
-  std::optional<User> on_behalf_of{};  ///< of one that is no connection: whose requests it has
+  std::optional<User> on_behalf_of{};  ///< of a job: whose requests it has
 
   User user() const {
     if (on_behalf_of) return *on_behalf_of;
@@ -106,11 +106,11 @@ class ClientChannel {
     return true;
   }
 
-  /// Whether somebody is connected. Else it stands for requests that belong to no connection: it
-  /// is served whoever else is, keeps what the upstream asks about them until that is answered, and
-  /// sees to it that each of them ends. Never changes.
-  virtual bool is_connection() const { return true; }
-  /// Asked only of one that is no connection: a client waits for what comes of this request, with
+  /// Whether nobody is connected and it stands for requests of jobs: it is served whoever else is,
+  /// keeps what the upstream asks about them until that is answered, and sees to it that each of
+  /// them ends. Never changes.
+  virtual bool is_job() const { return false; }
+  /// Asked only of a job: a client waits for what comes of this request, with
   /// the times of any request, and is told what else is about it.
   virtual bool acts_for_client(std::string_view request_id) const {
     static_cast<void>(request_id);
@@ -122,20 +122,19 @@ class ClientChannel {
     static_cast<void>(request_id);
     return false;
   }
-  /// Told only to one that is no connection, before it is sent: this request goes to the upstream,
-  /// under this id.
+  /// Told only to a job, before it is sent: this request goes to the upstream, under this id.
   virtual void request_starting(std::string_view request_id, UpstreamId id) {
     static_cast<void>(request_id);
     static_cast<void>(id);
   }
-  /// Asked only of one that is no connection: another daemon has sent this request, and only its
-  /// answer is to be had. None: it is to be sent.
+  /// Asked only of a job: another daemon has sent this request, and only its answer is to be
+  /// had. None: it is to be sent.
   virtual std::optional<AnswerPlace> answer_place(std::string_view request_id) const {
     static_cast<void>(request_id);
     return std::nullopt;
   }
-  /// Told only to one that is no connection: its request was answered with this `input_required`
-  /// result, and is sent again with the answers to what it asks.
+  /// Told only to a job: its request was answered with this `input_required` result, and is sent
+  /// again with the answers to what it asks.
   virtual void request_asked(std::string_view request_id, std::string_view result) {
     static_cast<void>(request_id);
     static_cast<void>(result);

@@ -33,7 +33,7 @@ bool ClientFrames::start_listen(Client& client) {
 
 /// A modern upstream has no such method: what it is for is done here. False if it is asked.
 bool ClientFrames::answer_for_upstream(Client& client) {
-  if (!client.is_connection) return false;  // a job knows what its server is
+  if (client.is_job) return false;  // a job knows what its server is
   const auto own = translator_.own_answer(client.waiting.front().frame);
   if (!own) return false;
   const Frame frame = client.waiting.take_front().frame;

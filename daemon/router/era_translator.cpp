@@ -120,7 +120,7 @@ std::string EraTranslator::capabilities_of(const Client* client) const {
   std::string own = context_.options.client_capabilities;
   if (own.empty()) own = "{}";
   const bool answers = client != nullptr && client->declared.covers("elicitation/create", {});
-  if (client != nullptr && !client->is_connection) own = merge_capabilities(own, with_tasks);
+  if (client != nullptr && client->is_job) own = merge_capabilities(own, with_tasks);
   return answers ? merge_capabilities(own, own_capabilities) : own;
 }
 
@@ -143,7 +143,7 @@ Frame EraTranslator::as_task(Frame call) const {
 std::string EraTranslator::make_for_upstream(Frame request, const Client* client,
                                              Outgoing& message) const {
   const Session& session = context_.session;
-  if (client != nullptr && !client->is_connection) request = as_task(std::move(request));
+  if (client != nullptr && client->is_job) request = as_task(std::move(request));
   if (session.is_modern() && !request.is_modern()) {
     const std::string capabilities = capabilities_of(client);
     const std::string known_level = level_of(restorable_.log_level_params());
@@ -211,7 +211,7 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
 
 bool EraTranslator::is_job(const PendingRequest& pending) const {
   const Client* const client = context_.clients.find(pending.client);
-  return client != nullptr && !client->is_connection;
+  return client != nullptr && client->is_job;
 }
 
 bool EraTranslator::is_for_client(const Frame& notification, const PendingRequest& pending) const {

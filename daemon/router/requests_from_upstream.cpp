@@ -108,7 +108,7 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   if (client == nullptr) return false;
   const PendingRequest* const pending = table_.find(origin);
   const bool has_somebody =
-      client->is_connection ||
+      !client->is_job ||
       (pending != nullptr && client->channel.acts_for_client(pending->client_request_id));
   if (!has_somebody) return false;
   if (pending != nullptr) {

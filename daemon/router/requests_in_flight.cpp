@@ -154,7 +154,7 @@ bool RequestsInFlight::has_modern_call() const {
 
 bool RequestsInFlight::is_job(UpstreamId id) const {
   const Client* const client = context_.clients.find(table_.owner(id));
-  return client != nullptr && !client->is_connection;
+  return client != nullptr && client->is_job;
 }
 
 }  // namespace bridge

@@ -46,9 +46,9 @@ class RequestEvents {
 /// left stays in it without one (--orphans finish), or becomes another client's (OrphanKeeper).
 ///
 /// Owned by the router; the loop's thread only. Bounds: --max-inflight requests, one `initialize`,
-/// and those of clients that are no connection and wait for an answer (--jobs); they hold their ids
-/// and tokens, their bodies are the session's. The transport ends each of them in time, but for
-/// those of a client that is no connection, which sees to that itself.
+/// and those of jobs, which wait for an answer (--jobs); they hold their ids and tokens, their
+/// bodies are the session's. The transport ends each of them in time, but for those of a job, which
+/// sees to that itself.
 class RequestsInFlight {
  public:
   /// What came of a request: its answer, or why there is none.
@@ -116,8 +116,7 @@ class RequestsInFlight {
   /// Ends every initialize that has waited for the first session for --connect-wait. Returns when
   /// to look again.
   std::optional<SteadyTime> expire_initialize(const Failure& failure);
-  /// Cancels all and answers them so. `keeps_jobs`: those of clients that are no connection are not
-  /// cancelled.
+  /// Cancels all and answers them so. `keeps_jobs`: those of jobs are not cancelled.
   void give_up_all(const Failure& failure, bool keeps_jobs = false);
 
   // Another image of the program is to go on: requests_handover.cpp.
@@ -141,7 +140,7 @@ class RequestsInFlight {
   bool has(const Client& client, std::string_view raw_id) const;
   /// Whether a modern client's request is in flight about which something may be asked.
   bool has_modern_call() const;
-  /// Whether it is one of a client that is no connection.
+  /// Whether it is a job's.
   bool is_job(UpstreamId id) const;
   /// Whose request's stream this is or was.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }

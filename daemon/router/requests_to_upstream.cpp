@@ -13,7 +13,7 @@ namespace bridge {
 
 void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
   const UpstreamId id = context_.ids.next();
-  if (!client.is_connection) {
+  if (client.is_job) {
     const std::string_view raw_id = waiting.frame.text(waiting.frame.id);
     if (const auto place = client.channel.answer_place(raw_id)) {
       take_up(client, std::move(waiting), *place);
@@ -96,7 +96,7 @@ void RequestsInFlight::retry(UpstreamId id, Frame request) {
   PendingRequest& pending = *table_.find(id);
   pending.is_upstream = true;
   Client* const client = context_.clients.find(pending.client);
-  if (client != nullptr && !client->is_connection)
+  if (client != nullptr && client->is_job)
     client->channel.request_starting(pending.client_request_id, id);
   const std::string unsendable = send(id, pending, std::move(request), client);
   if (!unsendable.empty()) refuse_unsendable(id, unsendable);
@@ -109,7 +109,7 @@ std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request,
   message.id = id;
   message.may_repeat = only_reads(request.method);
   message.stays_open = is_stream(request.method);
-  message.endless = client != nullptr && !client->is_connection &&
+  message.endless = client != nullptr && client->is_job &&
                     !client->channel.acts_for_client(request.client_request_id);
   std::string unsendable = translator_.make_for_upstream(std::move(frame), client, message);
   if (!unsendable.empty()) return unsendable;

@@ -95,7 +95,7 @@ void Router::request_ended(const PendingRequest& request) {
 void Router::input_required(UpstreamId id, const Frame& response) {
   const PendingRequest& request = *in_flight_.find(id);
   Client* const client = clients_.find(request.client);
-  if (client != nullptr && !client->is_connection)
+  if (client != nullptr && client->is_job)
     client->channel.request_asked(request.client_request_id, response.text(response.result));
   input_rounds_.asked(id, response);
 }

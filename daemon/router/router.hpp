@@ -182,7 +182,7 @@ class Router final : public ClientEvents,
   void each_orphan_to_be(Visit&& visit) const {
     in_flight_.each([&](UpstreamId id, const PendingRequest& request) {
       const Client* const client = clients_.find(request.client);
-      if (client == nullptr || !client->is_connection || client->is_bridge) return;
+      if (client == nullptr || client->is_job || client->is_bridge) return;
       if (request.is_upstream && request.era == Era::legacy) visit(id, *client, request.method);
     });
   }

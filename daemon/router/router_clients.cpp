@@ -29,7 +29,7 @@ std::string for_each_request(std::string_view object) {
 
 void Router::client_connected(ClientChannel& channel) {
   Client& client = clients_.add(channel, context_.session.tap(), budget_);
-  if (!client.is_connection) client.declared.everything();
+  if (client.is_job) client.declared.everything();
   const ClientIdentity& identity = channel.identity();
   context_.log.event(LogLevel::debug, "client connected", {.client = identity.id},
                      "a client has connected: {}, pid {}, uid {}", identity.kind, identity.pid,

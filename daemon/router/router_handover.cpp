@@ -30,7 +30,7 @@ std::vector<KeptClient> Router::clients_to_keep() const {
   std::vector<KeptClient> served;
   std::vector<KeptClient> others;
   for (const auto& [id, client] : clients_) {
-    if (!client->is_connection || !client->channel.goes_along({})) continue;
+    if (client->is_job || !client->channel.goes_along({})) continue;
     KeptClient kept;
     kept.id = value_of(id);
     kept.served = frames_.is_served(*client);

@@ -38,11 +38,9 @@ class ServedClient {
   }
 
  private:
-  /// Not the bridge itself, which asks for a client that may have its turn, nor who is no
-  /// connection.
-  static bool takes_turns(const Client& client) {
-    return client.is_connection && !client.is_bridge;
-  }
+  /// Not the bridge itself, which asks for a client that may have its turn, nor a
+  /// job.
+  static bool takes_turns(const Client& client) { return !client.is_job && !client.is_bridge; }
 
   const Clients& clients_;
   const bool one_at_a_time_;

@@ -139,8 +139,7 @@ void ServerRequests::tell_of_refusal(const ServerRequest& request) {
   if (about.size() != 1) return;
   const PendingRequest& pending = *in_flight_.find(about.front());
   Client* const client = context_.clients.find(pending.client);
-  if (client == nullptr || !client->is_connection || pending.modern ||
-      client->declared.has_declared())
+  if (client == nullptr || client->is_job || pending.modern || client->declared.has_declared())
     return;
   const std::string_view params = find_member(request.line, "params").value_or("{}");
   std::string_view message = find_member(params, "message").value_or("");
@@ -183,7 +182,7 @@ std::vector<Askable> ServerRequests::able(const ServerRequest& request) const {
   for (const auto& [id, client] : context_.clients) {
     if (!can_answer(*client, request)) continue;
     able.push_back({id, request.owner == id, !client->in_flight.empty(),
-                    client->is_connection && table_.has_left_open(id, long_ago)});
+                    !client->is_job && table_.has_left_open(id, long_ago)});
   }
   return able;
 }
@@ -241,7 +240,7 @@ void ServerRequests::answer(Client& client, Frame response) {
 /// is nobody, or not for `client` to answer.
 Client* ServerRequests::keeper_of(const ServerRequest& request, const Client& client) const {
   Client* const asked = context_.clients.find(request.asked);
-  const bool is_kept = asked != nullptr && asked != &client && !asked->is_connection;
+  const bool is_kept = asked != nullptr && asked != &client && asked->is_job;
   return is_kept && request.shown && request.user == client.user ? asked : nullptr;
 }
 
