@@ -73,6 +73,10 @@ class Daemon final : private Upgradable {
   // Another image of the program: daemon_upgrade.cpp.
   void go_on();
   void go_on_with_clients(HandoverState& state);
+  HandoverStart start_to_hand_over() const;
+  void add_session(HandoverState& state);
+  void add_clients(HandoverState& state);
+  void add_jobs(HandoverState& state);
   void add_requests(HandoverState& state);
   void replace();
   HandoverState state_to_hand_over() override;

@@ -33,7 +33,17 @@ std::vector<std::string> environment_now() {
 HandoverState Daemon::state_to_hand_over() {
   clients_.acknowledge_read();
   HandoverState state;
-  HandoverStart& start = state.start;
+  state.start = start_to_hand_over();
+  add_session(state);
+  add_clients(state);
+  add_jobs(state);
+  if (state.start.in_session) add_requests(state);
+  return state;
+}
+
+/// How this image was begun, and what it counts.
+HandoverStart Daemon::start_to_hand_over() const {
+  HandoverStart start;
   start.proof = drawn_proof();
   start.version = MCP_BRIDGE_VERSION;
   start.program = beginning_.program;
@@ -55,6 +65,11 @@ HandoverState Daemon::state_to_hand_over() {
   start.last_client = value_of(client_ids_.last());
   start.last_question = router_.last_question();
   if (face_) start.face_listener = static_cast<std::uint64_t>(face_->listener());
+  return start;
+}
+
+/// The session with the upstream, and the notifications that came in it.
+void Daemon::add_session(HandoverState& state) {
   const Ring& ring = feed_.ring();
   state.ring_counts = ring.counts();
   ring.each_after(Sequence{}, [&state](const RingEntry& entry) {
@@ -71,6 +86,23 @@ HandoverState Daemon::state_to_hand_over() {
     state.session_id = place->id;
     state.last_event_id = place->last_event_id;
   }
+  if (auto run = upstream_->run_to_keep()) state.runs.push_back(std::move(*run));
+  const bool runs = !state.runs.empty() && state.runs.front().is_on;
+  state.start.in_session = session_.has_session() && (place || runs || session_.is_modern());
+}
+
+void Daemon::add_clients(HandoverState& state) {
+  state.socket = clients_.socket_to_keep();
+  state.connections = clients_.connections_to_keep();
+  state.clients = router_.clients_to_keep();
+  if (face_) {
+    state.face = face_->to_keep();
+    state.face_sessions = face_->sessions_to_keep();
+  }
+}
+
+/// The jobs, those that ended first, and who waits for one.
+void Daemon::add_jobs(HandoverState& state) {
   const auto add_job = [&state](const Job& job) {
     if (is_end(job.state)) state.jobs.push_back(kept_job(job));
     return true;
@@ -81,20 +113,8 @@ HandoverState Daemon::state_to_hand_over() {
   jobs_.store().each_used_key([&state](const User& user, const UsedKey& key) {
     state.job_keys.push_back(kept_key(user, key));
   });
-  if (auto run = upstream_->run_to_keep()) state.runs.push_back(std::move(*run));
-  const bool runs = !state.runs.empty() && state.runs.front().is_on;
-  start.in_session = session_.has_session() && (place || runs || session_.is_modern());
-  state.socket = clients_.socket_to_keep();
-  state.connections = clients_.connections_to_keep();
-  state.clients = router_.clients_to_keep();
-  if (face_) {
-    state.face = face_->to_keep();
-    state.face_sessions = face_->sessions_to_keep();
-  }
   state.running_jobs = jobs_.running_to_keep();
   state.deliveries = collectors_.to_keep();
-  if (start.in_session) add_requests(state);
-  return state;
 }
 
 /// What is asked for, on both sides, and is not answered yet.
