@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "command_line/typed_program.hpp"
+#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
 #include "render/json_error.hpp"
