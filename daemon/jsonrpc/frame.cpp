@@ -4,6 +4,7 @@
 
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/meta_keys.hpp"
+#include "text/json_progress.hpp"
 #include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
 #include "text/utf8.hpp"
@@ -22,9 +23,10 @@ bool is_string_or_number(std::string_view value) {
 /// whatever kind of message carries them; finish() then makes a frame of it.
 class Walk {
  public:
-  /// `depth`: how many containers are open around `text`.
-  Walk(std::string_view text, Frame& frame, std::size_t depth = 0)
-      : text_(text), scanner_(text, depth), frame_(frame) {}
+  /// `depth`: how many containers are open around `text`. `checked`: what is known of it; or null.
+  Walk(std::string_view text, Frame& frame, std::size_t depth = 0,
+       const CheckedJson* checked = nullptr)
+      : text_(text), scanner_(text, depth), frame_(frame), checked_(checked) {}
 
   /// The message that the text begins with.
   bool message() {
@@ -59,6 +61,15 @@ class Walk {
     return spelling_;
   }
 
+  /// Takes one value of any kind; one that was checked before is not read.
+  bool take_value(Slice& value) {
+    const Slice* const known = checked_ ? checked_->value_at(scanner_.position()) : nullptr;
+    if (known == nullptr) return scanner_.value(value);
+    value = *known;
+    scanner_.skip(known->size());
+    return true;
+  }
+
   bool top_member(std::string_view raw_key) {
     Slice value;
     if (raw_key == "jsonrpc") return scanner_.value(value);  // in every message, never looked at
@@ -75,7 +86,7 @@ class Walk {
                           : key == "method" ? &method_
                           : key == "error"  ? &frame_.error
                                             : nullptr;
-    if (!scanner_.value(value)) return false;
+    if (!take_value(value)) return false;
     if (member != nullptr) meet(*member, value, top_twice_);
     return true;
   }
@@ -93,7 +104,7 @@ class Walk {
     if (scanner_.peek() == '{') {
       if (!scanner_.object([&](Slice key) { return on_member(key.of(text_)); })) return false;
       value.end = scanner_.position();
-    } else if (!scanner_.value(value)) {
+    } else if (!take_value(value)) {
       return false;
     }
     meet(member, value, twice);
@@ -107,7 +118,7 @@ class Walk {
                    [this](std::string_view name) { return meta_member(name); });
     }
     Slice value;
-    if (!scanner_.value(value)) return false;
+    if (!take_value(value)) return false;
     if (key == "progressToken") meet(params_progress_token_, value, progress_token_twice_);
     if (key == "requestId") meet(frame_.request_id, value, request_id_twice_);
     note_bound(key);
@@ -136,7 +147,7 @@ class Walk {
 
   bool meta_member(std::string_view raw_key) {
     Slice value;
-    if (!scanner_.value(value)) return false;
+    if (!take_value(value)) return false;
     const std::string_view key = plain(raw_key);
     if (key == meta_key::progress_token) meet(frame_.progress_token, value, meta_twice_);
     if (key.size() < meta_key::shortest_of_requests) return true;
@@ -155,7 +166,7 @@ class Walk {
   bool result_member(std::string_view raw_key) {
     const bool is_type = plain(raw_key) == "resultType";
     Slice value;
-    if (!scanner_.value(value)) return false;
+    if (!take_value(value)) return false;
     if (is_type) meet(frame_.result_type, value, result_type_twice_);
     return true;
   }
@@ -170,6 +181,7 @@ class Walk {
   std::string_view text_;
   JsonScanner scanner_;
   Frame& frame_;
+  const CheckedJson* checked_;
   Slice method_, params_progress_token_;
   bool top_twice_ = false;
   bool meta_twice_ = false;  ///< `_meta`, or a member of it
@@ -259,12 +271,18 @@ FrameFault fault_of_no_object(std::string_view text) {
 }  // namespace
 
 ParsedFrame parse_frame(std::string bytes) {
-  if (!is_utf8(bytes)) return not_utf8;
+  if (bytes.size() < JsonProgress::worthwhile) return parse_frame(std::move(bytes), nullptr);
+  const auto checked = JsonProgress().finish(bytes);
+  return parse_frame(std::move(bytes), checked ? &*checked : nullptr);
+}
+
+ParsedFrame parse_frame(std::string bytes, const CheckedJson* checked) {
+  if (checked == nullptr && !is_utf8(bytes)) return not_utf8;
   // Made where it is returned: a frame is too large to be moved about.
   ParsedFrame parsed(std::in_place_type<Frame>);
   Frame& frame = *std::get_if<Frame>(&parsed);
   frame.bytes = std::move(bytes);
-  Walk walk(frame.bytes, frame);
+  Walk walk(frame.bytes, frame, 0, checked);
   std::optional<FrameFault> fault;
   if (!walk.starts_with_object()) {
     fault = fault_of_no_object(frame.bytes);

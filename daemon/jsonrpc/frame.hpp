@@ -11,6 +11,8 @@
 
 namespace bridge {
 
+struct CheckedJson;
+
 /// What a JSON-RPC message is (JSON-RPC 2.0, sections 4 and 5).
 enum class FrameKind {
   request,       ///< `method` and `id`
@@ -93,6 +95,8 @@ using ParsedFrame = std::variant<Frame, FrameFault>;
 /// another parser could take the other one. So does a name in `_meta` that MCP reserves for
 /// requests (jsonrpc/meta_keys.hpp). Names are compared unescaped.
 ParsedFrame parse_frame(std::string bytes);
+/// The same of bytes of which something is known; null: nothing is.
+ParsedFrame parse_frame(std::string bytes, const CheckedJson* checked);
 
 /// Whether the first byte that is no white space opens an array: a batch.
 bool is_batch(std::string_view bytes);

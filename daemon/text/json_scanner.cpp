@@ -1,21 +1,16 @@
 #include "text/json_scanner.hpp"
 
 #include <bitset>
-#include <cstdint>
-#include <cstring>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
+#include "text/ascii.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 /// How many bytes from `begin` are plain inside a string: no quote, no backslash, no control.
 std::size_t plain_run(const char* begin, const char* end) {
@@ -69,7 +64,19 @@ bool JsonScanner::escape() {
   ++position_;  // the backslash
   if (at_end()) return false;
   const char c = text_[position_++];
-  if (c != 'u') return c != '\0' && std::strchr("\"\\/bfnrt", c) != nullptr;
+  if (c != 'u') {
+    switch (c) {
+      case '"':
+      case '\\':
+      case '/':
+      case 'b':
+      case 'f':
+      case 'n':
+      case 'r':
+      case 't': return true;
+      default: return false;
+    }
+  }
   if (text_.size() - position_ < 4) return false;
   for (int i = 0; i < 4; ++i) {
     if (!is_hex(text_[position_++])) return false;

@@ -20,13 +20,14 @@ struct Part {
   void (*measure)(bench::Setting&);
 };
 
-constexpr std::array<Part, 9> parts{{
+constexpr std::array<Part, 10> parts{{
     {"latency", bench::measure_latency},
     {"throughput", bench::measure_throughput},
     {"connect", bench::measure_connect},
     {"process", bench::measure_process},
     {"cpu", bench::measure_cpu},
     {"bytes", bench::measure_bytes},
+    {"results", bench::measure_results},
     {"notifications", bench::measure_notifications},
     {"idle", bench::measure_idle},
     {"stdio", bench::measure_stdio},

@@ -19,6 +19,13 @@ std::string echo_message(std::string_view text, int id) {
   return message;
 }
 
+std::string large_result_message(std::string_view tool, std::size_t size) {
+  std::string message = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")";
+  message += tool;
+  message += R"(","arguments":{"size":)" + std::to_string(size) + "}}}";
+  return message;
+}
+
 std::string http_post(std::string_view body, std::string_view session, std::string_view path) {
   std::string request = "POST ";
   request += path;

@@ -19,6 +19,7 @@ void measure_process(Setting& setting);
 void measure_cpu(Setting& setting);
 void measure_idle(Setting& setting);
 void measure_bytes(Setting& setting);
+void measure_results(Setting& setting);
 void measure_notifications(Setting& setting);
 void measure_stdio(Setting& setting);
 

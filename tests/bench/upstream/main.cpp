@@ -1,10 +1,12 @@
 // An MCP server that costs next to nothing, so that at 32 clients it is not what is measured: one
 // thread, epoll, fixed answers. It looks for the id and the method as text and knows no error. Its
-// session id is always the same, and as long as a real one.
+// session id is always the same, and as long as a real one. Some of its tools have large results
+// (large_results.hpp), of the size that their argument "size" says.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -15,6 +17,7 @@
 
 #include "harness/http_head.hpp"
 #include "harness/sockets.hpp"
+#include "upstream/large_results.hpp"
 
 namespace {
 
@@ -23,13 +26,26 @@ struct Client {
   std::string input;
 };
 
-/// The raw id of the message; empty for a notification.
-std::string_view id_of(std::string_view message) {
-  constexpr std::string_view name = "\"id\":";
-  const std::size_t at = message.find(name);
+/// What stands behind `before`, up to one of the characters of `ends`; empty: it does not stand
+/// there.
+std::string_view text_after(std::string_view message, std::string_view before,
+                            std::string_view ends) {
+  const std::size_t at = message.find(before);
   if (at == message.npos) return {};
-  const std::string_view rest = message.substr(at + name.size());
-  return rest.substr(0, rest.find_first_of(",}"));
+  const std::string_view rest = message.substr(at + before.size());
+  return rest.substr(0, rest.find_first_of(ends));
+}
+
+/// The raw id of the message; empty for a notification.
+std::string_view id_of(std::string_view message) { return text_after(message, "\"id\":", ",}"); }
+
+/// Empty if that is none of the tools with large results.
+std::string_view large_result_of(std::string_view message) {
+  const std::string_view size = text_after(message, "\"size\":", "},");
+  if (size.empty()) return {};
+  std::size_t bytes = 0;
+  std::from_chars(size.data(), size.data() + size.size(), bytes);
+  return bench::large_result(text_after(message, "\"name\":\"", "\""), bytes);
 }
 
 std::string_view result_of(std::string_view message) {
@@ -43,16 +59,26 @@ std::string_view result_of(std::string_view message) {
   return "{}";
 }
 
-std::string answer_to(std::string_view head, std::string_view message) {
+/// The beginning of an answer; a large result is sent behind it, from where it is kept.
+struct Answer {
+  std::string begin;
+  std::string_view large;
+};
+
+Answer answer_to(std::string_view head, std::string_view message) {
   if (!head.starts_with("POST "))
-    return "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n";
+    return {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", {}};
   const std::string_view id = id_of(message);
-  if (id.empty()) return "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
+  if (id.empty()) return {"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", {}};
+  const std::string_view large = large_result_of(message);
   std::string body = R"({"jsonrpc":"2.0","id":)";
-  body.append(id).append(R"(,"result":)").append(result_of(message)).append("}");
-  return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: "
-         "bench\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n\r\n" + body;
+  body.append(id).append(R"(,"result":)");
+  if (large.empty()) body.append(result_of(message)).append("}");
+  return {
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: "
+      "bench\r\nContent-Length: " +
+          std::to_string(body.size() + large.size()) + "\r\n\r\n" + body,
+      large};
 }
 
 /// False when the client has gone.
@@ -66,8 +92,10 @@ bool serve(Client& client) {
        extent && client.input.size() >= extent->head + extent->body;
        extent = bench::http_extent(client.input)) {
     const std::string_view input = client.input;
-    bench::write_all(client.connection.get(), answer_to(input.substr(0, extent->head),
-                                                        input.substr(extent->head, extent->body)));
+    const Answer answer =
+        answer_to(input.substr(0, extent->head), input.substr(extent->head, extent->body));
+    bench::write_all(client.connection.get(), answer.begin);
+    if (!answer.large.empty()) bench::write_all(client.connection.get(), answer.large);
     client.input.erase(0, extent->head + extent->body);
   }
   return true;

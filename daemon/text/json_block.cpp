@@ -1,0 +1,181 @@
+#include "text/json_block.hpp"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+namespace bridge {
+namespace {
+
+JsonMarks plain_marks(const char* block) {
+  JsonMarks marks;
+  for (std::size_t i = 0; i < json_block; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    const char c = block[i];
+    if (c == '"') marks.quotes |= bit;
+    if (c == '\\') marks.backslashes |= bit;
+    if (static_cast<unsigned char>(c) < 0x20) marks.controls |= bit;
+  }
+  return marks;
+}
+
+JsonTokens plain_tokens(const char* block) {
+  JsonTokens tokens;
+  for (std::size_t i = 0; i < json_block; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    switch (block[i]) {
+      case '{':
+      case '}':
+      case '[':
+      case ']':
+      case ':':
+      case ',': tokens.operators |= bit; break;
+      case '\n':
+      case '\r': tokens.line_breaks |= bit; [[fallthrough]];
+      case ' ':
+      case '\t': tokens.spaces |= bit; break;
+      default: break;
+    }
+  }
+  return tokens;
+}
+
+std::size_t plain_unmarked(const char* bytes, std::size_t size) {
+  std::size_t at = 0;
+  while (size - at >= json_block && plain_marks(bytes + at) == JsonMarks()) at += json_block;
+  return at;
+}
+
+#ifdef __x86_64__
+
+// Every x86-64 has SSE2: 16 bytes at a time.
+
+__m128i is(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
+
+void add(std::uint64_t& bits, __m128i found, std::size_t at) {
+  bits |= std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(found))} << at;
+}
+
+JsonMarks sse2_marks(const char* block) {
+  JsonMarks marks;
+  for (std::size_t at = 0; at < json_block; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
+    add(marks.quotes, is(bytes, '"'), at);
+    add(marks.backslashes, is(bytes, '\\'), at);
+    add(marks.controls, _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes), at);
+  }
+  return marks;
+}
+
+JsonTokens sse2_tokens(const char* block) {
+  JsonTokens tokens;
+  for (std::size_t at = 0; at < json_block; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
+    // Brackets and braces differ by this bit.
+    const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+    const __m128i brackets = _mm_or_si128(is(folded, '{'), is(folded, '}'));
+    const __m128i marks = _mm_or_si128(is(bytes, ':'), is(bytes, ','));
+    const __m128i line_breaks = _mm_or_si128(is(bytes, '\n'), is(bytes, '\r'));
+    const __m128i blanks = _mm_or_si128(is(bytes, ' '), is(bytes, '\t'));
+    add(tokens.operators, _mm_or_si128(brackets, marks), at);
+    add(tokens.spaces, _mm_or_si128(line_breaks, blanks), at);
+    add(tokens.line_breaks, line_breaks, at);
+  }
+  return tokens;
+}
+
+__m128i marked(__m128i bytes) {
+  const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+  return _mm_or_si128(control, _mm_or_si128(is(bytes, '"'), is(bytes, '\\')));
+}
+
+std::size_t sse2_unmarked(const char* bytes, std::size_t size) {
+  std::size_t at = 0;
+  for (; size - at >= json_block; at += json_block) {
+    const auto* const parts = reinterpret_cast<const __m128i*>(bytes + at);
+    const __m128i first =
+        _mm_or_si128(marked(_mm_loadu_si128(parts)), marked(_mm_loadu_si128(parts + 1)));
+    const __m128i second =
+        _mm_or_si128(marked(_mm_loadu_si128(parts + 2)), marked(_mm_loadu_si128(parts + 3)));
+    if (_mm_movemask_epi8(_mm_or_si128(first, second)) != 0) break;
+  }
+  return at;
+}
+
+constexpr JsonBlockReader sse2_blocks{&sse2_marks, &sse2_tokens, &sse2_unmarked};
+
+// The same with AVX2, where there is any: 32 bytes at a time.
+
+#define BRIDGE_AVX2 __attribute__((target("avx2")))
+
+BRIDGE_AVX2 __m256i is(__m256i bytes, char c) {
+  return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(c));
+}
+
+BRIDGE_AVX2 void add(std::uint64_t& bits, __m256i found, std::size_t at) {
+  bits |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_epi8(found))} << at;
+}
+
+BRIDGE_AVX2 JsonMarks avx2_marks(const char* block) {
+  JsonMarks marks;
+  for (std::size_t at = 0; at < json_block; at += 32) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + at));
+    add(marks.quotes, is(bytes, '"'), at);
+    add(marks.backslashes, is(bytes, '\\'), at);
+    add(marks.controls, _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes),
+        at);
+  }
+  return marks;
+}
+
+BRIDGE_AVX2 JsonTokens avx2_tokens(const char* block) {
+  JsonTokens tokens;
+  for (std::size_t at = 0; at < json_block; at += 32) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + at));
+    const __m256i folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+    const __m256i brackets = _mm256_or_si256(is(folded, '{'), is(folded, '}'));
+    const __m256i marks = _mm256_or_si256(is(bytes, ':'), is(bytes, ','));
+    const __m256i line_breaks = _mm256_or_si256(is(bytes, '\n'), is(bytes, '\r'));
+    const __m256i blanks = _mm256_or_si256(is(bytes, ' '), is(bytes, '\t'));
+    add(tokens.operators, _mm256_or_si256(brackets, marks), at);
+    add(tokens.spaces, _mm256_or_si256(line_breaks, blanks), at);
+    add(tokens.line_breaks, line_breaks, at);
+  }
+  return tokens;
+}
+
+BRIDGE_AVX2 __m256i marked(__m256i bytes) {
+  const __m256i control = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
+  return _mm256_or_si256(control, _mm256_or_si256(is(bytes, '"'), is(bytes, '\\')));
+}
+
+BRIDGE_AVX2 std::size_t avx2_unmarked(const char* bytes, std::size_t size) {
+  std::size_t at = 0;
+  for (; size - at >= json_block; at += json_block) {
+    const auto* const parts = reinterpret_cast<const __m256i*>(bytes + at);
+    const __m256i found =
+        _mm256_or_si256(marked(_mm256_loadu_si256(parts)), marked(_mm256_loadu_si256(parts + 1)));
+    if (_mm256_movemask_epi8(found) != 0) break;
+  }
+  return at;
+}
+
+#undef BRIDGE_AVX2
+
+constexpr JsonBlockReader avx2_blocks{&avx2_marks, &avx2_tokens, &avx2_unmarked};
+
+#endif
+
+}  // namespace
+
+constexpr JsonBlockReader plain_blocks{&plain_marks, &plain_tokens, &plain_unmarked};
+
+const JsonBlockReader& fastest_blocks() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx2") ? avx2_blocks : sse2_blocks;
+#else
+  return plain_blocks;
+#endif
+}
+
+}  // namespace bridge

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "text/json_block.hpp"
+#include "text/json_scanner.hpp"
+#include "text/slice.hpp"
+
+namespace bridge {
+
+/// What is known of a text that JsonProgress has read: it is UTF-8, and JSON.
+struct CheckedJson {
+  /// Where the large values stand that are members of the outermost object, or of an object that is
+  /// its member; in the order in which they begin. One may lie in another.
+  std::vector<Slice> values;
+  /// Whether a line feed or a carriage return stands in it: between two tokens, then.
+  bool has_line_breaks = false;
+
+  /// The one that begins there; null if none does.
+  const Slice* value_at(std::size_t position) const;
+};
+
+/// Checks a large JSON text while it arrives: its grammar (RFC 8259, no deeper than
+/// JsonScanner::max_depth), and that it is UTF-8. A block at a time (text/json_block.hpp).
+///
+/// It only says that an object or array is good. What is no such thing, or not good, it leaves to
+/// JsonScanner, which can tell why; what it calls good, JsonScanner and is_utf8() do too.
+///
+/// Pure; one per text. Memory: 48 bytes for each 4 KiB of the text at most. Time: linear, however
+/// the text was cut.
+class JsonProgress {
+ public:
+  /// A shorter text is read as fast without.
+  static constexpr std::size_t worthwhile = 8u << 10;
+  /// A shorter value is read again as fast as it is remembered.
+  static constexpr std::size_t large_value = 4u << 10;
+
+  explicit JsonProgress(JsonBlockReader blocks = fastest_blocks()) : blocks_(blocks) {}
+
+  /// Reads on. `text` is all that has come, of which the beginning was given before.
+  void read_on(std::string_view text);
+
+  /// `text` is whole. Empty: it is not known to be good. Of no further use then.
+  std::optional<CheckedJson> finish(std::string_view text);
+
+ private:
+  enum class State : std::uint8_t;
+  struct Grammar;
+
+  bool read_block(std::string_view text, const char* bytes);
+  bool read_outside(std::string_view text, const char* bytes, std::uint64_t strings,
+                    std::uint64_t quotes);
+  bool read_escapes(const char* bytes, std::uint64_t backslashes, std::uint64_t& escaped);
+  bool read_unicode(const char* bytes, std::size_t at);
+  bool read_tokens(std::string_view text, const char* bytes, std::uint64_t tokens,
+                   std::uint64_t scalars, std::uint64_t closing);
+  bool end_scalar(std::string_view text, std::size_t end);
+  bool check_utf8(std::string_view text, bool is_whole);
+  bool open(std::size_t at, bool is_object);
+  void close(std::size_t at);
+  void begin_string(std::size_t at, std::uint64_t closing);
+  void note_value(std::size_t begin, std::size_t end);
+
+  static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are noted
+
+  JsonBlockReader blocks_;
+  CheckedJson found_;
+  std::bitset<JsonScanner::max_depth + 1> is_object_;  ///< the open containers
+  std::array<std::size_t, noted_depth + 1> begins_{};  ///< of what is open inside of that depth
+  std::size_t depth_ = 0;
+  std::size_t position_ = 0;      ///< of the first block that was not read
+  std::size_t utf8_ = 0;          ///< so far it is UTF-8
+  std::size_t scalar_begin_ = 0;  ///< if in_scalar_
+  std::size_t string_begin_ = 0;  ///< if in_noted_string_
+  State state_{};
+  std::uint8_t hex_digits_ = 0;  ///< that an escape still wants
+  bool in_string_ = false;
+  bool in_noted_string_ = false;
+  bool after_backslash_ = false;
+  bool in_scalar_ = false;  ///< in a number or a word
+  bool failed_ = false;
+};
+
+}  // namespace bridge

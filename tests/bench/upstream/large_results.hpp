@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+/// The result of a call of one of the tools whose results are large, of about `size` bytes:
+///   base64   a picture: one string without an escape
+///   escapes  a text with a line break, a quote or a character of two bytes in every few words
+///   values   small arrays and objects of numbers, words and literals, as structured content
+/// and a brace behind it, which ends the answer. Empty if `tool` is none of them. Made once and
+/// kept; as a real server would have read it before.
+std::string_view large_result(std::string_view tool, std::size_t size);
+
+}  // namespace bench

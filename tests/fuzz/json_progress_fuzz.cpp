@@ -1,0 +1,56 @@
+#include <cstring>
+#include <string_view>
+
+#include "harness.hpp"
+#include "text/json_progress.hpp"
+#include "text/utf8.hpp"
+
+// Any bytes may come, cut anywhere: what is called good is good to JsonScanner, and the other way
+// round for an object or an array; so is each value that is noted. The first byte says how the text
+// is cut and how often it is repeated inside of an array, so that it meets the edges of blocks.
+
+namespace {
+
+using bridge::CheckedJson;
+using bridge::JsonProgress;
+using bridge::JsonScanner;
+using bridge::Slice;
+
+bool is_container(std::string_view text) {
+  JsonScanner scanner(text);
+  Slice value;
+  scanner.skip_space();
+  if (scanner.peek() != '{' && scanner.peek() != '[') return false;
+  if (!scanner.value(value)) return false;
+  scanner.skip_space();
+  return scanner.at_end() && bridge::is_utf8(text);
+}
+
+void check(std::string_view text, std::size_t cut) {
+  JsonProgress progress;
+  for (std::size_t end = cut; end < text.size(); end += cut) progress.read_on(text.substr(0, end));
+  const auto checked = progress.finish(text);
+  MUST(checked.has_value() == is_container(text));
+  if (!checked) return;
+  for (const Slice& value : checked->values) {
+    JsonScanner scanner(value.of(text));
+    Slice taken;
+    MUST(value.end <= text.size());
+    MUST(scanner.value(taken) && scanner.at_end());
+    MUST(checked->value_at(value.begin) == &value);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
+  const std::size_t cut = 1 + data[0] % 97;
+  check(text, cut);
+  // Large enough that its values are noted.
+  check("{\"result\":{\"x\":[" + std::string(data[0], ' ') + text + "],\"y\":\"" +
+            std::string(5000, 'a') + "\"}}",
+        cut);
+  return 0;
+}
