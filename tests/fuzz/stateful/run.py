@@ -26,7 +26,7 @@ KINDS = {"http": 4, "stdio": 2, "sse": 1, "modern": 3}
 LONGEST_SCENARIO = 120.0
 
 
-async def play(seed, program, patience, deadline):
+async def play(seed, program, patience, deadline, scenarios):
     """A round: one daemon, some scenarios, none begun after the deadline. True if nothing was found."""
     choices = Choices(seed)
     kind = choices.pick(KINDS)
@@ -38,7 +38,7 @@ async def play(seed, program, patience, deadline):
     try:
         await world.start()
         start = None
-        for number in range(1, SCENARIOS + 1):
+        for number in range(1, scenarios + 1):
             await asyncio.wait_for(scenario.run(world, number, choices.of("scenario", number)), LONGEST_SCENARIO)
             if ledger.violations or time.monotonic() > deadline:
                 break
@@ -99,6 +99,7 @@ def main():
     parser.add_argument("--only", choices=KINDS, help="random rounds with this kind of upstream")
     parser.add_argument("--beside", type=int, default=6, help="rounds at a time")
     parser.add_argument("--patience", type=float, default=30.0, help="seconds for what has to come")
+    parser.add_argument("--scenarios", type=int, default=SCENARIOS, help="of one round: how long its daemon lives")
     parser.add_argument("--go-on", action="store_true", help="after a violation too")
     arguments = parser.parse_args()
     programs = [os.path.abspath(name) for name in (binary("MCP_BRIDGED"), release_binary("MCP_BRIDGED"))]
@@ -114,7 +115,7 @@ async def play_all(to_play, programs, arguments):
     async def player():
         for seed in to_play:
             program = programs[seed % 2]
-            if not await play(seed, program, arguments.patience, end):
+            if not await play(seed, program, arguments.patience, end, arguments.scenarios):
                 found.append(seed)
             if time.monotonic() > end or (found and not arguments.go_on):
                 return

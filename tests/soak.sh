@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# A soak on demand: the stateful fuzzer and the crash test in turns, for as long as it is said (soak/README.md).
+#   bash tests/soak.sh DURATION [--record]     24h, 90m or 600s; --record writes the result into soak/README.md
+# Exit 1: something was found, and is printed with the seed that plays it again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir -p build
+{ cmake --preset release && cmake --build --preset release; } >build/soak.log 2>&1 ||
+  { tail -40 build/soak.log >&2; exit 2; }
+MCP_BRIDGED=$PWD/build/release/daemon/mcp-bridged MCP_BRIDGED_RELEASE=$PWD/build/release/daemon/mcp-bridged \
+  exec python3 tests/soak/run.py "$@"

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""The soak: `run.py DURATION [--record]`. README.md beside it says what it plays."""
+
+import argparse
+import datetime
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = os.path.join(HERE, "README.md")
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+FUZZ = [sys.executable, os.path.join(HERE, "../fuzz/stateful/run.py"), "--go-on"]
+CRASH = [sys.executable, os.path.join(HERE, "../crash/run.py")]
+# Of a turn of both: one daemon of the fuzzer's lives through so many scenarios, until its time is over.
+TURN = 900.0
+SCENARIOS = 1000
+FUZZ_SHARE = 0.75
+KILL = 1.2  # seconds, and one of each of three kinds of upstream
+ROUND = re.compile(r"^seed \d+: \w+, (?P<scenarios>\d+) scenarios, (?P<calls>\d+) calls, (?P<notifications>\d+) notifications")
+KILLS = re.compile(r"^\w+, seed \d+: (?P<kills>\d+) kills, (?P<upgrades>\d+) upgrades, (?P<calls>\d+) calls .*?"
+                   r"(?P<jobs>\d+) jobs, (?P<notifications>\d+) notifications")
+
+
+def seconds_of(text):
+    match = re.fullmatch(r"(\d+)([smhd])", text)
+    if not match:
+        raise argparse.ArgumentTypeError("a number and one of s, m, h, d: 24h")
+    return int(match[1]) * UNITS[match[2]]
+
+
+class Soak:
+    def __init__(self):
+        self.counts = dict.fromkeys(("daemons", "scenarios", "calls", "notifications", "kills", "upgrades", "jobs"), 0)
+        self.found = 0
+
+    def play(self, command):
+        """One turn of one of the two; what it prints is passed on, and added up."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                if match := ROUND.match(line):
+                    self.counts["daemons"] += 1
+                elif match := KILLS.match(line):
+                    self.counts["daemons"] += 1 + int(match["kills"])
+                if match:
+                    self.found += "VIOLATED" in line
+                    for name, count in match.groupdict().items():
+                        self.counts[name] += int(count)
+        if process.returncode != 0:
+            self.found = max(self.found, 1)
+
+    def run(self, seconds):
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            turn = min(TURN, left)
+            self.play([*FUZZ, "--seconds", f"{turn * FUZZ_SHARE:.0f}", "--scenarios", str(SCENARIOS)])
+            kills = max(1, int(turn * (1 - FUZZ_SHARE) / (3 * KILL)))
+            self.play([*CRASH, "--kills", str(kills)])
+            print(f"-- {max(0.0, end - time.monotonic()) / 60:.0f} minutes are left; so far {self.text()}", flush=True)
+
+    def text(self):
+        counted = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+        return f"{counted}: {f'{self.found} rounds VIOLATED' if self.found else 'well'}"
+
+
+def record(duration, soak):
+    """A row below the table's head: the newest comes first."""
+    commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    system = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    row = f"| {datetime.date.today()} | {commit or 'no commit'} | {duration} | {system}, {os.cpu_count()} CPUs | {soak.text()} |\n"
+    with open(PAGE, encoding="utf-8") as file:
+        page = file.read()
+    head = "|---|---|---|---|---|\n"
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(page.replace(head, head + row, 1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("duration", type=seconds_of, help="24h, 90m, 600s")
+    parser.add_argument("--record", action="store_true", help="write the result into README.md")
+    arguments = parser.parse_args()
+    soak = Soak()
+    begun = time.monotonic()
+    try:
+        soak.run(arguments.duration)
+    except KeyboardInterrupt:
+        print("ended early", flush=True)
+    lasted = time.monotonic() - begun
+    duration = f"{lasted / 3600:.1f} h" if lasted >= 3600 else f"{lasted / 60:.0f} min"
+    print(f"{duration}: {soak.text()}", flush=True)
+    if arguments.record:
+        record(duration, soak)
+    sys.exit(1 if soak.found else 0)
+
+
+if __name__ == "__main__":
+    main()
