@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Builds everything with optimisation and runs the benchmark.
-#   bash tests/bench/run.sh [PART…]       all parts, or these: latency throughput connect process
-#                                         cpu bytes notifications idle stdio
+#   bash tests/bench/run.sh               the figures of tests/bench/figures/: a table, and plots
+#   bash tests/bench/run.sh --short       tries all of that in half a minute, into build/; worth nothing
+#   bash tests/bench/run.sh --parts       all parts, each against its limits
+#   bash tests/bench/run.sh PART…         these: latency throughput connect process cpu bytes results
+#                                         notifications idle stdio
 #   bash tests/bench/run.sh --callgrind   instructions of one call, and where they go
 #   bash tests/bench/run.sh --state       what --state-dir costs, and a detached call
 #   bash tests/bench/run.sh --instructions [--record]
@@ -16,7 +19,7 @@ mkdir -p build
 cmake --preset bench >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 1; }
 cmake --build "$build" -j "$(nproc)" \
-  --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay >"$build.log" 2>&1 ||
+  --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay bench-calls >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 1; }
 
 bench=$build/tests/bench
@@ -33,6 +36,22 @@ fi
 if [[ ${1:-} == --state ]]; then
   exec python3 tests/bench/state.py "$daemon" "$build/client/mcp-nc" "${@:2}"
 fi
+if [[ $# -eq 0 || $1 == --short ]]; then
+  peers=build/bench-peers
+  # Pinned: what stands between stdio and HTTP as the bridge does.
+  if install_peers && mkdir -p "$peers" &&
+    { [[ -d $peers/node_modules/supergateway && -d $peers/node_modules/mcp-remote ]] ||
+      npm install --prefix "$peers" --no-audit --no-fund --loglevel=error supergateway@4.0.0 mcp-remote@0.15.1 </dev/null; }; then
+    node=$MCP_E2E_NODE
+  else
+    echo "the peers from npm are left out: they want node and npm, and the npm registry once" >&2
+    node=
+  fi
+  options=()
+  if [[ ${1:-} == --short ]]; then options=(--short --folder build/bench-figures); fi
+  exec python3 tests/bench/figures.py "$build" "$peers" "$node" "${options[@]}"
+fi
+if [[ $1 == --parts ]]; then shift; fi
 node_server=tests/end_to_end/real/echo_server.mjs
 if [[ $# -eq 0 || " $* " == *" stdio "* ]] && ! install_peers; then
   echo "the Node server of the part stdio is left out: it wants node and npm, and the npm registry once" >&2
