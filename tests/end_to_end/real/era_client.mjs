@@ -37,7 +37,7 @@ if (era === "legacy") await client.setLoggingLevel("info");
 const logging = era === "modern" ? { _meta: { "io.modelcontextprotocol/logLevel": "info" } } : {};
 const slow = await call({ name: "slow", arguments: { steps: 3, delayMs: 20 }, ...logging }, { onprogress: (step) => progress.push(`${step.progress}/${step.total}`) });
 assert.equal(textOf(slow), "done after 3 steps");
-checkProgress(progress, ["1/3", "2/3", "3/3"], seen.errors.splice(0));
+await checkProgress(progress, ["1/3", "2/3", "3/3"], seen.errors);
 await eventually(() => seen.logged.length >= 3, "three log messages");
 
 assert.match(textOf(await call({ name: "ask", arguments: { kind: "elicitation" } })), /Ada/);

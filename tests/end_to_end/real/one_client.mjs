@@ -18,7 +18,7 @@ const long = await client.callTool({ name: "trigger-long-running-operation", arg
   onprogress: (step) => progress.push(`${step.progress}/${step.total}`),
 });
 assert.match(textOf(long), /completed/);
-checkProgress(progress, ["1/4", "2/4", "3/4", "4/4"], seen.errors.splice(0));
+await checkProgress(progress, ["1/4", "2/4", "3/4", "4/4"], seen.errors);
 
 const { resources } = await client.listResources();
 assert.ok(resources.length > 0);

@@ -31,7 +31,7 @@ answers.forEach((answer, n) => assert.equal(textOf(answer), `${n}`));
 
 const long = await sdk.call({ name: "slow", arguments: { steps: 3, delayMs: 20 } }, { onprogress: (step) => progress.push(`${step.progress}/${step.total}`) });
 assert.equal(textOf(long), "done after 3 steps");
-checkProgress(progress, ["1/3", "2/3", "3/3"], seen.errors.splice(0));
+await checkProgress(progress, ["1/3", "2/3", "3/3"], seen.errors);
 
 // The upstream's questions come back with their answers as text.
 assert.match(textOf(await client.callTool({ name: "ask", arguments: { question: "Who?" } })), /Ada/);

@@ -14,9 +14,9 @@ const results = await Promise.all(
     return { long: textOf(await long), progress, echoes: (await Promise.all(echoes)).map(textOf) };
   }),
 );
-results.forEach(({ long, progress, echoes }, which) => {
+for (const [which, { long, progress, echoes }] of results.entries()) {
   assert.match(long, new RegExp(`Steps: ${3 + which}`));
-  checkProgress(progress, Array(3 + which).fill(3 + which), both[which].seen.errors);
+  await checkProgress(progress, Array(3 + which).fill(3 + which), both[which].seen.errors);
   assert.deepEqual(echoes, Array.from({ length: 20 }, (_, n) => `Echo: ${which}-${n}`));
-});
+}
 for (const { client } of both) await client.close();
