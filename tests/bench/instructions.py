@@ -3,7 +3,8 @@
 
     instructions.py DAEMON CLIENT [--record] [--client]
 
-Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a notification into the ring, and one run of
+Counted are a call, a call with a text of 64 KiB and of 1 MiB both ways, a call that is translated for a server of
+2026-07-28, a job from its submission to its collection, a notification into the ring, the same with --state-dir, and one run of
 `mcp-nc call`. Of the daemon's two runs of different length the difference counts, so that start and end cancel out.
 `mcp-nc call` is counted with the arguments made by the tool's schema, with --raw, and by the name of a server whose daemon
 runs. None is to cost more than 3 times an empty C++ program as compilers link it, and the schema at most 2.5 times --raw
@@ -126,11 +127,23 @@ def notifications(path, upstream, count):
         time.sleep(0.2)
 
 
+def submits(path, _, count):
+    """A job is submitted, runs and is collected."""
+    client = Client(path)
+    for number in range(count):
+        job = client.ask("bridge/submit", {"method": "tools/call", "key": f"step {number}", "params": {
+            "name": "echo", "arguments": {"message": "x" * 24}}})["job"]
+        client.ask("bridge/collect", {"job": job, "waitMs": 30_000})
+
+
 OPERATIONS = {  # name: (what, few, many)
     "call": (calls_of(24), 300, 1300),
     "call of 64 KiB": (calls_of(64 << 10), 30, 130),
     "call of 1 MiB": (calls_of(1 << 20), 3, 13),
+    "translated call": (calls_of(24), 300, 1300),
+    "submit": (submits, 100, 500),
     "notification": (notifications, 1000, 11000),
+    "durable notification": (notifications, 1000, 11000),
 }
 
 
@@ -175,8 +188,15 @@ def difference(few, many, operations):
 
 
 def cost_of(folder, daemon, name):
+    import eras  # which imports this
     operate, few, many = OPERATIONS[name]
-    return difference(*(run_daemon(folder, daemon, name, operate, count) for count in (few, many)), many - few)
+    upstream = eras.ModernUpstream if name == "translated call" else Upstream
+    counts = []
+    for count in (few, many):
+        state = os.path.join(folder, f"state.{count}")
+        options = ("--state-dir", state) if name == "durable notification" else ()
+        counts.append(run_daemon(folder, daemon, name, operate, count, upstream, options))
+    return difference(*counts, many - few)
 
 
 CALLS = {
