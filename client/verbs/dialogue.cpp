@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "connection/hints.hpp"
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "render/json_error.hpp"
 #include "terminal/progress_bar.hpp"
 #include "verbs/describe_error.hpp"
+#include "verbs/named_daemon.hpp"
 #include "verbs/tell_notification.hpp"
 #include "verbs/waiting_hint.hpp"
 #include "verbs/wire.hpp"
@@ -276,7 +276,7 @@ ExitCode Dialogue::report(const Answer& answer) {
     case Answer::Outcome::woken:
     case Answer::Outcome::result: break;
   }
-  console_.note("the daemon closed the connection before it answered: " + describe_hang_up(path_));
+  console_.note("the daemon closed the connection before it answered: " + describe_end(path_));
   return ExitCode::unreachable;
 }
 

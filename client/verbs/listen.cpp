@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "connection/conversation.hpp"
-#include "connection/hints.hpp"
 #include "json/message.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/listen_join.hpp"
+#include "verbs/named_daemon.hpp"
 #include "verbs/tell_notification.hpp"
 #include "verbs/wire.hpp"
 
@@ -43,7 +43,7 @@ class Listener {
         case Event::line: take_line(); break;
         case Event::closed:
           if (only_now_ && !join_) return ExitCode::ok;
-          console_.note("the daemon closed the connection: " + describe_hang_up(path_));
+          console_.note("the daemon closed the connection: " + describe_end(path_));
           return ExitCode::unreachable;
         case Event::too_long:
           console_.note("the daemon sent a message of more than 64 MiB; gave up");

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "connection/conversation.hpp"
-#include "connection/hints.hpp"
 #include "json/message.hpp"
 #include "json/scan.hpp"
 #include "render/monitor_line.hpp"
 #include "verbs/describe_error.hpp"
+#include "verbs/named_daemon.hpp"
 
 namespace client {
 namespace {
@@ -38,7 +38,7 @@ class MonitorView {
         using Event = Conversation::Event;
         case Event::line: take_line(); break;
         case Event::closed:
-          console_.note("the daemon closed the connection: " + describe_hang_up(path_));
+          console_.note("the daemon closed the connection: " + describe_end(path_));
           return ExitCode::unreachable;
         case Event::too_long:
           console_.note("the daemon sent a message of more than 64 MiB; gave up");

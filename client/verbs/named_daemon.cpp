@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "connection/connect.hpp"
+#include "connection/hints.hpp"
 #include "connection/typed_line.hpp"
 #include "servers/approvals.hpp"
 #include "servers/input_values.hpp"
@@ -185,12 +186,29 @@ std::variant<Connected, NamingFailure> start_named(const NamedDaemon& daemon, Co
   return std::get<Connected>(std::move(started));
 }
 
+std::string describe_end(std::string_view socket) {
+  constexpr std::string_view suffix = ".sock";
+  const std::size_t name = socket.rfind('/') + 1;
+  if (socket.find("/mcp-bridged") == socket.npos || !socket.ends_with(suffix) ||
+      socket.size() - name < suffix.size())
+    return describe_hang_up(socket);
+  const std::string_view instance = socket.substr(name, socket.size() - name - suffix.size());
+  const auto places = make_places(environment_variable);
+  const auto* const found = std::get_if<Places>(&places);
+  if (found == nullptr || paths_of(*found, instance).socket != socket)
+    return describe_hang_up(socket);
+  return fmt::format("it has ended; {} tells why",
+                     make_visible_line(paths_of(*found, instance).log));
+}
+
 ExitCode report(const NamingFailure& failure, const Options& options, Console& console) {
   if (options.json) {
     JsonError told;
     told.kind = failure.code == ExitCode::usage ? "usage" : "daemon";
     told.message = failure.message;
-    told.hint = hint_for(told.kind);
+    told.hint = failure.code == ExitCode::usage
+                    ? "mcp-nc servers lists the servers, and which may run"
+                    : hint_for(told.kind);
     console.print(to_text(told));
   }
   console.note(failure.message);

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "connection/connect.hpp"
-#include "connection/hints.hpp"
 #include "connection/relay.hpp"
 #include "render/json_error.hpp"
 #include "verbs/cut_output.hpp"
@@ -185,7 +184,7 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
     case RelayEnd::finished:
     case RelayEnd::output_closed: break;
     case RelayEnd::hung_up:
-      console.note("the daemon closed the connection: " + describe_hang_up(connected.path));
+      console.note("the daemon closed the connection: " + describe_end(connected.path));
       return ExitCode::unreachable;
     case RelayEnd::timed_out:
       console.note("nothing came in time after the end of the input (-w)");

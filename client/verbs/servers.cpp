@@ -225,6 +225,9 @@ ExitCode list_servers(const Options& options, Console& console) {
     console.print(fmt::format("{{\"servers\":[{}]}}\n", text));
   } else if (!rows.empty()) {
     print_table(rows, console);
+  } else if (found.faults.empty()) {
+    console.note(
+        "no server is named in ~/.config/mcp/mcp.json or ./.mcp.json (--config, MCP_CONFIG)");
   }
   for (const std::string& fault : found.faults) console.note(fault);
   return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;

@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import re
 import signal
 import stat
 import sys
@@ -247,6 +248,19 @@ class Refused(ByName):
         told = self.named("@gihub", "tools", code=2)[1]
         self.assertIn("no server 'gihub' in ", told)
         self.assertIn("did you mean @github?", told)
+        out, _ = self.named("@gihub", "tools", "--json", code=2)
+        self.assertIn("mcp-nc servers", json.loads(out)["error"]["hint"])
+
+    def test_where_no_file_names_any(self):
+        self.assertIn("no server is named in ", self.named("servers")[1])
+
+    def test_a_daemon_that_ends_names_its_log(self):
+        told = self.named("--run", "/no/such/program", "tools", code=3)[1]
+        log = re.search(r"it has ended; (\S+\.log) tells why", told)
+        if log:  # else it was not even reached, and its last words are told
+            with open(log[1], encoding="utf-8") as file:
+                told = file.read()
+        self.assertIn("there is no such program", told)
 
     def test_values_that_are_missing_are_named_all_at_once(self):
         self.own({"wants": self.child(args=["${input:one}", "${env:TWO}", "${THREE:-3}", "${input:four}"])},
