@@ -25,7 +25,7 @@ HandoverState a_state() {
   state.start.instance = "0123abcd";
   state.start.last_client = 12;
   state.start.in_session = true;
-  for (std::uint64_t number : {3, 5}) {
+  for (const std::uint64_t number : {3u, 5u}) {
     RingEntry entry;
     entry.sequence = static_cast<Sequence>(number);
     entry.line = "{}\n";
