@@ -107,4 +107,5 @@ build asan -DMCP_BRIDGE_RELEASE_DIR="$PWD/build/release" -DMCP_BRIDGE_UNITY=ON
 
 say "testing"
 export CTEST_OUTPUT_ON_FAILURE=1
-exec ctest --test-dir build/asan --parallel 4 --timeout 300 "$@" </dev/null
+# Four that mostly wait, and one that looks at the sources at a low priority.
+exec ctest --test-dir build/asan --parallel 5 --timeout 300 "$@" </dev/null

@@ -15,6 +15,7 @@ NODE = os.environ.get("MCP_E2E_NODE") or "node"
 SERVERS = {"legacy": ("era_server_v1.mjs",), "modern": ("era_server.mjs", "modern"), "dual": ("era_server.mjs", "dual")}
 # (SDK, mode of versionNegotiation)
 CLIENTS = {"v1": ("v1", "legacy"), "v2 legacy": ("v2", "legacy"), "v2 auto": ("v2", "auto"), "v2 pinned": ("v2", "pinned")}
+MODERN = ("v2 auto", "v2 pinned")
 
 
 class WithNode(Eras):
@@ -33,17 +34,21 @@ class WithNode(Eras):
         script, *rest = SERVERS[mode]
         return [NODE, str(REAL / script), *rest, "stdio"]
 
-    def run_client(self, client, *where, script="era_client.mjs"):
-        """What it says of itself at its end, where it got all it asked for."""
-        out, _ = self.run_tool([NODE, REAL / script, *CLIENTS[client], *where])
-        return json.loads(out.strip().splitlines()[-1])
+    def eras(self, clients, *where):
+        """Which era each says of itself at its end, where it got all it asked for: one process, since to load the SDKs is most of the work."""
+        out, _ = self.run_tool([NODE, REAL / "era_client.mjs", named(clients), *where])
+        eras = [json.loads(line)["era"] for line in out.splitlines() if line.startswith('{"era"')]
+        self.assertEqual(len(eras), len(clients), out)
+        return dict(zip(clients, eras))
 
 
-def possible(client, mode):
-    """Whether they understand one another without a bridge (the specification's matrix)."""
-    if client == "v2 pinned":
-        return mode != "legacy"
-    return client == "v2 auto" or mode != "modern"
+def named(clients):
+    return ",".join(":".join(CLIENTS[client]) for client in clients)
+
+
+def possible(mode):
+    """The clients that understand the server without a bridge (the specification's matrix)."""
+    return {"legacy": ["v1", "v2 legacy", "v2 auto"], "modern": ["v2 auto", "v2 pinned"], "dual": list(CLIENTS)}[mode]
 
 
 class WithoutABridge(WithNode):
@@ -51,22 +56,17 @@ class WithoutABridge(WithNode):
 
     def test_the_sdk_with_itself(self):
         for mode in SERVERS:
-            url = self.sdk_server(mode)
-            for client in CLIENTS:
-                if possible(client, mode):
-                    with self.subTest(mode, client=client):
-                        era = self.run_client(client, url)["era"]
-                        self.assertEqual(era, self.run_client(client, *self.child(mode))["era"])
-                        self.assertEqual(era, "modern" if mode != "legacy" and client in ("v2 auto", "v2 pinned") else "legacy")
+            with self.subTest(mode):
+                expected = {client: "modern" if mode != "legacy" and client in MODERN else "legacy" for client in possible(mode)}
+                self.assertEqual(self.eras(possible(mode), self.sdk_server(mode)), expected)
+                self.assertEqual(self.eras(possible(mode), *self.child(mode)), expected)
 
     def test_its_clients_with_the_scripted_server(self):
         for mode in SERVERS:
-            for client in CLIENTS:
-                if possible(client, mode):
-                    for stdio in (False, True):
-                        with self.subTest(mode, client=client, stdio=stdio):
-                            server = self.server(mode)
-                            self.run_client(client, *(server.command if stdio else [server.url]), script="era_scripted.mjs")
+            with self.subTest(mode):
+                where = [(client, self.server(mode), stdio) for client in possible(mode) for stdio in (False, True)]
+                self.run_tool([NODE, REAL / "era_scripted.mjs", json.dumps(
+                    [[*CLIENTS[client], *(server.command if stdio else [server.url])] for client, server, stdio in where])])
 
     def test_its_servers_with_the_scripted_client(self):
         for mode in ("modern", "dual"):
@@ -94,13 +94,8 @@ class WithoutABridge(WithNode):
 class ThroughTheBridge(WithNode):
     """Every client with every server: it does not see which it is, and era is what the client asked for."""
 
-    def expected(self, client):
-        return "modern" if client in ("v2 auto", "v2 pinned") else "legacy"
-
     def runs(self, mode, *where):
-        for client in CLIENTS:
-            with self.subTest(mode, client=client):
-                self.assertEqual(self.run_client(client, *where)["era"], self.expected(client))
+        self.assertEqual(self.eras(CLIENTS, *where), {client: "modern" if client in MODERN else "legacy" for client in CLIENTS})
         self.assertEqual(self.era_of_upstream(), "legacy" if mode == "legacy" else "modern")
 
     def on_the_socket(self, mode, upstream, *options):
@@ -129,7 +124,7 @@ class OneSession(WithNode):
         for mode in SERVERS:
             with self.subTest(mode):
                 daemon = self.start_daemon(self.sdk_server(mode), socket=mode)
-                running = [self.run_process("client", [NODE, REAL / "era_client.mjs", *CLIENTS[client], binary("MCP_NC"), "-s", daemon.socket_path])
+                running = [self.run_process("client", [NODE, REAL / "era_client.mjs", named([client]), binary("MCP_NC"), "-s", daemon.socket_path])
                            for client in CLIENTS]
                 for process in running:
                     self.assertEqual(process.wait(), 0, process.stderr())

@@ -5,9 +5,10 @@ import os
 import statistics
 import time
 
-from harness import Client, call, eventually, main
+from harness import Client, call, eventually
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.gathering import Gathering
+from harness.parallel import main_parallel
 from harness.scripted_server import ScriptedServer, answer_to, good, response
 
 PROGRAM = release_binary("MCP_BRIDGED")
@@ -195,4 +196,4 @@ class Costs(Gathering):
 
 
 if __name__ == "__main__":
-    main()
+    main_parallel(2)

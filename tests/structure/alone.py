@@ -6,6 +6,8 @@
 The compiler and its flags are those of the build's compile_commands.json; only the syntax is looked at. The builds
 that are tested compile a folder as one translation unit, which would hide it.
 
+A header that its .cpp includes first is seen to stand alone there, with no other compilation, where that costs less.
+
 All of a file is read and checked, but the compiler stops before the bodies of templates that the file uses are
 instantiated, which is half of the work and all of it the standard library's; --whole has that done as well.
 """
@@ -13,6 +15,7 @@ instantiated, which is half of the work and all of it the standard library's; --
 import concurrent.futures
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,9 +24,12 @@ import tempfile
 
 import precompiled
 
+FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<)', re.MULTILINE)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The target whose flags a file is compiled with, the most particular folder first.
 TARGETS = [("daemon/manual/", None), ("client/manual/", None), ("daemon/", "bridge"), ("client/", "nc_core")]
+# What it costs to begin a compilation, as bytes of headers that are read.
+BEGINNING = 400_000
 # The error that ends a compilation which found no other.
 END = 'static_assert(false, "the end");\n'
 
@@ -72,9 +78,29 @@ class Alone:
         with open(self.main, "w", encoding="utf-8") as file:
             file.write("" if whole else END)
 
-    def fault(self, path):
+    def compilations(self, paths):
+        """(file, the file that says what may be precompiled) of each compilation that all of them need."""
+        known = set(paths)
+        first = {}
+        for path in paths:
+            header = path.removesuffix(".cpp") + ".hpp"
+            if path.endswith(".cpp") and header in known and self.begins_with(path, header):
+                first[header] = path
+        together = {header for header, path in first.items()
+                    if self.sets.cost(path, header) < self.sets.cost(path, path) + self.sets.cost(header, header) + BEGINNING}
+        begun = {first[header]: header for header in together}
+        return [(path, begun.get(path, path)) for path in paths if path not in together]
+
+    @staticmethod
+    def begins_with(path, header):
+        with open(path, encoding="utf-8") as file:
+            include = FIRST_INCLUDE.search(file.read())
+        return include is not None and include[1] is not None and header.endswith("/" + include[1])
+
+    def fault(self, compilation):
         """What the compiler finds in the file, if anything."""
-        outcome = subprocess.run([*self.command, *self.sets.options(path), "-include", path, "-x", "c++", self.main],
+        path, needs = compilation
+        outcome = subprocess.run([*self.command, *self.sets.options(needs), "-include", path, "-x", "c++", self.main],
                                  cwd=self.directory, capture_output=True, text=True, check=False)
         if self.whole:
             return outcome.stderr if outcome.returncode != 0 else None
@@ -98,7 +124,8 @@ def main():
             for target, paths in by_target.items():
                 alone = Alone(build, target, os.path.abspath(folder), paths, whole)
                 list(pool.map(alone.sets.make, alone.sets.sets))
-                for path, text in zip(paths, pool.map(alone.fault, paths)):
+                compilations = alone.compilations(paths)
+                for (path, _), text in zip(compilations, pool.map(alone.fault, compilations)):
                     if text is not None:
                         faults += 1
                         print(f"{os.path.relpath(path, ROOT)} does not compile alone:\n{text[:2000]}\n")

@@ -111,7 +111,17 @@ class Precompiled:
         subprocess.run([*self.headers.command, "-x", "c++-header", path, "-o", path + ".gch"],
                        cwd=self.headers.directory, capture_output=True, check=False)
 
-    def options(self, path):
-        """The compiler's options by which the file has what is precompiled of what it includes."""
-        fitting = [(self.headers.size(mask), header) for mask, header in self.sets if mask & ~self.needs[path] == 0]
-        return ["-include", max(fitting)[1]] if fitting else []
+    def fitting(self, needs):
+        """The largest set of what the file `needs` includes anyway."""
+        return max(((self.headers.size(mask), header, mask) for mask, header in self.sets
+                    if mask & ~self.needs[needs] == 0), default=(0, None, 0))
+
+    def options(self, needs):
+        """The compiler's options by which a file has what is precompiled of what the file `needs` includes."""
+        header = self.fitting(needs)[1]
+        return ["-include", header] if header else []
+
+    def cost(self, path, needs):
+        """Of the file with these options: what is read for it, in bytes."""
+        mask = self.fitting(needs)[2]
+        return self.headers.size(self.needs[path] & ~mask) + (1 - SAVED) * self.headers.size(mask)

@@ -1,11 +1,12 @@
-// A client of the SDKs that does all a client does: node era_client.mjs SDK MODE COMMAND ARG… or URL
-//   SDK   v1 (1.32, the older revisions alone) or v2 (2.4)
-//   MODE  legacy, auto or pinned (v2: versionNegotiation)
-// The server offers the tools of era_server.mjs. The last line on stdout: {"era":…,"version":…,"server":…}
+// Clients of the SDKs, each of which does all that a client does, one after the other:
+//   node era_client.mjs CLIENT[,CLIENT…] COMMAND ARG… or URL
+//   CLIENT  SDK:MODE; the SDK is v1 (1.32, the older revisions alone) or v2 (2.4),
+//           the mode legacy, auto or pinned (v2: versionNegotiation)
+// The server offers the tools of era_server.mjs. Each says a line on stdout: {"era":…,"version":…,"server":…}
 import assert from "node:assert/strict";
 import { checkProgress, eventually, textOf } from "./helpers.mjs";
 
-const [version, mode, command, ...args] = process.argv.slice(2);
+const [clients, command, ...args] = process.argv.slice(2);
 const isUrl = command.startsWith("http");
 const capabilities = { sampling: {}, elicitation: { form: {} }, roots: {} };
 const handlers = {
@@ -13,60 +14,72 @@ const handlers = {
   "elicitation/create": () => ({ action: "accept", content: { name: "Ada" } }),
   "roots/list": () => ({ roots: [{ uri: "file:///here" }] }),
 };
-const seen = { logged: [], updated: [], tools: 0, errors: [] };
-const notifications = {
-  "notifications/message": (one) => void seen.logged.push(one.params.data),
-  "notifications/resources/updated": (one) => void seen.updated.push(one.params.uri),
-  "notifications/tools/list_changed": () => void ++seen.tools,
-};
 
-const { client, transport, call, read } = await (version === "v1" ? v1() : v2());
-client.onerror = (error) => seen.errors.push(String(error));
-await client.connect(transport);
-const era = version === "v1" ? "legacy" : client.getProtocolEra();
+for (const one of clients.split(",")) {
+  try {
+    await doAll(...one.split(":"));
+  } catch (error) {
+    console.error(`The client ${one}:`, error);
+    process.exit(1);
+  }
+}
 
-const { tools } = await client.listTools();
-assert.ok(["echo", "slow", "ask", "change"].every((name) => tools.some((tool) => tool.name === name)), JSON.stringify(tools));
-const message = "héllo \u{1F600}";
-assert.equal(textOf(await call({ name: "echo", arguments: { message } })), message);
-const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => call({ name: "echo", arguments: { message: `${n}` } })));
-answers.forEach((answer, n) => assert.equal(textOf(answer), `${n}`));
+async function doAll(version, mode) {
+  const seen = { logged: [], updated: [], tools: 0, errors: [] };
+  const notifications = {
+    "notifications/message": (one) => void seen.logged.push(one.params.data),
+    "notifications/resources/updated": (one) => void seen.updated.push(one.params.uri),
+    "notifications/tools/list_changed": () => void ++seen.tools,
+  };
 
-const progress = [];
-if (era === "legacy") await client.setLoggingLevel("info");
-const logging = era === "modern" ? { _meta: { "io.modelcontextprotocol/logLevel": "info" } } : {};
-const slow = await call({ name: "slow", arguments: { steps: 3, delayMs: 20 }, ...logging }, { onprogress: (step) => progress.push(`${step.progress}/${step.total}`) });
-assert.equal(textOf(slow), "done after 3 steps");
-await checkProgress(progress, ["1/3", "2/3", "3/3"], seen.errors);
-await eventually(() => seen.logged.length >= 3, "three log messages");
+  const { client, transport, call, read } = await (version === "v1" ? v1(notifications) : v2(mode, notifications));
+  client.onerror = (error) => seen.errors.push(String(error));
+  await client.connect(transport);
+  const era = version === "v1" ? "legacy" : client.getProtocolEra();
 
-assert.match(textOf(await call({ name: "ask", arguments: { kind: "elicitation" } })), /Ada/);
-assert.match(textOf(await call({ name: "ask", arguments: { kind: "sampling" } })), /sampled/);
-assert.match(textOf(await call({ name: "ask", arguments: { kind: "roots" } })), /file:\/\/\/here/);
-assert.equal(JSON.parse(textOf(await call({ name: "ask", arguments: { kind: "elicitation", rounds: 3 } }))).answers.length, 3);
+  const { tools } = await client.listTools();
+  assert.ok(["echo", "slow", "ask", "change"].every((name) => tools.some((tool) => tool.name === name)), JSON.stringify(tools));
+  const message = "héllo \u{1F600}";
+  assert.equal(textOf(await call({ name: "echo", arguments: { message } })), message);
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => call({ name: "echo", arguments: { message: `${n}` } })));
+  answers.forEach((answer, n) => assert.equal(textOf(answer), `${n}`));
 
-const subscription = era === "modern" ? await client.listen({ toolsListChanged: true, resourceSubscriptions: ["demo://one"] }) : await client.subscribeResource({ uri: "demo://one" });
-await call({ name: "change", arguments: { kind: "tools" } });
-await call({ name: "change", arguments: { kind: "resource", uri: "demo://one" } });
-await eventually(() => seen.tools >= 1 && seen.updated.includes("demo://one"), `a changed list and a resource: ${JSON.stringify(seen)}`);
-if (era === "modern") await subscription.close();
-else await client.unsubscribeResource({ uri: "demo://one" });
+  const progress = [];
+  if (era === "legacy") await client.setLoggingLevel("info");
+  const logging = era === "modern" ? { _meta: { "io.modelcontextprotocol/logLevel": "info" } } : {};
+  const slow = await call({ name: "slow", arguments: { steps: 3, delayMs: 20 }, ...logging }, { onprogress: (step) => progress.push(`${step.progress}/${step.total}`) });
+  assert.equal(textOf(slow), "done after 3 steps");
+  await checkProgress(progress, ["1/3", "2/3", "3/3"], seen.errors);
+  await eventually(() => seen.logged.length >= 3, "three log messages");
 
-assert.equal((await read("demo://one")).contents[0].text, "text of one");
-assert.ok((await client.getPrompt({ name: "greet" })).messages.length > 0);
-await assert.rejects(read("demo://none"));
+  assert.match(textOf(await call({ name: "ask", arguments: { kind: "elicitation" } })), /Ada/);
+  assert.match(textOf(await call({ name: "ask", arguments: { kind: "sampling" } })), /sampled/);
+  assert.match(textOf(await call({ name: "ask", arguments: { kind: "roots" } })), /file:\/\/\/here/);
+  assert.equal(JSON.parse(textOf(await call({ name: "ask", arguments: { kind: "elicitation", rounds: 3 } }))).answers.length, 3);
 
-const stopped = new AbortController();
-const hanging = call({ name: "slow", arguments: { steps: 1000, delayMs: 50 } }, { signal: stopped.signal });
-setTimeout(() => stopped.abort("enough"), 100);
-await assert.rejects(hanging);
-assert.equal(textOf(await call({ name: "echo", arguments: { message: "after" } })), "after");
+  const subscription = era === "modern" ? await client.listen({ toolsListChanged: true, resourceSubscriptions: ["demo://one"] }) : await client.subscribeResource({ uri: "demo://one" });
+  await call({ name: "change", arguments: { kind: "tools" } });
+  await call({ name: "change", arguments: { kind: "resource", uri: "demo://one" } });
+  await eventually(() => seen.tools >= 1 && seen.updated.includes("demo://one"), `a changed list and a resource: ${JSON.stringify(seen)}`);
+  if (era === "modern") await subscription.close();
+  else await client.unsubscribeResource({ uri: "demo://one" });
 
-assert.deepEqual(seen.errors, []);
-console.log(JSON.stringify({ era, version: client.getNegotiatedProtocolVersion?.(), server: client.getServerVersion()?.name }));
-await client.close();
+  assert.equal((await read("demo://one")).contents[0].text, "text of one");
+  assert.ok((await client.getPrompt({ name: "greet" })).messages.length > 0);
+  await assert.rejects(read("demo://none"));
 
-async function v1() {
+  const stopped = new AbortController();
+  const hanging = call({ name: "slow", arguments: { steps: 1000, delayMs: 50 } }, { signal: stopped.signal });
+  setTimeout(() => stopped.abort("enough"), 100);
+  await assert.rejects(hanging);
+  assert.equal(textOf(await call({ name: "echo", arguments: { message: "after" } })), "after");
+
+  assert.deepEqual(seen.errors, []);
+  console.log(JSON.stringify({ era, version: client.getNegotiatedProtocolVersion?.(), server: client.getServerVersion()?.name }));
+  await client.close();
+}
+
+async function v1(notifications) {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const types = await import("@modelcontextprotocol/sdk/types.js");
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
@@ -86,7 +99,7 @@ async function v1() {
   };
 }
 
-async function v2() {
+async function v2(mode, notifications) {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   const negotiation = { legacy: "legacy", auto: "auto", pinned: { pin: "2026-07-28" } }[mode];
