@@ -23,21 +23,35 @@ JsonTokens plain_tokens(const char* block) {
   JsonTokens tokens;
   for (std::size_t i = 0; i < json_block; ++i) {
     const std::uint64_t bit = std::uint64_t{1} << i;
+    if ((static_cast<unsigned char>(block[i]) & 0x20) != 0) tokens.objects |= bit;
     switch (block[i]) {
       case '{':
+      case '[': tokens.opening |= bit; break;
       case '}':
-      case '[':
-      case ']':
-      case ':':
-      case ',': tokens.operators |= bit; break;
+      case ']': tokens.closing |= bit; break;
+      case ':': tokens.colons |= bit; break;
+      case ',': tokens.commas |= bit; break;
       case '\n':
-      case '\r': tokens.line_breaks |= bit; [[fallthrough]];
+      case '\r':
       case ' ':
       case '\t': tokens.spaces |= bit; break;
       default: break;
     }
   }
   return tokens;
+}
+
+JsonNumbers plain_numbers(const char* block) {
+  JsonNumbers numbers;
+  for (std::size_t i = 0; i < json_block; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    const char c = block[i];
+    if (c >= '0' && c <= '9') numbers.digits |= bit;
+    if (c == '0') numbers.zeros |= bit;
+    if (c == '.') numbers.dots |= bit;
+    if (c == '-') numbers.minuses |= bit;
+  }
+  return numbers;
 }
 
 std::size_t plain_unmarked(const char* bytes, std::size_t size) {
@@ -73,15 +87,29 @@ JsonTokens sse2_tokens(const char* block) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
     // Brackets and braces differ by this bit.
     const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    const __m128i brackets = _mm_or_si128(is(folded, '{'), is(folded, '}'));
-    const __m128i marks = _mm_or_si128(is(bytes, ':'), is(bytes, ','));
+    add(tokens.opening, is(folded, '{'), at);
+    add(tokens.closing, is(folded, '}'), at);
+    add(tokens.objects, _mm_slli_epi16(bytes, 2), at);
+    add(tokens.colons, is(bytes, ':'), at);
+    add(tokens.commas, is(bytes, ','), at);
     const __m128i line_breaks = _mm_or_si128(is(bytes, '\n'), is(bytes, '\r'));
     const __m128i blanks = _mm_or_si128(is(bytes, ' '), is(bytes, '\t'));
-    add(tokens.operators, _mm_or_si128(brackets, marks), at);
     add(tokens.spaces, _mm_or_si128(line_breaks, blanks), at);
-    add(tokens.line_breaks, line_breaks, at);
   }
   return tokens;
+}
+
+JsonNumbers sse2_numbers(const char* block) {
+  JsonNumbers numbers;
+  for (std::size_t at = 0; at < json_block; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
+    const __m128i values = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+    add(numbers.digits, _mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values), at);
+    add(numbers.zeros, is(bytes, '0'), at);
+    add(numbers.dots, is(bytes, '.'), at);
+    add(numbers.minuses, is(bytes, '-'), at);
+  }
+  return numbers;
 }
 
 __m128i marked(__m128i bytes) {
@@ -102,7 +130,7 @@ std::size_t sse2_unmarked(const char* bytes, std::size_t size) {
   return at;
 }
 
-constexpr JsonBlockReader sse2_blocks{&sse2_marks, &sse2_tokens, &sse2_unmarked};
+constexpr JsonBlockReader sse2_blocks{&sse2_marks, &sse2_tokens, &sse2_numbers, &sse2_unmarked};
 
 // The same with AVX2, where there is any: 32 bytes at a time.
 
@@ -130,18 +158,35 @@ BRIDGE_AVX2 JsonMarks avx2_marks(const char* block) {
 
 BRIDGE_AVX2 JsonTokens avx2_tokens(const char* block) {
   JsonTokens tokens;
+  // Each white space stands at what its low bits say.
+  const __m256i blanks =
+      _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0, ' ', 0, 0, 0, 0,
+                       0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
   for (std::size_t at = 0; at < json_block; at += 32) {
     const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + at));
     const __m256i folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
-    const __m256i brackets = _mm256_or_si256(is(folded, '{'), is(folded, '}'));
-    const __m256i marks = _mm256_or_si256(is(bytes, ':'), is(bytes, ','));
-    const __m256i line_breaks = _mm256_or_si256(is(bytes, '\n'), is(bytes, '\r'));
-    const __m256i blanks = _mm256_or_si256(is(bytes, ' '), is(bytes, '\t'));
-    add(tokens.operators, _mm256_or_si256(brackets, marks), at);
-    add(tokens.spaces, _mm256_or_si256(line_breaks, blanks), at);
-    add(tokens.line_breaks, line_breaks, at);
+    add(tokens.opening, is(folded, '{'), at);
+    add(tokens.closing, is(folded, '}'), at);
+    add(tokens.objects, _mm256_slli_epi16(bytes, 2), at);
+    add(tokens.colons, is(bytes, ':'), at);
+    add(tokens.commas, is(bytes, ','), at);
+    add(tokens.spaces, _mm256_cmpeq_epi8(_mm256_shuffle_epi8(blanks, bytes), bytes), at);
   }
   return tokens;
+}
+
+BRIDGE_AVX2 JsonNumbers avx2_numbers(const char* block) {
+  JsonNumbers numbers;
+  for (std::size_t at = 0; at < json_block; at += 32) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + at));
+    const __m256i values = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
+    add(numbers.digits, _mm256_cmpeq_epi8(_mm256_min_epu8(values, _mm256_set1_epi8(9)), values),
+        at);
+    add(numbers.zeros, is(bytes, '0'), at);
+    add(numbers.dots, is(bytes, '.'), at);
+    add(numbers.minuses, is(bytes, '-'), at);
+  }
+  return numbers;
 }
 
 BRIDGE_AVX2 __m256i marked(__m256i bytes) {
@@ -162,13 +207,14 @@ BRIDGE_AVX2 std::size_t avx2_unmarked(const char* bytes, std::size_t size) {
 
 #undef BRIDGE_AVX2
 
-constexpr JsonBlockReader avx2_blocks{&avx2_marks, &avx2_tokens, &avx2_unmarked};
+constexpr JsonBlockReader avx2_blocks{&avx2_marks, &avx2_tokens, &avx2_numbers, &avx2_unmarked};
 
 #endif
 
 }  // namespace
 
-constexpr JsonBlockReader plain_blocks{&plain_marks, &plain_tokens, &plain_unmarked};
+constexpr JsonBlockReader plain_blocks{&plain_marks, &plain_tokens, &plain_numbers,
+                                       &plain_unmarked};
 
 const JsonBlockReader& fastest_blocks() {
 #ifdef __x86_64__

@@ -19,17 +19,31 @@ struct JsonMarks {
 
 /// Of a block, what counts outside of strings.
 struct JsonTokens {
-  std::uint64_t operators = 0;    ///< { } [ ] : ,
-  std::uint64_t spaces = 0;       ///< space, tab, line feed, carriage return
-  std::uint64_t line_breaks = 0;  ///< line feed, carriage return
+  std::uint64_t opening = 0;  ///< { [
+  std::uint64_t closing = 0;  ///< } ]
+  std::uint64_t objects = 0;  ///< { }, and other characters than [ ]
+  std::uint64_t colons = 0;
+  std::uint64_t commas = 0;
+  std::uint64_t spaces = 0;  ///< space, tab, line feed, carriage return
 
   bool operator==(const JsonTokens&) const = default;
+};
+
+/// Of a block, what numbers are made of.
+struct JsonNumbers {
+  std::uint64_t digits = 0;
+  std::uint64_t zeros = 0;
+  std::uint64_t dots = 0;
+  std::uint64_t minuses = 0;
+
+  bool operator==(const JsonNumbers&) const = default;
 };
 
 /// One way of telling a block's bytes apart. All say the same.
 struct JsonBlockReader {
   JsonMarks (*marks)(const char* block);
   JsonTokens (*tokens)(const char* block);
+  JsonNumbers (*numbers)(const char* block);
   /// Of how many bytes, whole blocks, from the begin of `size` ones none is a mark.
   std::size_t (*unmarked)(const char* bytes, std::size_t size);
 };

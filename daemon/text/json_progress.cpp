@@ -39,13 +39,32 @@ const char* after_digits(const char* at, const char* end) {
   return at;
 }
 
+/// Calls that with the place of each one, until it says false.
+template <class Check>
+bool each(std::uint64_t bits, Check&& check) {
+  for (; bits != 0; bits &= bits - 1) {
+    if (!check(static_cast<std::size_t>(std::countr_zero(bits)))) return false;
+  }
+  return true;
+}
+
+/// The tokens that come next behind `some` of them. `gaps`: where none is. `carried`: whether what
+/// came before the block was one of the some; is set to what that is for the next block.
+std::uint64_t next_behind(std::uint64_t some, std::uint64_t gaps, std::uint64_t& carried) {
+  // Added where a gap begins, a bit moves to where the gap has ended.
+  std::uint64_t moved = 0;
+  const bool leaves = __builtin_add_overflow(gaps, some << 1 | carried, &moved);
+  carried = some >> 63 | (leaves ? 1 : 0);
+  return moved & ~gaps;
+}
+
+bool is_word(std::string_view text) { return text == "true" || text == "false" || text == "null"; }
+
 /// Whether these bytes are a number, or one of the three words.
 bool is_scalar(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
-  if (*at == 't') return text == "true";
-  if (*at == 'f') return text == "false";
-  if (*at == 'n') return text == "null";
+  if (*at == 't' || *at == 'f' || *at == 'n') return is_word(text);
   if (*at == '-') ++at;
   if (at == end || !is_digit(*at)) return false;
   at = *at == '0' ? at + 1 : after_digits(at, end);
@@ -63,73 +82,16 @@ bool is_scalar(std::string_view text) {
 
 }  // namespace
 
-/// What may come next.
-enum class JsonProgress::State : std::uint8_t {
-  text,       ///< an object or an array: nothing has come
-  over,       ///< nothing
-  first_key,  ///< or the end of the object
-  key,
-  colon,
-  member,         ///< the value of one
-  next_member,    ///< or the end of the object
-  first_element,  ///< or the end of the array
-  element,
-  next_element,  ///< or the end of the array
-  fault,
-};
+struct JsonProgress::Tokens {
+  std::uint64_t opening = 0;
+  std::uint64_t closing = 0;
+  std::uint64_t objects = 0;  ///< of these two, those of objects
+  std::uint64_t colons = 0;
+  std::uint64_t commas = 0;
+  std::uint64_t strings = 0;
+  std::uint64_t scalars = 0;  ///< numbers and words
 
-/// The grammar without its strings, numbers and words: which token may come in a state, and which
-/// state follows. What follows a container is said by the one around it.
-struct JsonProgress::Grammar {
-  enum Token : std::uint8_t {
-    scalar,
-    string,
-    open_object,
-    close_object,
-    open_array,
-    close_array,
-    colon,
-    comma,
-  };
-  static constexpr std::size_t states = 11, tokens = 8;
-  using Row = std::array<State, tokens>;
-
-  static constexpr std::array<Row, states> make_next() {
-    std::array<Row, states> next{};
-    for (Row& row : next) row.fill(State::fault);
-    const auto at = [&next](State state, Token token) -> State& {
-      return next[static_cast<std::size_t>(state)][token];
-    };
-    at(State::text, open_object) = State::first_key;
-    at(State::text, open_array) = State::first_element;
-    for (const State state : {State::member, State::first_element, State::element}) {
-      const State after = state == State::member ? State::next_member : State::next_element;
-      at(state, scalar) = at(state, string) = after;
-      at(state, open_object) = State::first_key;
-      at(state, open_array) = State::first_element;
-    }
-    for (const State state : {State::first_key, State::key}) at(state, string) = State::colon;
-    at(State::colon, colon) = State::member;
-    at(State::next_member, comma) = State::key;
-    at(State::next_element, comma) = State::element;
-    for (const State state : {State::first_key, State::next_member})
-      at(state, close_object) = State::over;
-    for (const State state : {State::first_element, State::next_element})
-      at(state, close_array) = State::over;
-    return next;
-  }
-
-  static constexpr std::array<Token, 256> make_token_of() {
-    std::array<Token, 256> token_of{};  // scalar
-    token_of['"'] = string;
-    token_of['{'] = open_object;
-    token_of['}'] = close_object;
-    token_of['['] = open_array;
-    token_of[']'] = close_array;
-    token_of[':'] = colon;
-    token_of[','] = comma;
-    return token_of;
-  }
+  std::uint64_t all() const { return opening | closing | colons | commas | strings | scalars; }
 };
 
 const Slice* CheckedJson::value_at(std::size_t position) const {
@@ -161,7 +123,7 @@ std::optional<CheckedJson> JsonProgress::finish(std::string_view text) {
   std::array<char, json_block> rest;
   rest.fill(' ');
   text.copy(rest.data(), rest.size(), position_);
-  if (!read_block(text, rest.data()) || state_ != State::over || !check_utf8(text, true))
+  if (!read_block(text, rest.data()) || !has_begun_ || depth_ > 0 || !check_utf8(text, true))
     return std::nullopt;
   std::sort(found_.values.begin(), found_.values.end(),
             [](Slice one, Slice other) { return one.begin < other.begin; });
@@ -186,24 +148,32 @@ bool JsonProgress::read_block(std::string_view text, const char* bytes) {
     note_value(string_begin_, position_ + static_cast<std::size_t>(std::countr_zero(closing)) + 1);
     in_noted_string_ = false;
   }
-  return read_outside(text, bytes, strings, quotes);
+  return read_outside(text, bytes, marks, strings, quotes);
 }
 
 /// What in a block is outside of strings, or begins one.
-bool JsonProgress::read_outside(std::string_view text, const char* bytes, std::uint64_t strings,
-                                std::uint64_t quotes) {
+bool JsonProgress::read_outside(std::string_view text, const char* bytes, const JsonMarks& marks,
+                                std::uint64_t strings, std::uint64_t quotes) {
   const JsonTokens found = blocks_.tokens(bytes);
-  const std::uint64_t operators = found.operators & ~strings;
-  const std::uint64_t scalars = ~(strings | quotes | operators | found.spaces);
-  found_.has_line_breaks = found_.has_line_breaks || (found.line_breaks & ~strings) != 0;
-  if (in_scalar_) {
-    const auto length = static_cast<std::size_t>(std::countr_one(scalars));
-    if (length < json_block && !end_scalar(text, position_ + length)) return false;
-  }
-  const std::uint64_t scalar_begins = scalars & ~((scalars << 1) | (in_scalar_ ? 1 : 0));
-  in_scalar_ = (scalars >> 63) != 0;
-  return read_tokens(text, bytes, operators | (quotes & strings) | scalar_begins, scalars,
-                     quotes & ~strings);
+  const std::uint64_t outside = ~strings;
+  if (!found_.has_line_breaks) look_for_line_breaks(bytes, marks.controls & outside);
+  Tokens tokens{.opening = found.opening & outside,
+                .closing = found.closing & outside,
+                .objects = found.objects,
+                .colons = found.colons & outside,
+                .commas = found.commas & outside,
+                .strings = quotes & strings};
+  const std::uint64_t scalars = ~(strings | quotes | found.spaces | tokens.all());
+  std::uint64_t in_objects = 0;
+  if (!read_scalars(text, bytes, scalars, tokens.scalars)) return false;
+  if (tokens.all() == 0) return true;
+  return read_brackets(tokens, in_objects) && check_order(tokens, in_objects);
+}
+
+/// `controls` that are outside of strings.
+void JsonProgress::look_for_line_breaks(const char* bytes, std::uint64_t controls) {
+  found_.has_line_breaks =
+      !each(controls, [bytes](std::size_t at) { return bytes[at] != '\n' && bytes[at] != '\r'; });
 }
 
 /// What stands behind backslashes. Of a run of them every second one is escaped; what follows the
@@ -238,46 +208,110 @@ bool JsonProgress::read_unicode(const char* bytes, std::size_t at) {
   return std::all_of(bytes + at, bytes + end, is_hex);
 }
 
-bool JsonProgress::read_tokens(std::string_view text, const char* bytes, std::uint64_t tokens,
-                               std::uint64_t scalars, std::uint64_t closing) {
-  static constexpr auto next = Grammar::make_next();
-  static constexpr auto token_of = Grammar::make_token_of();
-  State state = state_;
-  for (; tokens != 0; tokens &= tokens - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(tokens));
-    const Grammar::Token token = token_of[static_cast<unsigned char>(bytes[i])];
-    const State before = state;
-    state = next[static_cast<std::size_t>(state)][token];
-    if (state == State::fault) return false;
-    switch (token) {
-      case Grammar::scalar: {
-        scalar_begin_ = position_ + i;
-        const auto length = static_cast<std::size_t>(std::countr_one(scalars >> i));
-        if (i + length < json_block && !end_scalar(text, scalar_begin_ + length)) return false;
-        break;
-      }
-      case Grammar::string:
-        if (before == State::member && depth_ <= noted_depth) begin_string(i, closing);
-        break;
-      case Grammar::open_object:
-      case Grammar::open_array:
-        if (!open(position_ + i, token == Grammar::open_object)) return false;
-        break;
-      case Grammar::close_object:
-      case Grammar::close_array:
-        close(position_ + i);
-        if (depth_ > 0) state = is_object_[depth_] ? State::next_member : State::next_element;
-        break;
-      case Grammar::colon:
-      case Grammar::comma: break;
-    }
+/// Numbers and words, of which one may have begun before the block, and one not end in it.
+bool JsonProgress::read_scalars(std::string_view text, const char* bytes, std::uint64_t scalars,
+                                std::uint64_t& begins) {
+  if (in_scalar_) {
+    const auto length = static_cast<std::size_t>(std::countr_one(scalars));
+    if (length == json_block) return true;
+    if (!end_scalar(text, position_ + length)) return false;
+    scalars &= ~std::uint64_t{0} << length;
   }
-  state_ = state;
+  begins = scalars & ~(scalars << 1);
+  const auto length = static_cast<std::size_t>(std::countl_one(scalars));
+  in_scalar_ = length > 0;
+  if (in_scalar_) {
+    const std::size_t begin = json_block - length;
+    scalar_begin_ = position_ + begin;
+    scalars &= (std::uint64_t{1} << begin) - 1;
+  }
+  return scalars == 0 || check_scalars(bytes, scalars);
+}
+
+/// Those that begin and end in a block: all together, but for words, and unless there are
+/// exponents.
+bool JsonProgress::check_scalars(const char* bytes, std::uint64_t scalars) const {
+  const JsonNumbers found = blocks_.numbers(bytes);
+  const std::uint64_t begins = scalars & ~(scalars << 1);
+  const std::uint64_t words = begins & ~(found.digits | found.minuses);
+  const auto text_at = [&](std::size_t at) {
+    return std::string_view(bytes + at, static_cast<std::size_t>(std::countr_one(scalars >> at)));
+  };
+  if (!each(words, [&](std::size_t at) { return is_word(text_at(at)); })) return false;
+  // Added to a word, its first bit moves to where the word has ended.
+  const std::uint64_t numbers = scalars & (scalars + words);
+  if ((numbers & ~(found.digits | found.dots | found.minuses)) != 0)
+    return each(begins & ~words, [&](std::size_t at) { return is_scalar(text_at(at)); });
+  const std::uint64_t digits = found.digits & numbers;
+  const std::uint64_t dots = found.dots & numbers;
+  const std::uint64_t minuses = found.minuses & numbers;
+  const std::uint64_t first = (minuses << 1) | (begins & numbers & ~minuses);
+  const std::uint64_t behind_fractions = ((dots << 1) + digits) & ~digits;
+  const std::uint64_t wrong = (minuses & ~begins) | (first & ~digits) |
+                              ((first & found.zeros) << 1 & digits) | (dots & ~(digits << 1)) |
+                              ((dots << 1) & ~digits) | (behind_fractions & dots);
+  return wrong == 0;
+}
+
+/// Opens and closes containers. `in_objects`: which bytes of the block are directly in an object.
+bool JsonProgress::read_brackets(const Tokens& tokens, std::uint64_t& in_objects) {
+  const std::uint64_t all = tokens.all();
+  if (depth_ == 0) {
+    const std::uint64_t first = all & (~all + 1);
+    if (std::exchange(has_begun_, true) || (first & tokens.opening) == 0) return false;
+  }
+  bool in_object = is_object_[depth_];
+  in_objects = in_object ? ~std::uint64_t{0} : 0;
+  std::uint64_t changes = 0;
+  for (std::uint64_t left = tokens.opening | tokens.closing; left != 0; left &= left - 1) {
+    const auto at = static_cast<std::size_t>(std::countr_zero(left));
+    const std::uint64_t bit = left & (~left + 1);
+    const bool is_object = (tokens.objects & bit) != 0;
+    if ((tokens.opening & bit) != 0) {
+      if (!open(position_ + at, is_object)) return false;
+    } else {
+      if (is_object != in_object) return false;
+      close(position_ + at);
+      if (depth_ == 0 && (all & ~(bit | (bit - 1))) != 0) return false;
+    }
+    if (is_object_[depth_] != in_object) changes |= bit;
+    in_object = is_object_[depth_];
+  }
+  in_objects ^= between(changes) << 1;
+  return true;
+}
+
+/// Whether each token may stand behind the one before it (RFC 8259, sections 4 and 5).
+bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
+  const std::uint64_t gaps = ~tokens.all();
+  const std::uint64_t behind_object_opening =
+      next_behind(tokens.opening & tokens.objects, gaps, last_.object_opening);
+  const std::uint64_t behind_array_opening =
+      next_behind(tokens.opening & ~tokens.objects, gaps, last_.array_opening);
+  const std::uint64_t behind_colon = next_behind(tokens.colons, gaps, last_.colon);
+  const std::uint64_t behind_comma = next_behind(tokens.commas, gaps, last_.comma);
+  const std::uint64_t keys = tokens.strings & (behind_object_opening | (behind_comma & in_objects));
+  const std::uint64_t behind_key = next_behind(keys, gaps, last_.key);
+  const std::uint64_t behind_value =
+      next_behind((tokens.strings & ~keys) | tokens.scalars | tokens.closing, gaps, last_.value);
+  const std::uint64_t values = tokens.strings | tokens.scalars | tokens.opening;
+  const std::uint64_t wrong =
+      (behind_object_opening & ~(tokens.strings | (tokens.closing & tokens.objects))) |
+      (behind_array_opening & ~(values | (tokens.closing & ~tokens.objects))) |
+      ((behind_colon | behind_comma) & ~values) | (behind_comma & in_objects & ~tokens.strings) |
+      (behind_key ^ tokens.colons) | (behind_value & ~(tokens.commas | tokens.closing));
+  if (wrong != 0) return false;
+  // Within a block a string is not large.
+  if (in_string_ && depth_ <= noted_depth && tokens.strings != 0) {
+    const auto at = static_cast<std::size_t>(63 - std::countl_zero(tokens.strings));
+    in_noted_string_ = (behind_colon >> at & 1) != 0;
+    string_begin_ = position_ + at;
+  }
   return true;
 }
 
 /// A number or a word ends there.
-bool JsonProgress::end_scalar(std::string_view text, std::size_t end) {
+bool JsonProgress::end_scalar(std::string_view text, std::size_t end) const {
   return is_scalar(text.substr(scalar_begin_, end - scalar_begin_));
 }
 
@@ -308,13 +342,6 @@ void JsonProgress::close(std::size_t at) {
   --depth_;
   if (depth_ > 0 && depth_ <= noted_depth && is_object_[depth_])
     note_value(begins_[depth_], at + 1);
-}
-
-/// `closing`: the quotes in the block that close a string.
-void JsonProgress::begin_string(std::size_t at, std::uint64_t closing) {
-  string_begin_ = position_ + at;
-  // Within a block it is not large.
-  in_noted_string_ = (closing >> at) == 0;
 }
 
 void JsonProgress::note_value(std::size_t begin, std::size_t end) {

@@ -50,21 +50,34 @@ class JsonProgress {
   std::optional<CheckedJson> finish(std::string_view text);
 
  private:
-  enum class State : std::uint8_t;
-  struct Grammar;
+  /// Of a block, where the tokens begin that are outside of strings, or strings.
+  struct Tokens;
+  /// What the last token was: of all 1 or 0, and one of them is 1 unless none has come. A value is
+  /// what is complete: not a key.
+  struct Last {
+    std::uint64_t object_opening = 0;
+    std::uint64_t array_opening = 0;
+    std::uint64_t colon = 0;
+    std::uint64_t comma = 0;
+    std::uint64_t key = 0;
+    std::uint64_t value = 0;
+  };
 
   bool read_block(std::string_view text, const char* bytes);
-  bool read_outside(std::string_view text, const char* bytes, std::uint64_t strings,
-                    std::uint64_t quotes);
+  bool read_outside(std::string_view text, const char* bytes, const JsonMarks& marks,
+                    std::uint64_t strings, std::uint64_t quotes);
   bool read_escapes(const char* bytes, std::uint64_t backslashes, std::uint64_t& escaped);
   bool read_unicode(const char* bytes, std::size_t at);
-  bool read_tokens(std::string_view text, const char* bytes, std::uint64_t tokens,
-                   std::uint64_t scalars, std::uint64_t closing);
-  bool end_scalar(std::string_view text, std::size_t end);
+  void look_for_line_breaks(const char* bytes, std::uint64_t controls);
+  bool read_scalars(std::string_view text, const char* bytes, std::uint64_t scalars,
+                    std::uint64_t& begins);
+  bool check_scalars(const char* bytes, std::uint64_t scalars) const;
+  bool read_brackets(const Tokens& tokens, std::uint64_t& in_objects);
+  bool check_order(const Tokens& tokens, std::uint64_t in_objects);
+  bool end_scalar(std::string_view text, std::size_t end) const;
   bool check_utf8(std::string_view text, bool is_whole);
   bool open(std::size_t at, bool is_object);
   void close(std::size_t at);
-  void begin_string(std::size_t at, std::uint64_t closing);
   void note_value(std::size_t begin, std::size_t end);
 
   static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are noted
@@ -78,8 +91,9 @@ class JsonProgress {
   std::size_t utf8_ = 0;          ///< so far it is UTF-8
   std::size_t scalar_begin_ = 0;  ///< if in_scalar_
   std::size_t string_begin_ = 0;  ///< if in_noted_string_
-  State state_{};
+  Last last_;
   std::uint8_t hex_digits_ = 0;  ///< that an escape still wants
+  bool has_begun_ = false;       ///< the outermost container; it is over at depth 0
   bool in_string_ = false;
   bool in_noted_string_ = false;
   bool after_backslash_ = false;

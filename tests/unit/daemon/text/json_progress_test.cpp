@@ -68,6 +68,8 @@ const std::vector<std::string> good = {
     "[\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"]",
     R"(["\\","\\\\","\\\"",""])",
     "[0,-0,0.0,1E5,10e-2,123456789012345678901234567890]",
+    "[0,-1,10,1.5,-20.75,0.001,true,false,null]",
+    "[{},[],{\"a\":{}},{\"a\":[]},[[{}]],\"\",{\"a\":\"\",\"b\":[1]}]",
 };
 
 const std::vector<std::string> bad = {
@@ -95,6 +97,43 @@ const std::vector<std::string> bad = {
     "[.5]",
     "[-]",
     "[1e]",
+    "[1.5.5]",
+    "[1-5]",
+    "[--1]",
+    "[-.5]",
+    "[00]",
+    "[-01]",
+    "[1..5]",
+    "[1.e5]",
+    "[true1]",
+    "[1true]",
+    "[1;2]",
+    "[{]}",
+    "[[}]",
+    "{\"a\":1]",
+    "{\"a\":{}]",
+    "{\"a\":[}}",
+    "{\"a\",\"b\":1}",
+    "{\"a\":1,\"b\"}",
+    "{\"a\":\"b\":1}",
+    "{\"a\":1 \"b\":2}",
+    "{\"a\"::1}",
+    "{:1}",
+    "{,}",
+    "{\"a\":1,[]}",
+    "{[]:1}",
+    "[\"a\":1]",
+    "[{\"a\":1},\"b\":2]",
+    "[:]",
+    "[,]",
+    "[1,,2]",
+    "[][]",
+    "{}{}",
+    "{}1",
+    "{},",
+    "1[]",
+    "\"a\"[]",
+    ",[]",
     "[1e+]",
     "[tru]",
     "[truefalse]",
@@ -210,7 +249,9 @@ TEST_CASE("large texts agree, at every cut") {
 
 TEST_CASE("the vector code tells bytes apart as the plain code does") {
   std::minstd_rand random(2);
-  const std::string_view marks = "{}[]:,\"\\ \t\n\ra\x1f;[z|~\x80";
+  const std::string_view marks =
+      "{}[]:,\"\\ \t\n\ra\x1f;[z|~\x80"
+      "0109.-/:\x0c\x1a\x0d+";
   for (int round = 0; round < 5000; ++round) {
     std::array<char, bridge::json_block> bytes{};
     for (char& byte : bytes)
@@ -219,6 +260,8 @@ TEST_CASE("the vector code tells bytes apart as the plain code does") {
             bridge::plain_blocks.marks(bytes.data()));
     REQUIRE(bridge::fastest_blocks().tokens(bytes.data()) ==
             bridge::plain_blocks.tokens(bytes.data()));
+    REQUIRE(bridge::fastest_blocks().numbers(bytes.data()) ==
+            bridge::plain_blocks.numbers(bytes.data()));
   }
 }
 
