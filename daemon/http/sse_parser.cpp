@@ -58,9 +58,10 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
     }
     after_cr_ = chunk[end] == '\r';
     const std::string_view line_part = chunk.substr(at, end - at);
-    if (line_skipped_) {
-      if (data_skipped_) ends_.add(line_part);
-      line_skipped_ = data_skipped_ = at_start_ = false;
+    if (std::exchange(in_data_, false)) {
+      add_data(line_part, sink);
+    } else if (line_skipped_) {
+      line_skipped_ = at_start_ = false;
     } else if (line_.empty()) {
       end_of_line(line_part, sink);
     } else {
@@ -74,31 +75,61 @@ void SseParser::feed(std::string_view chunk, SseSink& sink) {
 
 /// Keeps a part of a line whose end has not come, unless nothing of that line can count any more.
 void SseParser::hold(std::string_view part, SseSink& sink) {
-  if (line_skipped_) {
-    if (data_skipped_) ends_.add(part);
+  if (in_data_) {
+    add_data(part, sink);
     return;
   }
+  if (line_skipped_) return;
   line_.append(part);
   std::string_view line = line_;
   if (at_start_ && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-  const bool is_data = line.starts_with(data_begin);
-  if (is_data) check_size(value_after(line, data_begin.size() - 1).size(), sink);
-  if ((!is_data || skipping_) && line.size() > max_field_line) {
+  // Behind the colon there may be a space.
+  if (line.starts_with(data_begin) && line.size() > data_begin.size()) {
+    at_start_ = false;
+    in_data_ = true;
+    begin_data(value_after(line, data_begin.size() - 1), sink);
+    std::string().swap(line_);
+  } else if (line.size() > max_field_line) {
     line_skipped_ = true;
-    data_skipped_ = is_data;
-    if (is_data) skip_line(value_after(line, data_begin.size() - 1));
     if (line.starts_with(id_begin)) take_id(value_after(line, id_begin.size() - 1));
     std::string().swap(line_);
   }
 }
 
-/// Skips the event if `more` bytes of data make it longer than the limit.
-void SseParser::check_size(std::size_t more, SseSink& sink) {
-  if (skipping_ || data_.size() + (has_data_ ? 1 : 0) + more <= max_event_) return;
+/// A line of data, or the beginning of one.
+void SseParser::begin_data(std::string_view value, SseSink& sink) {
+  if (skipping_) {
+    skip_line(value);
+  } else if (!fits((has_data_ ? 1 : 0) + value.size())) {
+    skip_event(data_.bytes(), value, sink);
+  } else {
+    if (has_data_) data_.append("\n", max_event_);
+    has_data_ = true;
+    data_line_ = data_.size();
+    data_.append(value, max_event_);
+  }
+}
+
+/// More of that line.
+void SseParser::add_data(std::string_view part, SseSink& sink) {
+  if (!skipping_ && fits(part.size())) {
+    data_.append(part, max_event_);
+    return;
+  }
+  const std::string_view data = data_.bytes();
+  if (!skipping_)
+    skip_event(data.substr(0, data_line_ == 0 ? 0 : data_line_ - 1), data.substr(data_line_), sink);
+  ends_.add(part);
+}
+
+/// Skips an event that is over the limit, with what is there of it: the lines before the last one,
+/// and that.
+void SseParser::skip_event(std::string_view before, std::string_view line, SseSink& sink) {
   skipping_ = true;
   ends_ = TextEnds();
-  ends_.add(data_);
-  std::string().swap(data_);
+  ends_.add(before);
+  skip_line(line);
+  data_.clear();
   has_data_ = false;
   sink.on_oversized_event();
 }
@@ -124,14 +155,7 @@ void SseParser::end_of_line(std::string_view line, SseSink& sink) {
 
 void SseParser::field(std::string_view name, std::string_view value, SseSink& sink) {
   if (name == "data") {
-    check_size(value.size(), sink);
-    if (skipping_) {
-      skip_line(value);
-      return;
-    }
-    if (has_data_) data_.push_back('\n');
-    data_.append(value);
-    has_data_ = true;
+    begin_data(value, sink);
   } else if (name == "id") {
     take_id(value);
   } else if (value.size() > max_field) {
@@ -158,7 +182,7 @@ void SseParser::dispatch(SseSink& sink) {
   if (had_id) last_event_id_ = std::exchange(event_id_, std::string());
   event_had_id_ = had_id && last_event_id_.size() <= max_field;
   std::string type = std::exchange(type_, std::string());
-  std::string data = std::exchange(data_, std::string());
+  ReceivedText data = data_.take();
   const bool had_data = std::exchange(has_data_, false);
   if (std::exchange(skipping_, false)) {
     const TextEnds ends = std::exchange(ends_, {});

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "text/arriving_text.hpp"
 #include "text/text_ends.hpp"
 
 namespace bridge {
@@ -13,7 +14,7 @@ namespace bridge {
 class SseSink {
  public:
   /// A complete event. `data` may be empty: a priming event, there for its id only.
-  virtual void on_event(std::string type, std::string data) = 0;
+  virtual void on_event(std::string type, ReceivedText data) = 0;
   /// `retry:`, how long to wait before connecting again.
   virtual void on_retry(std::chrono::milliseconds delay) = 0;
   /// An event was over the limit. The rest of it is skipped.
@@ -31,7 +32,7 @@ class SseSink {
 /// Reads server-sent events by the WHATWG rules (HTML, section 9.2.6), incrementally: CR, LF and
 /// CRLF, a BOM, comments, several `data` lines; split anywhere. Pure; one per stream.
 ///
-/// Holds at most `max_event` bytes of one event's data, and of one line as much and a chunk more.
+/// Holds at most `max_event` bytes of one event's data, and of another line a chunk and 4 KiB.
 /// The limit is on the data alone, so it does not depend on how the bytes were chunked. An id of
 /// more than 4096 bytes is cut to 4097: it fits in no header, and the id before it counts no more.
 /// Any other field that is longer is ignored. An event that the stream's end cuts off is never
@@ -57,12 +58,16 @@ class SseParser {
   void take_id(std::string_view id);
   void dispatch(SseSink& sink);
   void hold(std::string_view part, SseSink& sink);
-  void check_size(std::size_t more, SseSink& sink);
   void skip_line(std::string_view value);
+  void begin_data(std::string_view value, SseSink& sink);
+  void add_data(std::string_view part, SseSink& sink);
+  bool fits(std::size_t more) const { return data_.size() + more <= max_event_; }
+  void skip_event(std::string_view before, std::string_view line, SseSink& sink);
 
   std::size_t max_event_;
-  std::string line_;  ///< the beginning of a line whose end has not come
-  std::string data_;
+  std::string line_;  ///< the beginning of a line whose end has not come, unless that is data
+  ArrivingText data_;
+  std::size_t data_line_ = 0;  ///< where in data_ its last line begins
   std::string type_;
   std::string last_event_id_;
   std::string event_id_;
@@ -74,7 +79,7 @@ class SseParser {
   bool skipping_ = false;      ///< inside an oversized event
   TextEnds ends_;              ///< of its data
   bool line_skipped_ = false;  ///< inside a line whose beginning was thrown away
-  bool data_skipped_ = false;  ///< and it is data
+  bool in_data_ = false;       ///< inside a line that is data: the last one of data_
 };
 
 }  // namespace bridge

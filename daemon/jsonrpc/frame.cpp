@@ -268,15 +268,8 @@ FrameFault fault_of_no_object(std::string_view text) {
   return fault_of(JsonFault::syntax);
 }
 
-}  // namespace
-
-ParsedFrame parse_frame(std::string bytes) {
-  if (bytes.size() < JsonProgress::worthwhile) return parse_frame(std::move(bytes), nullptr);
-  const auto checked = JsonProgress().finish(bytes);
-  return parse_frame(std::move(bytes), checked ? &*checked : nullptr);
-}
-
-ParsedFrame parse_frame(std::string bytes, const CheckedJson* checked) {
+/// `checked`: what is known of the bytes; null: nothing is.
+ParsedFrame parse_known(std::string bytes, const CheckedJson* checked) {
   if (checked == nullptr && !is_utf8(bytes)) return not_utf8;
   // Made where it is returned: a frame is too large to be moved about.
   ParsedFrame parsed(std::in_place_type<Frame>);
@@ -293,6 +286,19 @@ ParsedFrame parse_frame(std::string bytes, const CheckedJson* checked) {
   }
   if (fault) parsed = *fault;
   return parsed;
+}
+
+}  // namespace
+
+ParsedFrame parse_frame(std::string bytes) {
+  if (bytes.size() < JsonProgress::worthwhile) return parse_known(std::move(bytes), nullptr);
+  const auto checked = JsonProgress().finish(bytes);
+  return parse_known(std::move(bytes), checked ? &*checked : nullptr);
+}
+
+ParsedFrame parse_received(ReceivedText text) {
+  if (!text.checked) return parse_frame(std::move(text.bytes));
+  return parse_known(std::move(text.bytes), text.checked.get());
 }
 
 bool is_batch(std::string_view bytes) {

@@ -7,11 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "text/received_text.hpp"
 #include "text/slice.hpp"
 
 namespace bridge {
-
-struct CheckedJson;
 
 /// What a JSON-RPC message is (JSON-RPC 2.0, sections 4 and 5).
 enum class FrameKind {
@@ -95,8 +94,8 @@ using ParsedFrame = std::variant<Frame, FrameFault>;
 /// another parser could take the other one. So does a name in `_meta` that MCP reserves for
 /// requests (jsonrpc/meta_keys.hpp). Names are compared unescaped.
 ParsedFrame parse_frame(std::string bytes);
-/// The same of bytes of which something is known; null: nothing is.
-ParsedFrame parse_frame(std::string bytes, const CheckedJson* checked);
+/// The same of a text of which something may be known.
+ParsedFrame parse_received(ReceivedText text);
 
 /// Whether the first byte that is no white space opens an array: a batch.
 bool is_batch(std::string_view bytes);
@@ -111,12 +110,12 @@ std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view 
 /// Reads one message or a batch, and gives each message, or what is wrong with it, to `take`, as a
 /// ParsedFrame&&. Returns what is wrong with a batch as a whole; then nothing of it was given.
 template <class Take>
-std::optional<FrameFault> each_frame(std::string bytes, Take&& take) {
-  if (!is_batch(bytes)) {
-    take(parse_frame(std::move(bytes)));
+std::optional<FrameFault> each_frame(ReceivedText text, Take&& take) {
+  if (!is_batch(text.bytes)) {
+    take(parse_received(std::move(text)));
     return std::nullopt;
   }
-  auto batch = parse_batch(bytes);
+  auto batch = parse_batch(text.bytes);
   if (const auto* fault = std::get_if<FrameFault>(&batch)) return *fault;
   for (ParsedFrame& parsed : std::get<0>(batch)) take(std::move(parsed));
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "text/arriving_text.hpp"
 #include "text/text_ends.hpp"
 
 namespace bridge {
@@ -19,7 +20,7 @@ class LineSplitter {
  public:
   explicit LineSplitter(std::size_t max_line) : max_line_(max_line) {}
 
-  /// Calls `sink.on_line(std::string)` and `sink.on_oversized_line()`, in order.
+  /// Calls `sink.on_line(ReceivedText)` and `sink.on_oversized_line()`, in order.
   template <class Sink>
   void feed(std::string_view chunk, Sink&& sink) {
     while (!chunk.empty()) {
@@ -49,9 +50,9 @@ class LineSplitter {
     }
     bool operator==(const Rest&) const = default;
   };
-  Rest rest() const { return {pending_, discarding_}; }
+  Rest rest() const { return {pending_.bytes(), discarding_}; }
   void go_on_with(Rest rest) {
-    pending_ = std::move(rest.pending);
+    pending_.go_on_with(std::move(rest.pending));
     discarding_ = rest.discarding;
   }
 
@@ -69,19 +70,19 @@ class LineSplitter {
     const std::size_t length = pending_.size() + part.size();
     const bool fits = length <= max_line_ || (length == max_line_ + 1 && last_of(part) == '\r');
     if (fits) {
-      pending_.append(part);
+      pending_.append(part, max_line_ + 1);
       return;
     }
     discarding_ = true;
-    ends_.add(pending_);
+    ends_.add(pending_.bytes());
     ends_.add(part);
-    std::string().swap(pending_);
+    pending_.clear();
     sink.on_oversized_line();
   }
 
   char last_of(std::string_view part) const {
     if (!part.empty()) return part.back();
-    return pending_.empty() ? '\0' : pending_.back();
+    return pending_.empty() ? '\0' : pending_.bytes().back();
   }
 
   template <class Sink>
@@ -93,13 +94,12 @@ class LineSplitter {
         sink.on_oversized_line_end(ends.beginning(), ends.end());
       return;
     }
-    if (!pending_.empty() && pending_.back() == '\r') pending_.pop_back();
-    if (pending_.empty()) return;
-    sink.on_line(std::exchange(pending_, std::string()));
+    if (last_of({}) == '\r') pending_.drop_last();
+    if (!pending_.empty()) sink.on_line(pending_.take());
   }
 
   std::size_t max_line_;
-  std::string pending_;
+  ArrivingText pending_;
   TextEnds ends_;  ///< of the line that is being discarded
   bool discarding_ = false;
 };

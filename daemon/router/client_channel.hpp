@@ -176,7 +176,7 @@ class ClientEvents {
  public:
   virtual void client_connected(ClientChannel& channel) = 0;
   /// One complete line, not empty, of at most --max-frame bytes.
-  virtual void client_line(ClientId client, std::string line) = 0;
+  virtual void client_line(ClientId client, ReceivedText line) = 0;
   /// One message that the transport has parsed already. Its id is not null.
   virtual void client_message(ClientId client, Frame message) = 0;
   /// One request that nobody waits for at the moment: what comes of it is kept as well, if it can

@@ -111,7 +111,7 @@ class Router final : public ClientEvents,
 
   // Clients' side: router_clients.cpp.
   void client_connected(ClientChannel& channel) override;
-  void client_line(ClientId client, std::string line) override;
+  void client_line(ClientId client, ReceivedText line) override;
   std::string client_request_for_later(ClientId client, Frame request) override;
   void client_message(ClientId client, Frame message) override;
   void client_oversized_line(ClientId client) override;

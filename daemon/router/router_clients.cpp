@@ -93,10 +93,10 @@ std::size_t Router::waiting_bytes(ClientId id) const {
 
 const HeadersOfTools& Router::headers_of_tools() const { return translator_.tools().annotations(); }
 
-void Router::client_line(ClientId id, std::string line) {
+void Router::client_line(ClientId id, ReceivedText line) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
-  context_.log.body("from a client", {.client = id}, line);
+  context_.log.body("from a client", {.client = id}, line.bytes);
   const auto fault = each_frame(
       std::move(line), [&](ParsedFrame&& parsed) { take_parsed(*client, std::move(parsed)); });
   if (fault) reply_invalid(*client, fault->code, fault->reason);

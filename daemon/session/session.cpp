@@ -78,11 +78,11 @@ void Session::note_answer() {
   if (is_open()) record_.last_failure.reset();
 }
 
-AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, std::string bytes) {
+AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, ReceivedText message) {
   AnsweredRequests answered;
   if (has_ended()) return answered;
-  tap().passed(Passage::from_server, {}, bytes);
-  const auto fault = each_frame(std::move(bytes), [&](ParsedFrame&& parsed) {
+  tap().passed(Passage::from_server, {}, message.bytes);
+  const auto fault = each_frame(std::move(message), [&](ParsedFrame&& parsed) {
     answered.add(one_message(origin, std::move(parsed)).value_or(UpstreamId{}));
   });
   if (fault) note_malformed(origin, fault->reason);

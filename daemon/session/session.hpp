@@ -169,7 +169,8 @@ class Session final : public UpstreamEvents,
   const SessionRecord& record() const { return record_; }
   const SessionCounts& counts() const { return record_.counts; }
 
-  AnsweredRequests upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
+  AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
+                                    ReceivedText message) override;
   void upstream_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
   void server_stream_refused() override { opening_.server_stream_answered(); }

@@ -5,6 +5,7 @@
 
 #include "text/code_point.hpp"
 #include "text/json_scanner.hpp"
+#include "text/received_text.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {
@@ -148,6 +149,10 @@ std::string canonical_id(std::string_view raw_id) {
 void make_single_line(std::string& message) {
   if (message.find('\n') != message.npos) std::replace(message.begin(), message.end(), '\n', ' ');
   if (message.find('\r') != message.npos) std::replace(message.begin(), message.end(), '\r', ' ');
+}
+
+void make_single_line(ReceivedText& message) {
+  if (!message.checked || message.checked->has_line_breaks) make_single_line(message.bytes);
 }
 
 }  // namespace bridge

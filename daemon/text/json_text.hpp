@@ -7,6 +7,8 @@
 
 namespace bridge {
 
+struct ReceivedText;
+
 // Small readers and writers of JSON text. The readers expect text that a JsonScanner has accepted.
 
 /// The characters of a string from its raw bytes (between the quotes), as UTF-8. A lone surrogate
@@ -41,5 +43,7 @@ std::string canonical_id(std::string_view raw_id);
 
 /// Makes one line of a message: raw CR and LF can only be white space in JSON and become spaces.
 void make_single_line(std::string& message);
+/// Of a message of which that may be known.
+void make_single_line(ReceivedText& message);
 
 }  // namespace bridge

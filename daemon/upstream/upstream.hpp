@@ -10,6 +10,7 @@
 #include "auth/kept_token.hpp"
 #include "base/failure.hpp"
 #include "base/ids.hpp"
+#include "text/received_text.hpp"
 #include "upstream/answered_requests.hpp"
 #include "upstream/kept_message.hpp"
 #include "upstream/kept_run.hpp"
@@ -104,7 +105,7 @@ class UpstreamEvents {
   /// Returns the requests that were answered by it, be it on their own streams or not. Nothing more
   /// is awaited for them: they may end in their own time, of which nothing is told.
   virtual AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
-                                            std::string bytes) = 0;
+                                            ReceivedText message) = 0;
   /// Nothing more comes for this message. Always called once, but not after abandon(), nor for a
   /// request that was answered.
   virtual void upstream_ended(UpstreamId id, Ending ending) = 0;

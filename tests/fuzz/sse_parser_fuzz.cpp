@@ -13,7 +13,8 @@ class Transcript final : public bridge::SseSink {
  public:
   explicit Transcript(std::size_t limit) : parser(limit), limit_(limit) {}
 
-  void on_event(std::string type, std::string data) override {
+  void on_event(std::string type, bridge::ReceivedText text) override {
+    const std::string data = std::move(text);
     MUST(data.size() <= limit_);
     MUST(data.find('\r') == data.npos);
     lines.push_back("event " + type + '\0' + data + '\0' + parser.last_event_id());

@@ -178,7 +178,7 @@ void Connection::read_ready() {
   wait_for_input();
 }
 
-void Connection::on_line(std::string line) {
+void Connection::on_line(ReceivedText line) {
   if (phase_ != Phase::open) return;
   events_.client_line(identity_.id, std::move(line));
   begin_feed();

@@ -97,7 +97,7 @@ class Connection final : public ClientChannel {
   std::string command() const override { return command_of(identity_.pid); }
 
   // For LineSplitter.
-  void on_line(std::string line);
+  void on_line(ReceivedText line);
   void on_oversized_line();
 
  private:

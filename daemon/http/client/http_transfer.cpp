@@ -65,7 +65,7 @@ bool HttpTransfer::is_peer_public() const {
 
 bool HttpTransfer::keep_body(std::string_view bytes, std::size_t limit) {
   if (body_.size() + bytes.size() > limit) return false;
-  body_.append(bytes);
+  body_.append(bytes, limit);
   return true;
 }
 

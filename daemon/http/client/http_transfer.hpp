@@ -8,6 +8,7 @@
 #include "http/client/curl_handle.hpp"
 #include "http/client/redirection.hpp"
 #include "http/client/response_head.hpp"
+#include "text/arriving_text.hpp"
 
 namespace bridge {
 
@@ -62,9 +63,9 @@ class HttpTransfer final : private CurlTransfer {
   const char* error_text() const { return error_text_.data(); }
 
   /// What was kept of the answer's body.
-  const std::string& body() const { return body_; }
-  std::string take_body() { return std::exchange(body_, {}); }
-  void expect_body(std::size_t bytes) { body_.reserve(bytes); }
+  const std::string& body() const { return body_.bytes(); }
+  ReceivedText take_body() { return body_.take(); }
+  void expect_body(std::size_t bytes) { body_.expect(bytes); }
   /// Keeps more of it. False, and nothing is kept, if it would be over the limit.
   bool keep_body(std::string_view bytes, std::size_t limit);
 
@@ -81,7 +82,7 @@ class HttpTransfer final : private CurlTransfer {
   CurlHandle handle_;
   State state_ = State::idle;  ///< with another one curl has the handle
   ResponseHead head_;
-  std::string body_;
+  ArrivingText body_;
   Redirection redirection_;
 };
 

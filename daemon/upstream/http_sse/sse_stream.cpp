@@ -61,9 +61,9 @@ bool SseStream::body_received(std::string_view bytes) {
   return true;
 }
 
-void SseStream::on_event(std::string type, std::string data) {
+void SseStream::on_event(std::string type, ReceivedText data) {
   if (type == "endpoint") {
-    if (state_ == State::opening && !named_endpoint_) named_endpoint_ = std::move(data);
+    if (state_ == State::opening && !named_endpoint_) named_endpoint_ = std::move(data.bytes);
   } else if (type.empty() || type == "message") {
     messages_.add(std::move(data));
   }

@@ -20,7 +20,7 @@ class SseStreamOwner {
   /// The server has said where its messages are to be posted; `endpoint` is a whole URL of its
   /// origin.
   virtual void sse_stream_open(const std::string& endpoint) = 0;
-  virtual void sse_stream_message(std::string message) = 0;
+  virtual void sse_stream_message(ReceivedText message) = 0;
   /// The answer to this request was over --max-frame.
   virtual void sse_stream_oversized_answer(UpstreamId id) = 0;
   /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or
@@ -63,7 +63,7 @@ class SseStream final : private TransferReceiver, private SseSink {
   Failure failure_of_end(int result) const;
   void take_endpoint(const std::string& named);
 
-  void on_event(std::string type, std::string data) override;
+  void on_event(std::string type, ReceivedText data) override;
   void on_retry(std::chrono::milliseconds) override {}
   void on_oversized_event() override;
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;

@@ -147,9 +147,9 @@ void SseUpstream::end(std::function<void()> done) {
 }
 
 AnsweredRequests SseUpstream::upstream_message(std::optional<UpstreamId> origin,
-                                               std::string bytes) {
+                                               ReceivedText message) {
   if (mode_ == Mode::unknown) mode_ = Mode::http;
-  return events_->upstream_message(origin, std::move(bytes));
+  return events_->upstream_message(origin, std::move(message));
 }
 
 bool SseUpstream::asks_for_fallback(const Ending& ending) const {
@@ -193,7 +193,7 @@ void SseUpstream::sse_stream_open(const std::string& endpoint) {
     http_.send(std::move(*initialize));
 }
 
-void SseUpstream::sse_stream_message(std::string message) {
+void SseUpstream::sse_stream_message(ReceivedText message) {
   http_.settle(events_->upstream_message(std::nullopt, std::move(message)));
 }
 

@@ -71,7 +71,8 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
     sse,
   };
 
-  AnsweredRequests upstream_message(std::optional<UpstreamId> origin, std::string bytes) override;
+  AnsweredRequests upstream_message(std::optional<UpstreamId> origin,
+                                    ReceivedText message) override;
   void upstream_ended(UpstreamId id, Ending ending) override;
   void server_stream_changed(ServerStream state) override;
   void server_stream_refused() override;
@@ -79,7 +80,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void upstream_lost_session() override { events_->upstream_lost_session(); }
 
   void sse_stream_open(const std::string& endpoint) override;
-  void sse_stream_message(std::string message) override;
+  void sse_stream_message(ReceivedText message) override;
   void sse_stream_oversized_answer(UpstreamId id) override { http_.end_oversized(id); }
   void sse_stream_ended(Failure failure, const TokenChallenge& challenge) override;
 

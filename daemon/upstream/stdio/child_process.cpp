@@ -64,9 +64,9 @@ bool is_garbage(const std::string& line) {
 class ChildProcess::OutputLines {
  public:
   explicit OutputLines(ChildProcess& process) : process_(process) {}
-  void on_line(std::string line) {
-    if (is_garbage(line)) {
-      process_.note_garbage(line);
+  void on_line(ReceivedText line) {
+    if (is_garbage(line.bytes)) {
+      process_.note_garbage(line.bytes);
     } else {
       process_.context_.events.child_message(std::move(line));
     }

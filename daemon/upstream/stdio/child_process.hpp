@@ -21,7 +21,7 @@ namespace bridge {
 class ChildOutputEvents {
  public:
   /// A line of its stdout that can be a message.
-  virtual void child_message(std::string line) = 0;
+  virtual void child_message(ReceivedText line) = 0;
   /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is
   /// known.
   virtual void child_oversized_line(std::optional<UpstreamId> answered) = 0;

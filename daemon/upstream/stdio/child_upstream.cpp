@@ -156,7 +156,7 @@ void ChildUpstream::frame_written(QueuedFrame frame) {
   }
 }
 
-void ChildUpstream::child_message(std::string line) {
+void ChildUpstream::child_message(ReceivedText line) {
   requests_.heard(loop_.now());
   events_->upstream_message(std::nullopt, std::move(line)).each([this](UpstreamId id) {
     if (requests_.take(id) && runs_.process() != nullptr) runs_.process()->remove(id);

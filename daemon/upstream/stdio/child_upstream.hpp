@@ -61,7 +61,7 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   UpstreamCounts counts() const override { return runs_.counts(); }
 
  private:
-  void child_message(std::string line) override;
+  void child_message(ReceivedText line) override;
   void child_oversized_line(std::optional<UpstreamId> answered) override;
   void child_ended(ChildProcess& dead, const Failure& why) override;
 

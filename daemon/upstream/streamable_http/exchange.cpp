@@ -152,7 +152,7 @@ void Exchange::body_begins() {
   } else if (head().is_event_stream()) {
     if (!parser_) parser_ = std::make_unique<SseParser>(context_.options().max_frame);
   } else if (head().content_length) {
-    transfer_.expect_body(std::min(*head().content_length, context_.options().max_frame) + 64);
+    transfer_.expect_body(std::min(*head().content_length, context_.options().max_frame));
   }
 }
 
@@ -190,17 +190,17 @@ void Exchange::forget_body() {
   std::string().swap(message_.body);
 }
 
-void Exchange::add_message(std::string message, std::string event_before) {
+void Exchange::add_message(ReceivedText message, std::string event_before) {
   make_single_line(message);
   ending_.something_came = true;
   messages_.push_back({std::move(message), std::move(event_before)});
 }
 
-void Exchange::on_event(std::string, std::string data) {
+void Exchange::on_event(std::string, ReceivedText data) {
   std::string before = std::exchange(last_event_, parser_->last_event_id());
   const bool is_news =
       continuation_.is_news(parser_->event_had_id() ? &parser_->last_event_id() : nullptr);
-  if (!is_news || data.empty() || data == "{}") return;
+  if (!is_news || data.bytes.empty() || data.bytes == "{}") return;
   forget_body();
   add_message(std::move(data), std::move(before));
 }
@@ -223,7 +223,7 @@ void Exchange::transfer_progressed(bool done, int result) {
   owner_.exchange_progressed(message_.id);
 }
 
-std::optional<std::string> Exchange::next_message() {
+std::optional<ReceivedText> Exchange::next_message() {
   if (messages_.empty()) return std::nullopt;
   StreamMessage message = std::move(messages_.front());
   messages_.pop_front();

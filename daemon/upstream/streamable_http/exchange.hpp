@@ -66,7 +66,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void fail(Failure failure);
 
   /// The next message that came; empty if there is none.
-  std::optional<std::string> next_message();
+  std::optional<ReceivedText> next_message();
   bool has_messages() const { return !messages_.empty(); }
   bool has_ended() const { return phase_ == Phase::ended || phase_ == Phase::over; }
   /// How it ended. REQUIRES: has_ended(), all messages taken.
@@ -112,7 +112,7 @@ class Exchange final : private TransferReceiver, private SseSink {
 
  private:
   struct StreamMessage {
-    std::string text;
+    ReceivedText text;
     std::string event_before;  ///< the id of the event before its own
   };
   enum class Phase : std::uint8_t {
@@ -133,7 +133,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool has_left() const;
   bool is_unusable_session() const;
   void forget_body();
-  void add_message(std::string message, std::string event_before = {});
+  void add_message(ReceivedText message, std::string event_before = {});
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;
@@ -160,7 +160,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void end(std::optional<Failure> failure) { end(std::move(failure), can_be_sent_again()); }
   void end(std::optional<Failure> failure, bool give_back);
 
-  void on_event(std::string type, std::string data) override;
+  void on_event(std::string type, ReceivedText data) override;
   void on_retry(std::chrono::milliseconds delay) override;
   void on_oversized_event() override;
 

@@ -103,8 +103,8 @@ bool is_definitive(CURLcode code, std::string_view detail) {
 std::string first_message(const ResponseHead& head, const std::string& body) {
   if (!head.is_event_stream()) return body;
   struct First final : SseSink {
-    void on_event(std::string, std::string data) override {
-      if (message.empty() && find_member(data, "error")) message = std::move(data);
+    void on_event(std::string, ReceivedText data) override {
+      if (message.empty() && find_member(data.bytes, "error")) message = std::move(data.bytes);
     }
     void on_retry(std::chrono::milliseconds) override {}
     void on_oversized_event() override {}

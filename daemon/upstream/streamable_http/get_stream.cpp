@@ -102,8 +102,8 @@ bool UpstreamGetStream::body_received(std::string_view bytes) {
   return true;
 }
 
-void UpstreamGetStream::on_event(std::string, std::string data) {
-  if (!data.empty()) opened_ = Opened::with_data;
+void UpstreamGetStream::on_event(std::string, ReceivedText data) {
+  if (!data.bytes.empty()) opened_ = Opened::with_data;
   messages_.add(std::move(data), parser_.last_event_id());
 }
 

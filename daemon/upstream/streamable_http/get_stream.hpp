@@ -82,7 +82,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void refused();
   void connect_later(bool failed);
 
-  void on_event(std::string type, std::string data) override;
+  void on_event(std::string type, ReceivedText data) override;
   void on_retry(std::chrono::milliseconds delay) override { pace_.set_retry(delay); }
   void on_oversized_event() override;
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;

@@ -9,6 +9,7 @@
 #include "base/ids.hpp"
 #include "jsonrpc/oversized_answer.hpp"
 #include "text/json_text.hpp"
+#include "text/received_text.hpp"
 
 namespace bridge {
 
@@ -17,8 +18,8 @@ namespace bridge {
 class StreamMessages {
  public:
   /// The data of an event. `{}` is what some servers keep their streams awake with.
-  void add(std::string data, std::string event_id = {}) {
-    if (data.empty() || data == "{}") return;
+  void add(ReceivedText data, std::string event_id = {}) {
+    if (data.bytes.empty() || data.bytes == "{}") return;
     make_single_line(data);
     messages_.push_back({std::move(data), std::move(event_id)});
   }
@@ -29,7 +30,7 @@ class StreamMessages {
   }
 
   bool empty() const { return messages_.empty() && oversized_answers_.empty(); }
-  std::optional<std::string> next() {
+  std::optional<ReceivedText> next() {
     auto message = take(messages_);
     if (!message) return std::nullopt;
     event_id_ = std::move(message->event_id);
@@ -46,7 +47,7 @@ class StreamMessages {
 
  private:
   struct Message {
-    std::string data;
+    ReceivedText data;
     std::string event_id;
   };
 

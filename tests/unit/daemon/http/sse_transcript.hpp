@@ -12,8 +12,8 @@ class SseTranscript final : public bridge::SseSink {
 
   void feed(std::string_view chunk) { parser.feed(chunk, *this); }
 
-  void on_event(std::string type, std::string data) override {
-    lines.push_back("event " + type + '|' + data + '|' + parser.last_event_id());
+  void on_event(std::string type, bridge::ReceivedText data) override {
+    lines.push_back("event " + type + '|' + data.bytes + '|' + parser.last_event_id());
   }
   void on_retry(std::chrono::milliseconds delay) override {
     lines.push_back("retry " + std::to_string(delay.count()));

@@ -12,7 +12,7 @@ namespace bridge {
 class FakeClientEvents final : public ClientEvents {
  public:
   void client_connected(ClientChannel& channel) override { channels.push_back(&channel); }
-  void client_line(ClientId, std::string line) override { lines.push_back(std::move(line)); }
+  void client_line(ClientId, ReceivedText line) override { lines.push_back(std::move(line.bytes)); }
   void client_message(ClientId, Frame message) override { messages.push_back(std::move(message)); }
   void client_oversized_line(ClientId) override {}
   void client_half_closed(ClientId client) override { half_closed.push_back(client); }

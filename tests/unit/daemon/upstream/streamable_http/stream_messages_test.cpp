@@ -8,8 +8,8 @@ TEST_CASE("messages are taken in the order in which they came, each as one line"
   StreamMessages messages;
   messages.add("{\"a\":\n1}");
   messages.add("{\"b\":2}");
-  CHECK(messages.next() == "{\"a\": 1}");
-  CHECK(messages.next() == "{\"b\":2}");
+  CHECK(messages.next().value().bytes == "{\"a\": 1}");
+  CHECK(messages.next().value().bytes == "{\"b\":2}");
   CHECK_FALSE(messages.next());
 }
 

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "text/json_progress.hpp"
+#include "text/received_text.hpp"
+
+namespace bridge {
+
+/// A text, most likely a JSON message, of which the end has not come: it is kept, and a large one
+/// is checked (JsonProgress) piece by piece while the rest of it is still on its way.
+///
+/// One after the other; not thread-safe. Memory: the bytes that came, which beyond `large` are
+/// moved no more however many follow, and behind them 64 KiB or an eighth of them; beside them what
+/// JsonProgress needs. Address space: the limit of a large one. Time of each call: linear in the
+/// piece.
+class ArrivingText {
+ public:
+  /// Beyond it there is room for the limit at once: only what is written to becomes memory.
+  static constexpr std::size_t large = 256u << 10;
+
+  /// So many bytes are said to come.
+  void expect(std::size_t bytes) { bytes_.reserve(bytes + room_behind); }
+
+  /// More of it. `limit` of the whole, in bytes: the caller keeps to it.
+  void append(std::string_view piece, std::size_t limit);
+  /// Takes its last byte away. REQUIRES: there is one, and at most one was taken away since the
+  /// last piece.
+  void drop_last() { bytes_.pop_back(); }
+
+  /// It is whole: gives it away, and begins the next one.
+  ReceivedText take();
+  /// Begins the next one, and frees what was kept.
+  void clear();
+  /// Goes on with the beginning that another one had.
+  void go_on_with(std::string beginning) { bytes_ = std::move(beginning); }
+
+  const std::string& bytes() const { return bytes_; }
+  std::size_t size() const { return bytes_.size(); }
+  bool empty() const { return bytes_.empty(); }
+
+ private:
+  /// For what whoever has it puts into it: a longer id, the end of a line.
+  static constexpr std::size_t room_behind = 64;
+
+  void make_room(std::size_t size, std::size_t limit);
+  void prepare_memory();
+
+  std::string bytes_;
+  std::size_t prepared_ = 0;                ///< so far there is memory behind the addresses
+  std::unique_ptr<JsonProgress> progress_;  ///< of a large one
+};
+
+}  // namespace bridge
