@@ -10,21 +10,13 @@
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
 #include "mcp/handshake.hpp"
-#include "router/who_is_asked.hpp"
+#include "router/refused_question.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
-constexpr std::size_t longest_message_told = 4096;
-/// Whoever has not answered for so long is asked no further one while another could.
-constexpr std::chrono::seconds answer_timeout{30};
-
-bool has_declined(const ServerRequest& request, ClientId client) {
-  const auto& declined = request.declined;
-  return std::find(declined.begin(), declined.end(), client) != declined.end();
-}
 
 bool is_method_not_found(const Frame& response) {
   return find_member(response.text(response.error), "code") == "-32601";
@@ -37,6 +29,7 @@ ServerRequests::ServerRequests(const RouterContext& context, const RequestsInFli
     : context_(context),
       in_flight_(in_flight),
       questions_(questions),
+      askable_(context, in_flight, table_),
       parking_(context.loop, [this] { expire_parked(); }) {}
 
 void ServerRequests::refuse(std::string_view raw_id, int code, std::string_view message) {
@@ -91,18 +84,18 @@ ServerRequest ServerRequests::made(std::optional<UpstreamId> origin, std::string
 }
 
 void ServerRequests::take_in(ServerRequest request) {
-  Client* client = choose(request);
+  Client* client = askable_.choose(request);
   const bool is_watched = onlookers_ != nullptr && onlookers_->somebody_looks_on();
   const bool is_about_one =
       client == nullptr && (request.origin.has_value() || in_flight_.has_modern_call());
-  if (client == nullptr && !is_watched && (is_about_one || somebody_is_connected())) {
+  if (client == nullptr && !is_watched && (is_about_one || askable_.somebody_is_connected())) {
     context_.log.peer(
         LogLevel::info, "request of the upstream refused",
         "the upstream asks for {}: no connected client that could be asked has declared it",
         printable(request.method, 80));
     if (is_about_one && !request.is_question())
       questions_.nobody_declares(request.origin, request.method, request.asked_for);
-    tell_of_refusal(request);
+    tell_of_refusal(request, in_flight_, context_.clients);
     refuse(request, json_rpc::method_not_found, nobody_answers);
     return;
   }
@@ -126,83 +119,18 @@ void ServerRequests::take_in(ServerRequest request) {
   }
 }
 
-/// A client that has never said what it answers is told what its request may fail for: whose
-/// request it surely is about.
-void ServerRequests::tell_of_refusal(const ServerRequest& request) {
-  // A question that ends the call is named in the call's error.
-  if (request.is_question() && request.method != "elicitation/create") return;
-  std::vector<UpstreamId> about;
-  in_flight_.each([&](UpstreamId id, const PendingRequest& pending) {
-    const bool is_possible = request.origin ? request.origin == id : pending.is_upstream;
-    if (is_possible && !pending.is_own) about.push_back(id);
-  });
-  if (about.size() != 1) return;
-  const PendingRequest& pending = *in_flight_.find(about.front());
-  Client* const client = context_.clients.find(pending.client);
-  if (client == nullptr || client->is_job || pending.modern || client->declared.has_declared())
-    return;
-  const std::string_view params = find_member(request.line, "params").value_or("{}");
-  std::string_view message = find_member(params, "message").value_or("");
-  if (!is_string(message) || message.size() > longest_message_told) message = "null";
-  client->channel.send_about(pending.client_request_id,
-                             own_notification("notifications/bridge/question_refused",
-                                              fmt::format(R"({{"method":{},"message":{}}})",
-                                                          quote(request.method), message)));
-}
-
-/// Who only looks on, or cannot be reached, is nobody to the upstream.
-bool ServerRequests::somebody_is_connected() const {
-  const Clients& clients = context_.clients;
-  return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
-    return !entry.second->is_observer() && entry.second->channel.can_be_asked({});
-  });
-}
-
-/// The id under which this client knows the request of its own that it is about; empty if there is
-/// none, or it has ended.
-std::string_view ServerRequests::subject(const ServerRequest& request, const Client& client) const {
-  if (request.owner != client.id()) return {};
-  const PendingRequest* about = in_flight_.find(request.origin);
-  return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
-}
-
-/// Whether this client has said that it answers such requests, and can be reached. One about a
-/// request is nothing for another user's clients.
-bool ServerRequests::can_answer(const Client& client, const ServerRequest& request) const {
-  if (client.half_closed || !client.declared.covers(request.method, request.asked_for))
-    return false;
-  if (request.origin && request.user != client.user) return false;
-  return !has_declined(request, client.id()) &&
-         client.channel.can_be_asked(subject(request, client));
-}
-
-std::vector<Askable> ServerRequests::able(const ServerRequest& request) const {
-  const SteadyTime long_ago = context_.loop.now() - answer_timeout;
-  std::vector<Askable> able;
-  for (const auto& [id, client] : context_.clients) {
-    if (!can_answer(*client, request)) continue;
-    able.push_back({id, request.owner == id, !client->in_flight.empty(),
-                    !client->is_job && table_.has_left_open(id, long_ago)});
-  }
-  return able;
-}
-
 std::vector<Askable> ServerRequests::askable(std::string_view method,
                                              std::string_view params) const {
   ServerRequest request;
   request.method = method;
   request.asked_for = asked_for(method, params);
-  return able(request);
-}
-
-Client* ServerRequests::choose(const ServerRequest& request) {
-  return context_.clients.find(who_is_asked(able(request)));
+  return askable_.able(request);
 }
 
 void ServerRequests::ask(Client& client, ServerRequest& request) {
   request.asked = client.id();
   request.asked_since = context_.loop.now();
-  const std::string_view about = subject(request, client);
+  const std::string_view about = askable_.subject(request, client);
   if (!about.empty()) {
     client.channel.send_about(about, request.line);
   } else {
@@ -248,7 +176,7 @@ Client* ServerRequests::keeper_of(const ServerRequest& request, const Client& cl
 bool ServerRequests::pass_on(ServerRequest& request) {
   if (request.declined.size() == ServerRequest::max_declined) return false;
   request.declined.push_back(*request.asked);
-  Client* next = choose(request);
+  Client* next = askable_.choose(request);
   if (next == nullptr) return false;
   ask(*next, request);
   return true;
@@ -267,7 +195,7 @@ void ServerRequests::ask_others(const Client& client, bool has_left) {
 }
 
 void ServerRequests::ask_another(ServerRequest& request, bool may_be_asked) {
-  if (Client* other = may_be_asked ? choose(request) : nullptr) {
+  if (Client* other = may_be_asked ? askable_.choose(request) : nullptr) {
     ask(*other, request);
   } else if (request.origin) {
     refuse(request, json_rpc::method_not_found, nobody_answers);
@@ -293,24 +221,6 @@ void ServerRequests::give_back(std::string_view raw_id, ClientId asked) {
   if (request != nullptr && request->asked == asked) ask_another(*request, true);
 }
 
-std::vector<KeptQuestion> ServerRequests::to_keep() {
-  std::vector<KeptQuestion> all;
-  table_.each([&](const ServerRequest& request) {
-    const bool goes_along = !request.origin || in_flight_.goes_along(*request.origin);
-    if (goes_along) all.push_back(kept_question(request));
-  });
-  return all;
-}
-
-void ServerRequests::go_on_with(KeptQuestion kept) {
-  ServerRequest& request = table_.add(server_request_of(std::move(kept)));
-  if (!request.asked) {
-    parking_.set_at_latest(request.parked_until);
-  } else if (context_.clients.find(request.asked) == nullptr) {
-    ask_another(request, true);  // it was asked over HTTP
-  }
-}
-
 void ServerRequests::park(ServerRequest& request) {
   request.asked.reset();
   request.parked_until = context_.loop.now() + context_.options.park_requests;
@@ -321,7 +231,7 @@ void ServerRequests::offer_parked() {
   if (table_.parked() == 0) return;
   table_.each([&](ServerRequest& request) {
     if (request.asked) return;
-    if (Client* client = choose(request)) ask(*client, request);
+    if (Client* client = askable_.choose(request)) ask(*client, request);
   });
 }
 

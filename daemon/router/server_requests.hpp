@@ -9,12 +9,12 @@
 #include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
 #include "mcp/input_required.hpp"
+#include "router/askable_clients.hpp"
 #include "router/kept_request.hpp"
 #include "router/request_onlookers.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
 #include "router/server_request_table.hpp"
-#include "router/who_is_asked.hpp"
 
 namespace bridge {
 
@@ -88,16 +88,10 @@ class ServerRequests {
   std::vector<Askable> askable(std::string_view method, std::string_view params) const;
 
  private:
-  bool somebody_is_connected() const;
   ServerRequest made(std::optional<UpstreamId> origin, std::string_view method,
                      std::string_view params);
   void take_in(ServerRequest request);
   void refuse(const ServerRequest& request, int code, std::string_view message);
-  void tell_of_refusal(const ServerRequest& request);
-  std::string_view subject(const ServerRequest& request, const Client& client) const;
-  bool can_answer(const Client& client, const ServerRequest& request) const;
-  std::vector<Askable> able(const ServerRequest& request) const;
-  Client* choose(const ServerRequest& request);
   void ask(Client& client, ServerRequest& request);
   bool pass_on(ServerRequest& request);
   void ask_another(ServerRequest& request, bool may_be_asked);
@@ -113,6 +107,7 @@ class ServerRequests {
   QuestionEvents& questions_;
   RequestOnlookers* onlookers_ = nullptr;
   ServerRequestTable table_;
+  const AskableClients askable_;
   DeadlineTimer parking_;
 };
 

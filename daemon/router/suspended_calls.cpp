@@ -11,7 +11,6 @@
 #include "mcp/methods.hpp"
 #include "mcp/modern_result.hpp"
 #include "mcp/request_digest.hpp"
-#include "router/who_is_asked.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -43,16 +42,16 @@ std::size_t size_of(const RequestsInFlight::End& end) {
 }  // namespace
 
 SuspendedCalls::SuspendedCalls(const RouterContext& context, ByteBudget& budget,
-                               RequestsInFlight& in_flight, ServerRequests& server_requests)
+                               RequestsInFlight& in_flight, const ServerRequests& server_requests)
     : context_(context),
       budget_(budget),
       in_flight_(in_flight),
-      server_requests_(server_requests),
+      subject_(in_flight, server_requests),
       timer_(context.loop, [this] { expire(); }) {}
 
 bool SuspendedCalls::add(std::optional<UpstreamId> origin, const Frame& request) {
   if (!is_question(request.method)) return false;
-  const auto id = call_asked(origin, request);
+  const auto id = subject_.call(origin, request);
   if (!id) return false;
   Question question;
   question.raw_id = request.text(request.id);
@@ -72,53 +71,6 @@ bool SuspendedCalls::add(std::optional<UpstreamId> origin, const Frame& request)
   call.questions.push_back(std::move(question));
   if (!waits) gather(call);
   return true;
-}
-
-/// Which modern client's call it is about, if that one answers it.
-std::optional<UpstreamId> SuspendedCalls::call_asked(std::optional<UpstreamId> origin,
-                                                     const Frame& request) {
-  if (!origin) return likely_call(request);
-  return covers(*origin, request.method, request.text(request.params)) ? origin : std::nullopt;
-}
-
-/// One that does not say what it is about goes to whom it would go among all clients that answer
-/// it, a modern one being such a client while a call of it is in flight. If there is nobody, to a
-/// call that is suspended, but not while another is in flight: the server waits for what it has
-/// asked about the one already, so it is more likely about the other.
-std::optional<UpstreamId> SuspendedCalls::likely_call(const Frame& request) {
-  const std::string_view params = request.text(request.params);
-  std::map<ClientId, UpstreamId> calls;  // of each client the oldest
-  std::optional<UpstreamId> suspended;
-  bool others_in_flight = false;
-  in_flight_.each([&](UpstreamId id, const PendingRequest& pending) {
-    others_in_flight = others_in_flight || (pending.is_upstream && !pending.suspended &&
-                                            may_require_input(pending.method));
-    if (!pending.modern || !covers(id, request.method, params)) return;
-    if (pending.suspended) {
-      suspended = std::min(id, suspended.value_or(id));
-    } else if (pending.client) {
-      UpstreamId& oldest = calls.try_emplace(*pending.client, id).first->second;
-      oldest = std::min(oldest, id);
-    }
-  });
-  if (calls.empty() && !suspended) return std::nullopt;
-  std::vector<Askable> able = server_requests_.askable(request.method, params);
-  for (const auto& [client, id] : calls) {
-    std::erase_if(able, [its = client](const Askable& one) { return one.client == its; });
-    able.push_back({client, false, true, false});
-  }
-  std::sort(able.begin(), able.end(),
-            [](const Askable& left, const Askable& right) { return left.client < right.client; });
-  const auto asked = who_is_asked(able);
-  if (!asked) return others_in_flight ? std::nullopt : suspended;
-  const auto found = calls.find(*asked);
-  return found == calls.end() ? std::nullopt : std::optional(found->second);
-}
-
-bool SuspendedCalls::covers(UpstreamId id, std::string_view method, std::string_view params) const {
-  const PendingRequest* const pending = in_flight_.find(id);
-  return pending != nullptr && pending->modern && may_require_input(pending->method) &&
-         pending->modern->declared.covers(method, asked_for(method, params));
 }
 
 /// Whether one call more may be suspended.
@@ -146,7 +98,7 @@ void SuspendedCalls::ask(UpstreamId id) {
   Call& call = calls_.at(id);
   const bool may_ask = call.rounds < max_rounds && has_room_for(id) && !is_ending_;
   std::erase_if(call.questions, [&](const Question& one) {
-    if (may_ask && covers(id, one.request.method, one.request.params)) return false;
+    if (may_ask && subject_.covers(id, one.request.method, one.request.params)) return false;
     refuse(one);
     return true;
   });

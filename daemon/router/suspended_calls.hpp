@@ -15,9 +15,9 @@
 #include "jsonrpc/frame.hpp"
 #include "mcp/input_required.hpp"
 #include "router/kept_questions.hpp"
+#include "router/question_subject.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
-#include "router/server_requests.hpp"
 
 namespace bridge {
 
@@ -45,7 +45,7 @@ class SuspendedCalls {
   static constexpr std::chrono::milliseconds gathering_time{10};
 
   SuspendedCalls(const RouterContext& context, ByteBudget& budget, RequestsInFlight& in_flight,
-                 ServerRequests& server_requests);
+                 const ServerRequests& server_requests);
 
   // From the upstream.
   /// Takes a request of a legacy upstream that a modern client is to answer; false: it is none.
@@ -96,9 +96,6 @@ class SuspendedCalls {
     ByteBudget::Share held;
   };
 
-  std::optional<UpstreamId> call_asked(std::optional<UpstreamId> origin, const Frame& request);
-  std::optional<UpstreamId> likely_call(const Frame& request);
-  bool covers(UpstreamId id, std::string_view method, std::string_view params) const;
   bool has_room_for(UpstreamId id) const;
   void refuse(const Question& question);
   void suspend(UpstreamId id, Call& call);
@@ -115,7 +112,7 @@ class SuspendedCalls {
   const RouterContext context_;
   ByteBudget& budget_;
   RequestsInFlight& in_flight_;
-  ServerRequests& server_requests_;
+  const QuestionSubject subject_;
   std::map<UpstreamId, Call> calls_;  ///< all that were asked something
   std::map<std::string, UpstreamId, std::less<>> states_;
   DeadlineTimer timer_;

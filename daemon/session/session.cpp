@@ -2,22 +2,9 @@
 
 #include <utility>
 
-#include "jsonrpc/error_codes.hpp"
-#include "session/retry_decision.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
-
-namespace {
-
-/// Some servers know no `ping`, but the session in which it came.
-bool refuses_ping(const Frame& answer) {
-  if (!answer.error.present()) return false;
-  return find_member(answer.text(answer.error), "code") !=
-         std::to_string(json_rpc::method_not_found);
-}
-
-}  // namespace
 
 std::string_view name_of(Session::State state) {
   switch (state) {
@@ -53,7 +40,8 @@ Session::State Session::state() const {
     case Phase::idle: return State::idle;
     case Phase::opening: return is_lost() ? State::reopening : State::opening;
     case Phase::open: return State::open;
-    case Phase::away: return takes_up_ ? State::reopening : State::waiting;
+    case Phase::away: return State::waiting;
+    case Phase::taking_up: return State::reopening;
     case Phase::waiting: return State::waiting;
     case Phase::refused: return State::refused;
   }
@@ -134,48 +122,6 @@ UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> ori
   return static_cast<UpstreamId>(to_unsigned(frame.text(frame.id)).value_or(0));
 }
 
-Session::OwnRequest Session::which_own(UpstreamId id) const {
-  if (probe_.awaits(id)) return OwnRequest::probe;
-  if (listen_.awaits(id)) return OwnRequest::listen;
-  if (event_streams_.awaits(id)) return OwnRequest::event_stream;
-  if (opening_.is_initialize(id)) return OwnRequest::initialize;
-  if (opening_.awaits(id)) return OwnRequest::opening_step;
-  if (keep_alive_.is_ping(id)) return OwnRequest::ping;
-  return doubts_.is_question(id) ? OwnRequest::doubts_ping : OwnRequest::none;
-}
-
-void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin,
-                           Frame frame) {
-  switch (own) {
-    case OwnRequest::none: break;
-    case OwnRequest::probe: probe_.answered(frame); break;
-    case OwnRequest::listen: listen_.answered(id, frame); break;
-    case OwnRequest::event_stream: event_streams_.over(id, frame.error.present()); break;
-    case OwnRequest::initialize:
-      opening_.ended(id);
-      initialize_answered(origin, std::move(frame));
-      break;
-    case OwnRequest::opening_step: opening_.ended(id); break;
-    case OwnRequest::ping:
-      keep_alive_.ping_ended();
-      if (takes_up_ && refuses_ping(frame)) {
-        lose("a ping in it was refused");
-        break;
-      }
-      note_answer();
-      if (is_open()) keep_alive_.watch();
-      break;
-    case OwnRequest::doubts_ping: {
-      // A modern server answers `server/discover` with a result.
-      const bool has_changed = is_modern() && frame.error.present();
-      if (has_changed) kept_.era.reset();
-      resolve_doubts(has_changed);
-      if (has_changed) lose("it is of another era now");
-      break;
-    }
-  }
-}
-
 void Session::upstream_ended(UpstreamId id, Ending ending) {
   if (has_ended() || own_ended(id, ending)) return;
   if (ending.failure) note_other_era(ending);
@@ -191,70 +137,6 @@ void Session::upstream_ended(UpstreamId id, Ending ending) {
   if (verdict == SessionVerdict::doubtful) confirm();
 }
 
-/// False if it is no request of the session's own.
-bool Session::own_ended(UpstreamId id, Ending& ending) {
-  const OwnRequest which = which_own(id);
-  const bool is_stream = which == OwnRequest::listen || which == OwnRequest::event_stream;
-  if (is_stream && ending.failure && ending.failure->kind == ErrorKind::timeout)
-    sender_.give_up(id);  // a local server may still open it
-  switch (which) {
-    case OwnRequest::none: return false;
-    case OwnRequest::probe: probe_.ended(ending); break;
-    case OwnRequest::listen:
-      listen_.ended(id, ending);
-      if (ending.failure && is_unreachable(*ending.failure)) go_away(*ending.failure);
-      break;
-    case OwnRequest::event_stream:
-      event_streams_.over(
-          id, ending.failure && ending.failure->status >= 400 && ending.failure->status < 500);
-      break;
-    case OwnRequest::initialize:
-      opening_.ended(id);
-      initialize_ended(std::move(ending));
-      break;
-    case OwnRequest::opening_step: step_ended(id, std::move(ending)); break;
-    case OwnRequest::ping:
-      keep_alive_.ping_ended();
-      note_ping_failure(ending);
-      if (is_open()) keep_alive_.watch();
-      break;
-    case OwnRequest::doubts_ping:
-      if (is_open() && doubts_.ask_again(ending)) break;
-      if (ending.failure) note_other_era(ending);
-      resolve_doubts(ending.session != SessionVerdict::kept);
-      note_ping_failure(ending);
-      break;
-  }
-  return true;
-}
-
-void Session::step_ended(UpstreamId id, Ending ending) {
-  if (ending.failure && ending.failure->kind == ErrorKind::auth) {
-    refuse(*ending.failure);
-  } else if (ending.failure && (ending.session == SessionVerdict::lost ||
-                                ending.failure->delivered == Delivered::no)) {
-    try_failed(std::move(*ending.failure));
-  } else {
-    opening_.ended(id);
-  }
-}
-
-/// What the end of a ping says of the session.
-void Session::note_ping_failure(const Ending& ending) {
-  const auto& failure = ending.failure;
-  if (failure && failure->kind == ErrorKind::auth && is_open()) {
-    record_.last_failure = failure;
-    events_->session_failed(*failure);
-  }
-  if (ending.session != SessionVerdict::kept) {
-    lose("a ping was refused");
-  } else if (failure && is_unreachable(*failure)) {
-    go_away(*failure);
-  } else if (failure && takes_up_) {
-    not_taken_up(*failure);
-  }
-}
-
 void Session::server_stream_changed(ServerStream state) {
   if (is_modern()) return;  // it is listened to
   record_.server_stream = state;
@@ -263,7 +145,12 @@ void Session::server_stream_changed(ServerStream state) {
 }
 
 void Session::upstream_reachable() {
-  if (phase_ == Phase::away && !has_ended()) came_back();
+  if (has_ended()) return;
+  if (phase_ == Phase::away) {
+    came_back();
+  } else if (phase_ == Phase::taking_up) {
+    taken_up();
+  }
 }
 
 void Session::upstream_lost_session() {
@@ -274,64 +161,6 @@ void Session::upstream_lost_session() {
   // It was not open yet: this try has failed. What it has asked has no answer.
   try_failed(failure_of(ErrorKind::closed, Delivered::no,
                         "the session was lost while it was being opened"));
-}
-
-KeptSession Session::kept() const {
-  KeptSession kept = kept_;
-  kept.settings = events_->settings();
-  kept.ids = sender_.ids();
-  return kept;
-}
-
-void Session::continue_from(KeptSession kept) {
-  events_->take_settings(kept.settings);
-  sender_.ids() = kept.ids;
-  kept_ = std::move(kept);
-  kept_.settings = {};  // they are the router's
-  loss_ = ReopeningReason::restarted;
-}
-
-void Session::take_up(KeptSession kept, const SessionPlace& place) {
-  continue_from(std::move(kept));
-  // A modern server has no session: whether it is there is asked by the probe of an opening.
-  if (is_modern() ||
-      !upstream_.session_continued({kept_.server->protocol_version(), true}, place)) {
-    require();
-    return;
-  }
-  takes_up_ = true;
-  phase_ = Phase::away;
-  record_.server_stream = ServerStream::waiting;
-  retries_.begin_try();
-  keep_alive_.ping_at_once();
-}
-
-KeptStreams Session::streams_to_keep() const {
-  if (!is_modern() || !is_there()) return {};
-  return {listen_.had_stream(), value_of(listen_.acknowledged_stream()), event_streams_.to_keep()};
-}
-
-void Session::go_on_in(KeptSession kept, const SessionPlace& place, const KeptStreams& streams) {
-  continue_from(std::move(kept));
-  const SessionForm form{kept_.server->protocol_version(), !is_modern()};
-  if (is_modern()) {
-    upstream_.session_opened(form);
-  } else if (!upstream_.session_continued(form, place)) {
-    require();
-    return;
-  }
-  phase_ = Phase::open;
-  record_.opened_at = loop_.now();
-  if (is_modern()) {
-    const bool still_open = !upstream_.has_answer_streams();
-    if (streams.had_listen)
-      listen_.go_on_after(still_open ? static_cast<UpstreamId>(streams.listen) : UpstreamId{});
-    event_streams_.go_on_after(streams.events, still_open);
-    open_streams();
-  } else {
-    record_.server_stream = ServerStream::waiting;
-    keep_alive_.watch();
-  }
 }
 
 void Session::reconfigure(const SessionOptions& options) {

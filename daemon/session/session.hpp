@@ -17,32 +17,15 @@
 #include "session/kept_session.hpp"
 #include "session/kept_streams.hpp"
 #include "session/opening.hpp"
-#include "session/reopening.hpp"
 #include "session/retries.hpp"
 #include "session/session_events.hpp"
 #include "session/session_options.hpp"
+#include "session/session_record.hpp"
 #include "session/session_sender.hpp"
 #include "session/upstream_listen.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
-
-/// What the session counts, for the status and the metrics; all since the daemon's start.
-struct SessionCounts {
-  std::uint64_t opened = 0;        ///< the first one, and all that took its place
-  std::uint64_t reopened = 0;      ///< those that took the place of a lost one
-  std::uint64_t failed_tries = 0;  ///< to open one
-  std::uint64_t reconnects = 0;    ///< the upstream was away and came back, with its session
-};
-
-/// What the status and the metrics show of the session.
-struct SessionRecord {
-  SessionCounts counts;
-  ServerStream server_stream = ServerStream::off;
-  std::optional<SteadyTime> opened_at;  ///< the last one; none: there was none
-  std::optional<Failure> last_failure;  ///< of the last try, unless it has succeeded
-  std::optional<Reopening> reopening;   ///< the last one
-};
 
 /// The one session with the upstream: opened, kept and opened again (MCP 2025-11-25, "Lifecycle";
 /// BEHAVIOUR, "Session").
@@ -182,8 +165,9 @@ class Session final : public UpstreamEvents,
     idle,
     opening,
     open,
-    away,     ///< there is a session, but its upstream cannot be reached
-    waiting,  ///< a try to open one has failed; the next one is due, or comes with who needs it
+    away,       ///< there is a session, but its upstream cannot be reached
+    taking_up,  ///< there was one of another daemon: whether it is there still is asked
+    waiting,    ///< a try to open one has failed; the next one is due, or comes with who needs it
     refused,
   };
   /// With what the next session is opened.
@@ -212,7 +196,8 @@ class Session final : public UpstreamEvents,
     event_stream
   };
 
-  // What comes from the upstream: session.cpp.
+  // What comes from the upstream: session.cpp; of the session's own requests:
+  // session_own_requests.cpp.
   std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, ParsedFrame&& parsed);
   void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
   OwnRequest which_own(UpstreamId id) const;
@@ -261,7 +246,9 @@ class Session final : public UpstreamEvents,
 
   // Losing it, being away, and what waits meanwhile: session_losing.cpp.
   /// There is a session, as far as is known.
-  bool is_there() const { return phase_ == Phase::open || phase_ == Phase::away; }
+  bool is_there() const {
+    return phase_ == Phase::open || phase_ == Phase::away || phase_ == Phase::taking_up;
+  }
   /// There was one, and it is to be restored.
   bool is_lost() const { return kept_.number > 0 && !is_there(); }
   bool is_wanted() const { return is_lost() || somebody_waits() || events_->wants_session(); }
@@ -305,7 +292,6 @@ class Session final : public UpstreamEvents,
   InitializeRequest initialize_;
   ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last session that was lost
   bool has_probed_ = false;                       ///< in this try
-  bool takes_up_ = false;  ///< a session of another daemon, which has not answered yet
   SessionRecord record_;
 };
 

@@ -56,11 +56,14 @@ void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
 
 void Session::lose(std::string_view why) {
   if (!is_there() || !std::holds_alternative<Running>(life_)) return;
-  if (is_open()) events_->session_away();
-  if (phase_ == Phase::away) retries_.forget_failures();  // it can be reached again
-  phase_ = Phase::waiting;
-  if (!std::exchange(takes_up_, false))
+  if (is_open()) {
+    events_->session_away();
+  } else {
+    retries_.forget_failures();  // it can be reached again
+  }
+  if (phase_ != Phase::taking_up)
     loss_ = upstream_.kind() == "stdio" ? ReopeningReason::child_ended : ReopeningReason::lost;
+  phase_ = Phase::waiting;
   log_.peer(LogLevel::warning, "session lost", "session with {} lost: {}; opening it again",
             upstream_.target(), why);
   keep_alive_.cancel();
@@ -113,7 +116,7 @@ void Session::go_away(const Failure& failure) {
     if (is_open() && !is_modern()) keep_alive_.watch();
     return;
   }
-  if (phase_ != Phase::away) {
+  if (is_open()) {
     phase_ = Phase::away;
     events_->session_away();
     log_.peer(LogLevel::warning, "upstream away",
@@ -131,7 +134,7 @@ void Session::fail_held(const Failure& failure) {
   Failure told = failure;
   told.delivered = Delivered::no;
   retries_.end_all(told);
-  if (phase_ == Phase::away) events_->session_refused(failure);
+  if (!is_open()) events_->session_refused(failure);
 }
 
 /// The session stands, but the upstream turns away what comes in it (401, 403): not ready, until it
@@ -150,10 +153,6 @@ bool Session::somebody_waits() const {
 }
 
 void Session::came_back() {
-  if (std::exchange(takes_up_, false)) {
-    taken_up();
-    return;
-  }
   phase_ = Phase::open;
   ++record_.counts.reconnects;
   retries_.clear_try();
@@ -171,55 +170,19 @@ void Session::came_back() {
   events_->session_open();
 }
 
-/// The server knows the session of the daemon before.
-void Session::taken_up() {
-  phase_ = Phase::open;
-  record_.opened_at = loop_.now();
-  record_.last_failure.reset();
-  retries_.clear_try();
-  retries_.forget_failures();
-  log_.peer(LogLevel::info, "session taken up", "the session with {} is still there: taken up",
-            upstream_.target());
-  keep_alive_.watch();
-  for (const UpstreamId id : std::exchange(kept_.unanswered, {})) {
-    sender_.notify(
-        "notifications/cancelled",
-        fmt::format(R"({{"requestId":{},"reason":"the client is gone"}})", value_of(id)));
-  }
-  retries_.send_ready();
-  events_->session_open();
-}
-
-/// The server was reached, but says neither that it knows the session nor that it does not.
-void Session::not_taken_up(const Failure& failure) {
-  const bool may_pass = failure.status == 401 || failure.status == 403 || failure.status == 408 ||
-                        failure.status == 429 || failure.status < 400 || failure.status >= 500;
-  if (!may_pass) {
-    lose("a ping in it was refused");
-    return;
-  }
-  record_.last_failure = failure;
-  events_->session_failed(failure);
-  if (awaits_login()) {
-    events_->session_awaits_login();
-  } else if (failure.kind == ErrorKind::auth) {
-    events_->session_refused(failure);
-  }
-  retries_.try_failed(somebody_waits());
-}
-
 void Session::try_again() {
-  if (!is_wanted() && !takes_up_) return;
+  const bool takes_up = phase_ == Phase::taking_up;
+  if (!is_wanted() && !takes_up) return;
   if (!is_there()) {
     start_try();
     return;
   }
   // Is the upstream back? What is held asks as well as a ping.
   retries_.begin_try();
-  if (retries_.holds_messages() && !takes_up_) {
-    retries_.send_ready();
-  } else if (takes_up_) {
+  if (takes_up) {
     keep_alive_.ping_at_once();
+  } else if (retries_.holds_messages()) {
+    retries_.send_ready();
   } else {
     keep_alive_.ping();
   }

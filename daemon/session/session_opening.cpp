@@ -31,7 +31,7 @@ bool Session::wants_initialize() const {
 void Session::require() {
   // Who is told of an answer while the session is being opened may ask for it in the same turn.
   if (has_ended() || is_open() || is_trying() || phase_ == Phase::opening) return;
-  if (phase_ == Phase::away || (phase_ == Phase::waiting && retries_.has_next_try())) {
+  if (is_there() || (phase_ == Phase::waiting && retries_.has_next_try())) {
     retries_.try_soon();
     return;
   }

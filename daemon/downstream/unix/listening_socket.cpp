@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/start_error.hpp"
-#include "downstream/unix/peer_credentials.hpp"
+#include "downstream/unix/socket_claim.hpp"
 #include "process/socket_address.hpp"
 
 namespace bridge {
@@ -21,115 +21,7 @@ namespace {
 
 constexpr int backlog = 512;
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw StartError(exit_code::cannot_bind, message);
-}
-
 std::string why() { return std::strerror(errno); }
-
-int new_socket() {
-  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) refuse("cannot make a Unix socket: " + why());
-  return descriptor;
-}
-
-enum class Probe { alive, stale, absent, forbidden, no_socket };
-
-struct ProbeResult {
-  Probe state;
-  pid_t pid = 0;
-};
-
-/// Looks whether somebody serves `name`. Says bridge/peek, so that another bridge's notifications
-/// are not spent on it.
-ProbeResult probe(const std::string& name) {
-  if (name.front() != '@') {
-    struct stat status {};
-    if (lstat(name.c_str(), &status) != 0)
-      return {errno == ENOENT ? Probe::absent : Probe::forbidden};
-    if (!S_ISSOCK(status.st_mode)) return {Probe::no_socket};
-  }
-  const int descriptor = new_socket();
-  const SocketAddress address(name);
-  ProbeResult result{Probe::alive};
-  if (connect(descriptor, address.get(), address.length) == 0) {
-    if (const auto peer = peer_credentials(descriptor)) result.pid = peer->pid;
-    static constexpr char peek[] = "{\"jsonrpc\":\"2.0\",\"method\":\"bridge/peek\"}\n";
-    send(descriptor, peek, sizeof peek - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-  } else if (errno == EACCES || errno == EPERM) {
-    result.state = Probe::forbidden;
-  } else if (errno == ECONNREFUSED) {
-    result.state = Probe::stale;
-  } else if (errno == ENOENT) {
-    result.state = Probe::absent;
-  }  // EAGAIN: its queue is full, so it is alive
-  close(descriptor);
-  return result;
-}
-
-std::string holder(pid_t pid) {
-  return pid > 0 ? fmt::format("by process {}", pid)
-                 : std::string("by a process in another container");
-}
-
-[[noreturn]] void refuse_taken(const std::string& name, const std::string& by) {
-  refuse(fmt::format(
-      "socket {} is already served {}; stop it, or name another socket with --socket", name, by));
-}
-
-/// Whether `path` names what the descriptor is open on, and not what somebody has put there since.
-bool is_same_file(int descriptor, const std::string& path) {
-  struct stat held {};
-  struct stat named {};
-  return fstat(descriptor, &held) == 0 && lstat(path.c_str(), &named) == 0 &&
-         held.st_ino == named.st_ino && held.st_dev == named.st_dev;
-}
-
-/// What is there is opened without O_CREAT, which fs.protected_regular would forbid even root for
-/// another user's file in a folder like /tmp. -1 and errno if it cannot be had.
-int open_lock(const std::string& lock_path) {
-  constexpr int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  for (;;) {
-    int lock = open(lock_path.c_str(), flags);
-    if (lock >= 0 || errno != ENOENT) return lock;
-    lock = open(lock_path.c_str(), flags | O_CREAT | O_EXCL, 0600);
-    if (lock >= 0 || errno != EEXIST) return lock;
-  }
-}
-
-/// Who owns what stands in the way, if somebody else does: " (it belongs to uid 1000)".
-std::string owner_of(const std::string& path) {
-  struct stat status {};
-  if (lstat(path.c_str(), &status) != 0 || status.st_uid == geteuid()) return {};
-  return fmt::format(" (it belongs to uid {})", status.st_uid);
-}
-
-[[noreturn]] void refuse_lock(const std::string& path, const std::string& lock_path) {
-  const int error = errno;
-  struct stat status {};
-  const bool is_there = lstat(lock_path.c_str(), &status) == 0;
-  refuse(fmt::format("cannot open {}: {}{}; {}name another socket than {} with --socket", lock_path,
-                     std::strerror(error), owner_of(lock_path),
-                     is_there ? "have it removed if no daemon uses it, or " : "", path));
-}
-
-/// Takes PATH.lock; its holder removes it on exit, so after the lock is had it must still be there.
-int take_lock(const std::string& path) {
-  const std::string lock_path = path + ".lock";
-  for (;;) {
-    const int lock = open_lock(lock_path);
-    if (lock < 0) refuse_lock(path, lock_path);
-    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-      close(lock);
-      const ProbeResult other = probe(path);
-      if (other.state == Probe::alive) refuse_taken(path, holder(other.pid));
-      refuse_taken(path, fmt::format("by another daemon that is starting or ending (it holds {}{})",
-                                     lock_path, owner_of(lock_path)));
-    }
-    if (is_same_file(lock, lock_path)) return lock;
-    close(lock);
-  }
-}
 
 }  // namespace
 
@@ -149,20 +41,8 @@ ListeningSocket ListeningSocket::open(const SocketOptions& options) {
 
 /// What a start that fails has taken, the destructor gives back.
 void ListeningSocket::take_path() {
-  if (lock_ < 0) lock_ = take_lock(name_);
-  const ProbeResult other = probe(name_);
-  switch (other.state) {
-    case Probe::alive: refuse_taken(name_, holder(other.pid));
-    case Probe::forbidden:
-      refuse(fmt::format(
-          "cannot look at socket {}: permission denied{}; name another socket with --socket", name_,
-          owner_of(name_)));
-    case Probe::no_socket:
-      refuse(fmt::format("{} exists and is not a socket; remove it, or name another with --socket",
-                         name_));
-    case Probe::stale:
-    case Probe::absent: break;
-  }
+  if (lock_ < 0) lock_ = take_socket_lock(name_);
+  refuse_unless_free(name_);
   publish();
 }
 
@@ -185,14 +65,14 @@ void ListeningSocket::publish_again() {
 }
 
 void ListeningSocket::bind_abstract() {
-  descriptor_ = new_socket();
+  descriptor_ = new_unix_socket();
   const SocketAddress address(name_);
   if (bind(descriptor_, address.get(), address.length) != 0) {
-    if (errno == EADDRINUSE) refuse_taken(name_, holder(probe(name_).pid));
-    refuse(fmt::format("cannot bind {}: {}", name_, why()));
+    if (errno == EADDRINUSE) refuse_served(name_);
+    refuse_socket(fmt::format("cannot bind {}: {}", name_, why()));
   }
   if (listen(descriptor_, backlog) != 0)
-    refuse(fmt::format("cannot listen on {}: {}", name_, why()));
+    refuse_socket(fmt::format("cannot listen on {}: {}", name_, why()));
 }
 
 // Bound and listening under a name of its own first, then renamed: whoever can see PATH sees it
@@ -204,12 +84,12 @@ void ListeningSocket::publish() {
   const std::size_t slash = name_.rfind('/');
   const std::string folder = slash == name_.npos ? "." : name_.substr(0, slash + 1);
   const int folder_descriptor = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder_descriptor < 0) refuse(fmt::format("cannot open folder {}: {}", folder, why()));
+  if (folder_descriptor < 0) refuse_socket(fmt::format("cannot open folder {}: {}", folder, why()));
   const std::string own_name = fmt::format(".mcp-{}", getpid());
   const std::string temporary = fmt::format("/proc/self/fd/{}/{}", folder_descriptor, own_name);
   unlinkat(folder_descriptor, own_name.c_str(), 0);
 
-  descriptor_ = new_socket();
+  descriptor_ = new_unix_socket();
   const SocketAddress address(temporary);
   const char* failed = nullptr;
   struct stat status {};
@@ -230,8 +110,8 @@ void ListeningSocket::publish() {
   if (failed != nullptr) unlinkat(folder_descriptor, own_name.c_str(), 0);
   close(folder_descriptor);
   if (failed != nullptr) {
-    refuse(fmt::format("cannot {} {}: {}{}; name another socket with --socket", failed, name_,
-                       reason, owner_of(name_)));
+    refuse_socket(fmt::format("cannot {} {}: {}{}; name another socket with --socket", failed,
+                              name_, reason, other_owner_of(name_)));
   }
   device_ = status.st_dev;
   inode_ = status.st_ino;
@@ -252,7 +132,8 @@ std::optional<ListeningSocket> ListeningSocket::inherited() {
   if (sockets > 1 ||
       getsockname(first_descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0 ||
       address.sun_family != AF_UNIX) {
-    refuse("socket activation: exactly one Unix stream socket is expected (ListenStream=PATH)");
+    refuse_socket(
+        "socket activation: exactly one Unix stream socket is expected (ListenStream=PATH)");
   }
   fcntl(first_descriptor, F_SETFD, FD_CLOEXEC);
   fcntl(first_descriptor, F_SETFL, fcntl(first_descriptor, F_GETFL) | O_NONBLOCK);
