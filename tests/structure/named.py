@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""What daemon/README.md names is there: each file, each class, each function of a class.
+
+A name is looked at if it stands in `backquotes` alone and has the form of a path (`router/who_is_asked.cpp`), of a
+member (`Ring::take`) or of a type (`AccessToken`).
+"""
+
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = os.path.join("daemon", "README.md")
+
+
+def sources():
+    """(path, text) of each source of the two programs and of the tests."""
+    for top in ("daemon", "client", "tests"):
+        for folder, folders, names in os.walk(os.path.join(ROOT, top)):
+            folders[:] = [one for one in folders if one != "node_modules"]
+            for name in names:
+                path = os.path.join(folder, name)
+                text = ""
+                if top != "tests" and name.endswith((".cpp", ".hpp")):
+                    with open(path, encoding="utf-8") as file:
+                        text = file.read()
+                yield os.path.relpath(path, ROOT), text
+
+
+def main():
+    with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
+        named = sorted(set(re.findall(r"`([^`\n]+)`", file.read())))
+    found = dict(sources())
+    text = "\n".join(found.values())
+    types = set(re.findall(r"\b(?:class|struct|enum class|using|concept) (\w+)", text))
+    faults = []
+    for name in named:
+        if re.fullmatch(r"[\w/]+\.(?:cpp|hpp|py|cmake)", name):
+            if not any(path == name or path.endswith("/" + name) for path in found):
+                faults.append(f"no file {name}")
+        elif member := re.fullmatch(r"(\w+)::(\w+)(?:\(\))?", name):
+            owner, function = member.groups()
+            if not is_of(owner, function, text):
+                faults.append(f"{owner} has no {function}")
+        elif re.fullmatch(r"[A-Z][a-z]+[A-Z][A-Za-z]*", name) and name not in types:
+            faults.append(f"no class {name}")
+    for fault in faults:
+        print(f"{PAGE} names what is not there: {fault}")
+    return 1 if faults else 0
+
+
+def is_of(owner, function, text):
+    """Whether the type has it: where it is defined, or in the body of its declaration."""
+    if f"{owner}::{function}" in text:
+        return True
+    for begin in re.finditer(rf"\b(?:class|struct) {owner}\b[^;{{]*\{{", text):
+        if re.search(rf"\b{function}\b", text[begin.end():text.find("\n};", begin.end())]):
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
