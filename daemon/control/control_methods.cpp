@@ -12,6 +12,7 @@
 #include "control/readiness.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
+#include "mcp/json_edit.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -31,6 +32,30 @@ std::int64_t unix_milliseconds(WallTime time) {
 std::string random_name() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+/// Names of what a legacy session was opened with. It was a client's to write.
+std::string declared_names(const Session& session) {
+  constexpr std::size_t most = 32;
+  constexpr std::size_t longest = 64;
+  if (session.server() == nullptr || session.is_modern()) return "null";
+  const std::string_view capabilities =
+      find_member(session.opened_with(), "capabilities").value_or("{}");
+  std::string names;
+  std::size_t count = 0;
+  for_each_member(capabilities, {0, capabilities.size()}, [&](std::string_view key, Slice, Slice) {
+    if (key.size() > longest || ++count > most) return;
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ",", key);
+  });
+  return "[" + names + "]";
+}
+
+/// What the server has declared, as it came; null if it is more than a status should have.
+std::string_view capabilities_of(const ServerDescription* server) {
+  constexpr std::size_t longest = 16 << 10;
+  if (server == nullptr) return "null";
+  const std::string_view declared = find_member(server->result(), "capabilities").value_or("null");
+  return declared.size() > longest ? "null" : declared;
 }
 
 std::string_view name_of(ServerStream state) {
@@ -121,12 +146,13 @@ std::string ControlMethods::upstream_status() const {
   const ServerDescription* server = session_.server();
   const auto opened = session_.record().opened_at;
   return fmt::format(
-      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"sessionAgeMs":{},"reopened":{},"lastReopening":{},"reconnects":{},"stream":"{}"{}}})",
+      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"capabilities":{},"declared":{},"sessionAgeMs":{},"reopened":{},"lastReopening":{},"reconnects":{},"stream":"{}"{}}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
       is_ready(session_, upstream_),
       server != nullptr ? quote(bridge::name_of(server->era())) : "null",
       server != nullptr ? quote(server->protocol_version()) : "null",
-      server != nullptr ? server->server_info() : "null",
+      server != nullptr ? server->server_info() : "null", capabilities_of(server),
+      declared_names(session_),
       opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
       session_.counts().reopened, last_reopening(session_.record()), session_.counts().reconnects,
       name_of(session_.record().server_stream), logins_.status(session_));

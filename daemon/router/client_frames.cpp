@@ -226,14 +226,19 @@ bool ClientFrames::has_request_for_session() const {
 }
 
 std::string ClientFrames::declared_capabilities() const {
+  const auto names_roots = [](const Client& client) {
+    return !client.is_job && client.declared.covers("roots/list", AskedFor::roots);
+  };
   const WaitingFrame* first = nullptr;
   for (const auto& [id, client] : context_.clients) {
-    if (client->waiting.empty() || !client->waiting.front().frame.is_modern()) continue;
+    if (client->waiting.empty()) continue;
     const WaitingFrame& front = client->waiting.front();
+    if (!front.frame.is_modern() && !names_roots(*client)) continue;
     if (first == nullptr || front.since < first->since) first = &front;
   }
   if (first == nullptr) return {};
   const Frame& frame = first->frame;
+  if (!frame.is_modern()) return R"({"roots":{"listChanged":true}})";
   const std::string_view declared = frame.text(frame.reserved.client_capabilities);
   return declared.size() <= longest_capabilities ? std::string(declared) : std::string();
 }

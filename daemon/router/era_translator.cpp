@@ -121,7 +121,10 @@ std::string EraTranslator::capabilities_of(const Client* client) const {
   if (own.empty()) own = "{}";
   const bool answers = client != nullptr && client->declared.covers("elicitation/create", {});
   if (client != nullptr && client->is_job) own = merge_capabilities(own, with_tasks);
-  return answers ? merge_capabilities(own, own_capabilities) : own;
+  if (answers) own = merge_capabilities(own, own_capabilities);
+  const bool has_roots = client != nullptr && !client->is_job &&
+                         client->declared.covers("roots/list", AskedFor::roots);
+  return has_roots ? merge_capabilities(own, R"({"roots":{}})") : own;
 }
 
 /// A call that a legacy server can be asked to make a task: asked so, if its tool says that it can

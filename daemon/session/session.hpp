@@ -119,6 +119,8 @@ class Session final : public UpstreamEvents,
     listen_.want(std::move(filter), std::move(capabilities));
   }
 
+  /// `params` of the `initialize` that it was opened with, JSON; empty before the first.
+  std::string_view opened_with() const { return kept_.initialize_params; }
   /// What a later session goes on with.
   KeptSession kept() const;
   /// Goes on where another daemon's session has ended: the first session is opened as one that was
