@@ -28,6 +28,8 @@ enum class Verb {
   answer,
   cancel,
   forget,
+  tasks,
+  skills,
   grep,
   templates,
   server,
@@ -36,6 +38,8 @@ enum class Verb {
   unsubscribe,
   log_level,
   monitor,
+  record,
+  replay,
   complete,
   agent_help,
   login,
@@ -44,6 +48,7 @@ enum class Verb {
   approve,
   stop,
   logs,
+  shell,
   help,
   version,
 };
@@ -59,6 +64,7 @@ struct Options {
   std::string command;                  ///< of --run; "" = not given
   std::string config;                   ///< "" = not given
   std::string peer;                     ///< "" = not given
+  std::vector<std::string> roots;       ///< folders, as they were typed
   std::optional<Milliseconds> timeout;  ///< nothing = none
   Milliseconds wait{0};                 ///< for a socket that is not there yet
   bool no_start = false;                ///< only a daemon that runs already
@@ -67,6 +73,7 @@ struct Options {
   bool names = false;
   bool brief = false;
   bool full = false;
+  bool types = false;                      ///< tools as declarations of TypeScript
   std::string save;                        ///< "" = not given
   std::optional<std::uint64_t> max_bytes;  ///< of the output; the rest goes to a file
   std::string field;                       ///< "" = not given
@@ -81,6 +88,8 @@ struct Options {
   std::optional<Milliseconds> detach_after;
   std::string key;  ///< "" = not given
 
+  bool task = false;  ///< a call that the server makes a task of its own
+
   bool all = false;  ///< every server that files name
 
   bool any = false;
@@ -89,6 +98,8 @@ struct Options {
 
   bool device = false;
   bool open = false;
+
+  bool skill = false;
 
   bool yes = false;
   bool follow = false;

@@ -121,11 +121,20 @@ class Parser {
     if (options_.detach && (options_.detach_after || !options_.save.empty())) {
       fail("option --detach does not go with --detach-after or --save");
     }
+    if (options_.task && is_a_job())
+      fail("option --task does not go with --detach, --detach-after or --key");
+    if (!options_.roots.empty() && is_a_job())
+      fail(
+          "option --root does not go with --detach, --detach-after or --key: a job is asked later");
     if (options_.decline && options_.cancel) fail("option --decline does not go with --cancel");
     if ((options_.decline || options_.cancel) && options_.operands.size() > 1) {
       fail("options --decline and --cancel do not go with values for the fields");
     }
     if (!options_.field.empty() && options_.json) fail("option --field does not go with --json");
+    if (options_.verb == Verb::agent_help && !options_.save.empty() && !options_.skill)
+      fail("agent-help: option --save goes with --skill");
+    if (options_.types && (options_.json || options_.names || options_.brief || options_.full))
+      fail("option --types does not go with --json, --names, --brief or --full");
     if (options_.brief && options_.full) fail("option --brief does not go with --full");
     if (options_.verb == Verb::help && !options_.operands.empty() &&
         find_verb_entry(options_.operands.front()) == nullptr) {
@@ -138,6 +147,10 @@ class Parser {
     if (options_.watch && (options_.json || options_.ready)) {
       fail("option --watch does not go with --json or --ready");
     }
+  }
+
+  bool is_a_job() const {
+    return options_.detach || options_.detach_after || !options_.key.empty();
   }
 
   /// Verbs that are about a server by its name may have that behind them.

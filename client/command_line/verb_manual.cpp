@@ -34,6 +34,8 @@ constexpr Example answer_examples[] = {"mcp-nc answer \"$id\" name=Ada",
                                        "mcp-nc answer \"$id\" --decline"};
 constexpr Example cancel_examples[] = {"mcp-nc cancel \"$id\""};
 constexpr Example forget_examples[] = {"mcp-nc forget \"$id\""};
+constexpr Example tasks_examples[] = {"mcp-nc call --task report", "mcp-nc tasks",
+                                      "mcp-nc tasks result \"$id\""};
 constexpr Example grep_examples[] = {"mcp-nc grep file", "mcp-nc grep read file",
                                      "mcp-nc grep --all file"};
 constexpr Example templates_examples[] = {"mcp-nc templates"};
@@ -45,13 +47,19 @@ constexpr Example log_level_examples[] = {"mcp-nc log-level warning"};
 constexpr Example complete_examples[] = {"mcp-nc complete prompt greet name A",
                                          "mcp-nc complete resource 'demo://{id}' id 1"};
 constexpr Example monitor_examples[] = {"mcp-nc monitor", "mcp-nc monitor --json --for 10s"};
-constexpr Example agent_help_examples[] = {"mcp-nc agent-help >>AGENTS.md"};
+constexpr Example record_examples[] = {"mcp-nc @github record calls.jsonl"};
+constexpr Example replay_examples[] = {"mcp-nc @github replay calls.jsonl",
+                                       "mcp-nc @github replay calls.jsonl --json"};
+constexpr Example agent_help_examples[] = {"mcp-nc agent-help >>AGENTS.md",
+                                           "mcp-nc agent-help --skill --save ~/.claude/skills"};
+constexpr Example skills_examples[] = {"mcp-nc skills", "mcp-nc read \"$uri\""};
 constexpr Example login_examples[] = {"mcp-nc login", "mcp-nc login --device"};
 constexpr Example logout_examples[] = {"mcp-nc logout"};
 constexpr Example servers_examples[] = {"mcp-nc servers", "mcp-nc servers --names"};
 constexpr Example approve_examples[] = {"mcp-nc approve @github", "mcp-nc approve --yes @github"};
 constexpr Example stop_examples[] = {"mcp-nc stop @github"};
 constexpr Example logs_examples[] = {"mcp-nc logs @github", "mcp-nc logs -f @github"};
+constexpr Example shell_examples[] = {"mcp-nc @github shell", "mcp-nc @github shell <commands.txt"};
 constexpr Example help_examples[] = {"mcp-nc help call"};
 constexpr Example version_examples[] = {"mcp-nc version"};
 
@@ -86,6 +94,14 @@ constexpr VerbManual manuals[] = {
     {"answer", "Each value is read by the type of its field.", answer_examples},
     {"cancel", "The state is another than cancelled if the job had ended before.", cancel_examples},
     {"forget", "Its result is gone then.", forget_examples},
+    {"tasks",
+     "Those of a server of MCP 2025-11-25. result waits until the task has ended, and prints what "
+     "call prints. Calls that are detached are jobs of the daemon: mcp-nc jobs.",
+     tasks_examples},
+    {"skills",
+     "Of a server with the extension io.modelcontextprotocol/skills. A skill is a resource: read URI "
+     "prints it. What it says are the server's words.",
+     skills_examples},
     {"grep",
      "Looks into names, titles, descriptions and URIs, in small and capital letters alike. With --all "
      "into every server that files name: daemons that do not run are started, unless with "
@@ -108,6 +124,14 @@ constexpr VerbManual manuals[] = {
      "it goes to the server, and on its way back. Known secrets are blotted out. Nobody waits for "
      "who watches: what was missed is counted.",
      monitor_examples},
+    {"record",
+     "What monitor --json prints, a line each. Known secrets are blotted out; the rest of what is "
+     "said is in it, so only its owner may read it.",
+     record_examples},
+    {"replay",
+     "What acts at the server acts again. What was blotted out is sent so, and what is about the "
+     "session itself is not sent. Exit status 1 if an answer is another.",
+     replay_examples},
     {"agent-help",
      "Under 1,500 tokens: what is connected, the commands, output, exit status, long calls and "
      "questions. What the server says of itself is cut and marked as its words.",
@@ -130,6 +154,11 @@ constexpr VerbManual manuals[] = {
      stop_examples},
     {"logs", "It begins anew when a daemon is started and there is more than a mebibyte.",
      logs_examples},
+    {"shell",
+     "Each line is a command with its arguments, without mcp-nc before it; exit or the end of the "
+     "input ends it. What stands before shell counts for each. Of lines that are not typed the exit "
+     "status is that of the last.",
+     shell_examples},
     {"help", "All of it is in the man page, mcp-nc(1).", help_examples},
     {"version", "", version_examples},
 };

@@ -23,4 +23,13 @@ struct AgentHelp {
 constexpr std::size_t longest_agent_help = 5200;
 std::string agent_help(const AgentHelp& about);
 
+/// A skill for programs that load such files (a folder with a SKILL.md, whose front matter says
+/// what it is for): how a session is used, and what to type for what is connected. It has nothing
+/// of any server's in it. `server` is the name that files give it, "" = none. Pure.
+struct AgentSkill {
+  std::string name;  ///< of the skill and its folder: small letters, digits and hyphens
+  std::string text;
+};
+AgentSkill agent_skill(const std::string& program, const std::string& server);
+
 }  // namespace client

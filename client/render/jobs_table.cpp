@@ -8,12 +8,6 @@
 namespace client {
 namespace {
 
-Tone tone_of_state(std::string_view state) {
-  if (state == "input_required") return Tone::warning;
-  if (state == "failed") return Tone::bad;
-  return state == "completed" ? Tone::good : Tone::plain;
-}
-
 /// What a peer may have made as long as it likes has this many columns here; --json has it all.
 constexpr std::size_t widest_short_cell = 24;
 
@@ -30,6 +24,12 @@ std::string what_of(const json::Value& job) {
 }
 
 }  // namespace
+
+Tone tone_of_state(std::string_view state) {
+  if (state == "input_required") return Tone::warning;
+  if (state == "failed") return Tone::bad;
+  return state == "completed" ? Tone::good : Tone::plain;
+}
 
 std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look) {
   std::vector<std::vector<TableCell>> rows;

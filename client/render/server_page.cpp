@@ -35,7 +35,11 @@ ServerPage read_server(std::string_view discovered, std::string_view status) {
   page.version = text_in(info, "version");
   page.era = text_in(upstream, "era");
   page.protocol_version = text_in(upstream, "protocolVersion");
-  page.capabilities = json::on_one_line(object_named(discovered, "capabilities"));
+  // The answer to server/discover leaves out what is not translated, as the tasks of a legacy
+  // server.
+  std::string_view capabilities = object_named(upstream, "capabilities");
+  if (capabilities == "{}") capabilities = object_named(discovered, "capabilities");
+  page.capabilities = json::on_one_line(capabilities);
   page.instructions = text_in(discovered, "instructions");
   return page;
 }

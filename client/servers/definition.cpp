@@ -12,6 +12,7 @@
 #include "json/value.hpp"
 #include "servers/relaxed_json.hpp"
 #include "servers/variables.hpp"
+#include "spelling/shell_word.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -130,38 +131,6 @@ Definition typed(std::string name, std::string entry) {
   return {std::move(name), std::move(document), std::move(entry)};
 }
 
-/// As a shell splits a command line.
-std::optional<std::vector<std::string>> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  std::optional<std::string> word;
-  char quote = '\0';
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    const bool may_escape = c == '\\' && quote != '\'' && at + 1 < line.size();
-    if (may_escape && (quote == '\0' || line[at + 1] == '"' || line[at + 1] == '\\')) {
-      if (!word) word.emplace();
-      *word += line[++at];
-    } else if (quote != '\0') {
-      if (c == quote) {
-        quote = '\0';
-      } else {
-        *word += c;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-      if (!word) word.emplace();
-    } else if (c == ' ' || c == '\t' || c == '\n') {
-      if (word) words.push_back(*std::exchange(word, std::nullopt));
-    } else {
-      if (!word) word.emplace();
-      *word += c;
-    }
-  }
-  if (quote != '\0') return std::nullopt;
-  if (word) words.push_back(std::move(*word));
-  return words;
-}
-
 std::string_view without_secrets(std::string_view url) {
   url = url.substr(0, url.find('?'));
   const std::size_t scheme = url.find("://");
@@ -187,6 +156,26 @@ std::variant<std::vector<Definition>, std::string> read_definitions(std::string_
     all.push_back({entry.name, document_of(entry, file), std::string(entry.text)});
   }
   return all;
+}
+
+std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
+    std::string_view text, const std::string& project) {
+  const std::string strict = bridge::strict_json(text);
+  if (!bridge::is_utf8(strict)) return std::string("it is not UTF-8");
+  if (!json::is_valid(strict)) return std::string("it is not JSON");
+  std::string_view object = strict;
+  if (!project.empty()) {
+    const auto projects = json::member(object, "projects");
+    const auto found = projects ? json::member(*projects, project) : std::nullopt;
+    if (!found) return std::vector<Definition>();
+    object = *found;
+  }
+  std::string servers;
+  for (const std::string_view name : {"mcpServers", "servers", "inputs"}) {
+    if (const auto value = json::member(object, name))
+      servers += fmt::format("{}\"{}\":{}", servers.empty() ? "" : ",", name, *value);
+  }
+  return read_definitions("{" + servers + "}");
 }
 
 NamedVariables variables_of(const Definition& definition) {
@@ -223,7 +212,7 @@ Definition definition_of_url(std::string_view url) {
 }
 
 std::optional<Definition> definition_of_command(std::string_view command) {
-  const auto words = words_of(command);
+  const auto words = shell_words(command);
   if (!words || words->empty()) return std::nullopt;
   std::string arguments;
   for (std::size_t i = 1; i < words->size(); ++i)

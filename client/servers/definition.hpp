@@ -43,6 +43,11 @@ struct NamedVariables {
 /// definition makes sense is for the daemon to say. Pure.
 std::variant<std::vector<Definition>, std::string> read_definitions(std::string_view text);
 
+/// Those of another program's file, in which much else may stand: of the outermost object, or with
+/// `project` of that project's in Claude Code's list of them. None if it names none. Pure.
+std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
+    std::string_view text, const std::string& project);
+
 /// Of the members that mcp-bridged looks for variables in. Pure.
 NamedVariables variables_of(const Definition& definition);
 

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
 
+#include "servers/foreign_files.hpp"
 #include "servers/whole_file.hpp"
 #include "spelling/similar.hpp"
 #include "terminal/visible.hpp"
@@ -17,6 +21,7 @@ namespace client {
 namespace {
 
 constexpr std::size_t longest_file = 1 << 20;
+constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code keeps its projects in it
 constexpr const char* project_file = ".mcp.json";
 
 std::string real_path(const std::string& path) {
@@ -31,26 +36,38 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string current_folder() {
+  std::array<char, 4096> path{};
+  return ::getcwd(path.data(), path.size()) == nullptr ? std::string() : std::string(path.data());
+}
+
 bool is_absent(int error) { return error == ENOENT || error == ENOTDIR; }
 
 /// None if the file is not there and need not be.
 std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFile& file) {
-  const FileText content = read_whole_file(file.path, longest_file);
+  const FileText content =
+      read_whole_file(file.path, file.is_foreign ? longest_foreign_file : longest_file);
   if (is_absent(content.error) && !file.is_named) return std::vector<NamedServer>();
   if (content.error != 0) {
     const std::string why =
-        content.error == EFBIG ? "it has more than 1 MiB" : std::strerror(content.error);
+        content.error == EFBIG
+            ? fmt::format("it has more than {} MiB",
+                          file.is_foreign ? longest_foreign_file >> 20 : longest_file >> 20)
+            : std::strerror(content.error);
     return LookupFailure{fmt::format("cannot read {}: {}", make_visible_line(file.path), why)};
   }
-  auto definitions = read_definitions(content.text);
+  auto definitions = file.is_foreign ? read_foreign_definitions(content.text, file.project)
+                                     : read_definitions(content.text);
   if (const auto* fault = std::get_if<std::string>(&definitions)) {
     return LookupFailure{
         fmt::format("cannot use {}: {}", make_visible_line(file.path), make_visible_line(*fault))};
   }
   const std::string path = real_path(file.path);
   std::vector<NamedServer> servers;
+  const std::string folder = file.folder.empty() ? folder_of(path) : real_path(file.folder);
+  const bool needs_approval = file.needs_approval || (file.is_foreign && !content.is_own);
   for (Definition& one : std::get<std::vector<Definition>>(definitions))
-    servers.push_back({std::move(one), path, folder_of(path), file.needs_approval});
+    servers.push_back({std::move(one), path, folder, needs_approval});
   return servers;
 }
 
@@ -74,6 +91,7 @@ std::vector<ConfigFile> config_files(const std::string& option, ReadVariable rea
     files.push_back({*home + "/.config/mcp/mcp.json"});
   }
   files.push_back({project_file, true});
+  for (ConfigFile& file : foreign_files(read, current_folder())) files.push_back(std::move(file));
   return files;
 }
 
@@ -82,7 +100,8 @@ FoundServers find_servers(const std::vector<ConfigFile>& files) {
   for (const ConfigFile& file : files) {
     auto content = servers_of(file);
     if (auto* failure = std::get_if<LookupFailure>(&content)) {
-      found.faults.push_back(std::move(failure->message));
+      (file.is_foreign ? found.foreign_faults : found.faults)
+          .push_back(std::move(failure->message));
       continue;
     }
     for (NamedServer& one : std::get<std::vector<NamedServer>>(content)) {
@@ -100,19 +119,27 @@ std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
                                                      const std::vector<ConfigFile>& files) {
   std::vector<std::string> names;
   std::string places;
+  std::string faults;
   for (const ConfigFile& file : files) {
     auto content = servers_of(file);
-    if (auto* failure = std::get_if<LookupFailure>(&content)) return std::move(*failure);
-    for (NamedServer& server : std::get<std::vector<NamedServer>>(content)) {
+    if (auto* failure = std::get_if<LookupFailure>(&content)) {
+      if (!file.is_foreign) return std::move(*failure);
+      faults += "; " + failure->message;
+      continue;
+    }
+    auto& servers = std::get<std::vector<NamedServer>>(content);
+    for (NamedServer& server : servers) {
       if (server.definition.name == name) return std::move(server);
       names.push_back(server.definition.name);
     }
+    if (file.is_foreign && servers.empty()) continue;
     places += (places.empty() ? "" : ", ") + make_visible_line(file.path);
   }
   const std::string meant = most_similar(name, {names.begin(), names.end()});
   return LookupFailure{fmt::format(
-      "no server '{}' in {}{}", make_visible_line(name), places,
-      meant.empty() ? meant : fmt::format("; did you mean @{}?", make_visible_line(meant)))};
+      "no server '{}' in {}{}{}", make_visible_line(name), places,
+      meant.empty() ? meant : fmt::format("; did you mean @{}?", make_visible_line(meant)),
+      faults)};
 }
 
 }  // namespace client

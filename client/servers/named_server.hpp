@@ -17,6 +17,10 @@ struct ConfigFile {
   bool needs_approval = false;
   /// It was named by the user, so it has to be there.
   bool is_named = false;
+  /// Another program's (foreign_files()): what is wrong with it is no reason to stop.
+  bool is_foreign = false;
+  std::string folder{};   ///< where its servers run; "" = that of the file
+  std::string project{};  ///< of a file with several projects: only this one's; "" = none's
 };
 
 /// A server that can be talked to by its name.
@@ -37,12 +41,14 @@ using ReadVariable = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> environment_variable(const char* name);
 
 /// Where servers are looked up, the first file first: `option` (--config), $MCP_CONFIG, the user's
-/// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
+/// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json, and what other
+/// programs keep.
 std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read);
 
 struct FoundServers {
   std::vector<NamedServer> servers{};
-  std::vector<std::string> faults{};  ///< of files that cannot be used, for a person
+  std::vector<std::string> faults{};          ///< of files that cannot be used, for a person
+  std::vector<std::string> foreign_faults{};  ///< of other programs' files
 };
 
 /// All servers of the files; one that has the name of an earlier one is left out.

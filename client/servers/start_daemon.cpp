@@ -30,7 +30,6 @@ namespace client {
 namespace {
 
 constexpr const char* program = "mcp-bridged";
-constexpr const char* idle_exit = "30m";
 /// What a daemon gets beyond its standard descriptors, by the numbers they have there: behind the
 /// two that it hands to a new program itself (BEHAVIOUR, "Upgrade in place").
 constexpr int definition_number = 5;
@@ -218,7 +217,7 @@ std::vector<std::string> environment_for(const Definition& definition, char* con
 std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                                   const std::map<std::string, std::string>& inputs,
                                                   const Places& places, const InstancePaths& paths,
-                                                  Deadline deadline) {
+                                                  const StartOptions& options, Deadline deadline) {
   const std::string daemon = find_daemon_program();
   if (daemon.empty()) return fmt::format("there is no {} beside mcp-nc, and none in PATH", program);
   const FileDescriptor watch = watch_folder(places);
@@ -242,7 +241,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                     "--config",
                                     fmt::format("/proc/self/fd/{}", definition_number),
                                     "--idle-exit",
-                                    idle_exit};
+                                    options.idle_exit};
   if (!inputs.empty()) {
     actions.hand(values, inputs_number);
     words.insert(words.end(), {"--input-file", fmt::format("/proc/self/fd/{}", inputs_number)});

@@ -19,6 +19,11 @@ std::string find_daemon_program();
 /// variables, and what the definition names. Pure but for `environment`, which ends with nullptr.
 std::vector<std::string> environment_for(const Definition& definition, char* const* environment);
 
+/// What a daemon is started with, beside its server.
+struct StartOptions {
+  std::string idle_exit = "30m";  ///< the value of --idle-exit, which the daemon judges
+};
+
 /// Starts a daemon for the server and connects to it: detached, in the server's folder, with its
 /// output in the log. The definition goes to it on a descriptor, and so do the values of inputs
 /// that were asked for, so neither stands in a file or on a command line. Else why there is none,
@@ -28,6 +33,6 @@ std::vector<std::string> environment_for(const Definition& definition, char* con
 std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                                   const std::map<std::string, std::string>& inputs,
                                                   const Places& places, const InstancePaths& paths,
-                                                  Deadline deadline);
+                                                  const StartOptions& options, Deadline deadline);
 
 }  // namespace client

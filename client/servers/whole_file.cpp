@@ -34,6 +34,8 @@ FileText read_whole_file(const std::string& path, std::size_t most) {
   if (::fstat(file.get(), &facts) != 0) return {{}, errno};
   if (!S_ISREG(facts.st_mode)) return {{}, S_ISDIR(facts.st_mode) ? EISDIR : EINVAL};
   FileText read;
+  read.is_own = (facts.st_uid == ::geteuid() || facts.st_uid == 0) &&
+                (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   std::array<char, 16384> buffer{};
   for (;;) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());

@@ -8,6 +8,8 @@ namespace client {
 struct FileText {
   std::string text{};
   int error = 0;  ///< errno; EFBIG if there is more than that
+  /// Nobody but this user and root can have written it: it is one of theirs, and no group's.
+  bool is_own = false;
 };
 
 /// What stands in a regular file; of anything else nothing is read, since it could have us wait.

@@ -1,5 +1,8 @@
 #include "verbs/announcements.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 namespace client {
@@ -22,9 +25,20 @@ void Announcements::before(std::string_view method, bool is_request) {
   }
   // Only who says so is asked what the server wants to know. A request to the bridge alone needs
   // nobody, and whoever makes it only looks on.
-  if (is_request && !is_for_us && std::exchange(answers_, false))
-    conversation_.queue(
-        json::make_notification("bridge/answers", R"({"methods":["elicitation/create"]})"));
+  if (is_request && !is_for_us && !std::exchange(is_said_, true) && (can_ask_ || has_roots_))
+    say_answers();
+}
+
+void Announcements::say_answers() {
+  std::string methods = can_ask_ ? R"("elicitation/create")" : "";
+  if (has_roots_) methods += methods.empty() ? R"("roots/list")" : R"(,"roots/list")";
+  conversation_.queue(
+      json::make_notification("bridge/answers", fmt::format(R"({{"methods":[{}]}})", methods)));
+}
+
+void Announcements::withdraw_roots() {
+  has_roots_ = false;
+  say_answers();
 }
 
 bool Announcements::take(const json::Message& response) {

@@ -14,7 +14,12 @@ class Announcements {
   Announcements(Conversation& conversation, bool keep, bool can_ask)
       : conversation_(conversation),
         ring_(keep ? Ring::to_be_left : Ring::taken),
-        answers_(can_ask) {}
+        can_ask_(can_ask) {}
+
+  /// Roots are answered here too. REQUIRES: nothing was sent yet.
+  void answer_roots() { has_roots_ = true; }
+  /// They are not any more. REQUIRES: that they are was said.
+  void withdraw_roots();
 
   /// A message of this method is going to be queued: queues what has to go before it.
   void before(std::string_view method, bool is_request);
@@ -33,7 +38,11 @@ class Announcements {
 
   Conversation& conversation_;
   Ring ring_;
-  bool answers_;  // to be said yet
+  void say_answers();
+
+  bool can_ask_;
+  bool has_roots_ = false;
+  bool is_said_ = false;  // what is answered here
 };
 
 inline bool is_for_the_bridge(std::string_view method) { return method.starts_with("bridge/"); }

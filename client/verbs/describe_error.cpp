@@ -86,6 +86,8 @@ std::string describe_error(std::string_view error_json) {
 }
 
 std::string hint_for_capability(std::string_view message) {
+  if (message.find("tasks are not translated") != message.npos)
+    return "mcp-nc call --detach makes a job of a call, and a task where the server wants one";
   if (message.find("does not support") == message.npos) return {};
   for (const std::string_view capability : {"elicitation", "sampling", "roots"}) {
     if (message.find(capability) == message.npos) continue;

@@ -67,6 +67,18 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   return answer;
 }
 
+void Dialogue::answer_roots(std::string result) {
+  roots_ = std::move(result);
+  announcements_.answer_roots();
+}
+
+bool Dialogue::await_roots(Deadline until) {
+  awaits_roots_ = true;
+  const bool has_asked = wait(until, {})->outcome == Answer::Outcome::woken;
+  awaits_roots_ = false;
+  return has_asked;
+}
+
 void Dialogue::tell(std::string_view method, std::string_view params) {
   announcements_.before(method, false);
   conversation_.queue(json::make_notification(method, params));
@@ -165,7 +177,11 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
       return Answer{Answer::Outcome::result, std::string(message.result), std::move(id)};
     }
     case json::Message::Kind::notification: take_notification(message); break;
-    case json::Message::Kind::request: take_request(message); break;
+    case json::Message::Kind::request:
+      take_request(message);
+      if (awaits_roots_ && message.method == "roots/list")
+        return Answer{Answer::Outcome::woken, ""};
+      break;
     case json::Message::Kind::invalid:
       console_.note(fmt::format("ignored a line of {} bytes from the daemon: no JSON-RPC message",
                                 conversation_.line().size()));
@@ -195,6 +211,10 @@ void Dialogue::take_request(const json::Message& message) {
     conversation_.queue(json::make_result(message.id, "{}"));
     return;
   }
+  if (message.method == "roots/list" && !roots_.empty()) {
+    conversation_.queue(json::make_result(message.id, roots_));
+    return;
+  }
   if (message.method == "elicitation/create" && can_ask()) {
     if (auto form = ElicitationForm::from_params(message.params)) {
       return questions_.ask(std::string(message.id), std::move(*form));
@@ -211,6 +231,12 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   giving_up_ = true;
   tell("notifications/cancelled",
        fmt::format(R"({{"requestId":{},"reason":{}}})", id, json::quote(reason)));
+  // Not every server withdraws what it has asked about a request that is cancelled: the next one at
+  // a terminal would be asked.
+  for (const std::string& question : questions_.dismiss()) {
+    if (json::is_valid(question))
+      conversation_.queue(json::make_result(question, R"({"action":"cancel"})"));
+  }
   conversation_.finish_sending();
   wait(Deadline::after(farewell_), {});
 }

@@ -80,6 +80,13 @@ class Dialogue {
   /// answered here. For who asks the bridge something first.
   void introduce() { announcements_.before("tools/call", true); }
 
+  /// What a `roots/list` is answered with from now on, JSON. REQUIRES: nothing was sent yet.
+  void answer_roots(std::string result);
+  /// From now on they are not, and who asks nothing else here is told so.
+  void withdraw_roots() { announcements_.withdraw_roots(); }
+  /// Waits until the server has asked for them, if it does. False if it has not.
+  bool await_roots(Deadline until);
+
   void tell(std::string_view method, std::string_view params);
 
   /// Takes what comes for that long. The outcome is timed_out unless something ended it.
@@ -131,6 +138,8 @@ class Dialogue {
   bool giving_up_ = false;
   bool wants_login_ = false;
   std::optional<Deadline> look_at_;  // when to look into a request that is not answered yet
+  std::string roots_;                // "" = none are answered here
+  bool awaits_roots_ = false;        // an answer to that ends the wait
   unsigned long last_id_ = 0;
   std::string_view hint_of_refusal_;
   std::string refused_;  // the last error without an id

@@ -22,8 +22,8 @@ struct Hits {
 std::variant<Hits, Answer> find_hits(Dialogue& dialogue, const Options& options,
                                      std::string_view prefix);
 
-/// The same in every server that files name, one after the other. A daemon that does not run is
-/// started, unless that is not wanted. Why one was left out is told on stderr, and
+/// The same in every server that files name, side by side. A daemon that does not run is started,
+/// unless that is not wanted. Why one was left out is told on stderr, and
 /// with --json in its place.
 ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt);
 

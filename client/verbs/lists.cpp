@@ -10,6 +10,7 @@
 #include "json/scan.hpp"
 #include "render/lists.hpp"
 #include "render/tool_page.hpp"
+#include "render/typescript.hpp"
 #include "terminal/visible.hpp"
 #include "verbs/known_tool.hpp"
 #include "verbs/server_list.hpp"
@@ -17,17 +18,6 @@
 
 namespace client {
 namespace {
-
-/// One page is the server's result byte for byte; of several the elements are.
-std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
-  if (pages.size() == 1) return pages.front() + "\n";
-  std::string text = fmt::format("{{\"{}\":[", list.member);
-  for (const std::string_view element : elements_of(pages, list)) {
-    if (text.back() != '[') text.push_back(',');
-    text += element;
-  }
-  return text + "]}\n";
-}
 
 /// One a line, for other programs and the shells' completions.
 std::string names_of(const std::vector<std::string_view>& elements, const ServerList& list) {
@@ -92,6 +82,8 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
   }
   if (options.json) {
     console.print(*tool + "\n");
+  } else if (options.types) {
+    console.print(render_typescript({*tool}));
   } else {
     console.print(options.names
                       ? argument_words(*tool)
@@ -111,6 +103,7 @@ ExitCode list_tools(Dialogue& dialogue, const Options& options) {
     }
   }
   const auto render = [&options](const std::vector<std::string_view>& tools, std::size_t width) {
+    if (options.types) return render_typescript(tools);
     const bool is_brief = options.brief || (tools.size() > most_in_full && !options.full);
     return is_brief ? render_signatures(tools, width) : render_tools(tools, width);
   };

@@ -75,6 +75,11 @@ void show(Dialogue& dialogue, const Options& options, const std::string& offer) 
   const auto said = json::parse(offer);
   if (!said) return;
   const std::string url(said->string("url"));
+  if (!url.empty() && options.device) {
+    console.note(
+        "a login in a browser is pending, and this is it: mcp-nc login --cancel ends it, then "
+        "--device begins one by a code");
+  }
   if (!url.empty()) {
     console.note("open this address in a browser:");
     console.print(url + "\n");

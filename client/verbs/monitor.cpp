@@ -1,15 +1,19 @@
 #include "verbs/monitor.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <utility>
 
 #include "connection/conversation.hpp"
 #include "json/message.hpp"
 #include "json/scan.hpp"
 #include "render/monitor_line.hpp"
+#include "terminal/visible.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/named_daemon.hpp"
 
@@ -26,7 +30,12 @@ class MonitorView {
         console_(console),
         interrupt_(interrupt),
         conversation_(std::move(connected.daemon), interrupt.descriptor()) {
-    conversation_.watch_output(STDOUT_FILENO);
+    if (options_.verb == Verb::record) {
+      file_ = open_record(options_.operands.front());
+      if (!file_) end_ = ExitCode::answered_error;
+    } else {
+      conversation_.watch_output(STDOUT_FILENO);
+    }
     conversation_.queue(json::make_request(request_id, "bridge/monitor", ""));
   }
 
@@ -44,10 +53,11 @@ class MonitorView {
           console_.note("the daemon sent a message of more than 64 MiB; gave up");
           return ExitCode::unreachable;
         case Event::timed_out:
-          if (regular_end.passed()) return ExitCode::ok;
+          if (regular_end.passed()) return file_ ? tell_recorded() : ExitCode::ok;
           console_.note("time is up (-w)");
           return ExitCode::timed_out;
         case Event::interrupted:
+          if (file_) return tell_recorded();
           return interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
         case Event::output_closed: return ExitCode::ok;
         case Event::input: break;  // none was given
@@ -74,11 +84,39 @@ class MonitorView {
       conversation_.queue(json::make_request(request_id, "bridge/monitor", ""));
       return;
     }
+    if (file_) {
+      const Sink sink(file_.get());
+      if (sink.write_all(std::string(params) + "\n", interrupt_.descriptor()) ==
+          Sink::Result::failed) {
+        console_.note(fmt::format("cannot write {}: {}",
+                                  make_visible_line(options_.operands.front()),
+                                  std::strerror(errno)));
+        end_ = ExitCode::answered_error;
+      }
+      ++printed_;
+      if (!end_ && options_.count && printed_ == *options_.count) end_ = tell_recorded();
+      return;
+    }
     console_.print((options_.json ? std::string(params) : monitor_line(params)) + "\n");
     if (options_.count && ++printed_ == *options_.count) end_ = ExitCode::ok;
   }
 
-  std::string path_;  // of the socket
+  FileDescriptor open_record(const std::string& path) {
+    FileDescriptor file(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600));
+    if (!file)
+      console_.note(
+          fmt::format("cannot write {}: {}", make_visible_line(path), std::strerror(errno)));
+    return file;
+  }
+
+  ExitCode tell_recorded() {
+    console_.note(fmt::format("{} messages recorded", printed_));
+    return ExitCode::ok;
+  }
+
+  std::string path_;     // of the socket
+  FileDescriptor file_;  // of record
   const Options& options_;
   Console& console_;
   Interrupt& interrupt_;

@@ -95,6 +95,12 @@ std::string missing_values(const NamedServer& server,
 
 }  // namespace
 
+StartOptions start_options() {
+  StartOptions start;
+  if (auto idle = environment_variable("MCP_BRIDGE_IDLE_EXIT")) start.idle_exit = std::move(*idle);
+  return start;
+}
+
 std::variant<NamedServer, NamingFailure> named_server(const Options& options) {
   if (options.server.empty()) {
     const bool is_url = !options.url.empty();
@@ -142,6 +148,7 @@ std::variant<NamedDaemon, NamingFailure> named_daemon(const Options& options, Co
     return NamingFailure{std::move(*fault), ExitCode::unreachable};
   NamedDaemon daemon{
       std::get<NamedServer>(std::move(server)), std::get<Places>(std::move(places)), {}};
+  daemon.start = start_options();
   if (!is_approved(daemon.server, daemon.places)) {
     if (auto failure = have_approved(daemon.server, daemon.places, console))
       return std::move(*failure);
@@ -178,7 +185,7 @@ std::variant<Connected, NamingFailure> start_named(const NamedDaemon& daemon, Co
   }
   replace_file(daemon.paths.record,
                record_of({"", server.definition.name, server.file, summary_of(server.definition)}));
-  auto started = start_daemon(server, *inputs, daemon.places, daemon.paths, until);
+  auto started = start_daemon(server, *inputs, daemon.places, daemon.paths, daemon.start, until);
   if (const auto* why = std::get_if<std::string>(&started)) {
     return NamingFailure{fmt::format("cannot start the daemon of @{}: {}", name, *why),
                          ExitCode::unreachable};

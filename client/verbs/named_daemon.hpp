@@ -12,6 +12,7 @@
 #include "render/json_error.hpp"
 #include "servers/named_server.hpp"
 #include "servers/places.hpp"
+#include "servers/start_daemon.hpp"
 #include "terminal/console.hpp"
 #include "verbs/exit_code.hpp"
 
@@ -28,7 +29,11 @@ struct NamedDaemon {
   NamedServer server;
   Places places;
   InstancePaths paths;
+  StartOptions start{};
 };
+
+/// What its daemon is started with.
+StartOptions start_options();
 
 /// The server that the command line names, wherever that is looked up.
 std::variant<NamedServer, NamingFailure> named_server(const Options& options);

@@ -13,6 +13,7 @@
 #include "text/utf8.hpp"
 #include "verbs/call_words.hpp"
 #include "verbs/read_input.hpp"
+#include "verbs/roots.hpp"
 
 namespace client {
 namespace {
@@ -62,6 +63,20 @@ Params completion_params(const std::vector<std::string>& operands) {
       json::quote(operands[3]), context);
 }
 
+/// [get|result|cancel TASK].
+Params check_task(const std::vector<std::string>& operands) {
+  if (operands.empty()) return "";
+  const std::vector<std::string_view> known = {"get", "result", "cancel"};
+  if (std::find(known.begin(), known.end(), operands[0]) == known.end())
+    return UsageError{fmt::format("'{}' is none of get, result, cancel{}", operands[0],
+                                  did_you_mean(operands[0], known))};
+  if (operands.size() == 1)
+    return UsageError{fmt::format("usage: mcp-nc tasks {} TASK", operands[0])};
+  if (operands[1].empty() || !bridge::is_utf8(operands[1]))
+    return UsageError{"TASK is empty or not UTF-8"};
+  return "";
+}
+
 Params check_level(const std::string& level) {
   const std::vector<std::string_view> levels(log_levels().begin(), log_levels().end());
   if (std::find(levels.begin(), levels.end(), level) != levels.end()) return "";
@@ -93,6 +108,7 @@ Params make_params(const Options& options) {
     case Verb::wait:
     case Verb::cancel:
     case Verb::forget: return check_jobs(operands);
+    case Verb::tasks: return check_task(operands);
     case Verb::complete: return completion_params(operands);
     case Verb::log_level: return check_level(operands[0]);
     case Verb::subscribe:
@@ -107,6 +123,9 @@ std::variant<Prepared, UsageError> prepare(const Options& options) {
   auto params = make_params(options);
   if (auto* error = std::get_if<UsageError>(&params)) return std::move(*error);
   prepared.params = std::get<std::string>(std::move(params));
+  auto roots = read_roots(options.roots);
+  if (auto* error = std::get_if<UsageError>(&roots)) return std::move(*error);
+  prepared.roots = std::get<std::string>(std::move(roots));
   if (options.verb != Verb::call && options.verb != Verb::answer) return prepared;
   if (!bridge::is_utf8(operands[0])) return UsageError{"the name is not UTF-8"};
   auto words = read_call_words({operands.begin() + 1, operands.end()});

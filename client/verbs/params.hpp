@@ -13,7 +13,8 @@ namespace client {
 struct Prepared {
   std::string params;  ///< of the verb's request as JSON, "" where it has none
   std::vector<Argument>
-      arguments;  ///< of a call or an answer: what its tool or question makes of them
+      arguments;        ///< of a call or an answer: what its tool or question makes of them
+  std::string roots{};  ///< the result of `roots/list`, "" = none were named
 };
 std::variant<Prepared, UsageError> prepare(const Options& options);
 

@@ -21,6 +21,7 @@ ExitCode ask_and_present(Dialogue& dialogue, const Options& options, std::string
 
 ExitCode call_tool(Dialogue& dialogue, const Options& options, const std::string& params) {
   if (is_job(options)) return call_as_job(dialogue, options, params);
+  if (options.task) return call_as_task(dialogue, options, params);
   if (!dialogue.console().error_is_terminal()) {
     return ask_and_present(dialogue, options, "tools/call", params, read_tool_result);
   }

@@ -17,42 +17,17 @@
 #include "verbs/monitor.hpp"
 #include "verbs/named_daemon.hpp"
 #include "verbs/params.hpp"
+#include "verbs/roots.hpp"
 #include "verbs/servers.hpp"
+#include "verbs/shell.hpp"
 #include "verbs/tool_arguments.hpp"
+#include "verbs/verb_kinds.hpp"
 #include "verbs/verbs.hpp"
 #include "verbs/waiting_hint.hpp"
 #include "verbs/waiting_watch.hpp"
 
 namespace client {
 namespace {
-
-/// Lists and the status look at the daemon; they are not the ones that notifications wait for.
-bool keeps_notifications(const Options& options) {
-  switch (options.verb) {
-    case Verb::tools:
-    case Verb::resources:
-    case Verb::prompts:
-    case Verb::jobs:
-    case Verb::wait:
-    case Verb::answer:
-    case Verb::cancel:
-    case Verb::forget:
-    case Verb::templates:
-    case Verb::grep:
-    case Verb::server:
-    case Verb::ping:
-    case Verb::complete:
-    case Verb::agent_help:
-    case Verb::subscribe:
-    case Verb::unsubscribe:
-    case Verb::log_level:
-    case Verb::login:
-    case Verb::logout:
-    case Verb::status: return true;
-    case Verb::call: return options.keep || is_job(options);
-    default: return options.keep;
-  }
-}
 
 ExitCode call(Dialogue& dialogue, const Options& options, const std::vector<Argument>& arguments) {
   const auto params = call_params(dialogue, options, arguments);
@@ -77,6 +52,9 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& pr
     case Verb::answer: return answer_job(dialogue, options, prepared.arguments);
     case Verb::cancel: return cancel_job(dialogue, options);
     case Verb::forget: return forget_job(dialogue, options);
+    case Verb::tasks: return show_tasks(dialogue, options);
+    case Verb::replay: return replay(dialogue, options);
+    case Verb::skills: return list_skills(dialogue, options);
     case Verb::grep: return grep(dialogue, options);
     case Verb::templates: return list_templates(dialogue, options);
     case Verb::server: return show_server(dialogue, options);
@@ -122,19 +100,26 @@ ExitCode search_all_servers(const Options& options) {
   return unless_lost(print_held(console, options, code), console);
 }
 
+/// `is_new`: the daemon was started for it.
 ExitCode run_verb(Connected connected, const Options& options, Deadline deadline,
-                  const Prepared& prepared) {
+                  const Prepared& prepared, bool is_new) {
   Interrupt interrupt;
   Console console(interrupt.descriptor());
   ExitCode code = ExitCode::ok;
   if (options.verb == Verb::listen) {
     code = listen(std::move(connected), options, console, interrupt);
-  } else if (options.verb == Verb::monitor) {
+  } else if (options.verb == Verb::monitor || options.verb == Verb::record) {
     code = monitor(std::move(connected), options, console, interrupt);
   } else {
     const bool keep = keeps_notifications(options);
     Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
     if (options.max_bytes) console.hold();
+    if (is_new && asks_server(options)) {
+      open_with_roots(dialogue, prepared.roots);
+    } else if (!prepared.roots.empty()) {
+      dialogue.answer_roots(prepared.roots);
+    }
+    if (!prepared.roots.empty()) tell_roots(dialogue, options);
     code = dispatch(dialogue, options, prepared);
     if (dialogue.wants_login() && !options.json && options.verb != Verb::login &&
         dialogue.can_ask() && log_in_if_wanted(dialogue))
@@ -243,6 +228,13 @@ ExitCode run(const Options& options) {
     return verb(options, console);
   }
 
+  if (options.skill) {
+    Console console;
+    return unless_lost(print_skill(options, console), console);
+  }
+
+  if (options.verb == Verb::shell) return run_shell(options, &run);
+
   if (options.all) return search_all_servers(options);
 
   const auto prepared = prepare(options);
@@ -267,6 +259,7 @@ ExitCode run(const Options& options) {
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
                                      std::get<TrustedPeer>(trusted), options.wait, deadline);
   const auto* failure = std::get_if<ConnectFailure>(&connected);
+  bool is_new = false;
   if (failure != nullptr && failure->is_absent && named && !options.no_start) {
     Console console;
     auto started = start_named(*named, console, deadline);
@@ -274,12 +267,13 @@ ExitCode run(const Options& options) {
       return report(*why, options, console);
     connected = std::get<Connected>(std::move(started));
     failure = nullptr;
+    is_new = true;
   }
   if (failure != nullptr) return report(*failure, options);
   Connected daemon = std::get<Connected>(std::move(connected));
   if (options.verb == Verb::relay)
     return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
-  return run_verb(std::move(daemon), options, deadline, std::get<Prepared>(prepared));
+  return run_verb(std::move(daemon), options, deadline, std::get<Prepared>(prepared), is_new);
 }
 
 }  // namespace client

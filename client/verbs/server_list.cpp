@@ -43,6 +43,16 @@ std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
   return all;
 }
 
+std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
+  if (pages.size() == 1) return pages.front() + "\n";
+  std::string text = fmt::format("{{\"{}\":[", list.member);
+  for (const std::string_view element : elements_of(pages, list)) {
+    if (text.back() != '[') text.push_back(',');
+    text += element;
+  }
+  return text + "]}\n";
+}
+
 std::string name_of(std::string_view element, const ServerList& list) {
   const auto name = json::member(element, list.name);
   return name && json::is_string(*name) ? json::decode_string(*name) : std::string();

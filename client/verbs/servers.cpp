@@ -227,9 +227,11 @@ ExitCode list_servers(const Options& options, Console& console) {
     print_table(rows, console);
   } else if (found.faults.empty()) {
     console.note(
-        "no server is named in ~/.config/mcp/mcp.json or ./.mcp.json (--config, MCP_CONFIG)");
+        "no server is named in ~/.config/mcp/mcp.json or ./.mcp.json (--config, MCP_CONFIG), nor "
+        "by another program");
   }
   for (const std::string& fault : found.faults) console.note(fault);
+  for (const std::string& fault : found.foreign_faults) console.note(fault);
   return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;
 }
 

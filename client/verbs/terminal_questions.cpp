@@ -29,6 +29,13 @@ bool TerminalQuestions::withdraw(const json::Message& cancelled) {
   return true;
 }
 
+std::vector<std::string> TerminalQuestions::dismiss() {
+  std::vector<std::string> ids;
+  for (const Question& question : questions_) ids.push_back(question.id);
+  questions_.clear();
+  return ids;
+}
+
 void TerminalQuestions::take_typed() {
   std::array<char, 4096> bytes;
   const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());

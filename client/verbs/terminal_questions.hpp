@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "elicitation/form.hpp"
 #include "json/message.hpp"
@@ -28,6 +29,8 @@ class TerminalQuestions {
   void ask(std::string id, ElicitationForm form);
   /// The server has cancelled a request; false if that is none of these.
   bool withdraw(const json::Message& cancelled);
+  /// Ends them all; gives the ids they were asked under.
+  std::vector<std::string> dismiss();
   /// Reads what was typed at the terminal, which gives whole lines. REQUIRES: not empty().
   void take_typed();
 

@@ -34,6 +34,14 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options,
                     const std::vector<Argument>& values);
 ExitCode cancel_job(Dialogue& dialogue, const Options& options);
 ExitCode forget_job(Dialogue& dialogue, const Options& options);
+/// The tasks of the server; of one of them its state or result, or its cancelling, as the operands
+/// say.
+ExitCode show_tasks(Dialogue& dialogue, const Options& options);
+ExitCode list_skills(Dialogue& dialogue, const Options& options);
+/// Asks the server to make a task of the call, and prints its id.
+ExitCode call_as_task(Dialogue& dialogue, const Options& options, const std::string& params);
+/// Sends again what FILE has recorded. ExitCode::answered_error if an answer is another.
+ExitCode replay(Dialogue& dialogue, const Options& options);
 /// Without a hit: ExitCode::answered_error.
 ExitCode grep(Dialogue& dialogue, const Options& options);
 ExitCode list_templates(Dialogue& dialogue, const Options& options);
@@ -44,6 +52,8 @@ ExitCode unsubscribe(Dialogue& dialogue, const Options& options);
 ExitCode set_log_level(Dialogue& dialogue, const Options& options);
 ExitCode complete(Dialogue& dialogue, const Options& options, const std::string& params);
 
+/// The skill for programs that load such; with --save DIR it is written there. Asks no daemon.
+ExitCode print_skill(const Options& options, Console& console);
 /// Also where the server cannot be reached; then it says so.
 ExitCode show_agent_help(Dialogue& dialogue, const Options& options);
 

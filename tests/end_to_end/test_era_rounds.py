@@ -259,6 +259,12 @@ class ToALegacyClient(Eras):
         self.assertEqual(client.answer(1)["error"]["code"], -32021)
         self.assertEqual(len(server.received("tools/call")), 1)
 
+    def test_roots_are_declared_for_who_says_by_bridge_answers_that_it_has_some(self):
+        self.bridged("modern")
+        told, said = self.run_nc("call", "--raw", "ask", '{"kinds": ["roots"]}', "--root", self.folder)
+        self.assertIn(f"file://{os.path.realpath(self.folder)}", told)
+        self.assertEqual(said, "")
+
     def test_a_question_that_the_client_did_not_declare_ends_the_call(self):
         server, _ = self.bridged("modern")
         client = self.capable({"roots": {}})

@@ -62,6 +62,15 @@ class Device(LoginCase):
         self.assertEqual(verb.wait(), 0)
         self.assertIn(self.server.issuer + "/code", verb.stderr())
 
+    def test_beside_a_login_in_a_browser_it_is_told_that_this_one_is_pending(self):
+        self.serve()
+        self.begin()
+        verb = self.nc("login", "--device", stdin=subprocess.DEVNULL)
+        eventually(lambda: "a login in a browser is pending" in verb.stderr(), "the word of it")
+        self.run_nc("login", "--cancel")
+        self.assertEqual(verb.wait(), 1)
+        self.assertNotIn(b"WDJB-MJHT", verb.stdout())
+
     def test_a_denied_login_is_exit_status_1_and_an_expired_one_124(self):
         self.serve()
         for answer, code in (("access_denied", 1), ("expired_token", 124)):

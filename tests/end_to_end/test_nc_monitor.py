@@ -2,10 +2,13 @@
 
 import base64
 import json
+import os
+import signal
+import stat
 import subprocess
 import urllib.parse
 
-from harness import call, main, request
+from harness import call, eventually, main, request
 from harness.binaries import binary
 from harness.facing import Facing
 
@@ -111,6 +114,31 @@ class Monitor(Facing):
                 self.assertEqual(len(lines), 4)
                 self.assertIn(sign, output)
                 self.assertIn(b"watched", output)
+
+
+class Record(Facing):
+    def test_what_was_recorded_is_sent_again_and_the_answers_are_compared(self):
+        server, _ = self.bridge()
+        record = self.nc("record", self.path("seen"))
+        # The first of them may pass before it watches.
+        eventually(lambda: self.run_nc("call", "echo", "message=x") and "to_client" in self.recorded(), "a call in the record")
+        record.signal(signal.SIGINT)
+        self.assertEqual(record.wait(), 0)
+        self.assertIn("messages recorded", record.stderr())
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("seen")).st_mode), 0o600)
+        out, err = self.run_nc("replay", self.path("seen"))
+        self.assertEqual(out, "")
+        self.assertRegex(err, r"[1-9]\d* sent again, 0 answered otherwise")
+        server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}}', method="tools/call")
+        told = json.loads(self.run_nc("replay", "--json", self.path("seen"), code=1)[0])
+        self.assertEqual([(one["params"]["name"], one["is"]) for one in told["different"]], [("echo", {"content": []})])
+
+    def recorded(self):
+        try:
+            with open(self.path("seen"), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
 
 
 if __name__ == "__main__":

@@ -5,66 +5,14 @@ import json
 import os
 import re
 import signal
+import socket
 import stat
 import sys
 
 from harness import eventually, main
 from harness.binaries import binary
-from harness.local_server import LocalServer, runs
-from harness.terminal import Terminal
-
-
-class ByName(LocalServer):
-    def setUp(self):
-        super().setUp()
-        self.terminals = []
-        for folder in ("home/.config/mcp", "run", "project"):
-            os.makedirs(self.path(folder))
-        os.chmod(self.path("run"), 0o700)
-        self.environment = {"HOME": self.path("home"), "XDG_RUNTIME_DIR": self.path("run"),
-                            "PATH": os.path.dirname(binary("MCP_BRIDGED")) + ":" + os.environ["PATH"]}
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-            self.environment[name] = ""
-
-    def tearDown(self):
-        for terminal in self.terminals:
-            terminal.close()
-        pids = [server["pid"] for server in self.servers() if server["running"]]
-        for pid in pids:
-            os.kill(pid, signal.SIGTERM)
-        self.assert_gone(*pids)
-        super().tearDown()
-
-    def run_in(self, folder, *arguments, code=0, **environment):
-        command = ["env", "-C", self.path(folder), binary("MCP_NC"), *arguments]
-        return self.run_tool(command, code, environment={**self.environment, **environment})
-
-    def named(self, *arguments, **how):
-        """mcp-nc, run where no file names servers."""
-        return self.run_in("home", *arguments, **how)
-
-    def servers(self, folder="home"):
-        return json.loads(self.run_in(folder, "servers", "--json", code=None)[0] or '{"servers":[]}')["servers"]
-
-    def running(self, folder="home"):
-        return {server["name"]: server["pid"] for server in self.servers(folder) if server["running"]}
-
-    def write(self, path, servers, **more):
-        with open(self.path(path), "w", encoding="utf-8") as file:
-            json.dump({"mcpServers": servers, **more}, file)
-
-    def own(self, servers, **more):
-        self.write("home/.config/mcp/mcp.json", servers, **more)
-
-    def project(self, servers, **more):
-        self.write("project/.mcp.json", servers, **more)
-
-    def child(self, **more):
-        command = self.wayward()
-        return {"command": command[0], "args": command[1:], **more}
-
-    def echoes(self, *where, folder="home", **environment):
-        self.assertEqual(self.run_in(folder, *where, "call", "echo", "message=x", **environment)[0], "x\n")
+from harness.by_name import ByName
+from harness.local_server import runs
 
 
 class Started(ByName):
@@ -148,8 +96,8 @@ class Started(ByName):
         for times in (1, 2):
             os.kill(pid, signal.SIGUSR2)
             eventually(lambda: has_gone_on(times), "the upgrade")
-        socket = [name for name in os.listdir(self.path("run/mcp-bridged")) if name.endswith(".sock")][0]
-        self.assertEqual(self.named("-s", self.path("run/mcp-bridged/" + socket), "call", "pid")[0], child)
+        name = [name for name in os.listdir(self.path("run/mcp-bridged")) if name.endswith(".sock")][0]
+        self.assertEqual(self.named("-s", self.path("run/mcp-bridged/" + name), "call", "pid")[0], child)
 
     def test_all_are_searched_at_once_and_who_cannot_be_is_told(self):
         server = {"url": self.upstream().url}
@@ -165,6 +113,15 @@ class Started(ByName):
         self.assertIn("NOT_THERE", told)
         self.assertEqual(self.named("grep", "--all", "no such word", code=1)[0], "")
         self.assertIn("--all goes with none of", self.named("@one", "grep", "--all", "echo", code=2)[1])
+
+    def test_one_that_does_not_answer_holds_up_no_other(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}, "one": {"url": self.upstream().url}})
+            self.named("@silent", "status")
+            self.echoes("@one")
+            out, told = self.named("-w", "2s", "grep", "--all", "echo")
+        self.assertRegex(out, "^@one tool echo ")
+        self.assertIn("@silent was not searched: no answer in time", told)
 
     def test_its_socket_and_log_are_for_the_user_alone(self):
         self.own({"a b/../c": self.child()})
@@ -233,13 +190,30 @@ class OfAFolder(ByName):
     def test_at_a_terminal_it_is_asked_for(self):
         self.project({"theirs": self.child()})
         for typed, code in (("n", 2), ("y", 0)):
-            command = ["env", "-C", self.path("project"), *(f"{name}={value}" for name, value in self.environment.items()),
-                       binary("MCP_NC"), "@theirs", "call", "echo", "message=seen"]
-            terminal = Terminal(command, self.marker)
-            self.terminals.append(terminal)
+            terminal = self.terminal("@theirs", "call", "echo", "message=seen", folder="project")
             terminal.expect(r"names the server 'theirs'.*may it run.*\[y/N\] ").type(typed + "\n")
             self.assertEqual(terminal.wait(), code, terminal.shown)
         self.assertIn(b"\r\nseen\r\n", terminal.shown)
+
+
+class OfOtherPrograms(ByName):
+    def test_they_are_found_behind_ones_own_and_those_of_a_folder_only_once_approved(self):
+        for folder in ("home", "project"):
+            os.mkdir(self.path(f"{folder}/.cursor"))
+        wrong = {"command": "/no/such/program"}
+        self.own({"a": self.child()})
+        self.write("home/.claude.json", {}, projects={os.path.realpath(self.path("project")): {"mcpServers": {"b": self.child()}}})
+        self.write("home/.cursor/mcp.json", {"a": wrong, "c": self.child()})
+        self.write("project/.cursor/mcp.json", {"a": wrong, "c": wrong, "d": self.child()})
+        self.assertEqual(self.run_in("project", "servers", "--names")[0].split(), ["a", "b", "c", "d"])
+        self.assertEqual(self.run_in("home", "servers", "--names")[0].split(), ["a", "c"])
+        self.echoes("@b", folder="project")
+        self.echoes("@c", folder="project")
+        self.assertIn("not approved", self.run_in("project", "@d", "tools", code=2)[1])
+        self.run_in("project", "approve", "--yes", "@d")
+        self.echoes("@d", folder="project")
+        os.chmod(self.path("home/.cursor/mcp.json"), 0o666)
+        self.assertIn("not approved", self.run_in("project", "@c", "tools", code=2)[1])
 
 
 class Refused(ByName):
@@ -271,10 +245,7 @@ class Refused(ByName):
     def test_a_value_that_is_asked_for_is_not_shown_and_goes_to_the_server(self):
         self.own({"wants": self.child(env={"TOKEN": "${input:token}"})},
                  inputs=[{"id": "token", "description": "The token", "password": True}])
-        command = ["env", "-C", self.path("home"), *(f"{name}={value}" for name, value in self.environment.items()),
-                   binary("MCP_NC"), "@wants", "call", "environment", "names=TOKEN"]
-        terminal = Terminal(command, self.marker, stdout_apart=True)
-        self.terminals.append(terminal)
+        terminal = self.terminal("@wants", "call", "environment", "names=TOKEN", stdout_apart=True)
         terminal.expect("The token: ").type("geheimnis\n")
         self.assertEqual(terminal.wait(), 0, terminal.shown)
         self.assertNotIn(b"geheimnis", terminal.shown)

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.hpp"
+
+namespace client {
+
+/// A request of a client as `mcp-nc record` has seen it, with its answer.
+struct RecordedRequest {
+  std::string method;
+  std::string params;  ///< JSON without `_meta`, "" = none
+  std::string answer;  ///< the JSON of the result, or of the error
+  bool has_failed = false;
+};
+
+struct Recording {
+  std::vector<RecordedRequest> requests{};  ///< those that can be sent again, in their order
+  std::size_t left_out = 0;  ///< of which the answer, or a part of the request, is not in it
+};
+
+/// Lines of bridge/monitor. What is about the session itself is passed over: `initialize`,
+/// `server/discover`, `ping`, `subscriptions/listen`, `bridge/…`. Pure.
+Recording read_recording(std::string_view text);
+
+/// Whether two JSON texts mean the same, but for `_meta`: members in any order. Pure.
+bool is_same_answer(std::string_view left, std::string_view right);
+
+}  // namespace client

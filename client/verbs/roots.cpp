@@ -1,0 +1,106 @@
+#include "verbs/roots.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "command_line/typed_program.hpp"
+#include "json/scan.hpp"
+#include "json/text.hpp"
+#include "json/value.hpp"
+#include "terminal/visible.hpp"
+#include "text/utf8.hpp"
+
+namespace client {
+namespace {
+
+constexpr Milliseconds longest_asking(1000);
+
+bool is_unreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
+/// Whether a legacy server was told that there may be roots; true where each request says so.
+bool has_declared(std::string_view status) {
+  const auto upstream = json::member(status, "upstream");
+  const auto declared = upstream ? json::member(*upstream, "declared") : std::nullopt;
+  const auto names = declared ? json::elements(*declared) : std::nullopt;
+  if (!names) return true;  // a modern server, or a daemon that does not say
+  for (const std::string_view name : *names) {
+    if (name == "\"roots\"") return true;
+  }
+  return false;
+}
+
+bool is_modern(std::string_view status) {
+  const auto upstream = json::member(status, "upstream");
+  return upstream && json::string_member(*upstream, "era") == "modern";
+}
+
+}  // namespace
+
+std::string file_uri(std::string_view path) {
+  std::string uri = "file://";
+  for (const char c : path) {
+    if (is_unreserved(c) || c == '/') {
+      uri += c;
+    } else {
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return uri;
+}
+
+std::variant<std::string, UsageError> read_roots(const std::vector<std::string>& folders) {
+  std::string roots;
+  for (const std::string& folder : folders) {
+    const std::unique_ptr<char, decltype(&std::free)> path(::realpath(folder.c_str(), nullptr),
+                                                           &std::free);
+    struct stat facts {};
+    const bool is_there = path != nullptr && ::stat(path.get(), &facts) == 0;
+    if (!is_there || !S_ISDIR(facts.st_mode)) {
+      return UsageError{fmt::format("option --root: {}: {}", make_visible_line(folder),
+                                    std::strerror(is_there ? ENOTDIR : errno))};
+    }
+    const std::string_view whole = path.get();
+    std::string_view name = whole.substr(whole.rfind('/') + 1);
+    if (name.empty() || !bridge::is_utf8(name)) name = "root";
+    roots += fmt::format(R"({}{{"uri":{},"name":{}}})", roots.empty() ? "" : ",",
+                         json::quote(file_uri(whole)), json::quote(name));
+  }
+  return roots.empty() ? roots : fmt::format("{{\"roots\":[{}]}}", roots);
+}
+
+void open_with_roots(Dialogue& dialogue, const std::string& roots) {
+  dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
+  dialogue.introduce();
+  dialogue.ask("server/discover", "");  // what fails here fails again, and is told then
+  if (roots.empty()) dialogue.withdraw_roots();
+}
+
+void tell_roots(Dialogue& dialogue, const Options& options) {
+  dialogue.introduce();
+  if (dialogue.ask("server/discover", "").outcome != Answer::Outcome::result) return;
+  const Answer status = dialogue.ask("bridge/status", "");
+  if (status.outcome != Answer::Outcome::result || is_modern(status.payload)) return;
+  if (!has_declared(status.payload)) {
+    const std::string program = typed_program(options);
+    dialogue.console().note(fmt::format(
+        "the session was opened without roots, so the server asks for none: {}",
+        names_server(options)
+            ? fmt::format("{} stop, then the next call opens it with roots", program)
+            : "mcp-bridged --client-capabilities '{\"elicitation\":{},\"roots\":{}}' opens it with "
+              "them"));
+    return;
+  }
+  dialogue.tell("notifications/roots/list_changed", "");
+  const Deadline until = Deadline::earlier(Deadline::after(longest_asking), dialogue.deadline());
+  if (dialogue.await_roots(until)) dialogue.ask("ping", "");  // it has read what we answered
+}
+
+}  // namespace client

@@ -1,0 +1,92 @@
+// The server's own tasks (MCP 2025-11-25, "Tasks"). What is detached is a job of the daemon
+// instead, which hides the server's task if it made one.
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "json/scan.hpp"
+#include "json/text.hpp"
+#include "json/value.hpp"
+#include "render/content.hpp"
+#include "render/tasks_table.hpp"
+#include "terminal/visible.hpp"
+#include "verbs/present.hpp"
+#include "verbs/server_list.hpp"
+#include "verbs/verbs.hpp"
+
+namespace client {
+namespace {
+
+constexpr ServerList task_list = {"tasks/list", "tasks", "taskId"};
+
+std::string params_of(const std::string& task) {
+  return fmt::format(R"({{"taskId":{}}})", json::quote(task));
+}
+
+/// What is no task is shown as it came.
+ExitCode print_state(const std::string& task, const Options& options, Console& console) {
+  const auto value = json::parse(task);
+  const bool is_task = value && !value->string("status").empty();
+  console.print(options.json || !is_task ? task + "\n" : render_task(*value));
+  return ExitCode::ok;
+}
+
+ExitCode list_tasks(Dialogue& dialogue, const Options& options) {
+  const auto fetched = fetch_list(dialogue, task_list);
+  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
+  const auto& pages = std::get<std::vector<std::string>>(fetched);
+  const auto elements = elements_of(pages, task_list);
+  Console& console = dialogue.console();
+  if (options.json) {
+    console.print(raw_result(pages, task_list));
+    return ExitCode::ok;
+  }
+  std::vector<json::Value> tasks;
+  for (const std::string_view element : elements) {
+    if (auto task = json::parse(element)) tasks.push_back(std::move(*task));
+  }
+  if (options.names) {
+    for (const json::Value& task : tasks)
+      console.print(make_visible_line(task.string("taskId")) + "\n");
+    return ExitCode::ok;
+  }
+  if (tasks.empty()) {
+    console.note("the server has no tasks of this session (mcp-nc jobs: detached calls)");
+    return ExitCode::ok;
+  }
+  const Look look = choose_look(console.output_is_terminal(), console.output_width(), 0,
+                                [](const char* name) -> const char* { return std::getenv(name); });
+  console.print_raw(draw_lines(render_tasks(tasks, look), look));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode show_tasks(Dialogue& dialogue, const Options& options) {
+  if (options.operands.empty()) return list_tasks(dialogue, options);
+  const std::string& what = options.operands[0];
+  const Answer answer = dialogue.ask("tasks/" + what, params_of(options.operands[1]));
+  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  if (what == "result")
+    return present_result(answer.payload, read_any_result, options, dialogue.console(), "",
+                          dialogue.hint_of_refusal());
+  return print_state(answer.payload, options, dialogue.console());
+}
+
+ExitCode call_as_task(Dialogue& dialogue, const Options& options, const std::string& params) {
+  const std::string as_task =
+      fmt::format(R"({},"task":{{}}}})", params.substr(0, params.size() - 1));
+  const Answer answer = dialogue.ask("tools/call", as_task);
+  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  const auto task = json::member(answer.payload, "task");
+  const std::string id = task ? json::string_member(*task, "taskId") : std::string();
+  // A server that makes no tasks may answer as if nothing had been said of one.
+  if (id.empty()) {
+    dialogue.console().note("the server made no task of it: this is the result");
+    return present_result(answer.payload, read_tool_result, options, dialogue.console());
+  }
+  dialogue.console().print(options.json ? answer.payload + "\n" : make_visible_line(id) + "\n");
+  return ExitCode::ok;
+}
+
+}  // namespace client

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "command_line/options.hpp"
+
+namespace client {
+
+/// Whether the verb leaves waiting notifications in the daemon: lists and the status look at it;
+/// they are not the ones that notifications wait for.
+bool keeps_notifications(const Options& options);
+
+/// Whether the verb's first request opens the session, if there is none.
+bool asks_server(const Options& options);
+
+}  // namespace client

@@ -1,0 +1,17 @@
+#include "render/server_page.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace client;
+
+TEST_CASE("a server's capabilities are those it has declared, also those that are not translated") {
+  const char* const discovered = R"({"capabilities":{"tools":{}}})";
+  const char* const status = R"({"upstream":{"era":"legacy","capabilities":{"tools":{},
+      "tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/skills":{}}}}})";
+  CHECK(capability_names(read_server(discovered, status).capabilities) ==
+        "tools, tasks (list, cancel), extensions (io.modelcontextprotocol/skills)");
+  // A daemon that says none in its status, or the status of none.
+  CHECK(read_server(discovered, R"({"upstream":{"capabilities":null}})").capabilities ==
+        R"({"tools":{}})");
+  CHECK(read_server(discovered, "{}").capabilities == R"({"tools":{}})");
+}

@@ -1,0 +1,34 @@
+#include "verbs/shell.hpp"
+
+#include <doctest/doctest.h>
+
+#include "spelling/shell_word.hpp"
+
+using namespace client;
+
+TEST_CASE("a line is split as a shell does, and nothing in it is expanded") {
+  using Words = std::vector<std::string>;
+  CHECK(shell_words(" call  a='b c'\t\"d\\\"e\" f\\ g $H '' ") ==
+        Words{"call", "a=b c", "d\"e", "f g", "$H", ""});
+  CHECK(shell_words("") == Words{});
+  CHECK_FALSE(shell_words("call 'x"));
+}
+
+TEST_CASE("a line of the shell is for the shell's server, unless it names another") {
+  Options shell;
+  shell.verb = Verb::shell;
+  shell.server = "a";
+  shell.json = true;
+  const auto read = [&](const char* line) { return read_shell_line(line, shell); };
+  const auto own = std::get<Options>(read("call echo message=x"));
+  CHECK(own.server == "a");
+  CHECK(own.json);
+  CHECK(own.operands == std::vector<std::string>{"echo", "message=x"});
+  const auto other = std::get<Options>(read("@b tools --names"));
+  CHECK(other.server == "b");
+  CHECK_FALSE(other.json);
+  CHECK(std::get<Options>(read("-s /x status")).server.empty());
+  CHECK(std::get<UsageError>(read("@b")).message.starts_with("each line is a command"));
+  CHECK(std::get<UsageError>(read("shell")).json);
+  CHECK(std::get<UsageError>(read("call \"x")).message == "a quote is not closed");
+}

@@ -1,0 +1,38 @@
+#include <doctest/doctest.h>
+
+#include "render/tasks_table.hpp"
+#include "verbs/params.hpp"
+
+using namespace client;
+
+TEST_CASE("tasks are a table whose ids are whole and safe for a terminal") {
+  const auto tasks = json::parse(
+      R"([{"taskId":"0123456789abcdef","status":"working","createdAt":"2026-01-02T03:04:05Z",
+           "ttl":60000,"statusMessage":"under\nway"},
+          {"taskId":"\u001b2","status":"failed","createdAt":"2026-01-02T03:04:06Z","ttl":null}])");
+  REQUIRE(tasks);
+  CHECK(draw_lines(render_tasks(tasks->items, Look{}), Look{}) ==
+        "TASK              STATE    CREATED                  KEPT  THE SERVER SAYS\n"
+        "0123456789abcdef  working  2026-01-02T03:04:05Z  1 m 0 s  under\\nway\n"
+        "\\u001b2           failed   2026-01-02T03:04:06Z        -  -\n");
+  CHECK(render_task(tasks->items[0]) == "working: under\\nway\n");
+  CHECK(render_task(tasks->items[1]) == "failed\n");
+}
+
+TEST_CASE("of one task its state, its result or its end can be asked for") {
+  const auto fault = [](std::vector<std::string> words) {
+    Options options;
+    options.verb = Verb::tasks;
+    options.operands = std::move(words);
+    const auto params = make_params(options);
+    const auto* error = std::get_if<UsageError>(&params);
+    return error == nullptr ? std::string() : error->message;
+  };
+  CHECK(fault({}).empty());
+  CHECK(fault({"get", "t"}).empty());
+  CHECK(fault({"cancel", "t"}).empty());
+  CHECK(fault({"result"}) == "usage: mcp-nc tasks result TASK");
+  CHECK(fault({"result", ""}) == "TASK is empty or not UTF-8");
+  CHECK(fault({"results", "t"}) ==
+        "'results' is none of get, result, cancel; did you mean result?");
+}
