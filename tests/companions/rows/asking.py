@@ -1,6 +1,5 @@
 """What a server can be asked."""
 
-import re
 
 from .aspects import aspect, of, says
 
@@ -62,14 +61,15 @@ def subscribe(tool):
 
 @aspect(ROW, "tasks of the protocol, by verbs", r"tasks[-/]")
 def protocol_tasks(tool):
-    if tool.name == "mcp-nc":
-        return "task" in re.findall(tool.verbs, tool.all_help()) or "tasks" in re.findall(tool.verbs, tool.all_help())
-    words = of(tool, mcpdo=["@ev", "tasks/list"], mcpc=["@ev", "tasks-list"])
+    words = of(tool, mcp_nc=["@ev", "tasks"], mcpdo=["@ev", "tasks/list"], mcpc=["@ev", "tasks-list"])
     return tool.run(tool.name, *words).code == 0
 
 
 @aspect(ROW, "roots told to it", r"roots/set|--roots")
 def roots(tool):
+    if tool.name == "mcp-nc":
+        (tool.home / "rooted").mkdir(exist_ok=True)
+        return says(tool, tool.call_words("get-roots-list", "--root", tool.home / "rooted"), "rooted")
     words = of(tool, mcpdo=["@ev", "roots/set", "--roots-json", '[{"uri":"file:///tmp/rooted"}]'])
     tool.run(tool.name, *words)
     return says(tool, tool.call_words("get-roots-list"), "rooted")
@@ -77,7 +77,8 @@ def roots(tool):
 
 @aspect(ROW, "skills of a server", "skills/")
 def skills(tool):
-    return tool.run(tool.name, *of(tool, mcpdo=["skills/list", "--help"])).code == 0
+    # None of the servers here has any.
+    return tool.run(tool.name, *of(tool, mcp_nc=["skills", "--help"], mcpdo=["skills/list", "--help"])).code == 0
 
 
 @aspect(ROW, "any other request", r"\brequest METHOD")

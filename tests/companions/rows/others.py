@@ -1,7 +1,9 @@
 """What else there is."""
 
+import concurrent.futures
 import json
 import os
+import time
 
 from .aspects import aspect, of, says
 
@@ -10,7 +12,9 @@ ROW = "what else"
 
 @aspect(ROW, "an interactive shell", r"interactive shell|\bREPL\b")
 def interactive(tool):
-    return says(tool, [tool.name, *of(tool, mcpc=["shell", "@ev"])], "Echo: typed", stdin="tools-call echo message:=typed\nexit\n")
+    words, typed = of(tool, mcp_nc=(["@ev", "shell"], "call echo message=typed"),
+                      mcpc=(["shell", "@ev"], "tools-call echo message:=typed"))
+    return says(tool, [tool.name, *words], "Echo: typed", stdin=typed + "\nexit\n")
 
 
 @aspect(ROW, "its sessions as an MCP server for other clients", r"--proxy|\bserve\b|stdio command of any MCP client")
@@ -28,11 +32,20 @@ def as_server(tool):
 
 @aspect(ROW, "record and replay", r"\brecord\b|\breplay\b")
 def record(tool):
+    if tool.name == "mcp-nc":
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            recorded = pool.submit(tool.run, "mcp-nc", "@ev", "record", "seen", "--count", "12", "--for", "20s")
+            while not recorded.done():
+                tool.call("echo", message="x")
+                time.sleep(0.2)
+        return tool.run("mcp-nc", "@ev", "replay", "seen").code == 0
     return tool.run(tool.name, *of(tool, mcporter=["record", "one", "--", "mcporter", "call", "ev.echo", "message=x"])).code == 0
 
 
 @aspect(ROW, "a typed client or a command line made of a server", r"generate-cli|emit-ts|codegen")
 def generated(tool):
     out = tool.home / "ev.d.ts"
+    if tool.name == "mcp-nc":
+        return says(tool, ["mcp-nc", "@ev", "tools", "--types"], r'interface Tools.*"get-sum".*"a": number')
     tool.run(tool.name, *of(tool, mcporter=["emit-ts", "ev", "--mode", "types", "--out", out]))
     return out.exists()

@@ -62,7 +62,9 @@ def for_agents_short(tool):
 
 @aspect(ROW, "a skill that can be installed", "skill")
 def skill(tool):
-    return says(tool, [tool.name, *of(tool, mcpdo=["agent-help", "--skill-path"])], r"(?i)skill")
+    words = of(tool, mcp_nc=["agent-help", "--skill", "--save", tool.home / "skills"], mcpdo=["agent-help", "--skill-path"])
+    said = tool.run(tool.name, *words)
+    return said.code == 0 and os.path.exists(said.out.strip()) and said.out.strip().endswith("SKILL.md")
 
 
 @aspect(ROW, "output of limited length", "max-(bytes|chars)|truncat")

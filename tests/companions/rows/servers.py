@@ -124,7 +124,6 @@ def imports(tool):
     (tool.home / "work/.cursor").mkdir(exist_ok=True)
     (tool.home / "work/.cursor/mcp.json").write_text(json.dumps({"mcpServers": {"cur": tool.servers["ev"]}}), encoding="utf-8")
     if tool.name == "mcp-nc":
-        # Any file, but it has to be named.
         return says(tool, ["mcp-nc", "servers"], r"@cur\b")
     # Read where the folder has no file of its own.
     words = of(tool, mcporter=["config", "list", "--source", "import"])
