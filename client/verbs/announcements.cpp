@@ -36,11 +36,6 @@ void Announcements::say_answers() {
       json::make_notification("bridge/answers", fmt::format(R"({{"methods":[{}]}})", methods)));
 }
 
-void Announcements::withdraw_roots() {
-  has_roots_ = false;
-  say_answers();
-}
-
 bool Announcements::take(const json::Message& response) {
   if (response.id != peeked_id) return false;
   ring_ = Ring::taken;

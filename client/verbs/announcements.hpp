@@ -18,8 +18,6 @@ class Announcements {
 
   /// Roots are answered here too. REQUIRES: nothing was sent yet.
   void answer_roots() { has_roots_ = true; }
-  /// They are not any more. REQUIRES: that they are was said.
-  void withdraw_roots();
 
   /// A message of this method is going to be queued: queues what has to go before it.
   void before(std::string_view method, bool is_request);

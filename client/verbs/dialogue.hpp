@@ -82,8 +82,7 @@ class Dialogue {
 
   /// What a `roots/list` is answered with from now on, JSON. REQUIRES: nothing was sent yet.
   void answer_roots(std::string result);
-  /// From now on they are not, and who asks nothing else here is told so.
-  void withdraw_roots() { announcements_.withdraw_roots(); }
+  bool answers_roots() const { return !roots_.empty(); }
   /// Waits until the server has asked for them, if it does. False if it has not.
   bool await_roots(Deadline until);
 

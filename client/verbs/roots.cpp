@@ -80,7 +80,6 @@ void open_with_roots(Dialogue& dialogue, const std::string& roots) {
   dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
   dialogue.introduce();
   dialogue.ask("server/discover", "");  // what fails here fails again, and is told then
-  if (roots.empty()) dialogue.withdraw_roots();
 }
 
 void tell_roots(Dialogue& dialogue, const Options& options) {

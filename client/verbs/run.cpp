@@ -125,7 +125,8 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
         dialogue.can_ask() && log_in_if_wanted(dialogue))
       code = dispatch(dialogue, options, prepared);
     code = print_held(console, options, code);
-    if (!keep) dialogue.leave();
+    // An answer about roots that is not sent yet goes out too.
+    if (!keep || dialogue.answers_roots()) dialogue.leave();
   }
   return unless_lost(code, console);
 }

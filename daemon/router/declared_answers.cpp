@@ -29,6 +29,12 @@ bool DeclaredAnswers::name_methods(std::string_view params) {
   return fits;
 }
 
+bool DeclaredAnswers::has_declared() const {
+  return initializes_ || answers_everything_ ||
+         std::any_of(methods_.begin(), methods_.end(),
+                     [](const std::string& method) { return method != "roots/list"; });
+}
+
 bool DeclaredAnswers::covers(std::string_view method, AskedFor asked) const {
   if (answers_everything_) return true;
   if (std::find(methods_.begin(), methods_.end(), method) != methods_.end()) return true;

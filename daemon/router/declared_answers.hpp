@@ -31,8 +31,9 @@ class DeclaredAnswers {
   bool covers(std::string_view method, AskedFor asked) const;
   /// Whether it declares capabilities to answer questions by.
   bool has_capabilities() const { return capabilities_ != AskedFor::anything; }
-  /// Whether it has said what it answers, be it nothing.
-  bool has_declared() const { return initializes_ || !methods_.empty() || answers_everything_; }
+  /// Whether it has said what it answers, be it nothing. Who has only named its roots has not said
+  /// that it asks nobody.
+  bool has_declared() const;
 
   template <class Fields>
   void each_field(Fields&& fields) {

@@ -33,6 +33,16 @@ TEST_CASE("who has declared nothing answers nothing") {
   }
 }
 
+TEST_CASE("who has only named its roots has not said whether it answers questions") {
+  DeclaredAnswers declared;
+  CHECK_FALSE(declared.has_declared());
+  REQUIRE(declared.name_methods(R"({"methods":["roots/list"]})"));
+  CHECK(covers(declared, "roots/list"));
+  CHECK_FALSE(declared.has_declared());
+  REQUIRE(declared.name_methods(R"({"methods":["roots/list","elicitation/create"]})"));
+  CHECK(declared.has_declared());
+}
+
 TEST_CASE("the capabilities of an initialize count once it is said to be complete") {
   DeclaredAnswers declared;
   declared.initialize(R"({"sampling":{}})");
