@@ -61,7 +61,7 @@ class Completion(Case):
         return [offer.split("\t")[0] for offer in self.run_script("fish", "-N", "-c", script, document(file), line)]
 
     def test_bash_completes_commands_and_options(self):
-        self.assertEqual(self.bash("mcp-nc", "re"), ["resources", "read", "request"])
+        self.assertEqual(self.bash("mcp-nc", "req"), ["request"])
         self.assertEqual(self.bash("mcp-nc", "status", "--wa"), ["--wait", "--watch"])
 
     def test_bash_completes_names_from_the_session(self):
@@ -198,7 +198,7 @@ class Completion(Case):
 
     @needs("fish")
     def test_fish_completes_all_of_it(self):
-        self.assertEqual(sorted(self.fish("mcp-nc re")), ["read", "request", "resources"])
+        self.assertEqual(sorted(self.fish("mcp-nc req")), ["request"])
         self.assertEqual(self.fish("mcp-nc call ec"), ["echo"])
         self.assertEqual(self.fish("mcp-nc -w 5 prompt --json gre"), ["greet"])
         self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names"])
