@@ -5,154 +5,29 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/inotify.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "command_line/duration.hpp"
 #include "connection/connect.hpp"
 #include "connection/interrupt.hpp"
 #include "json/text.hpp"
-#include "json/value.hpp"
-#include "render/table.hpp"
 #include "servers/approvals.hpp"
 #include "servers/instance.hpp"
-#include "terminal/styled.hpp"
 #include "terminal/visible.hpp"
-#include "verbs/dialogue.hpp"
 #include "verbs/named_daemon.hpp"
+#include "verbs/running_daemon.hpp"
 
 namespace client {
 namespace {
 
-constexpr Milliseconds longest_look(1000);
 constexpr Milliseconds longest_end(30'000);
-
-/// A daemon as it answers now.
-struct Running {
-  Instance instance;
-  pid_t process = 0;
-  std::string era{};  ///< "" while it is not known
-  std::uint64_t age_ms = 0;
-};
-
-struct Row {
-  std::string name;
-  std::string file;
-  std::string summary;
-  bool is_approved = true;
-  std::optional<Running> running{};
-};
-
-std::optional<Connected> connect_to(const std::string& socket) {
-  const Milliseconds at_once(0);
-  auto connected = connect_to_daemon({socket}, {}, at_once, Deadline::after(longest_look));
-  if (auto* daemon = std::get_if<Connected>(&connected)) return std::move(*daemon);
-  return std::nullopt;
-}
-
-/// 0 if it is in no namespace that we see.
-pid_t process_behind(const Connected& connected) {
-  ucred peer{};
-  socklen_t length = sizeof(peer);
-  if (::getsockopt(connected.daemon.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return 0;
-  return peer.pid;
-}
-
-std::optional<Running> look_at(const Instance& instance, const Places& places,
-                               const Options& options, Console& console) {
-  auto connected = connect_to(paths_of(places, instance.id).socket);
-  if (!connected) return std::nullopt;
-  Running running{instance, process_behind(*connected)};
-  Interrupt interrupt;
-  Dialogue dialogue(std::move(*connected), options, Deadline::after(longest_look), true, console,
-                    interrupt);
-  const Answer answer = dialogue.ask("bridge/status", "");
-  if (answer.outcome != Answer::Outcome::result) return running;
-  const auto status = json::parse(answer.payload);
-  if (!status) return running;
-  running.age_ms = status->count("uptimeMs");
-  if (const json::Value* upstream = status->find("upstream", json::Value::Kind::object))
-    running.era = upstream->string("era");
-  return running;
-}
-
-std::string json_of(const Row& row) {
-  std::string text = fmt::format(
-      R"({{"name":{},"file":{},"server":{},"approved":{},"running":{})",
-      json::quote(make_visible_line(row.name)),
-      row.file.empty() ? "null" : json::quote(make_visible_line(row.file)),
-      json::quote(make_visible_line(row.summary)), row.is_approved, row.running.has_value());
-  if (row.running) {
-    text += fmt::format(R"(,"pid":{},"era":{},"ageMs":{})", row.running->process,
-                        row.running->era.empty() ? "null" : json::quote(row.running->era),
-                        row.running->age_ms);
-  }
-  return text + "}";
-}
-
-std::string state_of(const Row& row) {
-  if (row.running) return "runs";
-  return row.is_approved ? "-" : "not approved";
-}
-
-void print_table(const std::vector<Row>& rows, Console& console) {
-  std::vector<std::vector<TableCell>> cells;
-  for (const Row& row : rows) {
-    const Running* const running = row.running ? &*row.running : nullptr;
-    cells.push_back({{"@" + make_visible_line(row.name)},
-                     {state_of(row)},
-                     {running == nullptr || running->era.empty() ? "-" : running->era},
-                     {running == nullptr ? "-"
-                                         : format_duration(Milliseconds(
-                                               static_cast<Milliseconds::rep>(running->age_ms))),
-                      Tone::faint},
-                     {row.file.empty() ? "-" : make_visible_line(row.file)},
-                     {make_visible_line(row.summary)}});
-  }
-  const std::vector<TableColumn> columns = {{"NAME"},      {"STATE"}, {"ERA"},
-                                            {"AGE", true}, {"FILE"},  {"SERVER"}};
-  const Look look = choose_look(console.output_is_terminal(), console.output_width(), 0,
-                                [](const char* name) -> const char* { return std::getenv(name); });
-  console.print_raw(draw_lines(render_table(columns, std::move(cells), look), look));
-}
-
-/// Each server of the files with each of its daemons, then the daemons of no such server.
-std::vector<Row> rows_of(const FoundServers& found, const Places& places, const Options& options,
-                         Console& console) {
-  std::vector<Running> running;
-  for (const Instance& instance : find_instances(places)) {
-    if (auto one = look_at(instance, places, options, console)) running.push_back(std::move(*one));
-  }
-  std::vector<Row> rows;
-  for (const NamedServer& server : found.servers) {
-    Row row{server.definition.name, server.file, summary_of(server.definition),
-            is_approved(server, places)};
-    const auto is_its = [&](const Running& one) { return is_of(one.instance, server); };
-    auto at = std::find_if(running.begin(), running.end(), is_its);
-    if (at == running.end()) rows.push_back(row);
-    for (; at != running.end(); at = std::find_if(running.begin(), running.end(), is_its)) {
-      row.running = std::move(*at);
-      running.erase(at);
-      rows.push_back(row);
-    }
-  }
-  for (Running& one : running) {
-    Row row{one.instance.name, one.instance.file, one.instance.summary};
-    row.running = std::move(one);
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
 
 /// The server as it was named, without asking for anything.
 struct Named {
@@ -208,33 +83,6 @@ void print_rest(int log, Console& console) {
 
 }  // namespace
 
-ExitCode list_servers(const Options& options, Console& console) {
-  auto places = make_places(environment_variable);
-  if (auto* fault = std::get_if<std::string>(&places))
-    return report({std::move(*fault), ExitCode::unreachable}, options, console);
-  const FoundServers found = find_servers(config_files(options.config, environment_variable));
-  if (options.names) {
-    for (const NamedServer& server : found.servers)
-      console.print(make_visible_line(server.definition.name) + "\n");
-    return ExitCode::ok;
-  }
-  const auto rows = rows_of(found, std::get<Places>(places), options, console);
-  if (options.json) {
-    std::string text;
-    for (const Row& row : rows) text += (text.empty() ? "" : ",") + json_of(row);
-    console.print(fmt::format("{{\"servers\":[{}]}}\n", text));
-  } else if (!rows.empty()) {
-    print_table(rows, console);
-  } else if (found.faults.empty()) {
-    console.note(
-        "no server is named in ~/.config/mcp/mcp.json or ./.mcp.json (--config, MCP_CONFIG), nor "
-        "by another program");
-  }
-  for (const std::string& fault : found.faults) console.note(fault);
-  for (const std::string& fault : found.foreign_faults) console.note(fault);
-  return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;
-}
-
 ExitCode approve_server(const Options& options, Console& console) {
   auto found = find_named(options);
   if (auto* failure = std::get_if<NamingFailure>(&found)) return report(*failure, options, console);
@@ -264,7 +112,7 @@ ExitCode stop_server(const Options& options, Console& console) {
   for (const Instance& instance : find_instances(named.places)) {
     if (!is_of(instance, named.server)) continue;
     const InstancePaths paths = paths_of(named.places, instance.id);
-    auto connected = connect_to(paths.socket);
+    auto connected = connect_to_instance(paths.socket);
     if (!connected) continue;
     const pid_t process = process_behind(*connected);
     connected.reset();
