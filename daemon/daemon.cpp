@@ -84,7 +84,8 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
                             loop_, options_.state, hash_of_target(options_.upstream), feed_, ids_,
                             session_, router_, *upstream_, jobs_, log_);
                       })),
-      signals_(loop_.context(), SIGTERM, SIGINT, SIGHUP),
+      signals_(loop_, {SIGTERM, SIGINT, SIGHUP, SIGUSR2},
+               [this](int signal) { signal_came(signal); }),
       clients_(
           ConnectionContext{
               loop_, client_ids_, feed_, budget_, log_, options_.clients, flush_, {}, {}},
@@ -105,7 +106,6 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
           loop_, options_.idle, [this] { return activity(); },
           [this] { begin_shutdown("after nobody has used it for so long (--idle-exit)"); }),
       answers_(std::move(parsed.answers)) {
-  signals_.add(SIGUSR2);
   upstream_->set_events(session_);
   session_.set_events(router_);
   router_.set_control(control_);
@@ -174,7 +174,7 @@ int Daemon::run() {
   } else {
     upstream_->start();
   }
-  wait_for_signal();
+  signals_.begin();
   clients_.start();
   if (face_) face_->start();
   log_.event(LogLevel::info, goes_on ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
@@ -205,21 +205,16 @@ void Daemon::flush() {
   if (face_) face_->flush();
 }
 
-void Daemon::wait_for_signal() {
-  signals_.async_wait([this](const std::error_code& error, int signal) {
-    if (error) return;
-    const EventLoop::Turn turn(loop_);
-    if (signal == SIGHUP) {
-      if (!ending_) reload();
-    } else if (signal == SIGUSR2) {
-      if (!ending_) upgrade_.begin();
-    } else if (ending_) {
-      end_at_once(signal);
-    } else {
-      begin_shutdown(fmt::format("after signal {}", signal));
-    }
-    wait_for_signal();
-  });
+void Daemon::signal_came(int signal) {
+  if (signal == SIGHUP) {
+    if (!ending_) reload();
+  } else if (signal == SIGUSR2) {
+    if (!ending_) upgrade_.begin();
+  } else if (ending_) {
+    end_at_once(signal);
+  } else {
+    begin_shutdown(fmt::format("after signal {}", signal));
+  }
 }
 
 void Daemon::reload() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio/signal_set.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "downstream/unix/unix_clients.hpp"
 #include "durable/durable_state.hpp"
 #include "event/event_loop.hpp"
+#include "event/signal_watch.hpp"
 #include "handover/handover_state.hpp"
 #include "handover/upgrade.hpp"
 #include "jobs/collectors.hpp"
@@ -55,7 +55,7 @@ class Daemon final : private Upgradable {
   int run();
 
  private:
-  void wait_for_signal();
+  void signal_came(int signal);
   void reload();
   void take_options_again();
   void flush();
@@ -108,7 +108,7 @@ class Daemon final : private Upgradable {
   ToolLookup tools_;
   Monitor monitor_;
   std::unique_ptr<DurableState> state_;  ///< null without --state-dir
-  asio::signal_set signals_;  ///< before the socket appears: who sees that may send a signal
+  SignalWatch signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
   std::unique_ptr<HttpFace> face_;  ///< null without --http
   Metrics metrics_;

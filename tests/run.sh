@@ -15,7 +15,7 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
+libraries=(libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
            libcli11-dev prometheus-cpp-dev doctest-dev libssl-dev zlib1g-dev libbrotli-dev python3-yaml)
 
 # One package a line, for what is not there.

@@ -1,86 +1,122 @@
 #include "event/descriptor_watch.hpp"
 
+#include <sys/epoll.h>
+#include <unistd.h>
+
 #include <array>
-#include <asio/io_context.hpp>
-#include <asio/posix/stream_descriptor.hpp>
+#include <optional>
 #include <utility>
 
+#include "event/poller.hpp"
+
 namespace bridge {
-
-// Shared with the handlers under way, which outlive the watch for as long as the loop needs to
-// deliver their cancellation.
-struct DescriptorWatch::State {
-  State(EventLoop& given, int descriptor, std::function<void(Event)> action)
-      : stream(given.context(), descriptor), loop(given), ready(std::move(action)) {}
-
-  asio::posix::stream_descriptor stream;
-  EventLoop& loop;
-  std::function<void(Event)> ready;
-  std::array<bool, 3> waiting{};
-  bool registered_for_writing = false;  ///< by Asio, for good
-  std::uint32_t generation = 0;         ///< handlers of an older one are cancelled
-  bool alive = true;
-};
-
 namespace {
 
-asio::posix::descriptor_base::wait_type wait_type_of(DescriptorWatch::Event event) {
-  switch (event) {
-    case DescriptorWatch::Event::readable: return asio::posix::descriptor_base::wait_read;
-    case DescriptorWatch::Event::writable: return asio::posix::descriptor_base::wait_write;
-    case DescriptorWatch::Event::hung_up: break;
-  }
-  return asio::posix::descriptor_base::wait_error;
+using Events = std::uint32_t;
+
+constexpr Events bit(DescriptorWatch::Event event) { return 1u << static_cast<Events>(event); }
+constexpr Events all_events = bit(DescriptorWatch::Event::readable) |
+                              bit(DescriptorWatch::Event::writable) |
+                              bit(DescriptorWatch::Event::hung_up);
+
+/// epoll tells of EPOLLHUP and EPOLLERR whether it is asked or not.
+Events of_epoll(Events wanted) {
+  return ((wanted & bit(DescriptorWatch::Event::readable)) != 0 ? Events{EPOLLIN} : 0) |
+         ((wanted & bit(DescriptorWatch::Event::writable)) != 0 ? Events{EPOLLOUT} : 0);
+}
+
+Events from_epoll(Events events) {
+  if ((events & (EPOLLHUP | EPOLLERR)) != 0) return all_events;
+  return ((events & EPOLLIN) != 0 ? bit(DescriptorWatch::Event::readable) : 0) |
+         ((events & EPOLLOUT) != 0 ? bit(DescriptorWatch::Event::writable) : 0);
 }
 
 }  // namespace
+
+// Shared with what tells it, which outlives the watch if the watch is destroyed by what is told.
+struct DescriptorWatch::State final : Polled, std::enable_shared_from_this<State> {
+  State(EventLoop& given, int watched, std::function<void(Event)> action)
+      : loop(given), descriptor(watched), ready(std::move(action)) {}
+
+  void polled(Events events) override;
+  void want(Events added);
+  void want_nothing();
+  void end();
+
+  EventLoop& loop;
+  const int descriptor;
+  std::function<void(Event)> ready;
+  std::optional<Poller::Number> number;  ///< while it is registered
+  Events registered = 0;                 ///< of epoll
+  Events wanted = 0;
+  Events due = 0;  ///< of what the kernel has said: is being told
+};
+
+void DescriptorWatch::State::want(Events added) {
+  const Events needed = (number ? registered : 0) | of_epoll(wanted | added);
+  if (!number) {
+    number = loop.poller().add(descriptor, needed, *this);
+  } else if (needed != registered) {
+    loop.poller().change(descriptor, *number, needed);
+  }
+  registered = needed;
+  if (wanted == 0) ++loop.poller().waiting;
+  wanted |= added;
+}
+
+void DescriptorWatch::State::want_nothing() {
+  if (std::exchange(wanted, 0) != 0) --loop.poller().waiting;
+  due = 0;
+}
+
+void DescriptorWatch::State::end() {
+  want_nothing();
+  if (number) loop.poller().remove(descriptor, *std::exchange(number, std::nullopt));
+}
+
+void DescriptorWatch::State::polled(Events events) {
+  const Events said = from_epoll(events);
+  due = said & wanted;
+  if (due == 0 && (events & (EPOLLHUP | EPOLLERR)) != 0) {
+    // The kernel would say so again and again.
+    loop.poller().remove(descriptor, *std::exchange(number, std::nullopt));
+    return;
+  }
+  if (const Events unasked = registered & of_epoll(said & ~due); unasked != 0) {
+    registered &= ~unasked;
+    loop.poller().change(descriptor, *number, registered);
+  }
+  if (due == 0) return;
+  wanted &= ~due;
+  if (wanted == 0) --loop.poller().waiting;
+  const auto kept = shared_from_this();
+  for (const Event event : {Event::hung_up, Event::writable, Event::readable}) {
+    if ((due & bit(event)) == 0) continue;
+    due &= ~bit(event);
+    const EventLoop::Turn turn(loop);
+    ready(event);
+  }
+}
 
 DescriptorWatch::DescriptorWatch(EventLoop& loop, int descriptor, std::function<void(Event)> ready)
     : descriptor_(descriptor),
       state_(std::make_shared<State>(loop, descriptor, std::move(ready))) {}
 
 DescriptorWatch::~DescriptorWatch() {
-  state_->alive = false;
-  std::error_code ignored;
-  if (state_->stream.is_open()) state_->stream.close(ignored);
+  if (descriptor_ < 0) return;
+  state_->end();
+  close(descriptor_);
 }
 
 void DescriptorWatch::want(Event event) {
-  State& shared = *state_;
-  bool& waiting = shared.waiting[static_cast<std::size_t>(event)];
-  if (waiting) return;
-  // Once Asio has waited for writing it is told of every socket that can be written to, each time
-  // it waits for reading: a turn of the loop for nothing. Registered anew it forgets that.
-  const bool nothing_under_way = shared.waiting == std::array<bool, 3>{};
-  if (event != Event::writable && shared.registered_for_writing && nothing_under_way) {
-    shared.stream.assign(shared.stream.release());
-    shared.registered_for_writing = false;
-  }
-  waiting = true;
-  shared.registered_for_writing = shared.registered_for_writing || event == Event::writable;
-  state_->stream.async_wait(
-      wait_type_of(event),
-      [state = state_, event, generation = state_->generation](const std::error_code& error) {
-        if (generation != state->generation) return;
-        state->waiting[static_cast<std::size_t>(event)] = false;
-        if (error || !state->alive) return;
-        const EventLoop::Turn turn(state->loop);
-        state->ready(event);
-      });
+  if (descriptor_ >= 0 && (state_->wanted & bit(event)) == 0) state_->want(bit(event));
 }
 
-void DescriptorWatch::cancel() {
-  ++state_->generation;
-  state_->waiting.fill(false);
-  std::error_code ignored;
-  state_->stream.cancel(ignored);
-}
+void DescriptorWatch::cancel() { state_->want_nothing(); }
 
 int DescriptorWatch::release() {
-  ++state_->generation;
-  state_->alive = false;
-  state_->stream.release();
-  return descriptor_;
+  if (descriptor_ >= 0) state_->end();
+  return std::exchange(descriptor_, -1);
 }
 
 }  // namespace bridge

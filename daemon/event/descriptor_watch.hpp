@@ -11,10 +11,13 @@ namespace bridge {
 /// Owns a file descriptor and says when it is ready. It never reads or writes: the owner does, with
 /// the system calls that fit.
 ///
-/// Level-triggered and one-shot: each want_…() leads to one call of its callback, as soon as the
+/// Level-triggered and one-shot: each want() leads to one call of the callback, as soon as the
 /// descriptor is ready; asking again while one is under way changes nothing. Destruction closes the
 /// descriptor (unless it was released) and no callback comes after it. A callback may destroy the
 /// watch it came from.
+///
+/// Once wanted, an event stays registered with the kernel, so that wanting it again costs nothing;
+/// what comes and is not wanted is taken out of the registration, and wakes the loop up once.
 class DescriptorWatch {
  public:
   enum class Event : std::uint8_t {

@@ -1,55 +1,53 @@
 #include "event/event_loop.hpp"
 
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
+#include <algorithm>
 #include <utility>
 
 namespace bridge {
 
-struct EventLoop::Kernel {
-  asio::io_context context{1};
-  asio::steady_timer wake_up{context};
-};
-
 EventLoop::EventLoop(const Clock* clock)
-    : clock_(clock != nullptr ? clock : &system_clock_),
-      kernel_(std::make_unique<Kernel>()),
-      uses_kernel_timer_(clock == nullptr) {}
+    : clock_(clock != nullptr ? clock : &system_clock_), runs_timers_(clock == nullptr) {}
 
-EventLoop::~EventLoop() = default;
+void EventLoop::run() {
+  while (!stopped_ && can_happen()) step(std::nullopt);
+}
 
-void EventLoop::run() { kernel_->context.run(); }
-
-void EventLoop::stop() { kernel_->context.stop(); }
+void EventLoop::stop() { stopped_ = true; }
 
 void EventLoop::settle() {
-  kernel_->context.restart();
-  for (int done = 0; done < 1000 && kernel_->context.poll_one() > 0; ++done) {
+  stopped_ = false;
+  std::size_t done = 0;
+  for (std::size_t now = 1; now > 0 && done < 1000 && !stopped_; done += now)
+    now = step(std::chrono::nanoseconds(0));
+  stopped_ = false;
+}
+
+std::size_t EventLoop::run_once(std::chrono::nanoseconds time) { return step(time); }
+
+bool EventLoop::can_happen() const {
+  return turn_is_posted_ || poller_.waiting > 0 || (runs_timers_ && timers_.next());
+}
+
+std::optional<std::chrono::nanoseconds> EventLoop::until_next_due() const {
+  const auto next = runs_timers_ ? timers_.next() : std::nullopt;
+  if (!next) return std::nullopt;
+  return std::max(*next - clock_->now(), SteadyTime::duration(0));
+}
+
+/// Waits, for no longer than `limit`, tells what has come, and runs what is due. Returns how much.
+std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
+  std::size_t done = 0;
+  if (std::exchange(turn_is_posted_, false)) {
+    const Turn turn(*this);
+    ++done;
   }
-  kernel_->context.restart();
-}
-
-asio::io_context& EventLoop::context() { return kernel_->context; }
-
-// The kernel's timer is touched only for a time that is earlier than what it is set for; a timer
-// that was moved or removed costs at most one wake-up for nothing.
-void EventLoop::set_timer(QueuedTimer& timer, SteadyTime due) {
-  timers_.set(timer, due);
-  if (!armed_ || due < *armed_) wait_for_timers();
-}
-
-void EventLoop::wait_for_timers() {
-  const auto next = timers_.next();
-  if (!next || !uses_kernel_timer_) return;
-  armed_ = *next;
-  kernel_->wake_up.expires_at(*next);
-  kernel_->wake_up.async_wait([this](const std::error_code& error) {
-    if (error) return;
-    armed_.reset();
-    run_due();
-    if (!armed_) wait_for_timers();
-  });
+  if (done > 0) limit = std::chrono::nanoseconds(0);
+  if (const auto due = until_next_due()) limit = limit ? std::min(*limit, *due) : *due;
+  if (!stopped_ && poller_.wait(limit)) {
+    while (!stopped_ && poller_.tell_next()) ++done;
+  }
+  if (!stopped_ && until_next_due() == std::chrono::nanoseconds(0) && run_due()) ++done;
+  return done;
 }
 
 bool EventLoop::run_due() {
@@ -77,13 +75,7 @@ void EventLoop::unlink(Deferred& deferred) {
 }
 
 /// Somebody has deferred something outside of any turn, at the start for example.
-void EventLoop::begin_turn_soon() {
-  if (std::exchange(turn_is_posted_, true)) return;
-  asio::post(kernel_->context, [this] {
-    turn_is_posted_ = false;
-    const Turn turn(*this);
-  });
-}
+void EventLoop::begin_turn_soon() { turn_is_posted_ = true; }
 
 void EventLoop::run_deferred() {
   while (first_ != nullptr) {
@@ -91,6 +83,15 @@ void EventLoop::run_deferred() {
     next.cancel();
     next.action_();
   }
+}
+
+void EventLoop::disown(const void* object) {
+  const auto found = std::find_if(owned_.begin(), owned_.end(),
+                                  [object](const auto& one) { return one.get() == object; });
+  if (found == owned_.end()) return;
+  over_.push_back(std::move(*found));
+  owned_.erase(found);
+  if (depth_ == 0) begin_turn_soon();
 }
 
 void EventLoop::end_turn() {

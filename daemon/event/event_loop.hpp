@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,11 +10,8 @@
 
 #include "base/clock.hpp"
 #include "event/deferred.hpp"
+#include "event/poller.hpp"
 #include "event/timer_queue.hpp"
-
-namespace asio {
-class io_context;
-}
 
 namespace bridge {
 
@@ -25,14 +24,14 @@ namespace bridge {
 ///   3. the after_turn() is called.
 /// So nobody is destroyed by what it has called, and nothing is written twice.
 ///
-/// One per daemon, and one thread. With a clock of a test's own no timer of the kernel is used: the
+/// One per daemon, and one thread. With a clock of a test's own it runs no timer by itself: the
 /// test advances the clock and calls run_due().
 class EventLoop {
  public:
+  /// Throws std::system_error.
   EventLoop() : EventLoop(nullptr) {}
   /// REQUIRES: `clock` outlives the loop.
   explicit EventLoop(const Clock& clock) : EventLoop(&clock) {}
-  ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
@@ -42,12 +41,18 @@ class EventLoop {
 
   /// Runs until stop(), or until nothing can happen any more.
   void run();
+  /// What the kernel has said and nobody was told of yet is told when it runs again.
   void stop();
   /// After stop(): does what the kernel has said already, but no more than so much of it, since
   /// somebody may go on talking; then run() may go on. Not from the loop.
   void settle();
-  /// For what waits for the kernel: descriptors, signals.
-  asio::io_context& context();
+  /// Waits for something to happen, and does it; for no longer than this. Returns how much that
+  /// was. Not from the loop.
+  std::size_t run_once(std::chrono::nanoseconds time);
+  /// Whether somebody waits for a descriptor or a time, or has deferred something.
+  bool can_happen() const;
+  /// For what waits for descriptors.
+  Poller& poller() { return poller_; }
 
   class Turn {
    public:
@@ -68,9 +73,16 @@ class EventLoop {
   template <class T>
   void reap(std::unique_ptr<T> over) {
     if (!over) return;
-    over_.emplace_back(over.release(), [](void* object) { delete static_cast<T*>(object); });
+    over_.push_back(nameless(std::move(over)));
     if (depth_ == 0) begin_turn_soon();
   }
+
+  /// Keeps what has no other owner, until disown(), which reaps it, or the loop's end.
+  template <class T>
+  void own(std::unique_ptr<T> object) {
+    owned_.push_back(nameless(std::move(object)));
+  }
+  void disown(const void* object);
 
   /// What is looked at after each turn. Cheap, since it is often. Set once.
   void after_turn(std::function<void()> action) { after_turn_ = std::move(action); }
@@ -84,14 +96,18 @@ class EventLoop {
  private:
   friend class Deferred;
   friend class DeadlineTimer;
+  using Nameless = std::unique_ptr<void, void (*)(void*)>;
 
-  struct Kernel;  ///< asio's part, kept out of the headers of those who use a loop
-
+  template <class T>
+  static Nameless nameless(std::unique_ptr<T> object) {
+    return {object.release(), [](void* one) { delete static_cast<T*>(one); }};
+  }
   explicit EventLoop(const Clock* clock);
 
-  void set_timer(QueuedTimer& timer, SteadyTime due);
+  void set_timer(QueuedTimer& timer, SteadyTime due) { timers_.set(timer, due); }
   void remove_timer(QueuedTimer& timer) { timers_.remove(timer); }
-  void wait_for_timers();
+  std::optional<std::chrono::nanoseconds> until_next_due() const;
+  std::size_t step(std::optional<std::chrono::nanoseconds> limit);
   void append(Deferred& deferred);
   void unlink(Deferred& deferred);
   void begin_turn_soon();
@@ -100,16 +116,17 @@ class EventLoop {
 
   SystemClock system_clock_;
   const Clock* clock_;
-  std::unique_ptr<Kernel> kernel_;
-  bool uses_kernel_timer_;
-  std::optional<SteadyTime> armed_;  ///< for when the kernel's timer is set
+  bool runs_timers_;  ///< by itself
+  Poller poller_;
   TimerQueue timers_;
+  bool stopped_ = false;
 
   int depth_ = 0;
   bool turn_is_posted_ = false;
   Deferred* first_ = nullptr;
   Deferred* last_ = nullptr;
-  std::vector<std::unique_ptr<void, void (*)(void*)>> over_;
+  std::vector<Nameless> over_;
+  std::vector<Nameless> owned_;
   std::function<void()> after_turn_;
 };
 

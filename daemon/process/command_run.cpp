@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -16,12 +15,25 @@
 namespace bridge {
 namespace {
 
-/// The loop takes the exit status of a process that has been killed, when it is there.
+/// A process that has been killed: the loop takes its exit status when it is there.
+class Killed {
+ public:
+  Killed(EventLoop& loop, pid_t pid, int pidfd)
+      : pid_(pid), watch_(loop, pidfd, [this, &loop](DescriptorWatch::Event) {
+          waitpid(pid_, nullptr, WNOHANG);
+          loop.disown(this);
+        }) {
+    watch_.want(DescriptorWatch::Event::readable);
+  }
+
+ private:
+  pid_t pid_;
+  DescriptorWatch watch_;
+};
+
 void reap_later(EventLoop& loop, pid_t pid, int pidfd) {
   try {
-    auto watched = std::make_shared<asio::posix::stream_descriptor>(loop.context(), pidfd);
-    watched->async_wait(asio::posix::descriptor_base::wait_read,
-                        [watched, pid](const std::error_code&) { waitpid(pid, nullptr, WNOHANG); });
+    loop.own(std::make_unique<Killed>(loop, pid, pidfd));
   } catch (const std::exception&) {
     waitpid(pid, nullptr, 0);  // nothing left to watch it with: it ends at once
   }

@@ -66,6 +66,26 @@ class Broken(Case):
         eventually(lambda: self.proxy_.stats()["open"] <= 1, "the end of the idle connections")
         self.assertEqual(text_of(self.asker.call("echo", {"message": "again"})), "again")
 
+    def test_who_stops_sending_while_nobody_listens_does_not_keep_it_busy(self):
+        # A client that has sent all it has to say, and connections to the server that end while they are idle: the kernel
+        # goes on saying that there is something to read.
+        waiting = self.client()
+        waiting.send(call("slow", {"steps": 1, "delayMs": 600}, 1))
+        waiting.half_close()
+        self.server.log("tools/call", wait=1)
+        self.asker.fence()
+        spent = self.processor_time()
+        waiting.answer(1)
+        self.proxy_.command("close-all")
+        eventually(lambda: self.proxy_.stats()["open"] <= 1, "the end of the idle connections")
+        time.sleep(0.3)
+        # Of a second, with the client's answer and a server stream that comes back; who spins has all of it.
+        self.assertLess(self.processor_time() - spent, 0.3)
+
+    def processor_time(self):
+        with open(f"/proc/{self.default_daemon.pid}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[0]) / 1e9
+
     def test_a_connection_reset_while_idle_is_replaced_unnoticed(self):
         # No byte of the request leaves on it, so it can go on another.
         for id in range(5):

@@ -3,7 +3,7 @@
 
     tidy.py BUILD_FOLDER [CLANG_TIDY]
 
-Most of what a file costs are the headers of asio and of the standard library, which all checks look through: so many
+Most of what a file costs are the headers of fmt and of the standard library, which all checks look through: so many
 files are one translation unit, as many as have no name twice. The flags are those of the build's compile_commands.json.
 """
 

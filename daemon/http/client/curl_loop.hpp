@@ -38,7 +38,7 @@ class CurlTransfer {
   bool connected_ = false;
 };
 
-/// Drives libcurl's multi interface by the Asio loop.
+/// Drives libcurl's multi interface by the event loop.
 ///
 /// The loop's thread only. Sockets stay registered as long as curl keeps the connection; curl's
 /// timer is kept as a deadline and seldom touches the kernel's. How many connections stay idle is

@@ -8,6 +8,13 @@
 #include "upstream/streamable_http/failures.hpp"
 
 namespace bridge {
+namespace {
+
+/// curl reads up to a hundred times in a row from who sends as fast: what that makes is held at
+/// once, and small messages take nearly three times their size: a megabyte at most, so.
+constexpr long read_size = 4096;
+
+}  // namespace
 
 UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner)
     : context_(context),
@@ -81,7 +88,10 @@ void UpstreamGetStream::begin_get() {
                         "cannot stand in a header: what came meanwhile may be lost");
   }
   // The handle is not given back: its keep-alive settings are its own.
-  set_stream(transfer_.prepare(context_.handles().take(), context_.stream_headers(last_event_id)));
+  CURL* const h =
+      transfer_.prepare(context_.handles().take(), context_.stream_headers(last_event_id));
+  set_stream(h);
+  curl_easy_setopt(h, CURLOPT_BUFFERSIZE, read_size);
   transfer_.start();
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <asio/io_context.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -50,8 +49,7 @@ struct LoopFixture {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!condition()) {
       if (std::chrono::steady_clock::now() > end) return false;
-      loop.context().restart();
-      loop.context().run_one_for(std::chrono::milliseconds(20));
+      loop.run_once(std::chrono::milliseconds(20));
     }
     return true;
   }

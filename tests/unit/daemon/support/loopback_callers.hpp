@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <asio/io_context.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -43,8 +42,7 @@ struct LoopbackCallers {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!condition()) {
       if (std::chrono::steady_clock::now() > end) return false;
-      loop.context().restart();
-      loop.context().run_one_for(std::chrono::milliseconds(10));
+      loop.run_once(std::chrono::milliseconds(10));
     }
     return true;
   }
