@@ -7,7 +7,8 @@
 namespace bridge {
 namespace {
 
-constexpr std::size_t max_idle = 16;
+/// Some 7 KiB each; who has fewer than there are callers at a time makes them anew for each call.
+constexpr std::size_t max_idle = 64;
 
 bool has_been_connected(CURL* handle) {
   curl_off_t microseconds = 0;
