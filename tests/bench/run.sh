@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything with optimisation and runs the benchmark.
 #   bash tests/bench/run.sh               the figures of tests/bench/figures/: a table, and plots
-#   bash tests/bench/run.sh --short       tries all of that in half a minute, into build/; worth nothing
+#   bash tests/bench/run.sh --short       tries all of that in a minute or two, into build/; worth nothing
 #   bash tests/bench/run.sh --parts       all parts, each against its limits
 #   bash tests/bench/run.sh PART…         these: latency throughput connect process cpu bytes results
 #                                         notifications idle stdio
@@ -19,7 +19,7 @@ mkdir -p build
 cmake --preset bench >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 1; }
 cmake --build "$build" -j "$(nproc)" \
-  --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay bench-calls >"$build.log" 2>&1 ||
+  --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay bench-calls face-load >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 1; }
 
 bench=$build/tests/bench
@@ -38,10 +38,11 @@ if [[ ${1:-} == --state ]]; then
 fi
 if [[ $# -eq 0 || $1 == --short ]]; then
   peers=build/bench-peers
-  # Pinned: what stands between stdio and HTTP as the bridge does.
+  # Pinned: what stands between stdio and HTTP as the bridge does, and other command lines (in tests/companions).
   if install_peers && mkdir -p "$peers" &&
-    { [[ -d $peers/node_modules/supergateway && -d $peers/node_modules/mcp-remote ]] ||
-      npm install --prefix "$peers" --no-audit --no-fund --loglevel=error supergateway@4.0.0 mcp-remote@0.15.1 </dev/null; }; then
+    { [[ -d $peers/node_modules/supergateway && -d $peers/node_modules/mcp-remote && -d $peers/node_modules/mcp-proxy ]] ||
+      npm install --prefix "$peers" --no-audit --no-fund --loglevel=error \
+        supergateway@4.0.0 mcp-remote@0.15.1 mcp-proxy@6.7.19 </dev/null; } && install_companions; then
     node=$MCP_E2E_NODE
   else
     echo "the peers from npm are left out: they want node and npm, and the npm registry once" >&2

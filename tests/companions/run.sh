@@ -9,10 +9,7 @@ cd "$(dirname "$0")/../.."
 install_peers
 PATH=$(dirname "$MCP_E2E_NODE"):$PATH
 folder=tests/companions
-if ! cmp -s $folder/package-lock.json $folder/node_modules/.installed-lock.json; then
-  (cd $folder && npm ci --no-audit --no-fund --loglevel=error </dev/null)
-  cp $folder/package-lock.json $folder/node_modules/.installed-lock.json
-fi
+install_companions
 if [[ -z ${MCP_NC:-} || -z ${MCP_BRIDGED:-} ]]; then
   cmake --preset release >/dev/null
   cmake --build build/release -j "$(nproc)" --target mcp-bridged mcp-nc mcp-nc-manual >/dev/null

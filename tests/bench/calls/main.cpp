@@ -1,5 +1,6 @@
 // Calls to whatever speaks MCP, as one line of JSON for each peer: what figures.py is made of.
-//   bench-calls latency ROUNDS CALLS TOOL SIZE PEER…      p50 and p99 of a call, in microseconds
+//   bench-calls latency ROUNDS CALLS TOOL SIZE PEER…      p50 and p99 of a call, in microseconds;
+//                                                         the tool "list": of tools/list
 //   bench-calls rate ROUNDS MILLISECONDS CLIENTS PEER…    answers a second of a closed loop
 //   bench-calls connect ROUNDS CALLS PEER…                p50 of connect, one call, close
 // A peer is unix:PATH, http:PORT, or stdio:PROGRAM[ ARGUMENT]…; all of them are measured in turns.
@@ -69,6 +70,7 @@ class Peer {
 };
 
 std::string message_of(const std::string& tool, std::size_t size) {
+  if (tool == "list") return R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})";
   return tool == "echo" ? bench::echo_message(std::string(size, 'x'))
                         : bench::large_result_message(tool, size);
 }

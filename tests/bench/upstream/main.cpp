@@ -2,6 +2,7 @@
 // thread, epoll, fixed answers. It looks for the id and the method as text and knows no error. Its
 // session id is always the same, and as long as a real one. Some of its tools have large results
 // (large_results.hpp), of the size that their argument "size" says.
+// usage: bench-upstream [TOOLS]     so many in its list, which is one page
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -9,6 +10,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -48,7 +50,24 @@ std::string_view large_result_of(std::string_view message) {
   return bench::large_result(text_after(message, "\"name\":\"", "\""), bytes);
 }
 
+std::string tool_list;  ///< the result of tools/list
+
+std::string list_of_tools(std::size_t count) {
+  std::string list = R"({"tools":[)";
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string number = std::to_string(i);
+    list.append(i == 0 ? "" : ",")
+        .append(R"({"name":"tool_)" + number)
+        .append(R"(","description":"Says what it is told, and is number )" + number)
+        .append(R"( of them.","inputSchema":{"type":"object","properties":{"message":)")
+        .append(R"({"type":"string","description":"what to say"},"times":{"type":"integer"}},)")
+        .append(R"("required":["message"]}})");
+  }
+  return list.append("]}");
+}
+
 std::string_view result_of(std::string_view message) {
+  if (message.find("\"tools/list\"") != message.npos) return tool_list;
   if (message.find("\"initialize\"") != message.npos) {
     return R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
            R"("serverInfo":{"name":"bench-upstream","version":"1"}})";
@@ -133,9 +152,10 @@ bool serve(Client& client) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
+    tool_list = list_of_tools(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1);
     run();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench-upstream: %s\n", error.what());
