@@ -16,8 +16,10 @@ TOOLS = [10, 100, 1_000, 10_000]
 SESSIONS = [1, 10, 100, 1_000]
 
 
-def judged(ratio, unit):
-    return f"{ratio:.2f} times: {'linear' if ratio < 1.5 else f'more than linear in {unit}'}"
+def judged(ratio, unit, directly=None):
+    """`directly`: the same of a call that is not relayed, which is not linear either where caches end."""
+    beside = f", directly {directly:.2f}" if directly else ""
+    return f"{ratio:.2f} times{beside}: {'linear' if ratio < 1.5 * max(1, directly or 1) else f'more than linear in {unit}'}"
 
 
 def growth(points):
@@ -25,6 +27,11 @@ def growth(points):
     (x0, y0), (x1, y1), (x2, y2) = points[0], points[-2], points[-1]
     before = (y1 - y0) / (x1 - x0)
     return (y2 - y1) / (x2 - x1) / before if before > 0 else 1
+
+
+def a_byte(points):
+    """Of the last beside the last but two."""
+    return points[-1][1] / points[-3][1] / (points[-1][0] / points[-3][0])
 
 
 def clients(bench):
@@ -36,8 +43,9 @@ def clients(bench):
         direct, bridge, bare = (points[-1][1] for points in lines.values())
         rows.append((f"calls a second, {count} client{'s' * (count > 1)}",
                      f"{bridge:,.0f}; {bridge / direct:.2f} of direct, {bridge / bare:.2f} of the bare relay"))
-    through = dict(lines["mcp-bridged"])
-    rows.append((f"a call of {max(through)} clients beside one of 32", judged(through[32] / through[max(through)], "clients")))
+    most = lines["directly"][-1][0]
+    through, direct = ({count: rate for count, rate in lines[name]} for name in ("mcp-bridged", "directly"))
+    rows.append((f"a call of {most} clients beside one of 32", judged(through[32] / through[most], "clients", direct[32] / direct[most])))
     return rows, ("clients", "Calls a second", "clients", "calls a second", lines)
 
 
@@ -46,13 +54,13 @@ def payload(bench):
     for kind, what in KINDS.items():
         direct_line, through = lines.setdefault(f"{what}, directly", []), lines.setdefault(f"{what}, through", [])
         for size in PAYLOADS:
-            direct, bridge = bench.latency(3, 5 if size >= 1_000_000 else 40, [bench.direct, bench.bridge], kind, size)
+            direct, bridge = bench.latency(5, 12 if size >= 1_000_000 else 60, [bench.direct, bench.bridge], kind, size)
             direct_line.append((size, direct["p50"]))
             through.append((size, bridge["p50"]))
             if size == 4_000_000:
                 rows.append((f"a result of 4 MB, {what}", f"{bridge['p50'] / 1000:.1f} ms, {bridge['p50'] / direct['p50']:.1f} times direct"))
         rows.append((f"a byte in 8 MB beside one in 1 MB, {what}",
-                     judged((through[-1][1] / through[-3][1]) / (through[-1][0] / through[-3][0]), "size")))
+                     judged(a_byte(through), "size", a_byte(direct_line))))
     return rows, ("payload", "A call by the size of its result", "bytes", "microseconds, p50", lines)
 
 
@@ -88,14 +96,14 @@ def tools(bench):
     for count in TOOLS[:3] if bench.short else TOOLS:
         process, url = bench.start_upstream(count)
         daemon, path = bench.start_daemon(f"tools{count}.sock", "--url", url)
-        direct, bridge = bench.latency(3, 10 if count >= 1000 else 50, [f"http:{setting.port_of(url)}", f"unix:{path}"], "list", 0)
+        direct, bridge = bench.latency(5, 15 if count >= 1000 else 60, [f"http:{setting.port_of(url)}", f"unix:{path}"], "list", 0)
         lines["directly"].append((count, direct["p50"]))
         lines["through"].append((count, bridge["p50"]))
         for one in (daemon, process):
             one.kill()
     through = lines["through"]
     rows = [(f"a list of {through[-1][0]:,} tools", f"{through[-1][1] / 1000:.1f} ms, {through[-1][1] / lines['directly'][-1][1]:.1f} times direct"),
-            ("a tool more in it beside one in a tenth of it", judged(growth(through), "tools"))]
+            ("a tool more in it beside one in a tenth of it", judged(growth(through), "tools", growth(lines["directly"])))]
     return rows, ("tools", "A list of tools by their number", "tools", "microseconds, p50", lines)
 
 

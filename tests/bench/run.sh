@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything with optimisation and runs the benchmark.
 #   bash tests/bench/run.sh               the figures of tests/bench/figures/: a table, and plots
-#   bash tests/bench/run.sh --short       tries all of that in a minute or two, into build/; worth nothing
+#   bash tests/bench/run.sh --short       tries all of that in half a minute, into build/; worth nothing
 #   bash tests/bench/run.sh --parts       all parts, each against its limits
 #   bash tests/bench/run.sh PART…         these: latency throughput connect process cpu bytes results
 #                                         notifications idle stdio

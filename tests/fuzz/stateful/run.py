@@ -5,6 +5,7 @@ import argparse
 import asyncio
 import concurrent.futures
 import itertools
+import logging
 import os
 import random
 import shutil
@@ -102,6 +103,7 @@ def main():
     parser.add_argument("--scenarios", type=int, default=SCENARIOS, help="of one round: how long its daemon lives")
     parser.add_argument("--go-on", action="store_true", help="after a violation too")
     arguments = parser.parse_args()
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of who writes to a connection that has ended
     programs = [os.path.abspath(name) for name in (binary("MCP_BRIDGED"), release_binary("MCP_BRIDGED"))]
     sys.exit(0 if asyncio.run(play_all(seeds(arguments.seed, arguments.only, arguments.leave_out), programs, arguments)) else 1)
 
