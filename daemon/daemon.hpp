@@ -80,10 +80,10 @@ class Daemon final : private Upgradable {
   void add_requests(HandoverState& state);
   void replace();
   HandoverState state_to_hand_over() override;
-  void hold() override;
+  void pause() override;
   bool is_quiet() const override;
   void end_unfinished() override;
-  void release() override;
+  void resume() override;
   void stop_for_upgrade() override { loop_.stop(); }
   std::chrono::milliseconds grace() const override { return options_.grace; }
 

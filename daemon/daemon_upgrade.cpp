@@ -131,15 +131,15 @@ void Daemon::add_requests(HandoverState& state) {
   }
 }
 
-void Daemon::hold() {
+void Daemon::pause() {
   log_.event(LogLevel::info, "upgrade",
              "upgrading: {} requests in flight, {} of which do not go along and have {} ms; "
              "nothing else is begun",
              router_.in_flight(), router_.left_behind(), options_.grace.count());
   supervisor_.status("Upgrading");
-  clients_.hold();
-  if (face_) face_->hold();
-  router_.hold();
+  clients_.pause();
+  if (face_) face_->pause();
+  router_.pause();
   collectors_.tell_all();
   monitor_.end();
 }
@@ -153,10 +153,10 @@ void Daemon::end_unfinished() {
   jobs_.end_unfinished();
 }
 
-void Daemon::release() {
+void Daemon::resume() {
   const EventLoop::Turn turn(loop_);
-  if (!ending_) router_.release();
-  clients_.release();
+  if (!ending_) router_.resume();
+  clients_.resume();
   told_state_.reset();
 }
 
@@ -200,7 +200,7 @@ void Daemon::go_on() {
     session_.continue_from(std::move(state.session));
     if (had_one) session_.require();
   }
-  router_.hold();
+  router_.pause();
   for (KeptRunningJob& job : state.running_jobs) jobs_.go_on_with(std::move(job));
   go_on_with_clients(state);
   for (KeptQuestion& question : state.questions) router_.question_continued(std::move(question));
@@ -213,7 +213,7 @@ void Daemon::go_on() {
     Control::Reply reply = router_.control_continued(client, delivery.request_id);
     collectors_.go_on_with(std::move(delivery), std::move(reply));
   }
-  router_.release();
+  router_.resume();
 }
 
 void Daemon::go_on_with_clients(HandoverState& state) {

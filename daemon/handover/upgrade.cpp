@@ -57,7 +57,7 @@ void Upgrade::checked(const std::string& refusal) {
     return;
   }
   phase_ = Phase::resting;
-  daemon_.hold();
+  daemon_.pause();
   timer_.set_after(daemon_.grace());
 }
 
@@ -79,12 +79,12 @@ void Upgrade::time_is_over() {
 }
 
 void Upgrade::cancel() {
-  const bool was_held = phase_ >= Phase::resting;
+  const bool was_paused = phase_ >= Phase::resting;
   phase_ = Phase::idle;
   check_.reset();
   program_ = {};
   timer_.clear();
-  if (was_held) daemon_.release();
+  if (was_paused) daemon_.resume();
 }
 
 void Upgrade::fail(std::string_view why) {

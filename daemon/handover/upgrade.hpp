@@ -19,13 +19,13 @@ class Upgradable {
   /// All of it, as it is between two turns.
   virtual HandoverState state_to_hand_over() = 0;
   /// Nothing of clients is read or started any more; what is in flight goes on.
-  virtual void hold() = 0;
+  virtual void pause() = 0;
   /// Nothing is in flight.
   virtual bool is_quiet() const = 0;
   /// What still is ends so.
   virtual void end_unfinished() = 0;
   /// It comes to nothing: all goes on as before.
-  virtual void release() = 0;
+  virtual void resume() = 0;
   /// It is time: the loop is to stop, for Upgrade::replace() to be called outside of it.
   virtual void stop_for_upgrade() = 0;
   virtual std::chrono::milliseconds grace() const = 0;

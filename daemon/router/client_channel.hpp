@@ -146,7 +146,7 @@ class ClientChannel {
 
   /// Takes no further frames from the client until release_input(), but for those it has read
   /// already. False if the transport cannot.
-  virtual bool hold_input() { return false; }
+  virtual bool pause_input() { return false; }
   virtual void release_input() {}
 
   virtual void set_feed(RingFeed feed) = 0;

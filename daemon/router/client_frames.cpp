@@ -49,8 +49,8 @@ void ClientFrames::client_left(Client& client) {
     expiry_.set_at_latest(context_.loop.now() + context_.patience());
 }
 
-void ClientFrames::release() {
-  held_ = false;
+void ClientFrames::resume() {
+  paused_ = false;
   if (context_.session.is_open()) pass_slots_on();
   for (const auto& [id, client] : context_.clients) start_waiting(*client);
 }
@@ -118,7 +118,7 @@ void ClientFrames::place_freed(Client& client) {
 
 /// Starts what may go of this client's frames.
 void ClientFrames::start_waiting(Client& client) {
-  if (!held_ && served_.is_served(client)) {
+  if (!paused_ && served_.is_served(client)) {
     while (!client.waiting.empty() && !client.notification && start_front(client)) {
     }
   }
@@ -179,7 +179,7 @@ bool ClientFrames::start_initialize(Client& client) {
 void ClientFrames::start_request(Client& client) {
   const Frame& frame = client.waiting.front().frame;
   const std::string uri = RestorableState::subject_of(frame);
-  if (frame.method == "resources/unsubscribe"sv && listens_.holds(uri)) {
+  if (frame.method == "resources/unsubscribe"sv && listens_.is_subscribed(uri)) {
     restorable_.accepted(frame, client.id());
     answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
   } else if (frame.method == "resources/unsubscribe"sv &&
@@ -193,7 +193,7 @@ void ClientFrames::start_request(Client& client) {
 
 /// Gives free places to the clients that wait for one, in turn, one request each.
 void ClientFrames::pass_slots_on() {
-  while (!held_ && context_.session.is_open()) {
+  while (!paused_ && context_.session.is_open()) {
     Client* const client = slots_.next(context_.clients, in_flight_.slots_used());
     if (client == nullptr) return;
     if (client->notification || client->waiting.empty()) continue;

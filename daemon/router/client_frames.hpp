@@ -37,9 +37,9 @@ class ClientFrames {
   /// Its requests are dropped, its notifications still go. REQUIRES: it was taken out of Clients.
   void client_left(Client& client);
   bool is_served(const Client& client) const { return served_.is_served(client); }
-  /// Starts nothing until release(): what comes waits.
-  void hold() { held_ = true; }
-  void release();
+  /// Starts nothing until resume(): what comes waits.
+  void pause() { paused_ = true; }
+  void resume();
   /// A client of an earlier image of the program, with what of it had not been started.
   void client_continued(Client& client, std::vector<std::string> waiting);
 
@@ -96,7 +96,7 @@ class ClientFrames {
   SlotQueue slots_;
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun
-  bool held_ = false;
+  bool paused_ = false;
   SteadyTime not_open_since_;
   DeadlineTimer expiry_;
 };

@@ -22,7 +22,7 @@ void ControlRequests::add(Client& client, Frame request) {
   ++context_.statistics.control_requests;
   if (client.control.empty() && !client.channel.congested()) {
     answer(client, request);
-  } else if (client.channel.hold_input()) {
+  } else if (client.channel.pause_input()) {
     client.control.push(std::move(request), context_.loop.now());
   } else {
     context_.log.peer(LogLevel::warning, "control unanswered", {.client = client.id()},

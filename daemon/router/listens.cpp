@@ -67,7 +67,7 @@ void Listens::add(Client& client, const Frame& request) {
   listen->extensions = std::string(find_member(declared, "extensions").value_or(""));
   listen->reader = feed_.ring().join(context_.loop.wall_time());
   ++client.listens;
-  hold(listen->filter);
+  subscribe(listen->filter);
   Listen& added = *listens_.emplace_back(std::move(listen));
   update();
   if (is_told_of(added.filter)) {
@@ -109,10 +109,10 @@ SubscriptionFilter Listens::acknowledged(SubscriptionFilter filter) const {
   return filter;
 }
 
-/// What is only held, since its listens were cut off, gives way.
+/// What is only kept subscribed, since its listens were cut off, gives way.
 bool Listens::make_room_for(const SubscriptionFilter& filter) {
   if (has_room_for(filter)) return true;
-  for (auto& [uri, held] : held_) held.until = {};
+  for (auto& [uri, one] : subscribed_) one.until = {};
   expire();
   return has_room_for(filter);
 }
@@ -124,8 +124,8 @@ bool Listens::has_room_for(const SubscriptionFilter& filter) const {
     entries += listen->filter.entries();
     bytes += listen->filter.bytes() + listen->extensions.size();
   }
-  for (const auto& [uri, held] : held_) {
-    if (held.listens > 0) continue;
+  for (const auto& [uri, one] : subscribed_) {
+    if (one.listens > 0) continue;
     ++entries;
     bytes += uri.size();
   }
@@ -232,7 +232,7 @@ bool Listens::cancel(Client& client, std::string_view raw_id) {
   const std::unique_ptr<Listen> listen = std::move(*found);
   listens_.erase(found);
   --client.listens;
-  let_go(listen->filter, false);
+  unsubscribe(listen->filter, false);
   client.channel.no_answer(listen->raw_id);
   context_.clients.finish_if_done(client);
   update();
@@ -243,7 +243,7 @@ void Listens::client_left(const Client& client) {
   if (client.listens == 0) return;
   std::erase_if(listens_, [&](const auto& listen) {
     if (listen->client != client.id()) return false;
-    let_go(listen->filter, true);
+    unsubscribe(listen->filter, true);
     return true;
   });
   update();

@@ -30,9 +30,10 @@ namespace bridge {
 /// Owned by the router; the loop's thread only.
 class Listens final : public NotificationReaders {
  public:
-  /// A listen that was cut off holds its resources so much longer.
-  static constexpr std::chrono::minutes hold_time{5};
-  /// Resources, tasks and members of extensions in the filters of all, and of what is held.
+  /// The resources of a listen that was cut off stay subscribed so much longer.
+  static constexpr std::chrono::minutes linger_time{5};
+  /// Resources, tasks and members of extensions in the filters of all, and of what stays
+  /// subscribed.
   static constexpr std::size_t max_entries = 20'000;
   static constexpr std::size_t max_bytes = 4u << 20;
   /// What waits for the upstream to tell of it is answered then all the same.
@@ -68,9 +69,9 @@ class Listens final : public NotificationReaders {
 
   /// What legacy clients have subscribed, or the session, is another: the upstream is told.
   void update();
-  /// Whether a listen holds this resource.
-  bool holds(const std::string& uri) const { return held_.contains(uri); }
-  /// The resources that listens hold.
+  /// Whether a listen names this resource, or did until it was cut off.
+  bool is_subscribed(const std::string& uri) const { return subscribed_.contains(uri); }
+  /// The resources that are subscribed for listens.
   std::vector<std::string> uris() const;
   std::size_t size() const { return listens_.size(); }
 
@@ -92,8 +93,8 @@ class Listens final : public NotificationReaders {
     std::string raw_id;
     std::string uri;
   };
-  /// Who holds a resource at the upstream.
-  struct Held {
+  /// For how many listens a resource is subscribed, and until when at least.
+  struct Subscribed {
     std::size_t listens = 0;
     SteadyTime until{};  ///< with none: goes then
   };
@@ -110,8 +111,8 @@ class Listens final : public NotificationReaders {
   bool make_room_for(const SubscriptionFilter& filter);
   bool has_room_for(const SubscriptionFilter& filter) const;
   void feed(Client& client, Listen& listen);
-  void hold(const SubscriptionFilter& filter);
-  void let_go(const SubscriptionFilter& filter, bool was_cut_off);
+  void subscribe(const SubscriptionFilter& filter);
+  void unsubscribe(const SubscriptionFilter& filter, bool was_cut_off);
   void expire();
   void tell_upstream(std::string_view method, const std::string& uri);
 
@@ -120,7 +121,7 @@ class Listens final : public NotificationReaders {
   RestorableState& restorable_;
   RequestsInFlight& in_flight_;
   All listens_;
-  std::map<std::string, Held> held_;
+  std::map<std::string, Subscribed> subscribed_;
   DeadlineTimer expiry_;
   std::vector<Subscribing> subscribing_;
   DeadlineTimer late_;  ///< who still waits then is answered all the same

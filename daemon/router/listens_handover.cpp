@@ -19,7 +19,7 @@ void Listens::end_left_behind() {
   std::move(from, listens_.end(), std::back_inserter(left_behind));
   listens_.erase(from, listens_.end());
   end(left_behind);
-  for (const auto& listen : left_behind) let_go(listen->filter, true);
+  for (const auto& listen : left_behind) unsubscribe(listen->filter, true);
 }
 
 KeptListens Listens::to_keep() const {
@@ -30,12 +30,13 @@ KeptListens Listens::to_keep() const {
     kept.listens.push_back({value_of(listen->client), listen->raw_id, listen->filter.json(),
                             listen->extensions, listen->reader, listen->is_acknowledged});
   }
-  for (const auto& [uri, held] : held_) kept.held.push_back({uri, ticks_of(held.until)});
+  for (const auto& [uri, one] : subscribed_) kept.held.push_back({uri, ticks_of(one.until)});
   return kept;
 }
 
 void Listens::go_on_with(KeptListens kept) {
-  for (KeptListens::Held& held : kept.held) held_[held.uri].until = steady_time_of(held.until);
+  for (KeptListens::Held& held : kept.held)
+    subscribed_[held.uri].until = steady_time_of(held.until);
   for (KeptListens::Listen& one : kept.listens) {
     Client* const client = context_.clients.find(static_cast<ClientId>(one.client));
     const auto parsed = parse_frame(
@@ -54,11 +55,11 @@ void Listens::go_on_with(KeptListens kept) {
     listen->reader = one.reader;
     listen->is_acknowledged = one.is_acknowledged;
     ++client->listens;
-    for (const std::string& uri : listen->filter.resources) ++held_[uri].listens;
+    for (const std::string& uri : listen->filter.resources) ++subscribed_[uri].listens;
     if (!listen->is_acknowledged) late_.set_at_latest(context_.loop.now() + longest_wait);
     listens_.push_back(std::move(listen));
   }
-  expire();  // sees to what nobody holds any more, and asks the upstream for the rest
+  expire();  // sees to what nobody names any more, and asks the upstream for the rest
 }
 
 }  // namespace bridge

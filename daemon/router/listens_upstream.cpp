@@ -1,4 +1,4 @@
-// What the upstream is to tell of for all who listen: who holds which resource, and until when.
+// What the upstream is to tell of for all who listen: who names which resource, and until when.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,21 +10,21 @@
 
 namespace bridge {
 
-void Listens::hold(const SubscriptionFilter& filter) {
+void Listens::subscribe(const SubscriptionFilter& filter) {
   for (const std::string& uri : filter.resources) {
-    const bool is_new = !held_.contains(uri);
-    ++held_[uri].listens;
+    const bool is_new = !subscribed_.contains(uri);
+    ++subscribed_[uri].listens;
     if (is_new && !restorable_.subscriptions().contains(uri))
       tell_upstream("resources/subscribe", uri);
   }
 }
 
-void Listens::let_go(const SubscriptionFilter& filter, bool was_cut_off) {
-  const SteadyTime until = context_.loop.now() +
-                           (was_cut_off ? SteadyTime::duration(hold_time) : SteadyTime::duration{});
+void Listens::unsubscribe(const SubscriptionFilter& filter, bool was_cut_off) {
+  const SteadyTime until = context_.loop.now() + (was_cut_off ? SteadyTime::duration(linger_time)
+                                                              : SteadyTime::duration{});
   for (const std::string& uri : filter.resources) {
-    const auto found = held_.find(uri);
-    if (found == held_.end()) continue;
+    const auto found = subscribed_.find(uri);
+    if (found == subscribed_.end()) continue;
     --found->second.listens;
     found->second.until = std::max(found->second.until, until);
   }
@@ -33,11 +33,11 @@ void Listens::let_go(const SubscriptionFilter& filter, bool was_cut_off) {
 
 void Listens::expire() {
   const SteadyTime now = context_.loop.now();
-  std::erase_if(held_, [&](const auto& entry) {
-    const auto& [uri, held] = entry;
-    if (held.listens > 0) return false;
-    if (held.until > now) {
-      expiry_.set_at_latest(held.until);
+  std::erase_if(subscribed_, [&](const auto& entry) {
+    const auto& [uri, one] = entry;
+    if (one.listens > 0) return false;
+    if (one.until > now) {
+      expiry_.set_at_latest(one.until);
       return false;
     }
     if (!restorable_.subscriptions().contains(uri)) tell_upstream("resources/unsubscribe", uri);
@@ -56,7 +56,7 @@ void Listens::update() {
   wanted.tools_list_changed = wanted.prompts_list_changed = wanted.resources_list_changed = true;
   for (const auto& listen : listens_) wanted.add(listen->filter);
   for (const std::string& uri : restorable_.subscriptions().uris()) wanted.resources.insert(uri);
-  for (const auto& [uri, held] : held_) wanted.resources.insert(uri);
+  for (const auto& [uri, one] : subscribed_) wanted.resources.insert(uri);
   std::string extensions;
   for (const auto& listen : listens_) {
     if (!listen->extensions.empty())
@@ -70,7 +70,7 @@ void Listens::update() {
 
 std::vector<std::string> Listens::uris() const {
   std::vector<std::string> all;
-  for (const auto& [uri, held] : held_) all.push_back(uri);
+  for (const auto& [uri, one] : subscribed_) all.push_back(uri);
   return all;
 }
 

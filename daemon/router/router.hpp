@@ -57,9 +57,9 @@ class Router final : public ClientEvents,
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
 
   // Another image of the program is to go on: router_handover.cpp.
-  /// Nothing of the clients is started until release(); what is in flight goes on.
-  void hold();
-  void release() { frames_.release(); }
+  /// Nothing of the clients is started until resume(); what is in flight goes on.
+  void pause();
+  void resume() { frames_.resume(); }
   /// Whether the upstream works on nothing, for the clients or for the bridge, but on what goes
   /// along.
   bool is_quiet() const;
@@ -86,7 +86,7 @@ class Router final : public ClientEvents,
   std::vector<KeptClient> clients_to_keep() const;
   std::uint64_t last_question() const { return server_requests_.last_id(); }
   void count_questions_from(std::uint64_t id) { server_requests_.count_from(id); }
-  /// A client that an earlier image knew. REQUIRES: hold(), and the session was restored.
+  /// A client that an earlier image knew. REQUIRES: pause(), and the session was restored.
   void client_continued(ClientChannel& channel, KeptClient kept);
   KeptListens listens_to_keep() const { return listens_.to_keep(); }
   void listens_continued(KeptListens kept) { listens_.go_on_with(std::move(kept)); }

@@ -142,7 +142,7 @@ void Router::client_oversized_line(ClientId id) {
 
 void Router::reply_invalid(Client& client, int code, std::string_view reason) {
   ++statistics_.invalid_frames;
-  if (client.channel.congested() && !client.channel.hold_input()) {
+  if (client.channel.congested() && !client.channel.pause_input()) {
     context_.log.peer(LogLevel::warning, "invalid frame unanswered", {.client = client.id()},
                       "an invalid frame was not answered: its client's queue is full");
     return;

@@ -6,8 +6,8 @@
 
 namespace bridge {
 
-void Router::hold() {
-  frames_.hold();
+void Router::pause() {
+  frames_.pause();
   listens_.end_left_behind();
   listens_.answer_waiting();
   suspended_calls_.ask_gathered();

@@ -48,7 +48,7 @@ class WatchedChannel {
     channel_.request_asked(request_id, result);
   }
   bool answers_unasked() const { return channel_.answers_unasked(); }
-  bool hold_input() const { return channel_.hold_input(); }
+  bool pause_input() const { return channel_.pause_input(); }
   void release_input() const { channel_.release_input(); }
   void set_feed(RingFeed feed) const { channel_.set_feed(feed); }
   void give_back_feed() const { channel_.give_back_feed(); }

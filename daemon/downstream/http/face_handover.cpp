@@ -14,7 +14,7 @@ constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 }  // namespace
 
 /// A caller that takes a stream can come again for the rest of it.
-void HttpFace::hold() {
+void HttpFace::pause() {
   for (auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) {
       if (!post->goes_along()) post->become_stream();
@@ -23,7 +23,7 @@ void HttpFace::hold() {
 }
 
 void HttpFace::close_for_upgrade() {
-  hold();
+  pause();
   fan_out_.close_all(words_at_upgrade);
   const HttpResponse refusal = error_response(503, json_rpc::bridge_error, words_at_upgrade);
   for (auto& [id, client] : sessionless_clients_) {

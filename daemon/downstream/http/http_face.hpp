@@ -55,7 +55,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
 
   // Another image of the program is to go on: face_handover.cpp.
   /// Whoever can take a stream is answered by one, which can be resumed.
-  void hold();
+  void pause();
   /// As close_all(), but what can be resumed goes on without its callers.
   void close_for_upgrade();
   KeptFace to_keep() const;

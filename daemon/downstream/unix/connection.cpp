@@ -58,14 +58,14 @@ std::optional<SteadyTime> Connection::unread_since() const {
 }
 
 bool Connection::may_read() const {
-  if (phase_ != Phase::open || input_held_ || context_.held) return false;
+  if (phase_ != Phase::open || input_paused_ || context_.paused) return false;
   if (!context_.budget.over()) return true;
   return !context_.budget.far_over() &&
          share_.held() + events_.waiting_bytes(identity_.id) <= always_read;
 }
 
 void Connection::start() {
-  outbox_.take_place(context_.loop.wall_time());
+  outbox_.take_position(context_.loop.wall_time());
   events_.client_connected(*this);
   first_frame_.set_after(first_frame_time);
   read_ready();
@@ -81,7 +81,7 @@ KeptConnection Connection::to_keep() const {
   kept.phase = static_cast<std::uint64_t>(phase_);
   kept.feed = static_cast<std::uint64_t>(feed_);
   kept.feed_begun = feed_begun_;
-  kept.input_held = input_held_;
+  kept.input_paused = input_paused_;
   kept.reset = reset_;
   kept.input = splitter_.rest();
   kept.outbox = outbox_.to_keep();
@@ -96,7 +96,7 @@ void Connection::go_on_with(KeptConnection kept) {
   phase_ = static_cast<Phase>(std::min(kept.phase, static_cast<std::uint64_t>(Phase::lingering)));
   feed_ = static_cast<RingFeed>(std::min(kept.feed, static_cast<std::uint64_t>(RingFeed::none)));
   feed_begun_ = kept.feed_begun;
-  input_held_ = kept.input_held;
+  input_paused_ = kept.input_paused;
   reset_ = kept.reset;
   splitter_.go_on_with(std::move(kept.input));
   outbox_.go_on_with(std::move(kept.outbox));
@@ -147,13 +147,13 @@ void Connection::resume_reading() {
   if (phase_ == Phase::open) wait_for_input();
 }
 
-bool Connection::hold_input() {
-  input_held_ = true;
+bool Connection::pause_input() {
+  input_paused_ = true;
   return true;
 }
 
 void Connection::release_input() {
-  if (std::exchange(input_held_, false)) resume_reading();
+  if (std::exchange(input_paused_, false)) resume_reading();
 }
 
 void Connection::read_ready() {

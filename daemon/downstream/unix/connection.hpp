@@ -35,7 +35,7 @@ struct ConnectionContext {
   Log& log;
   ClientLimits limits;
   Deferred& flush;                           ///< what was queued is written then
-  bool held = false;                         ///< nothing is read of anybody
+  bool paused = false;                       ///< nothing is read of anybody
   std::vector<Connection*> dirty{};          ///< have something to write, or are over
   std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
   ClientCounts counts{};
@@ -86,7 +86,7 @@ class Connection final : public ClientChannel {
   void send_entry(std::string_view request_id, std::string frame, Sequence entry) override;
   void send_ahead(std::string frame) override;
   bool goes_along(std::string_view) const override { return true; }
-  bool hold_input() override;
+  bool pause_input() override;
   void release_input() override;
   void set_feed(RingFeed feed) override;
   void give_back_feed() override;
@@ -141,7 +141,7 @@ class Connection final : public ClientChannel {
   RingFeed feed_ = RingFeed::takes;
   bool feed_begun_ = false;  ///< what it is fed does not wait for its first frame any more
   bool congested_ = false;
-  bool input_held_ = false;  ///< by the router
+  bool input_paused_ = false;  ///< by the router
   bool marked_ = false;
   bool widened_ = false;  ///< the socket takes large answers in larger pieces
   bool blocked_ = false;  ///< the socket takes no more for now

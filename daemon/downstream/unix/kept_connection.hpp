@@ -54,14 +54,14 @@ struct KeptConnection {
   std::uint64_t phase = 0;
   std::uint64_t feed = 0;
   bool feed_begun = false;
-  bool input_held = false;
+  bool input_paused = false;
   bool reset = false;
   LineSplitter::Rest input;
   KeptOutbox outbox;
 
   template <class Fields>
   void each_field(Fields&& fields) {
-    fields(descriptor, id, pid, uid, connected, phase, feed, feed_begun, input_held, reset, input,
+    fields(descriptor, id, pid, uid, connected, phase, feed, feed_begun, input_paused, reset, input,
            outbox);
   }
 };

@@ -17,7 +17,7 @@ void Outbox::push_ahead(std::string frame) {
   ahead_.push_back(std::move(frame));
 }
 
-void Outbox::take_place(WallTime now) {
+void Outbox::take_position(WallTime now) {
   if (place_ != Place::none) return;
   reader_ = ring_.join(now);
   place_ = Place::taken;
@@ -26,7 +26,7 @@ void Outbox::take_place(WallTime now) {
 void Outbox::join(WallTime now) {
   if (place_ == Place::reads) return;
   if (place_ == Place::taken) ring_.expire(now);
-  take_place(now);
+  take_position(now);
   place_ = Place::reads;
 }
 

@@ -29,11 +29,11 @@ class Outbox {
   /// Queues a frame ahead of all that has not begun to be written.
   void push_ahead(std::string frame);
 
-  /// Takes its place in the ring without reading yet: what comes from now on is for it, whoever
+  /// Takes its position in the ring without reading yet: what comes from now on is for it, whoever
   /// takes it meanwhile.
-  void take_place(WallTime now);
-  /// Begins to read the ring from its place, or from the present one if it has none; or stops, and
-  /// gives up its place.
+  void take_position(WallTime now);
+  /// Begins to read the ring from its position, or from the present one if it has none; or stops,
+  /// and gives up its position.
   void join(WallTime now);
   void stop_reading();
   /// Reads no further than what is in the ring now.

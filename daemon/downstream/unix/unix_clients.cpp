@@ -52,10 +52,10 @@ void UnixClients::listen() {
   listener_->want(DescriptorWatch::Event::readable);
 }
 
-void UnixClients::hold() { context_.held = true; }
+void UnixClients::pause() { context_.paused = true; }
 
-void UnixClients::release() {
-  context_.held = false;
+void UnixClients::resume() {
+  context_.paused = false;
   for (auto& [id, connection] : connections_) connection->resume_reading();
   if (listener_) listener_->want(DescriptorWatch::Event::readable);
 }
@@ -103,7 +103,7 @@ void UnixClients::close_all() {
 void UnixClients::accept_ready() {
   int accepts = 0;
   for (; accepts < accepts_this_turn_; ++accepts) {
-    if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_ || context_.held)
+    if (!listener_ || connections_.size() >= max_clients_ || out_of_descriptors_ || context_.paused)
       return;
     const int descriptor =
         accept4(listener_->descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -175,7 +175,7 @@ void UnixClients::flush() {
     }
   }
   watch_budget();
-  if (some_left && listener_ && !context_.held) {
+  if (some_left && listener_ && !context_.paused) {
     out_of_descriptors_ = false;
     listener_->want(DescriptorWatch::Event::readable);
   }

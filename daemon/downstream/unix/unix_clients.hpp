@@ -21,9 +21,9 @@ class UnixClients final : public NotificationReaders {
               PeerPolicy policy, std::size_t max_clients);
 
   void start();
-  /// Nothing more is read of anybody, and nobody is accepted, until release(). All stay connected.
-  void hold();
-  void release();
+  /// Nothing more is read of anybody, and nobody is accepted, until resume(). All stay connected.
+  void pause();
+  void resume();
   /// For another image of the program: the socket, and each connection as it is.
   KeptSocket socket_to_keep() const;
   std::vector<KeptConnection> connections_to_keep() const;

@@ -52,13 +52,13 @@ TEST_CASE("control methods of a client whose queue is full wait, and it is not r
   client.is_congested = true;
   t.send(client, control("1", "bridge/status"));
   t.half_close(client);
-  CHECK(client.input_held);
+  CHECK(client.input_paused);
   CHECK(client.lines.empty());
   CHECK_FALSE(client.finished);
   client.is_congested = false;
   t.in_turn([&] { t.router.client_congestion(client.identity().id, false); });
   CHECK(client.answered == Lines{"1"});
-  CHECK_FALSE(client.input_held);
+  CHECK_FALSE(client.input_paused);
   CHECK(client.finished);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("whose input cannot be held is not answered when its queue is full") {
   RouterFixture t;
   FakeClient& client = t.connect();
   client.is_congested = true;
-  client.can_hold_input = false;
+  client.can_pause_input = false;
   t.send(client, control("1", "bridge/status"));
   t.send(client, "oops");
   CHECK(client.lines.empty());

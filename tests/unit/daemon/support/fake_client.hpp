@@ -27,12 +27,12 @@ class FakeClient final : public ClientChannel {
   std::vector<std::string> not_answered;  ///< and of those that it has cancelled
   RingFeed feed = RingFeed::takes;
   int gave_back = 0;  ///< what it was fed
-  bool input_held = false;
+  bool input_paused = false;
   bool finished = false;
 
   // What it can do.
   bool is_congested = false;
-  bool can_hold_input = true;
+  bool can_pause_input = true;
   bool reachable = true;
   bool takes_unasked = false;
 
@@ -61,11 +61,11 @@ class FakeClient final : public ClientChannel {
   void no_answer(std::string_view request_id) override { not_answered.emplace_back(request_id); }
   bool can_be_asked(std::string_view) const override { return reachable; }
   bool answers_unasked() const override { return takes_unasked; }
-  bool hold_input() override {
-    input_held = input_held || can_hold_input;
-    return can_hold_input;
+  bool pause_input() override {
+    input_paused = input_paused || can_pause_input;
+    return can_pause_input;
   }
-  void release_input() override { input_held = false; }
+  void release_input() override { input_paused = false; }
   void set_feed(RingFeed set) override { feed = set; }
   void give_back_feed() override {
     feed = RingFeed::none;

@@ -44,7 +44,7 @@ TEST_CASE("what comes once it has its place is for it, even if others take that 
   Ring ring{RingLimits{}};
   push(ring, "before");
   Outbox outbox(ring);
-  outbox.take_place(now);
+  outbox.take_position(now);
   push(ring, "after");
   CHECK(write_all(outbox).empty());
   CHECK_FALSE(outbox.has_unacknowledged());
@@ -60,7 +60,7 @@ TEST_CASE("what was pushed out between its place and its reading is told as lost
   limits.entries = 1;
   Ring ring(limits);
   Outbox outbox(ring);
-  outbox.take_place(now);
+  outbox.take_position(now);
   for (const char* text : {"a", "b", "c"}) push(ring, text);
   outbox.join(now);
   CHECK(write_all(outbox) == "c\n");
@@ -70,7 +70,7 @@ TEST_CASE("what was pushed out between its place and its reading is told as lost
 TEST_CASE("who stops reading has no place any more") {
   Ring ring{RingLimits{}};
   Outbox outbox(ring);
-  outbox.take_place(now);
+  outbox.take_position(now);
   outbox.stop_reading();
   push(ring, "a");
   RingReader other = ring.join(now);
