@@ -135,7 +135,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   if (state_) {
     keep_state();
   } else {
-    loop_.after_turn([this] { look_around(); });
+    loop_.after_turn([this] { end_turn(); });
   }
   budget_.on_relief([this] { flush_.schedule(); });
   budget_.on_used_up([this] { flush_.schedule(); });
@@ -156,11 +156,11 @@ void Daemon::keep_state() {
   metrics_.set_state_report(report);
   loop_.after_turn([this] {
     state_->end_turn();
-    look_around();
+    end_turn();
   });
 }
 
-void Daemon::look_around() {
+void Daemon::end_turn() {
   tell_state();
   if (!ending_) idle_exit_.look();
   heap_.look();

@@ -61,7 +61,7 @@ class Daemon final : private Upgradable {
   void flush();
   std::vector<std::string> secrets() const;
   void keep_state();
-  void look_around();
+  void end_turn();
   bool is_kept() const { return state_ && state_->report().durable; }
   void tell_state();
   Activity activity() const;

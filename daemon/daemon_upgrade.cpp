@@ -223,7 +223,7 @@ void Daemon::go_on_with_clients(HandoverState& state) {
     if (Connection::router_knows(kept)) channels[kept.id] = &channel;
   }
   if (face_) face_->go_on_with(std::move(state.face));
-  for (KeptFaceSession& kept : state.face_sessions) {
+  for (KeptDownstreamSession& kept : state.face_sessions) {
     const std::uint64_t id = kept.client;
     if (face_) channels[id] = &face_->go_on_with(std::move(kept));
   }

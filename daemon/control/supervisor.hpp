@@ -13,7 +13,7 @@ namespace bridge {
 
 /// What a service manager left in the environment for this process.
 struct Supervision {
-  std::string notify_socket;  ///< NOTIFY_SOCKET; empty: it wants to hear nothing
+  std::string notify_socket;  ///< NOTIFY_SOCKET; empty: it is told nothing
   std::optional<std::chrono::microseconds>
       watchdog{};  ///< WATCHDOG_USEC, if it is meant for this process
 };
@@ -27,7 +27,8 @@ Supervision take_supervision();
 /// no timer.
 ///
 /// Owned by the daemon; the loop's thread only. Never blocks: while the manager's queue is full,
-/// what it has to hear is kept (at most 4 KiB, then all but the newest is dropped) and tried again.
+/// what it is to be told is kept (at most 4 KiB, then all but the newest is dropped) and tried
+/// again.
 class Supervisor {
  public:
   Supervisor(EventLoop& loop, Supervision supervision, Log& log);

@@ -123,8 +123,8 @@ std::vector<int> HandoverState::descriptors() const {
   add(socket.descriptor);
   add(socket.lock);
   add(start.face_listener);
-  for (const KeptFaceSession& one : face_sessions) {
-    for (const KeptFaceSession::Post& post : one.posts) add(post.connection.descriptor);
+  for (const KeptDownstreamSession& one : face_sessions) {
+    for (const KeptDownstreamSession::Post& post : one.posts) add(post.connection.descriptor);
   }
   for (const KeptConnection& connection : connections) add(connection.descriptor);
   for (const KeptRun& run : runs) {
@@ -146,7 +146,7 @@ std::string handover_log(HandoverState state) {
   for (KeptCall& call : state.calls) log.add(HandoverRecord::call, call);
   for (KeptRound& round : state.rounds) log.add(HandoverRecord::round, round);
   log.add(HandoverRecord::face, state.face);
-  for (KeptFaceSession& session : state.face_sessions)
+  for (KeptDownstreamSession& session : state.face_sessions)
     log.add(HandoverRecord::face_session, session);
   log.add(HandoverRecord::streams, state.streams);
   log.add(HandoverRecord::listens, state.listens);

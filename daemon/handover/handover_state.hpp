@@ -70,7 +70,7 @@ struct HandoverState {
   std::vector<KeptCall> calls;          ///< that wait for their clients' answers
   std::vector<KeptRound> rounds;        ///< likewise
   KeptFace face;                        ///< the HTTP face's, but for its sessions
-  std::vector<KeptFaceSession> face_sessions;
+  std::vector<KeptDownstreamSession> face_sessions;
   KeptStreams streams;            ///< of a modern upstream
   KeptListens listens;            ///< of the clients
   std::vector<KeptToken> tokens;  ///< one, if it would have to be fetched anew

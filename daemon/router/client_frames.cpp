@@ -46,7 +46,7 @@ void ClientFrames::client_left(Client& client) {
   }
   if (shut_down_) return;
   if (notifications_.client_left(client, std::move(notifications)))
-    expiry_.set_at_latest(context_.loop.now() + context_.patience());
+    expiry_.set_at_latest(context_.loop.now() + context_.session_timeout());
 }
 
 void ClientFrames::resume() {
@@ -63,7 +63,7 @@ void ClientFrames::client_continued(Client& client, std::vector<std::string> wai
     if (auto* frame = std::get_if<Frame>(&parsed)) client.waiting.push(std::move(*frame), now);
   }
   if (!client.waiting.empty() && !context_.session.is_open())
-    expiry_.set_at_latest(now + context_.patience());
+    expiry_.set_at_latest(now + context_.session_timeout());
 }
 
 void ClientFrames::choose_served() {
@@ -90,7 +90,7 @@ void ClientFrames::add(Client& client, Frame frame) {
   }
   const SteadyTime now = context_.loop.now();
   client.waiting.push(std::move(frame), now);
-  if (!context_.session.is_open()) expiry_.set_at_latest(now + context_.patience());
+  if (!context_.session.is_open()) expiry_.set_at_latest(now + context_.session_timeout());
   start_waiting(client);
 }
 
@@ -171,7 +171,7 @@ bool ClientFrames::start_initialize(Client& client) {
     session.require();
     return false;
   }
-  expiry_.set_at_latest(client.waiting.front().since + context_.patience());
+  expiry_.set_at_latest(client.waiting.front().since + context_.session_timeout());
   in_flight_.open_session(client, client.waiting.take_front());
   return true;
 }

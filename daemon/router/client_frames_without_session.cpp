@@ -41,7 +41,7 @@ void ClientFrames::session_closed() {
 
 void ClientFrames::session_away() {
   not_open_since_ = context_.loop.now();
-  expiry_.set_at_latest(not_open_since_ + context_.patience());
+  expiry_.set_at_latest(not_open_since_ + context_.session_timeout());
 }
 
 void ClientFrames::session_awaits_login() {
@@ -51,7 +51,7 @@ void ClientFrames::session_awaits_login() {
 /// Answers those who have waited for a session for longer than it may take.
 void ClientFrames::expire() {
   if (context_.session.is_open()) return;
-  const auto timeout = context_.patience();
+  const auto timeout = context_.session_timeout();
   Failure failure = context_.session.last_failure().value_or(
       failure_of(ErrorKind::timeout, Delivered::no, "the upstream has not opened a session"));
   failure.delivered = Delivered::no;

@@ -107,7 +107,7 @@ std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& fai
     if (pending.method == "initialize"sv && pending.client) initializing.push_back(id);
   }
   for (const UpstreamId id : initializing) {
-    SteadyTime due = table_.find(id)->received + context_.patience();
+    SteadyTime due = table_.find(id)->received + context_.session_timeout();
     if (due <= now && context_.session.is_trying()) due = now + look_again;
     if (due > now) {
       next = next ? std::min(*next, due) : due;

@@ -24,7 +24,7 @@ struct RouterContext {
   RequestLog& request_log;
 
   /// How long a frame waits for the session, as it stands.
-  std::chrono::milliseconds patience() const {
+  std::chrono::milliseconds session_timeout() const {
     return session.login_wait().value_or(options.connect_wait);
   }
 };

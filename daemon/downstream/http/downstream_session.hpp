@@ -32,9 +32,9 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
 
   /// One that another image of the program has left: the router knows it. REQUIRES: it was one of
   /// Streamable HTTP.
-  DownstreamSession(FaceContext& context, KeptFaceSession kept,
+  DownstreamSession(FaceContext& context, KeptDownstreamSession kept,
                     const std::function<HttpConnection*(KeptHttpConnection)>& connection_of);
-  KeptFaceSession to_keep() const;
+  KeptDownstreamSession to_keep() const;
 
   /// Announces it to the router.
   void start();

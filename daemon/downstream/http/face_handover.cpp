@@ -58,15 +58,15 @@ void HttpFace::go_on_with(KeptFace kept) {
   fan_out_.go_on_with(std::move(kept));
 }
 
-std::vector<KeptFaceSession> HttpFace::sessions_to_keep() const {
-  std::vector<KeptFaceSession> all;
+std::vector<KeptDownstreamSession> HttpFace::sessions_to_keep() const {
+  std::vector<KeptDownstreamSession> all;
   for (const auto& [name, session] : sessions_) {
     if (session->goes_along({})) all.push_back(session->to_keep());
   }
   return all;
 }
 
-ClientChannel& HttpFace::go_on_with(KeptFaceSession kept) {
+ClientChannel& HttpFace::go_on_with(KeptDownstreamSession kept) {
   auto session = std::make_unique<DownstreamSession>(
       context_, std::move(kept),
       [this](KeptHttpConnection one) { return &server_->go_on_with(std::move(one)); });
@@ -78,8 +78,8 @@ ClientChannel& HttpFace::go_on_with(KeptFaceSession kept) {
 
 // Its parts.
 
-KeptFaceSession DownstreamSession::to_keep() const {
-  KeptFaceSession kept;
+KeptDownstreamSession DownstreamSession::to_keep() const {
+  KeptDownstreamSession kept;
   kept.name = name_;
   kept.agent = agent_;
   kept.client = value_of(identity_.id);
@@ -95,7 +95,7 @@ KeptFaceSession DownstreamSession::to_keep() const {
 }
 
 DownstreamSession::DownstreamSession(
-    FaceContext& context, KeptFaceSession kept,
+    FaceContext& context, KeptDownstreamSession kept,
     const std::function<HttpConnection*(KeptHttpConnection)>& connection_of)
     : DownstreamSession(context, Kind::streamable, std::move(kept.name), std::move(kept.agent)) {
   identity_.id = static_cast<ClientId>(kept.client);
@@ -103,7 +103,7 @@ DownstreamSession::DownstreamSession(
   last_used_ = steady_time_of(kept.last_used);
   is_known_ = true;
   store_.go_on_with(std::move(kept.events));
-  for (KeptFaceSession::Post& one : kept.posts) {
+  for (KeptDownstreamSession::Post& one : kept.posts) {
     HttpConnection* const connection = one.connection.descriptor == KeptHttpConnection::none
                                            ? nullptr
                                            : connection_of(std::move(one.connection));
@@ -121,7 +121,7 @@ bool DownstreamSession::goes_along(std::string_view request_id) const {
   return post != nullptr && post->goes_along();
 }
 
-void SessionStream::keep_in(KeptFaceSession& kept) const {
+void SessionStream::keep_in(KeptDownstreamSession& kept) const {
   kept.feed = static_cast<std::uint64_t>(feed_);
   kept.sent_from_ring = value_of(sent_from_ring_);
   const auto add = [&kept](const Queued& one) {
@@ -133,11 +133,11 @@ void SessionStream::keep_in(KeptFaceSession& kept) const {
   for (const Queued& one : queue_) add(one);
 }
 
-void SessionStream::go_on_with(KeptFaceSession& kept) {
+void SessionStream::go_on_with(KeptDownstreamSession& kept) {
   if (kept.feed <= static_cast<std::uint64_t>(RingFeed::none))
     feed_ = static_cast<RingFeed>(kept.feed);
   sent_from_ring_ = static_cast<Sequence>(kept.sent_from_ring);
-  for (KeptFaceSession::Queued& one : kept.queued) {
+  for (KeptDownstreamSession::Queued& one : kept.queued) {
     queued_bytes_ += one.message.size();
     Queued queued{std::move(one.message), static_cast<Sequence>(one.behind),
                   std::move(one.answers)};
@@ -147,7 +147,7 @@ void SessionStream::go_on_with(KeptFaceSession& kept) {
 }
 
 PendingPost::PendingPost(FaceContext& context, HttpConnection* connection, EventStore& store,
-                         KeptFaceSession::Post kept, PostOwner& owner)
+                         KeptDownstreamSession::Post kept, PostOwner& owner)
     : context_(context),
       connection_(connection),
       store_(&store),
@@ -169,8 +169,8 @@ PendingPost::PendingPost(FaceContext& context, HttpConnection* connection, Event
   if (const auto time = due()) context_.sweep_by(*time);
 }
 
-KeptFaceSession::Post PendingPost::to_keep() const {
-  KeptFaceSession::Post kept;
+KeptDownstreamSession::Post PendingPost::to_keep() const {
+  KeptDownstreamSession::Post kept;
   kept.number = number_;
   asked_.ids.each([&kept](const std::string& raw_id) { kept.ids.push_back(raw_id); });
   kept.answers = asked_.answers;

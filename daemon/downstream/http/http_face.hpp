@@ -60,9 +60,9 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   void close_for_upgrade();
   KeptFace to_keep() const;
   void go_on_with(KeptFace kept);
-  std::vector<KeptFaceSession> sessions_to_keep() const;
+  std::vector<KeptDownstreamSession> sessions_to_keep() const;
   /// A session, as the client that the router has known.
-  ClientChannel& go_on_with(KeptFaceSession kept);
+  ClientChannel& go_on_with(KeptDownstreamSession kept);
 
   const ClientCounts& counts() const { return context_.counts; }
   /// The subscribers of /mcp/stream, of whom --http-fanout makes onlookers.

@@ -38,7 +38,7 @@ struct KeptEvents {
 };
 
 /// A session.
-struct KeptFaceSession {
+struct KeptDownstreamSession {
   struct Queued {
     std::string message;
     std::uint64_t behind = 0;  ///< of the ring

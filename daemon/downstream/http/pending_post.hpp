@@ -59,7 +59,7 @@ class PendingPost final : public HttpResponder {
               PostOwner& owner);
   /// One that another image of the program has left. `connection` is null if nobody waits on it.
   PendingPost(FaceContext& context, HttpConnection* connection, EventStore& store,
-              KeptFaceSession::Post kept, PostOwner& owner);
+              KeptDownstreamSession::Post kept, PostOwner& owner);
   ~PendingPost();
 
   /// Sends what can be sent before an answer.
@@ -110,7 +110,7 @@ class PendingPost final : public HttpResponder {
   bool goes_along_on(const HttpConnection& connection) const {
     return connection_ == &connection && !is_stream_ && goes_along();
   }
-  KeptFaceSession::Post to_keep() const;
+  KeptDownstreamSession::Post to_keep() const;
 
   /// Names its stream in event ids.
   std::uint64_t number() const { return number_; }

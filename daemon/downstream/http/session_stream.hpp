@@ -67,8 +67,8 @@ class SessionStream final : public HttpResponder {
   std::size_t queued() const { return queue_.size(); }
 
   // Another image of the program is to go on: face_handover.cpp.
-  void keep_in(KeptFaceSession& kept) const;
-  void go_on_with(KeptFaceSession& kept);
+  void keep_in(KeptDownstreamSession& kept) const;
+  void go_on_with(KeptDownstreamSession& kept);
 
   void connection_drained() override { pump(); }
   void connection_lost(bool has_read_all) override;

@@ -91,12 +91,12 @@ HandoverState a_state() {
   state.rounds = {{72, 1, {{"\"a\"", "roots/list", "{}"}}, "\"s\"", 9}};
   state.face.last_post = 4;
   state.face.fan_out_events.events = {{1, 2, "m", 0, "3"}};
-  KeptFaceSession session;
+  KeptDownstreamSession session;
   session.name = "name";
   session.client = 13;
   session.queued = {{"m", 1, "2", true, 0, 3}};
   session.later = {"7"};
-  KeptFaceSession::Post post;
+  KeptDownstreamSession::Post post;
   post.number = 4;
   post.ids = {"8", "\"9\""};
   post.headers = {"Vary", "Origin"};
