@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "jsonrpc/frame.hpp"
 #include "jsonrpc/oversized_answer.hpp"
+#include "upstream/stdio/child_line.hpp"
 
 namespace bridge {
 namespace {
@@ -39,33 +39,13 @@ Pipe make_pipe() {
   return {ends[0], ends[1]};
 }
 
-/// A line up to this length is looked at as a whole; that costs little.
-constexpr std::size_t short_line = 64u << 10;
-
-/// A long message is not to be read twice: it names its protocol near one of its ends.
-bool names_protocol(std::string_view line) {
-  constexpr std::string_view sign = "\"jsonrpc\"";
-  constexpr std::size_t near = 64;
-  return line.substr(0, near).find(sign) != line.npos ||
-         line.substr(line.size() - std::min(near, line.size())).find(sign) != line.npos;
-}
-
-/// Whether a line is no message, as far as that can be told at a fair price.
-bool is_garbage(const std::string& line) {
-  const auto first = line.find_first_not_of(" \t");
-  if (first == line.npos || (line[first] != '{' && line[first] != '[')) return true;
-  if (line.size() > short_line && names_protocol(line)) return false;
-  if (is_batch(line)) return std::holds_alternative<FrameFault>(parse_batch(line));
-  return std::holds_alternative<FrameFault>(parse_frame(line));
-}
-
 }  // namespace
 
 class ChildProcess::OutputLines {
  public:
   explicit OutputLines(ChildProcess& process) : process_(process) {}
   void on_line(ReceivedText line) {
-    if (is_garbage(line.bytes)) {
+    if (!is_message(line.bytes)) {
       process_.note_garbage(line.bytes);
     } else {
       process_.context_.events.child_message(std::move(line));
