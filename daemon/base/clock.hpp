@@ -28,7 +28,7 @@ class Clock {
   virtual WallTime wall_time() const = 0;
 };
 
-/// The machine's clocks.
+/// The machine's clocks. No state.
 class SystemClock final : public Clock {
  public:
   SteadyTime now() const override { return std::chrono::steady_clock::now(); }

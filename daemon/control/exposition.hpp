@@ -14,7 +14,8 @@ enum class MetricKind { counter, gauge, histogram };
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 /// Builds the Prometheus text exposition (format 0.0.4) of one moment: a family, then its samples,
-/// then the next family. Only exposition.cpp knows the library that writes it.
+/// then the next family. Only exposition.cpp knows the library that writes it. Pure; lives for one
+/// answer.
 class Exposition {
  public:
   /// `common` goes with every sample.

@@ -9,7 +9,7 @@ namespace bridge {
 /// The datagram socket on which a service manager listens (sd_notify(3)), without its library.
 ///
 /// Never blocks: what the manager's queue has no room for is reported, not waited for. Closed by
-/// the destructor, and in children by exec.
+/// the destructor, and in children by exec. Owned by the Supervisor.
 class NotifySocket {
  public:
   /// `address` as in NOTIFY_SOCKET: a path, or `@name` for an abstract socket. Nothing for other

@@ -11,7 +11,8 @@ class EventLoop;
 /// turn. Destruction cancels it.
 ///
 /// The one spelling of "later": what must not happen in the middle of a call, or is better done
-/// once for many causes (writing what was queued), is a Deferred of its owner's.
+/// once for many causes (writing what was queued), is a Deferred of its owner's. The loop's thread
+/// only.
 class Deferred {
  public:
   Deferred(EventLoop& loop, std::function<void()> action);

@@ -47,7 +47,7 @@ class FieldOutput {
 };
 
 /// Reads them again, whatever the bytes are. What a record of an older version does not have at its
-/// end keeps its default; what is more than is known here is not understood.
+/// end keeps its default; what is more than is known here is not understood. A value.
 class FieldInput {
  public:
   explicit FieldInput(std::string_view bytes) : reader_(bytes) {}

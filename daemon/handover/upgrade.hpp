@@ -13,7 +13,7 @@
 
 namespace bridge {
 
-/// What is upgraded: the daemon, as this folder sees it.
+/// What is upgraded: the daemon, as this folder sees it. Implemented by the Daemon.
 class Upgradable {
  public:
   /// All of it, as it is between two turns.

@@ -10,7 +10,7 @@
 
 namespace bridge {
 
-/// What an SSE stream is made of.
+/// What an SSE stream is made of. Called from within SseParser's calls.
 class SseSink {
  public:
   /// A complete event. `data` may be empty: a priming event, there for its id only.

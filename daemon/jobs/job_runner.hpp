@@ -25,6 +25,7 @@
 namespace bridge {
 
 /// Who waits for what comes of jobs. Told at the end of a turn; the job is one of the store.
+/// Implemented by Collectors.
 class JobWatcher {
  public:
   /// It has ended, or is input_required.

@@ -15,6 +15,7 @@ namespace bridge {
 // they are. Pure.
 
 /// Replacements in one text. They must not overlap, and are made in the order of their places.
+/// Pure.
 class Edits {
  public:
   void replace(Slice at, std::string with);
@@ -48,7 +49,7 @@ class Edits {
 };
 
 /// What has to be erased to take elements out of an object or an array, with the commas between.
-/// Each element is told in its order.
+/// Each element is told in its order. Pure.
 class Removal {
  public:
   Removal(Edits& edits, std::size_t offset) : edits_(edits), offset_(offset) {}

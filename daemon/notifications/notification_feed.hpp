@@ -8,7 +8,8 @@
 
 namespace bridge {
 
-/// A transport whose clients are fed from the ring.
+/// A transport whose clients are fed from the ring. Implemented by UnixClients, HttpFace and
+/// Listens.
 class NotificationReaders {
  public:
   /// The ring has something new for them.

@@ -10,7 +10,8 @@
 namespace bridge {
 
 /// The `bridge/*` requests of clients. They wait for nothing but room in their own client's queue:
-/// a client that does not read must not make the bridge fill it, so it is not read either.
+/// a client that does not read must not make the bridge fill it, so it is not read either. Owned by
+/// the router; the loop's thread only.
 class ControlRequests {
  public:
   explicit ControlRequests(const RouterContext& context) : context_(context) {}

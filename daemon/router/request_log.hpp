@@ -11,7 +11,8 @@
 
 namespace bridge {
 
-/// How requests of clients end: in the statistics, and in the log, at debug level.
+/// How requests of clients end: in the statistics, and in the log, at debug level. Owned by the
+/// router; the loop's thread only.
 class RequestLog {
  public:
   RequestLog(EventLoop& loop, Log& log, Statistics& statistics)

@@ -8,7 +8,8 @@ namespace bridge {
 
 /// Which client is served: with --max-clients 1 one after the other, else every one of them. It is
 /// served until it leaves, or shows that it only looks on (BEHAVIOUR, "Socket: connections at a
-/// time"). Who is not served is fed no notifications.
+/// time"). Who is not served is fed no notifications. A part of ClientFrames; the loop's thread
+/// only.
 class ServedClient {
  public:
   ServedClient(const Clients& clients, bool one_at_a_time)

@@ -14,7 +14,7 @@
 namespace bridge {
 
 /// Sends to the upstream what is no request: it takes no place, and its end is told only by
-/// SessionEvents::session_ended.
+/// SessionEvents::session_ended. Owned by the router; the loop's thread only.
 class UpstreamMessages {
  public:
   UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}

@@ -31,7 +31,7 @@ class FieldWriter {
 };
 
 /// Reads them again, whatever the bytes are: what is not there is 0 or empty, and is_good() says
-/// so. The texts are parts of what is read.
+/// so. The texts are parts of what is read. A value.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : rest_(bytes) {}

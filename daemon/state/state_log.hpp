@@ -15,6 +15,7 @@
 namespace bridge {
 
 /// Who knows all that is to be kept, and can say it again for a log that is written anew.
+/// Implemented by DurableState.
 class StateSource {
  public:
   /// What there is now is to be said.

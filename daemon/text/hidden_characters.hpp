@@ -68,7 +68,7 @@ constexpr Range variation_selectors[] = {{0xFE00, 0xFE0F}, {0xE0100, 0xE01EF}};
 constexpr Range mongolian_selectors = {0x180B, 0x180F};
 constexpr Range mongolian_letters = {0x1820, 0x18AA};
 
-/// Judges the characters of one text in their order.
+/// Judges the characters of one text in their order. Pure; a value.
 class HiddenCharacters {
  public:
   /// Whether this one, the next of the text, is to be escaped. Bytes that are no character: 0.

@@ -20,7 +20,7 @@ enum class JsonFault {
 /// may have any size, they are checked but never converted. UTF-8 is not checked here.
 ///
 /// Every function that returns bool leaves the reason of a `false` in fault(); after that the
-/// scanner must not be used further.
+/// scanner must not be used further. Pure; a value.
 class JsonScanner {
  public:
   static constexpr std::size_t max_depth = 1024;

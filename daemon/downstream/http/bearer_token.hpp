@@ -11,7 +11,7 @@ namespace bridge {
 
 /// The token that callers of the face must present: --http-token-file, looked at once a second at
 /// most and only when somebody calls, read again when it is another one. While the file cannot be
-/// read nobody is admitted.
+/// read nobody is admitted. A part of AccessCheck; the loop's thread only.
 class BearerToken {
  public:
   /// No path: everybody is admitted.

@@ -26,7 +26,8 @@ struct SocketOptions {
 /// A path gets its final mode and owner before it can be connected to, under a lock on PATH.lock
 /// that is kept for life. A live socket is never stolen, and nothing that is not a socket is ever
 /// removed. The destructor removes the path and the lock as far as they are still this very socket
-/// and lock.
+/// and lock. Owned by UnixClients, which it is moved into; the loop's thread only. What fails
+/// throws StartError.
 class ListeningSocket {
  public:
   /// Throws StartError (73).

@@ -8,7 +8,7 @@
 namespace bridge {
 
 /// One accepted connection as bytes, in the clear or through TLS. Never blocks. It does not own the
-/// descriptor, which must outlive it.
+/// descriptor, which must outlive it. A part of its HttpConnection; the loop's thread only.
 class ByteStream {
  public:
   enum class State {
