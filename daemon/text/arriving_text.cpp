@@ -15,7 +15,7 @@ constexpr std::size_t most_at_once = 64u << 20;
 /// Memory is asked for in steps of this, or of an eighth of what is there: page by page it costs
 /// more than what is written to it.
 constexpr std::size_t memory_step = 64u << 10;
-constexpr std::uintptr_t page = 4096;
+constexpr std::size_t page = 4096;
 
 }  // namespace
 
@@ -47,10 +47,10 @@ void ArrivingText::prepare_memory() {
   const std::size_t begin = std::max(prepared_, bytes_.size());
   prepared_ = begin + std::max(memory_step, begin / 8);
 #ifdef MADV_POPULATE_WRITE
-  const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
-  const std::uintptr_t from = (address + begin + page - 1) & ~(page - 1);
-  const std::uintptr_t to = (address + std::min(prepared_, bytes_.capacity())) & ~(page - 1);
-  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
+  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes_.data()) % page;
+  const std::size_t from = (into_page + begin + page - 1) / page * page;
+  const std::size_t to = (into_page + std::min(prepared_, bytes_.capacity())) / page * page;
+  if (from < to) madvise(bytes_.data() + (from - into_page), to - from, MADV_POPULATE_WRITE);
 #endif
 }
 
