@@ -91,7 +91,16 @@ std::vector<ConfigFile> config_files(const std::string& option, ReadVariable rea
     files.push_back({*home + "/.config/mcp/mcp.json"});
   }
   files.push_back({project_file, true});
-  for (ConfigFile& file : foreign_files(read, current_folder())) files.push_back(std::move(file));
+  return files;
+}
+
+std::vector<ConfigFile> other_files(ReadVariable read) {
+  return foreign_files(read, current_folder());
+}
+
+std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read) {
+  std::vector<ConfigFile> files = config_files(option, read);
+  for (ConfigFile& file : other_files(read)) files.push_back(std::move(file));
   return files;
 }
 
@@ -116,11 +125,18 @@ FoundServers find_servers(const std::vector<ConfigFile>& files) {
 }
 
 std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
-                                                     const std::vector<ConfigFile>& files) {
+                                                     std::vector<ConfigFile> files,
+                                                     const MoreFiles& more) {
   std::vector<std::string> names;
   std::string places;
   std::string faults;
-  for (const ConfigFile& file : files) {
+  const std::size_t first = files.size();
+  for (std::size_t at = 0; at < files.size() || (at == first && more); ++at) {
+    if (at == first && more) {
+      for (ConfigFile& file : more()) files.push_back(std::move(file));
+      if (at == files.size()) break;
+    }
+    const ConfigFile& file = files[at];
     auto content = servers_of(file);
     if (auto* failure = std::get_if<LookupFailure>(&content)) {
       if (!file.is_foreign) return std::move(*failure);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,9 +42,13 @@ using ReadVariable = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> environment_variable(const char* name);
 
 /// Where servers are looked up, the first file first: `option` (--config), $MCP_CONFIG, the user's
-/// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json, and what other
-/// programs keep.
+/// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
 std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read);
+
+/// Behind those: foreign_files() of the current folder.
+std::vector<ConfigFile> other_files(ReadVariable read);
+/// Both.
+std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read);
 
 struct FoundServers {
   std::vector<NamedServer> servers{};
@@ -54,8 +59,11 @@ struct FoundServers {
 /// All servers of the files; one that has the name of an earlier one is left out.
 FoundServers find_servers(const std::vector<ConfigFile>& files);
 
-/// The first of that name. What stands in a file behind the one that has it changes nothing.
+/// The first of that name. What stands in a file behind the one that has it changes nothing. `more`
+/// is asked for further files once none of `files` has it.
+using MoreFiles = std::function<std::vector<ConfigFile>()>;
 std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
-                                                     const std::vector<ConfigFile>& files);
+                                                     std::vector<ConfigFile> files,
+                                                     const MoreFiles& more = {});
 
 }  // namespace client

@@ -44,7 +44,7 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
   auto places = make_places(environment_variable);
   if (auto* fault = std::get_if<std::string>(&places))
     return report({std::move(*fault), ExitCode::unreachable}, options, console);
-  const FoundServers found = find_servers(config_files(options.config, environment_variable));
+  const FoundServers found = find_servers(all_files(options.config, environment_variable));
   for (const std::string& fault : found.faults) console.note(fault);
   if (found.servers.empty())
     return report({"no file names a server (mcp-nc servers)"}, options, console);

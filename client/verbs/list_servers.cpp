@@ -134,7 +134,7 @@ ExitCode list_servers(const Options& options, Console& console) {
   auto places = make_places(environment_variable);
   if (auto* fault = std::get_if<std::string>(&places))
     return report({std::move(*fault), ExitCode::unreachable}, options, console);
-  const FoundServers found = find_servers(config_files(options.config, environment_variable));
+  const FoundServers found = find_servers(all_files(options.config, environment_variable));
   if (options.names) {
     for (const NamedServer& server : found.servers)
       console.print(make_visible_line(server.definition.name) + "\n");

@@ -113,7 +113,8 @@ std::variant<NamedServer, NamingFailure> named_server(const Options& options) {
       return NamingFailure{"option --run: there is no command in it, or a quote is not closed"};
     return NamedServer{std::move(*definition), "", current_folder(), false};
   }
-  auto found = find_server(options.server, config_files(options.config, environment_variable));
+  auto found = find_server(options.server, config_files(options.config, environment_variable),
+                           [] { return other_files(environment_variable); });
   if (auto* failure = std::get_if<LookupFailure>(&found))
     return NamingFailure{std::move(failure->message)};
   return std::get<NamedServer>(std::move(found));

@@ -40,7 +40,7 @@ std::vector<std::string> names_of(const std::variant<std::vector<Definition>, st
 TEST_CASE(
     "other programs' files come behind all others, a folder's own last and only once approved") {
   variables = {{"HOME", "/h"}};
-  const auto files = config_files("", read_variable);
+  const auto files = all_files("", read_variable);
   REQUIRE(files.size() == 10);
   CHECK(files[1].path == ".mcp.json");
   const char* const paths[] = {"/h/.claude.json",
@@ -114,6 +114,16 @@ TEST_CASE(
   CHECK(found.faults.empty());
   CHECK(found.foreign_faults.size() == 1);
   CHECK(std::holds_alternative<NamedServer>(find_server("b", files)));
+  int asked = 0;
+  const auto more = [&] {
+    ++asked;
+    return std::vector<ConfigFile>{files[2]};
+  };
+  CHECK(std::holds_alternative<NamedServer>(find_server("a", {files[0]}, more)));
+  CHECK(asked == 0);
+  CHECK(std::holds_alternative<NamedServer>(find_server("b", {files[0]}, more)));
+  CHECK(asked == 1);
+  CHECK(std::holds_alternative<LookupFailure>(find_server("c", {}, more)));
   const auto missing = std::get<LookupFailure>(find_server("bb", files)).message;
   CHECK(missing.find("did you mean @b?") != std::string::npos);
   CHECK(missing.find("broken: it is not JSON") != std::string::npos);
