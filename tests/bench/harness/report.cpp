@@ -32,17 +32,9 @@ void Report::at_most(const std::string& what, double figure, double limit,
 
 void Report::at_least(const std::string& what, double figure, double limit,
                       const std::string& unit) {
-  at_least_or(what, figure, limit, unit, false);
-}
-
-void Report::at_least_or(const std::string& what, double figure, double limit,
-                         const std::string& unit, bool met) {
   const bool ok = figure >= limit;
-  all_ok_ = all_ok_ && (ok || met);
-  line(what, figure, unit, ">= " + shown(limit, unit),
-       ok    ? "ok"
-       : met ? "ok (other line)"
-             : "NOT OK");
+  all_ok_ = all_ok_ && ok;
+  line(what, figure, unit, ">= " + shown(limit, unit), ok ? "ok" : "NOT OK");
 }
 
 void Report::note(const std::string& what, double figure, const std::string& unit) {

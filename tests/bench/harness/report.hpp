@@ -11,9 +11,6 @@ class Report {
   void title(const std::string& text);
   void at_most(const std::string& what, double figure, double limit, const std::string& unit);
   void at_least(const std::string& what, double figure, double limit, const std::string& unit);
-  /// `met` by another line of this report suffices.
-  void at_least_or(const std::string& what, double figure, double limit, const std::string& unit,
-                   bool met);
   /// A figure without a limit.
   void note(const std::string& what, double figure, const std::string& unit);
 

@@ -49,11 +49,9 @@ Rates measure(Setting& setting, const Upstream& upstream) {
 void measure_throughput(Setting& setting) {
   setting.report.title("Throughput, 32 clients");
   const Rates fast = measure(setting, start_bench_upstream(setting.programs, setting.folder));
-  const double through = fast.through_over_direct.middle(),
-               of_bare = fast.through_over_bare.middle();
-  setting.report.at_least_or("fast upstream: through/direct", through, 0.27, "x", of_bare >= 0.8);
-  setting.report.at_least_or("fast upstream: through/bare libcurl relay", of_bare, 0.8, "x",
-                             through >= 0.27);
+  setting.report.at_least("fast upstream: through/bare libcurl relay",
+                          fast.through_over_bare.middle(), 0.65, "x");
+  setting.report.note("  through/direct", fast.through_over_direct.middle(), "x");
   setting.report.note("  bare libcurl relay/direct", fast.bare_over_direct.middle(), "x");
   setting.report.note("  direct", fast.direct.middle(), "calls/s");
   const Rates demo = measure(setting, start_demo_upstream(setting.programs, setting.folder));
