@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "text/json_progress.hpp"
+
 namespace bridge {
 namespace {
 
@@ -18,6 +20,11 @@ constexpr std::size_t memory_step = 64u << 10;
 constexpr std::size_t page = 4096;
 
 }  // namespace
+
+ArrivingText::ArrivingText() = default;
+ArrivingText::~ArrivingText() = default;
+ArrivingText::ArrivingText(ArrivingText&&) noexcept = default;
+ArrivingText& ArrivingText::operator=(ArrivingText&&) noexcept = default;
 
 void ArrivingText::append(std::string_view piece, std::size_t limit) {
   const std::size_t size = bytes_.size() + piece.size();

@@ -5,10 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "text/json_progress.hpp"
 #include "text/received_text.hpp"
 
 namespace bridge {
+
+class JsonProgress;
 
 /// A text, most likely a JSON message, of which the end has not come: it is kept, and a large one
 /// is checked (JsonProgress) piece by piece while the rest of it is still on its way.
@@ -19,6 +20,11 @@ namespace bridge {
 /// piece.
 class ArrivingText {
  public:
+  ArrivingText();
+  ~ArrivingText();
+  ArrivingText(ArrivingText&& other) noexcept;
+  ArrivingText& operator=(ArrivingText&& other) noexcept;
+
   /// Beyond it there is room for the limit at once: only what is written to becomes memory.
   static constexpr std::size_t large = 256u << 10;
 

@@ -1,5 +1,7 @@
 #include "text/json_block.hpp"
 
+#include <string_view>
+
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -17,6 +19,26 @@ JsonMarks plain_marks(const char* block) {
     if (static_cast<unsigned char>(c) < 0x20) marks.controls |= bit;
   }
   return marks;
+}
+
+JsonEscapes plain_escapes(const char* block) {
+  JsonEscapes escapes;
+  for (std::size_t i = 0; i < json_block; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    switch (block[i]) {
+      case 'u': escapes.unicode |= bit; [[fallthrough]];
+      case '"':
+      case '\\':
+      case '/':
+      case 'b':
+      case 'f':
+      case 'n':
+      case 'r':
+      case 't': escapes.characters |= bit; break;
+      default: break;
+    }
+  }
+  return escapes;
 }
 
 JsonTokens plain_tokens(const char* block) {
@@ -81,6 +103,19 @@ JsonMarks sse2_marks(const char* block) {
   return marks;
 }
 
+JsonEscapes sse2_escapes(const char* block) {
+  JsonEscapes escapes;
+  for (std::size_t at = 0; at < json_block; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
+    const __m128i unicode = is(bytes, 'u');
+    __m128i found = unicode;
+    for (const char c : std::string_view("\"\\/bfnrt")) found = _mm_or_si128(found, is(bytes, c));
+    add(escapes.characters, found, at);
+    add(escapes.unicode, unicode, at);
+  }
+  return escapes;
+}
+
 JsonTokens sse2_tokens(const char* block) {
   JsonTokens tokens;
   for (std::size_t at = 0; at < json_block; at += 16) {
@@ -130,7 +165,8 @@ std::size_t sse2_unmarked(const char* bytes, std::size_t size) {
   return at;
 }
 
-constexpr JsonBlockReader sse2_blocks{&sse2_marks, &sse2_tokens, &sse2_numbers, &sse2_unmarked};
+constexpr JsonBlockReader sse2_blocks{&sse2_marks, &sse2_escapes, &sse2_tokens, &sse2_numbers,
+                                      &sse2_unmarked};
 
 // The same with AVX2, where there is any: 32 bytes at a time.
 
@@ -154,6 +190,29 @@ BRIDGE_AVX2 JsonMarks avx2_marks(const char* block) {
         at);
   }
   return marks;
+}
+
+BRIDGE_AVX2 JsonEscapes avx2_escapes(const char* block) {
+  JsonEscapes escapes;
+  // A bit for each upper half of a character, and which of them go with a lower half.
+  const __m256i uppers = _mm256_setr_epi8(0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                                          0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
+  const __m256i lowers =
+      _mm256_setr_epi8(0, 0, 1 + 4 + 8, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1,  //
+                       0, 0, 1 + 4 + 8, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1);
+  const __m256i half = _mm256_set1_epi8(0x0f);
+  for (std::size_t at = 0; at < json_block; at += 32) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + at));
+    const __m256i upper =
+        _mm256_shuffle_epi8(uppers, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half));
+    const __m256i lower = _mm256_shuffle_epi8(lowers, _mm256_and_si256(bytes, half));
+    const __m256i others =
+        _mm256_cmpeq_epi8(_mm256_and_si256(upper, lower), _mm256_setzero_si256());
+    add(escapes.characters, others, at);
+    add(escapes.unicode, is(bytes, 'u'), at);
+  }
+  escapes.characters = ~escapes.characters;
+  return escapes;
 }
 
 BRIDGE_AVX2 JsonTokens avx2_tokens(const char* block) {
@@ -207,13 +266,14 @@ BRIDGE_AVX2 std::size_t avx2_unmarked(const char* bytes, std::size_t size) {
 
 #undef BRIDGE_AVX2
 
-constexpr JsonBlockReader avx2_blocks{&avx2_marks, &avx2_tokens, &avx2_numbers, &avx2_unmarked};
+constexpr JsonBlockReader avx2_blocks{&avx2_marks, &avx2_escapes, &avx2_tokens, &avx2_numbers,
+                                      &avx2_unmarked};
 
 #endif
 
 }  // namespace
 
-constexpr JsonBlockReader plain_blocks{&plain_marks, &plain_tokens, &plain_numbers,
+constexpr JsonBlockReader plain_blocks{&plain_marks, &plain_escapes, &plain_tokens, &plain_numbers,
                                        &plain_unmarked};
 
 const JsonBlockReader& fastest_blocks() {

@@ -17,6 +17,14 @@ struct JsonMarks {
   bool operator==(const JsonMarks&) const = default;
 };
 
+/// Of a block, what may stand behind a backslash.
+struct JsonEscapes {
+  std::uint64_t characters = 0;  ///< " \ / b f n r t u
+  std::uint64_t unicode = 0;     ///< u: four digits are to follow
+
+  bool operator==(const JsonEscapes&) const = default;
+};
+
 /// Of a block, what counts outside of strings.
 struct JsonTokens {
   std::uint64_t opening = 0;  ///< { [
@@ -42,6 +50,7 @@ struct JsonNumbers {
 /// One way of telling a block's bytes apart. All say the same.
 struct JsonBlockReader {
   JsonMarks (*marks)(const char* block);
+  JsonEscapes (*escapes)(const char* block);
   JsonTokens (*tokens)(const char* block);
   JsonNumbers (*numbers)(const char* block);
   /// Of how many bytes, whole blocks, from the begin of `size` ones none is a mark.

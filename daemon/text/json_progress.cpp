@@ -17,21 +17,15 @@ static_assert(step % json_block == 0);
 
 constexpr std::uint64_t even_bits = 0x5555'5555'5555'5555;
 
-/// What a character means behind a backslash.
-enum class Escape : std::uint8_t { none, character, unicode };
-
-constexpr std::array<Escape, 256> make_escapes() {
-  std::array<Escape, 256> escapes{};
-  for (const char c : {'"', '\\', '/', 'b', 'f', 'n', 'r', 't'})
-    escapes[static_cast<unsigned char>(c)] = Escape::character;
-  escapes['u'] = Escape::unicode;
-  return escapes;
-}
-
 /// Bit i is whether an odd number of `bits` stands at or below it: what is between quotes.
 constexpr std::uint64_t between(std::uint64_t bits) {
   for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
+}
+
+bool are_hex(const char* at, const char* end) {
+  while (at != end && is_hex(*at)) ++at;
+  return at == end;
 }
 
 const char* after_digits(const char* at, const char* end) {
@@ -106,7 +100,8 @@ void JsonProgress::read_on(std::string_view text) {
     const std::size_t blocks = std::min(text.size() - position_, step) / json_block;
     const std::size_t end = position_ + blocks * json_block;
     while (!failed_ && position_ < end) {
-      if (in_string_ && !after_backslash_ && hex_digits_ == 0)
+      // Where one block has no marks, those behind it have none most likely.
+      if (in_string_ && !has_marks_ && !after_backslash_ && hex_digits_ == 0)
         position_ += blocks_.unmarked(text.data() + position_, end - position_);
       if (position_ == end) break;
       failed_ = !read_block(text, text.data() + position_);
@@ -133,6 +128,7 @@ std::optional<CheckedJson> JsonProgress::finish(std::string_view text) {
 /// `bytes` is the block at position_: it stands in the text, or is its end.
 bool JsonProgress::read_block(std::string_view text, const char* bytes) {
   const JsonMarks marks = blocks_.marks(bytes);
+  has_marks_ = (marks.quotes | marks.backslashes | marks.controls) != 0;
   std::uint64_t escaped = 0;
   if ((marks.backslashes != 0 || after_backslash_ || hex_digits_ != 0) &&
       !read_escapes(bytes, marks.backslashes, escaped))
@@ -181,7 +177,7 @@ void JsonProgress::look_for_line_breaks(const char* bytes, std::uint64_t control
 bool JsonProgress::read_escapes(const char* bytes, std::uint64_t backslashes,
                                 std::uint64_t& escaped) {
   const std::size_t digits = std::exchange(hex_digits_, std::uint8_t{0});
-  if (!std::all_of(bytes, bytes + digits, is_hex)) return false;
+  if (!are_hex(bytes, bytes + digits)) return false;
   escaped = std::exchange(after_backslash_, false) ? 1 : 0;
   const std::uint64_t runs = backslashes & ~escaped;
   const std::uint64_t begins = runs & ~(runs << 1);
@@ -191,21 +187,16 @@ bool JsonProgress::read_escapes(const char* bytes, std::uint64_t backslashes,
   after_backslash_ = __builtin_add_overflow(runs, begins & ~even_bits, &from_odd);
   from_odd &= ~runs;
   escaped |= (from_even & ~even_bits) | (from_odd & even_bits);
-  static constexpr auto escapes = make_escapes();
-  for (std::uint64_t left = escaped; left != 0; left &= left - 1) {
-    const auto at = static_cast<std::size_t>(std::countr_zero(left));
-    const Escape escape = escapes[static_cast<unsigned char>(bytes[at])];
-    if (escape == Escape::character) continue;
-    if (escape == Escape::none || !read_unicode(bytes, at + 1)) return false;
-  }
-  return true;
+  const JsonEscapes found = blocks_.escapes(bytes);
+  return (escaped & ~found.characters) == 0 &&
+         each(escaped & found.unicode, [&](std::size_t at) { return read_unicode(bytes, at + 1); });
 }
 
 /// Four hexadecimal digits, as far as they stand in this block.
 bool JsonProgress::read_unicode(const char* bytes, std::size_t at) {
   const std::size_t end = std::min(at + 4, json_block);
   hex_digits_ = static_cast<std::uint8_t>(at + 4 - end);
-  return std::all_of(bytes + at, bytes + end, is_hex);
+  return are_hex(bytes + at, bytes + end);
 }
 
 /// Numbers and words, of which one may have begun before the block, and one not end in it.

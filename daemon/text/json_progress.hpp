@@ -6,25 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
+#include "text/checked_json.hpp"
 #include "text/json_block.hpp"
 #include "text/json_scanner.hpp"
-#include "text/slice.hpp"
 
 namespace bridge {
-
-/// What is known of a text that JsonProgress has read: it is UTF-8, and JSON.
-struct CheckedJson {
-  /// Where the large values stand that are members of the outermost object, or of an object that is
-  /// its member; in the order in which they begin. One may lie in another.
-  std::vector<Slice> values;
-  /// Whether a line feed or a carriage return stands in it: between two tokens, then.
-  bool has_line_breaks = false;
-
-  /// The one that begins there; null if none does.
-  const Slice* value_at(std::size_t position) const;
-};
 
 /// Checks a large JSON text while it arrives: its grammar (RFC 8259, no deeper than
 /// JsonScanner::max_depth), and that it is UTF-8. A block at a time (text/json_block.hpp).
@@ -96,6 +83,7 @@ class JsonProgress {
   bool has_begun_ = false;       ///< the outermost container; it is over at depth 0
   bool in_string_ = false;
   bool in_noted_string_ = false;
+  bool has_marks_ = false;  ///< the last block
   bool after_backslash_ = false;
   bool in_scalar_ = false;  ///< in a number or a word
   bool failed_ = false;

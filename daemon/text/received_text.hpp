@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "text/json_progress.hpp"
+#include "text/checked_json.hpp"
 
 namespace bridge {
 

@@ -159,3 +159,27 @@ TEST_CASE("nothing is held between two events") {
   transcript.feed("\n\n");
   CHECK(transcript.parser.pending_bytes() == 0);
 }
+
+TEST_CASE(
+    "the data of a large event is known to be JSON, in one line or several, however it was cut") {
+  struct Last final : bridge::SseSink {
+    void on_event(std::string, bridge::ReceivedText text) override { data = std::move(text); }
+    void on_retry(std::chrono::milliseconds) override {}
+    void on_oversized_event() override {}
+    bridge::ReceivedText data;
+  };
+  const std::string large(10'000, 'x');
+  const std::string stream =
+      "event: message\ndata: {\"a\":\r\ndata:\ndata: \"" + large + "\"\ndata: }\n\n";
+  for (const std::size_t chunk : {1u, 5u, 64u, 1000u, 20'000u}) {
+    CAPTURE(chunk);
+    Last last;
+    bridge::SseParser parser(1u << 20);
+    for (std::size_t at = 0; at < stream.size(); at += chunk)
+      parser.feed(std::string_view(stream).substr(at, chunk), last);
+    CHECK(last.data.bytes == "{\"a\":\n\n\"" + large + "\"\n}");
+    REQUIRE(last.data.checked != nullptr);
+    CHECK(last.data.checked->has_line_breaks);
+    CHECK(last.data.checked->values.size() == 1);
+  }
+}

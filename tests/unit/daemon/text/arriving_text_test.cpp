@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "text/json_progress.hpp"
 #include "text/json_text.hpp"
 
 using bridge::ArrivingText;

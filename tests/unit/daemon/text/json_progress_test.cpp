@@ -260,6 +260,8 @@ TEST_CASE("the vector code tells bytes apart as the plain code does") {
             bridge::plain_blocks.marks(bytes.data()));
     REQUIRE(bridge::fastest_blocks().tokens(bytes.data()) ==
             bridge::plain_blocks.tokens(bytes.data()));
+    REQUIRE(bridge::fastest_blocks().escapes(bytes.data()) ==
+            bridge::plain_blocks.escapes(bytes.data()));
     REQUIRE(bridge::fastest_blocks().numbers(bytes.data()) ==
             bridge::plain_blocks.numbers(bytes.data()));
   }
