@@ -269,7 +269,7 @@ FrameFault fault_of_no_object(std::string_view text) {
 }
 
 /// `checked`: what is known of the bytes; null: nothing is.
-ParsedFrame parse_known(std::string bytes, const CheckedJson* checked) {
+ParsedFrame parse_known(std::string&& bytes, const CheckedJson* checked) {
   if (checked == nullptr && !is_utf8(bytes)) return not_utf8;
   // Made where it is returned: a frame is too large to be moved about.
   ParsedFrame parsed(std::in_place_type<Frame>);
@@ -297,7 +297,8 @@ ParsedFrame parse_frame(std::string bytes) {
 }
 
 ParsedFrame parse_received(ReceivedText text) {
-  if (!text.checked) return parse_frame(std::move(text.bytes));
+  if (!text.checked && text.bytes.size() >= JsonProgress::worthwhile)
+    return parse_frame(std::move(text.bytes));
   return parse_known(std::move(text.bytes), text.checked.get());
 }
 
