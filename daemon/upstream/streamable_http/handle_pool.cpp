@@ -7,8 +7,7 @@
 namespace bridge {
 namespace {
 
-/// Some 7 KiB each; who has fewer than there are callers at a time makes them anew for each call.
-constexpr std::size_t max_idle = 64;
+constexpr std::size_t max_idle = 16;
 
 bool has_been_connected(CURL* handle) {
   curl_off_t microseconds = 0;
