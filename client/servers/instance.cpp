@@ -19,12 +19,16 @@ constexpr std::size_t longest_record = 64 << 10;
 constexpr std::size_t longest_summary = 500;
 constexpr std::string_view suffix = ".json";
 
+std::string kept(const std::string& summary) {
+  return make_visible_line(summary.substr(0, longest_summary));
+}
+
 }  // namespace
 
 std::string record_of(const Instance& instance) {
   return fmt::format("{{\"name\":{},\"file\":{},\"summary\":{}}}\n", json::quote(instance.name),
                      json::quote(make_visible_line(instance.file)),
-                     json::quote(make_visible_line(instance.summary.substr(0, longest_summary))));
+                     json::quote(kept(instance.summary)));
 }
 
 std::optional<Instance> read_record(std::string_view id, std::string_view text) {
@@ -53,7 +57,15 @@ std::vector<Instance> find_instances(const Places& places) {
 }
 
 bool is_of(const Instance& instance, const NamedServer& server) {
-  return instance.name == server.definition.name && instance.file == make_visible_line(server.file);
+  if (instance.name != server.definition.name || instance.file != make_visible_line(server.file))
+    return false;
+  return !server.file.empty() || instance.summary == kept(summary_of(server.definition));
+}
+
+std::vector<Instance> typed_instances(std::string_view name, const Places& places) {
+  std::vector<Instance> all = find_instances(places);
+  std::erase_if(all, [name](const Instance& one) { return one.name != name || !one.file.empty(); });
+  return all;
 }
 
 }  // namespace client

@@ -28,7 +28,11 @@ std::optional<Instance> read_record(std::string_view id, std::string_view text);
 /// All that have a record, by name.
 std::vector<Instance> find_instances(const Places& places);
 
-/// Whether the instance is one of this server's, perhaps with another definition or other values.
+/// Whether the instance is one of this server's, perhaps with another definition or other values;
+/// of one that was typed, it has to be the same address or command.
 bool is_of(const Instance& instance, const NamedServer& server);
+
+/// Those of that name that no file names: they were typed (--url, --run).
+std::vector<Instance> typed_instances(std::string_view name, const Places& places);
 
 }  // namespace client

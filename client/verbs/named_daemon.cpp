@@ -143,8 +143,14 @@ std::optional<NamingFailure> have_approved(const NamedServer& server, const Plac
 
 std::variant<NamedDaemon, NamingFailure> named_daemon(const Options& options, Console& console) {
   auto server = named_server(options);
-  if (auto* failure = std::get_if<NamingFailure>(&server)) return std::move(*failure);
   auto places = make_places(environment_variable);
+  if (auto* failure = std::get_if<NamingFailure>(&server)) {
+    const auto* const known = std::get_if<Places>(&places);
+    if (known != nullptr && !options.server.empty() &&
+        !typed_instances(options.server, *known).empty())
+      failure->message += "; what mcp-nc servers shows as that was named by --run or --url";
+    return std::move(*failure);
+  }
   if (auto* fault = std::get_if<std::string>(&places))
     return NamingFailure{std::move(*fault), ExitCode::unreachable};
   NamedDaemon daemon{

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -35,6 +36,13 @@ struct Named {
   Places places;
 };
 
+/// A server with what has been started for it.
+struct Started {
+  std::string name;
+  std::vector<Instance> instances;
+  Places places;
+};
+
 std::variant<Named, NamingFailure> find_named(const Options& options) {
   auto server = named_server(options);
   if (auto* failure = std::get_if<NamingFailure>(&server)) return std::move(*failure);
@@ -42,6 +50,34 @@ std::variant<Named, NamingFailure> find_named(const Options& options) {
   if (auto* fault = std::get_if<std::string>(&places))
     return NamingFailure{std::move(*fault), ExitCode::unreachable};
   return Named{std::get<NamedServer>(std::move(server)), std::get<Places>(std::move(places))};
+}
+
+std::variant<Started, NamingFailure> find_started(const Options& options) {
+  auto found = find_named(options);
+  if (auto* named = std::get_if<Named>(&found)) {
+    std::vector<Instance> all = find_instances(named->places);
+    std::erase_if(all, [&](const Instance& one) { return !is_of(one, named->server); });
+    return Started{named->server.definition.name, std::move(all), std::move(named->places)};
+  }
+  // As mcp-nc servers shows it, though no file names it.
+  auto places = make_places(environment_variable);
+  auto* const known = options.server.empty() ? nullptr : std::get_if<Places>(&places);
+  if (known == nullptr) return std::get<NamingFailure>(std::move(found));
+  std::vector<Instance> typed = typed_instances(options.server, *known);
+  if (typed.empty()) return std::get<NamingFailure>(std::move(found));
+  // A record stays when its daemon has ended: the log may still be wanted.
+  const auto ended = std::stable_partition(typed.begin(), typed.end(), [&](const Instance& one) {
+    return connect_to_instance(paths_of(*known, one.id).socket).has_value();
+  });
+  if (ended != typed.begin()) typed.erase(ended, typed.end());
+  const auto is_other = [&](const Instance& one) { return one.summary != typed[0].summary; };
+  if (std::any_of(typed.begin(), typed.end(), is_other)) {
+    return NamingFailure{
+        fmt::format("no file names @{}, and daemons of several such run: name one "
+                    "with --run or --url, as it was when it was started",
+                    make_visible_line(options.server))};
+  }
+  return Started{options.server, std::move(typed), std::move(*known)};
 }
 
 /// Ends it in order. Returns why it did not end.
@@ -61,14 +97,14 @@ std::string end_process(pid_t process, Deadline deadline) {
 }
 
 /// The log of the daemon that would be used now; else of another one of the server's.
-std::string log_of(const Named& named) {
-  const std::string current = instance_of(named.server, environment_variable);
-  std::string log = paths_of(named.places, current).log;
-  if (::access(log.c_str(), R_OK) == 0) return log;
-  for (const Instance& instance : find_instances(named.places)) {
-    if (is_of(instance, named.server)) return paths_of(named.places, instance.id).log;
+std::string log_of(const Options& options, const Started& started) {
+  const auto named = find_named(options);
+  std::string log;
+  if (const auto* server = std::get_if<Named>(&named)) {
+    log = paths_of(started.places, instance_of(server->server, environment_variable)).log;
+    if (::access(log.c_str(), R_OK) == 0) return log;
   }
-  return log;
+  return started.instances.empty() ? log : paths_of(started.places, started.instances[0].id).log;
 }
 
 /// What there is to read now.
@@ -104,14 +140,13 @@ ExitCode approve_server(const Options& options, Console& console) {
 }
 
 ExitCode stop_server(const Options& options, Console& console) {
-  auto found = find_named(options);
+  auto found = find_started(options);
   if (auto* failure = std::get_if<NamingFailure>(&found)) return report(*failure, options, console);
-  const Named& named = std::get<Named>(found);
+  const Started& started = std::get<Started>(found);
   const Deadline deadline = Deadline::after(options.timeout.value_or(longest_end));
   std::string stopped;
-  for (const Instance& instance : find_instances(named.places)) {
-    if (!is_of(instance, named.server)) continue;
-    const InstancePaths paths = paths_of(named.places, instance.id);
+  for (const Instance& instance : started.instances) {
+    const InstancePaths paths = paths_of(started.places, instance.id);
     auto connected = connect_to_instance(paths.socket);
     if (!connected) continue;
     const pid_t process = process_behind(*connected);
@@ -122,23 +157,21 @@ ExitCode stop_server(const Options& options, Console& console) {
   }
   if (options.json) console.print(fmt::format("{{\"stopped\":[{}]}}\n", stopped));
   if (stopped.empty() && !options.json) {
-    console.note(
-        fmt::format("no daemon runs for @{}", make_visible_line(named.server.definition.name)));
+    console.note(fmt::format("no daemon runs for @{}", make_visible_line(started.name)));
   }
   return ExitCode::ok;
 }
 
 ExitCode show_logs(const Options& options, Console& console) {
-  auto found = find_named(options);
+  auto found = find_started(options);
   if (auto* failure = std::get_if<NamingFailure>(&found)) return report(*failure, options, console);
-  const Named& named = std::get<Named>(found);
-  const std::string path = log_of(named);
+  const Started& started = std::get<Started>(found);
+  const std::string path = log_of(options, started);
   const FileDescriptor log(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY));
   if (!log) {
-    return report(
-        {fmt::format("@{} has no log yet", make_visible_line(named.server.definition.name)),
-         ExitCode::answered_error},
-        options, console);
+    return report({fmt::format("@{} has no log yet", make_visible_line(started.name)),
+                   ExitCode::answered_error},
+                  options, console);
   }
   const FileDescriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (options.follow) ::inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY);

@@ -81,6 +81,18 @@ class Started(ByName):
         running = [(server["file"], server["name"]) for server in self.servers() if server["running"]]
         self.assertEqual(sorted(running), [(None, server.url.split("/")[2]), (None, os.path.basename(sys.executable))])
 
+    def test_what_was_typed_is_ended_as_it_was_typed_or_by_the_name_that_is_shown(self):
+        first, second = (" ".join("'" + word + "'" for word in self.wayward(*more)) for more in ((), ("--quiet",)))
+        self.echoes("--run", first)
+        name = "@" + self.servers()[0]["name"]
+        self.assertIn("named by --run or --url", self.named(name, "tools", code=2)[1])
+        self.assertIn("serves", self.named("logs", name)[0])
+        self.echoes("--run", second)
+        self.assertIn("daemons of several such run", self.named("stop", name, code=2)[1])
+        self.assertRegex(self.named("--run", second, "stop", "--json")[0], r'^{"stopped":\[\d+\]}$')
+        self.assertRegex(self.named("stop", name, "--json")[0], r'^{"stopped":\[\d+\]}$')
+        self.assertEqual(self.servers(), [])
+
     def test_it_goes_on_as_another_program_with_the_definition_that_it_was_given(self):
         self.own({"local": self.child(env={"A": "${input:word}"})}, inputs=[{"id": "word", "type": "promptString"}])
         self.echoes("@local", MCP_INPUT_WORD="x")
