@@ -120,7 +120,6 @@ class Connection final : public ClientChannel {
   void wait_for_input();
   bool may_read() const;
   void update_load();
-  void widen();
   void report_lost();
   void look_whether_read();
   bool peer_has_read_all();
@@ -143,7 +142,6 @@ class Connection final : public ClientChannel {
   bool congested_ = false;
   bool input_paused_ = false;  ///< by the router
   bool marked_ = false;
-  bool widened_ = false;  ///< the socket takes large answers in larger pieces
   bool blocked_ = false;  ///< the socket takes no more for now
   bool reset_ = false;    ///< it closed with unread data; the kernel says so only once
 };

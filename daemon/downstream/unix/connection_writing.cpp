@@ -12,10 +12,6 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t pieces_per_write = 64;
-/// More than this does not fit into a socket as it is made.
-constexpr std::size_t large_write = 256u << 10;
-/// What a socket is asked to take then; the kernel doubles it, up to net.core.wmem_max.
-constexpr int large_socket = 256 << 10;
 
 }  // namespace
 
@@ -83,7 +79,6 @@ void Connection::flush() {
     message.msg_iovlen = count;
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < count; ++i) wanted += pieces[i].iov_len;
-    if (wanted > large_write) widen();
     const ssize_t written = sendmsg(watch_.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno != EAGAIN) {
@@ -106,13 +101,6 @@ void Connection::flush() {
   update_load();
   // Room in the queue may have brought forth the last answers: they are written first.
   if (phase_ == Phase::finishing && !blocked_ && !marked_) linger();
-}
-
-// A large answer goes through the socket in pieces of its size, and each wakes both sides. Twice
-// the size that is usual is half of that; more is no faster.
-void Connection::widen() {
-  if (std::exchange(widened_, true)) return;
-  setsockopt(watch_.descriptor(), SOL_SOCKET, SO_SNDBUF, &large_socket, sizeof large_socket);
 }
 
 // The client sees the end now. If it was given notifications the connection stays until it is known
