@@ -73,7 +73,8 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options,
   if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, job);
   const auto chosen = choose_answer(console, options, *found, values);
   if (!chosen) return ExitCode::usage;
-  const Answer answer = dialogue.ask("bridge/answer", job_params(job, *chosen));
+  const Answer answer =
+      dialogue.ask("bridge/answer", answer_params(job, found->question_id, *chosen));
   if (answer.outcome == Answer::Outcome::result && options.json) console.print("{}\n");
   return answer.outcome == Answer::Outcome::result ? ExitCode::ok
                                                    : report_job_failure(dialogue, answer);

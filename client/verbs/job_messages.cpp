@@ -39,6 +39,12 @@ std::optional<SubmittedJob> read_submitted(std::string_view result) {
   return job;
 }
 
+std::string answer_params(std::string_view job, std::string_view question_id,
+                          std::string_view more) {
+  if (question_id.empty()) return job_params(job, more);
+  return job_params(job, fmt::format(R"(,"questionId":{}{})", json::quote(question_id), more));
+}
+
 std::string question_json(std::string_view job, const CollectedJob& asking) {
   const std::string params =
       asking.question_params.empty() ? "" : ",\"params\":" + asking.question_params;
@@ -57,6 +63,7 @@ std::optional<CollectedJob> read_collected(std::string_view result) {
       job.question_method = json::string_member(*question, "method");
       job.question_params = json::member(*question, "params").value_or("");
     }
+    job.question_id = json::string_member(result, "questionId");
     return job;
   }
   job.phase = Phase::ended;

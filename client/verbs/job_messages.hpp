@@ -37,9 +37,14 @@ struct CollectedJob {
   Phase phase = Phase::working;
   std::string question_method;  ///< decoded
   std::string question_params;
-  std::string result;  ///< of the response, if the job has completed
-  std::string error;   ///< likewise, if it has failed; neither: it was cancelled
+  std::string question_id;  ///< which one is answered; "" if the daemon does not say
+  std::string result;       ///< of the response, if the job has completed
+  std::string error;        ///< likewise, if it has failed; neither: it was cancelled
 };
+
+/// What bridge/answer is sent: `more` is `,"result":…` or `,"error":…`.
+std::string answer_params(std::string_view job, std::string_view question_id,
+                          std::string_view more);
 
 /// What a job asks, for programs: `{"job":…,"question":{"method":…,"params":…}}`.
 std::string question_json(std::string_view job, const CollectedJob& asking);

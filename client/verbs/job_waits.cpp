@@ -75,8 +75,8 @@ std::optional<JobEvent> JobWaits::take(std::size_t at, const Answer& answer) {
     case Step::asking:
       if (answer.outcome != Answer::Outcome::result) return end(at, {JobEvent::Kind::asks});
       pending.step = Step::answering;
-      pending.id =
-          dialogue_.send("bridge/answer", job_params(pending.job, ",\"result\":" + answer.payload));
+      pending.id = dialogue_.send("bridge/answer", answer_params(pending.job, pending.question_id,
+                                                                 ",\"result\":" + answer.payload));
       return std::nullopt;
     case Step::answering:
       // Somebody else was quicker, or the server has stopped asking: what is it now?
@@ -110,6 +110,7 @@ std::optional<JobEvent> JobWaits::take_collected(std::size_t at, const Answer& a
     if (dialogue_.ask_here(id, collected->question_params)) {
       pending.step = Step::asking;
       pending.id = std::move(id);
+      pending.question_id = std::move(collected->question_id);
       return std::nullopt;
     }
   }

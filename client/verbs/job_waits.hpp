@@ -53,6 +53,7 @@ class JobWaits {
     std::string job;
     Step step = Step::collecting;
     std::string id;  // of the request or of the question
+    std::string question_id{};
   };
 
   void collect(Pending& pending);

@@ -201,7 +201,12 @@ std::string JobMethods::answer_question(std::string_view id, std::string_view pa
     return invalid(id, "Invalid params: one of result and error is needed, an object");
   Job* const job = find(params, asker);
   if (job == nullptr) return unknown_job_reply(id);
-  const std::string wrong = runner_.answer(*job, result, error);
+  const std::string_view question = find_member(params, "questionId").value_or("");
+  if (!question.empty() && !is_string(question))
+    return invalid(id, "Invalid params: questionId is a string");
+  const std::string wrong =
+      runner_.answer(*job, result, error,
+                     question.empty() ? "" : unescape(question.substr(1, question.size() - 2)));
   return wrong.empty() ? result_reply(id, "{}") : invalid(id, wrong);
 }
 

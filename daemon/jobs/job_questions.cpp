@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "jobs/job_runner.hpp"
+#include "jobs/job_text.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/reply.hpp"
 #include "text/json_text.hpp"
@@ -92,12 +93,15 @@ void JobRunner::keep_question(Job& job, Running& running) {
   cancel_request(job.number, way);
 }
 
-std::string JobRunner::answer(Job& job, std::string_view result, std::string_view error) {
+std::string JobRunner::answer(Job& job, std::string_view result, std::string_view error,
+                              std::string_view answered) {
   const auto found = running_.find(job.number);
   if (found == running_.end() || found->second.questions.empty())
     return "Invalid params: nothing is asked about this job now";
   Running& running = found->second;
   const Question& question = running.questions.front();
+  if (!answered.empty() && answered != question_id(question.asked))
+    return "Invalid params: this question is not asked any more: another one is";
   // An elicitation can be cancelled; a server cannot make anything of an error to one.
   if (result.empty() && question.asked.method == "elicitation/create") result = cancelled_by_user;
   if (question.id.empty()) {

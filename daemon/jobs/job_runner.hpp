@@ -66,8 +66,10 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   /// REQUIRES: it has not ended.
   void cancel(Job& job);
   /// Answers the first question about the job, with a result or an error, as JSON; the other one is
-  /// empty. Returns why it cannot be answered so; empty: it was.
-  std::string answer(Job& job, std::string_view result, std::string_view error);
+  /// empty. `question`: its question_id() if the answer is to no other one; empty: to whatever is
+  /// asked. Returns why it cannot be answered so; empty: it was.
+  std::string answer(Job& job, std::string_view result, std::string_view error,
+                     std::string_view question = {});
   /// Whoever was asked answers nothing: others are.
   void ask_again(Job& job);
   /// This client has said of the first question that it does not know such ones, here or where it

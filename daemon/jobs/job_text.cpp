@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <variant>
 
 #include "base/timestamp.hpp"
 #include "jsonrpc/error_codes.hpp"
+#include "jsonrpc/frame.hpp"
+#include "mcp/request_digest.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -38,6 +41,14 @@ std::string forgotten_result(const std::string& job, JobState state) {
   return fmt::format(R"({{"job":"{}","state":"{}","forgotten":true}})", job, name_of(state));
 }
 
+std::string question_id(const JobQuestion& question) {
+  const auto parsed =
+      parse_frame(fmt::format(R"({{"jsonrpc":"2.0","method":{}{}{}}})", quote(question.method),
+                              question.params.empty() ? "" : ",\"params\":", question.params));
+  const auto* const frame = std::get_if<Frame>(&parsed);
+  return frame == nullptr ? std::string() : fmt::format("{:016x}", request_digest(*frame));
+}
+
 std::string collected_result(const Job& job, WallTime now) {
   std::string text = fmt::format(R"({{"job":"{}","state":"{}","ageMs":{})", job.id,
                                  name_of(job.state), age_of(job, now));
@@ -45,7 +56,7 @@ std::string collected_result(const Job& job, WallTime now) {
   if (job.question) {
     text += ",\"question\":{\"method\":" + quote(job.question->method);
     if (!job.question->params.empty()) text += ",\"params\":" + job.question->params;
-    text += '}';
+    text += "},\"questionId\":\"" + question_id(*job.question) + '"';
   }
   if (!job.response.empty()) text += ",\"response\":" + job.response;
   return text + '}';

@@ -18,6 +18,9 @@ bool says_undelivered(std::string_view error);
 std::string submitted_result(const Job& job, bool durable);
 /// Of a key whose job is forgotten.
 std::string forgotten_result(const std::string& job, JobState state);
+/// Tells a question from another one that is asked about the same job: by what it says, so it is
+/// the same after a restart.
+std::string question_id(const JobQuestion& question);
 std::string collected_result(const Job& job, WallTime now);
 /// An entry of the list of jobs.
 std::string listed_job(const Job& job, WallTime now);

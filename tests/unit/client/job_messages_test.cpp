@@ -35,6 +35,12 @@ TEST_CASE("a job works, asks or has ended") {
   CHECK(asks->phase == Phase::asks);
   CHECK(asks->question_method == "elicitation/create");
   CHECK(asks->question_params == R"({"a":1})");
+  CHECK(asks->question_id.empty());
+  const auto named = read_collected(R"({"state":"input_required","questionId":"q1"})");
+  REQUIRE(named);
+  CHECK(answer_params("j", named->question_id, ",\"result\":{}") ==
+        R"({"job":"j","questionId":"q1","result":{}})");
+  CHECK(answer_params("j", "", ",\"result\":{}") == R"({"job":"j","result":{}})");
   const auto done =
       read_collected(R"({"state":"completed","response":{"id":null,"result":{"n":0.10}}})");
   REQUIRE(done);

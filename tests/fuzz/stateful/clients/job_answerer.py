@@ -26,13 +26,14 @@ class JobAnswerer:
             seen = asked
 
     async def _answer(self, job):
-        question = (await self._call("bridge/collect", {"job": job, "waitMs": 0})).get("result", {}).get("question")
+        collected = (await self._call("bridge/collect", {"job": job, "waitMs": 0})).get("result", {})
+        question = collected.get("question")
         if question is None:
             return
         number = question["params"]["question"]
         marker = f"{self.name}/{number}"
         self.world.ledger.questions[number].given[marker] = self.name
-        await self._call("bridge/answer", {"job": job, "result": {"marker": marker}})
+        await self._call("bridge/answer", {"job": job, "questionId": collected["questionId"], "result": {"marker": marker}})
 
     async def _call(self, method, params):
         """The whole response; empty if the connection breaks."""

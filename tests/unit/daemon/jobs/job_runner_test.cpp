@@ -360,6 +360,36 @@ TEST_CASE("what a client is asked for the job that it cancels is withdrawn first
   CHECK(contains(lines[1], "sampling/createMessage"));
 }
 
+TEST_CASE("an answer to a question that was taken back is no answer to the next one") {
+  JobFixture t;
+  FakeClient& client = t.connect();
+  const std::string job = t.submit(client, "a");
+  const auto shown = [&] {
+    const std::string collected =
+        t.bridge(client, "collect", fmt::format(R"({{"job":"{}"}})", job));
+    const std::size_t at = collected.find("\"questionId\":\"");
+    return at == collected.npos ? std::string() : collected.substr(at + 14, 16);
+  };
+  const auto answer = [&](const std::string& question) {
+    return t.bridge(
+        client, "answer",
+        fmt::format(R"({{"job":"{}","questionId":"{}","result":{{}}}})", job, question));
+  };
+  t.ask("1", t.id_of_call("a"), "elicitation/create");
+  const std::string first = shown();
+  t.ask("2", t.id_of_call("a"));
+  CHECK(shown() == first);
+  t.upstream.say(
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  const std::string second = shown();
+  CHECK(first.size() == 16);
+  CHECK(second != first);
+  CHECK(contains(answer(first), "this question is not asked any more"));
+  CHECK(t.state_of(job) == "input_required");
+  CHECK(contains(answer(second), R"("result":{})"));
+  CHECK(t.state_of(job) == "working");
+}
+
 TEST_CASE("a question that was about no request outlives the job that it went to") {
   JobFixture t;
   FakeClient& client = t.connect();
