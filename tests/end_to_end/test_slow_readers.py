@@ -73,7 +73,7 @@ class NotReading(Case):
         for _ in range(20):
             other.fence()
         status = daemon.status()
-        self.assertLess(queued(status), 4 << 20)
+        self.assertLess(queued(status), 1 << 20)
         self.assertEqual(status["requests"]["inFlight"], 1)
         self.assertEqual(len(stuck.lines(501)), 501)
 

@@ -21,6 +21,10 @@ struct HttpTransfer::Callbacks {
     auto& transfer = *static_cast<HttpTransfer*>(self);
     if (std::exchange(transfer.state_, State::body) == State::head)
       transfer.receiver_.body_begins();
+    if (transfer.receiver_.has_enough()) {
+      transfer.has_more_ = true;
+      return CURL_WRITEFUNC_PAUSE;
+    }
     const std::string_view bytes(data, size * count);
     return transfer.receiver_.body_received(bytes) ? bytes.size() : 0;
   }
@@ -43,6 +47,7 @@ CURL* HttpTransfer::prepare(CurlHandle handle, HeaderList headers) {
 
 void HttpTransfer::start() {
   state_ = State::head;
+  has_more_ = false;
   curl_.add(handle_.get(), *this);
 }
 
@@ -53,7 +58,12 @@ CurlHandle HttpTransfer::close() {
 }
 
 void HttpTransfer::pause(bool paused) {
+  if (!paused) has_more_ = false;
   if (is_running()) curl_.pause(handle_.get(), paused);
+}
+
+void HttpTransfer::go_on() {
+  if (has_more_) pause(false);
 }
 
 bool HttpTransfer::is_peer_public() const {

@@ -21,6 +21,9 @@ class TransferReceiver {
   virtual void body_begins() {}
   /// False ends the transfer.
   virtual bool body_received(std::string_view bytes) = 0;
+  /// Whether more is to be read only once HttpTransfer::go_on() says so: from a fast peer curl
+  /// takes up to a hundred buffers before anything of it can be told.
+  virtual bool has_enough() const { return false; }
 
   /// From the loop: it was marked as ready, or it is over, with this CURLcode.
   virtual void transfer_progressed(bool done, int result) = 0;
@@ -48,6 +51,8 @@ class HttpTransfer final : private CurlTransfer {
   /// Ends what runs. The handle may be used again, unless it was redirected.
   CurlHandle close();
   void pause(bool paused);
+  /// Reads what the receiver had enough of; nothing if there is no such.
+  void go_on();
   void mark_ready() { curl_.mark_ready(*this); }
 
   bool is_running() const { return state_ != State::idle; }
@@ -81,6 +86,7 @@ class HttpTransfer final : private CurlTransfer {
   HeaderList headers_;
   CurlHandle handle_;
   State state_ = State::idle;  ///< with another one curl has the handle
+  bool has_more_ = false;      ///< of which the receiver had enough
   ResponseHead head_;
   ArrivingText body_;
   Redirection redirection_;

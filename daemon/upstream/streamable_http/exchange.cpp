@@ -36,6 +36,7 @@ void Exchange::close_transfer() {
 void Exchange::close() {
   phase_ = Phase::over;
   messages_.clear();
+  untold_ = 0;
   close_transfer();
 }
 
@@ -193,6 +194,7 @@ void Exchange::forget_body() {
 void Exchange::add_message(ReceivedText message, std::string event_before) {
   make_single_line(message);
   ending_.something_came = true;
+  untold_ += message.bytes.size();
   messages_.push_back({std::move(message), std::move(event_before)});
 }
 
@@ -224,9 +226,13 @@ void Exchange::transfer_progressed(bool done, int result) {
 }
 
 std::optional<ReceivedText> Exchange::next_message() {
-  if (messages_.empty()) return std::nullopt;
+  if (messages_.empty()) {
+    if (!clock_.is_paused()) transfer_.go_on();
+    return std::nullopt;
+  }
   StreamMessage message = std::move(messages_.front());
   messages_.pop_front();
+  untold_ -= message.text.bytes.size();
   event_before_ = std::move(message.event_before);
   return std::move(message.text);
 }

@@ -115,6 +115,10 @@ class Exchange final : private TransferReceiver, private SseSink {
     ReceivedText text;
     std::string event_before;  ///< the id of the event before its own
   };
+  /// Of messages that are there: more is read once they are told, and whoever they are for has had
+  /// a chance to pause.
+  static constexpr std::size_t most_untold = 256 << 10;
+
   enum class Phase : std::uint8_t {
     posting,              ///< the POST is under way, its answer has not begun
     answering,            ///< the answer comes
@@ -137,6 +141,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;
+  bool has_enough() const override { return untold_ > most_untold; }
   void transfer_progressed(bool done, int result) override;
   void close_transfer();
 
@@ -178,6 +183,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream
   Continuation continuation_;
   std::deque<StreamMessage> messages_;
+  std::size_t untold_ = 0;    ///< bytes of these
   std::string last_event_;    ///< that was parsed; empty: none
   std::string event_before_;  ///< the message that was taken last
   std::optional<Failure> failed_in_callback_;
