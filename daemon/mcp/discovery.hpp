@@ -55,8 +55,7 @@ struct Judgement {
 /// - another JSON-RPC error, another 4xx, a result or a 2xx without supportedVersions, and a child
 ///   that ended are legacy;
 /// - another status (with or without another JSON-RPC error), two closed connections, or no answer
-/// in
-///   time are legacy for this session; one closed connection decides nothing.
+///   in time are legacy for this session; one closed connection decides nothing.
 Judgement judge_probe(const ProbeAnswer& answer);
 
 /// Whether a server of the era that is assumed would not refuse an ordinary request like this, so

@@ -27,8 +27,7 @@ namespace bridge {
 ///
 /// Owned by the router; the loop's thread only. Bounds: one round for a request in flight, at most
 /// `max_rounds` of each; their bytes count against --max-buffered. A round waits for its answers
-/// for
-/// --input-wait, and for a session for --connect-wait.
+/// for --input-wait, and for a session for --connect-wait.
 class InputRounds {
  public:
   static constexpr unsigned max_rounds = 16;

@@ -39,8 +39,7 @@ class ServedClient {
   }
 
  private:
-  /// Not the bridge itself, which asks for a client that may have its turn, nor a
-  /// job.
+  /// Not the bridge itself, which asks for a client that may have its turn, nor a job.
   static bool takes_turns(const Client& client) { return !client.is_job && !client.is_bridge; }
 
   const Clients& clients_;

@@ -36,9 +36,8 @@ namespace bridge {
 ///
 /// Its parts: EraProbe (of which era is the upstream), Opening (one try at a legacy one, step by
 /// step), UpstreamListen (what a modern one says by itself), KeepAlive and Doubts (is it there),
-/// decide_retry()
-/// (what becomes of a message that failed), Retries (what is held until when, and when the next try
-/// comes), KeptSession (what goes on in the next session).
+/// decide_retry() (what becomes of a message that failed), Retries (what is held until when, and
+/// when the next try comes), KeptSession (what goes on in the next session).
 class Session final : public UpstreamEvents,
                       private EraProbe::Events,
                       private Opening::Events,

@@ -32,9 +32,9 @@ class Outbox {
   /// Takes its position in the ring without reading yet: what comes from now on is for it, whoever
   /// takes it meanwhile.
   void take_position(WallTime now);
-  /// Begins to read the ring from its position, or from the present one if it has none; or stops,
-  /// and gives up its position.
+  /// Begins to read the ring from its position, or from the present one if it has none.
   void join(WallTime now);
+  /// Gives up its position.
   void stop_reading();
   /// Reads no further than what is in the ring now.
   void stop_at_newest();

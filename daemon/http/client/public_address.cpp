@@ -51,8 +51,9 @@ bool is_public(const in6_addr& address) {
       std::all_of(bytes, bytes + 10, [](std::uint8_t byte) { return byte == 0; });
   if (begins_with_zeros && bytes[10] == 0xFF && bytes[11] == 0xFF)
     return is_public(last_32_bits(address, 12));  // an IPv4 address (RFC 4291, section 2.5.5.2)
-  if (bytes[0] == 0x00 && bytes[1] == 0x64 && bytes[2] == 0xFF && bytes[3] == 0x9B)
-    return is_public(last_32_bits(address, 12));  // one behind NAT64 (RFC 6052)
+  constexpr std::array<std::uint8_t, 12> nat64 = {0x00, 0x64, 0xFF, 0x9B};
+  if (std::equal(nat64.begin(), nat64.end(), bytes))
+    return is_public(last_32_bits(address, 12));  // 64:ff9b::/96 (RFC 6052)
   if (bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] < 0x02)
     return false;  // 2001::/23: IETF protocol assignments, Teredo among them (RFC 2928, RFC 4380)
   if (bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] == 0x0D && bytes[3] == 0xB8)

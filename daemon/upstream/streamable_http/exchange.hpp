@@ -86,7 +86,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   UpstreamId id() const { return message_.id; }
   OutgoingKind kind() const { return message_.kind; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
-  /// No --request-timeout: a job's, or a stream.
+  /// A job's, or one whose stream stays open (that has --request-timeout until it is lifted).
   bool is_endless() const { return message_.endless || message_.stays_open; }
   /// It was answered: its end is told to nobody.
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
@@ -152,7 +152,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool lacks_stream() const {
     return phase_ == Phase::awaiting_elsewhere && due_ != SteadyTime::max();
   }
-  bool can_be_sent_again() const;
+  bool is_given_back() const;
   void transfer_done(int result);
   void refused();
   void answer_complete();
@@ -162,7 +162,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool follow_redirection();
   void end_in_vain();
   void time_out(SteadyTime now);
-  void end(std::optional<Failure> failure) { end(std::move(failure), can_be_sent_again()); }
+  void end(std::optional<Failure> failure) { end(std::move(failure), is_given_back()); }
   void end(std::optional<Failure> failure, bool give_back);
 
   void on_event(std::string type, ReceivedText data) override;

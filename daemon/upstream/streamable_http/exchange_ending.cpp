@@ -179,9 +179,10 @@ bool Exchange::follow_redirection() {
   return true;
 }
 
-/// A request that was accepted (202) may be sent again only if it merely reads: its answer may be
-/// on its way. So may one whose answer has begun, where that cannot be continued.
-bool Exchange::can_be_sent_again() const {
+/// Whether its owner gets the message again, and decides what becomes of it: always before anything
+/// of an answer came. A request that was accepted (202) only if it merely reads: its answer may be
+/// on its way. So one whose answer has begun, where that cannot be continued.
+bool Exchange::is_given_back() const {
   if (phase_ == Phase::posting) return true;
   const bool is_lost = phase_ == Phase::answering && !context_.is_stateful();
   return message_.may_repeat && (is_lost || phase_ == Phase::awaiting_elsewhere);
@@ -272,7 +273,7 @@ void Exchange::time_out(SteadyTime now) {
       : clock_.is_paused() ? "the answer was not read for longer than --request-timeout and "
                              "--client-stall: its client takes nothing"
                            : "the upstream sent nothing for longer than --request-timeout";
-  end(std::move(failure), can_be_sent_again() && !(phase_ == Phase::posting && reached_));
+  end(std::move(failure), is_given_back() && !(phase_ == Phase::posting && reached_));
 }
 
 bool Exchange::is_peer_public() const {

@@ -231,13 +231,14 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   std::string message = first_message(head, body);
   make_single_line(message);
   failure.error_object = error_in(std::move(message));
-  const std::string start = body.substr(0, longest_look);
-  std::string text = printable(context.without_secrets(
-      is_web_page(head.content_type, start) ? first_line_of_page(start) : start));
+  // Cut behind that: of a secret that was cut nothing would be recognized.
+  const std::string start = context.without_secrets(body).substr(0, longest_look);
+  std::string text =
+      printable(is_web_page(head.content_type, start) ? first_line_of_page(start) : start);
   if (failure.kind == ErrorKind::auth && !failure.error_object.empty()) {
     const std::string error = std::exchange(failure.error_object, std::string());
     const std::string said = find_string(error, "message").value_or(std::string());
-    text = printable(context.without_secrets(said.substr(0, longest_look)));
+    text = printable(context.without_secrets(said).substr(0, longest_look));
     failure.upstream_error = without_secrets(context, error);
   }
   failure.summary = fmt::format("HTTP {}", head.status);

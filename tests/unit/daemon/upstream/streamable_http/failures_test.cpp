@@ -148,6 +148,20 @@ TEST_CASE("no secret is shown by half where the text is cut") {
   }
 }
 
+TEST_CASE("a long secret that what is looked at cuts in two is not shown by its beginning") {
+  TestContext test(with_secrets());
+  test.use_token(std::string(5000, 't'));
+  for (const int status : {500, 403}) {
+    const std::string said = "no " + std::string(5000, 't');
+    const Failure failure = failure_of_status(
+        test.context, head_with(status),
+        status == 500 ? said
+                      : R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":")" + said + "\"}}");
+    CHECK(failure.message.find("tttt") == std::string::npos);
+    CHECK(failure.message.find("no ***") != std::string::npos);
+  }
+}
+
 TEST_CASE("a transfer that could not begin was not delivered, one that broke may have been") {
   using Reached = TransferProgress::Reached;
   HttpOptions options;
