@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -104,9 +105,13 @@ class MonitorView {
   FileDescriptor open_record(const std::string& path) {
     FileDescriptor file(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600));
-    if (!file)
+    if (!file) {
       console_.note(
           fmt::format("cannot write {}: {}", make_visible_line(path), std::strerror(errno)));
+    }
+    struct stat there {};
+    if (file && ::fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode))
+      ::fchmod(file.get(), 0600);  // it may have been there, for everybody to read
     return file;
   }
 

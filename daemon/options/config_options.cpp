@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/header_secrets.hpp"
 #include "base/log.hpp"
 #include "base/start_error.hpp"
 #include "options/header_line.hpp"
@@ -75,7 +76,7 @@ void note_secrets(std::vector<std::string>& secrets, const ServerConfig& config,
     if (auto value = find_input(input.id, sources)) secrets.push_back(std::move(*value));
   }
   for (const auto& [name, value] : entry.environment) secrets.push_back(value);
-  for (const auto& [name, value] : entry.headers) secrets.push_back(value);
+  for (const auto& [name, value] : entry.headers) add_header_secrets(value, secrets);
 }
 
 }  // namespace

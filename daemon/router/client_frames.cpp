@@ -136,6 +136,17 @@ bool ClientFrames::start_front(Client& client) {
       notifications_.start(client, std::move(notification.bytes));
     return true;
   }
+  if (answer_front(client)) return true;
+  if (client.places_taken() >= context_.options.client_inflight ||
+      !slots_.admits(client, in_flight_.slots_used()))
+    return false;
+  start_request(client);
+  return true;
+}
+
+/// Answers a request that takes no slot. False if the upstream is asked.
+bool ClientFrames::answer_front(Client& client) {
+  const Frame& frame = client.waiting.front().frame;
   if (takes_id_of_listen(client, frame)) {
     const Frame refused = client.waiting.take_front().frame;
     answer_with_error(
@@ -151,12 +162,7 @@ bool ClientFrames::start_front(Client& client) {
     return true;
   }
   if (frame.method == "subscriptions/listen"sv) return start_listen(client);
-  if (answer_for_upstream(client)) return true;
-  if (client.places_taken() >= context_.options.client_inflight ||
-      !slots_.admits(client, in_flight_.slots_used()))
-    return false;
-  start_request(client);
-  return true;
+  return answer_for_upstream(client);
 }
 
 bool ClientFrames::start_initialize(Client& client) {
@@ -198,7 +204,8 @@ void ClientFrames::pass_slots_on() {
     if (client == nullptr) return;
     if (client->notification || client->waiting.empty()) continue;
     const Frame& front = client->waiting.front().frame;
-    if (front.is_request() && front.method != "initialize"sv &&
+    // What has waited for the slot may have been cancelled since: this may be another request.
+    if (front.is_request() && front.method != "initialize"sv && !answer_front(*client) &&
         client->places_taken() < context_.options.client_inflight) {
       start_request(*client);
     }

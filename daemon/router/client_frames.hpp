@@ -74,6 +74,7 @@ class ClientFrames {
  private:
   void start_waiting(Client& client);
   bool start_front(Client& client);
+  bool answer_front(Client& client);
   bool start_initialize(Client& client);
   bool start_without_session(Client& client);
   bool start_listen(Client& client);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "auth/recent_secrets.hpp"
+#include "base/header_secrets.hpp"
 
 namespace bridge {
 
@@ -97,7 +98,7 @@ std::vector<std::string> HttpContext::secrets() const {
   secrets.push_back(session_id_);
   for (const std::string& header : options_.headers) {
     const auto value = header.find_first_not_of(" \t", header.find(':') + 1);
-    if (value != header.npos) secrets.push_back(header.substr(value));
+    if (value != header.npos) add_header_secrets(header.substr(value), secrets);
   }
   return secrets;
 }

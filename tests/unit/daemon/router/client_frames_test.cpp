@@ -69,6 +69,26 @@ TEST_CASE("no timer runs on when nothing is being handed over") {
   CHECK_FALSE(t.loop.next_due());
 }
 
+TEST_CASE("a request whose turn was that of a cancelled one is answered here if it can be") {
+  RouterFixture t(with(1));
+  t.open_modern();
+  FakeClient& first = t.connect();
+  FakeClient& second = t.connect();
+  t.call(first, "1", "a");
+  t.call(second, "1", "b");
+  t.send(second, R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  t.send(second, R"({"jsonrpc":"2.0","id":3,"method":"server/discover"})");
+  t.cancel(second, "1");
+  t.call(second, "4", "c");
+  t.answer_call("a");
+  const Lines lines = second.take_lines();
+  REQUIRE(lines.size() == 2);
+  CHECK(contains(lines[0], R"("result":{})"));
+  CHECK(contains(lines[1], "supportedVersions"));
+  CHECK(t.upstream.count("ping") == 0);
+  CHECK(t.calls() == Lines{"a", "c"});
+}
+
 TEST_CASE("with --max-inflight 1 requests go strictly one at a time, each client in turn") {
   ThreeClients t(with(1));
   for (const char* name : {"a1", "a2", "a3"}) t.call(t.client, "1", name);

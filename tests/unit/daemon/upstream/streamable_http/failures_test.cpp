@@ -137,6 +137,15 @@ TEST_CASE("no secret gets into an error, whatever the server sends back") {
   CHECK(failure.authorization_server == "https://***.example");
 }
 
+TEST_CASE("the credentials of a configured header are secret without their scheme, too") {
+  HttpOptions options;
+  options.headers = {"Authorization: Bearer configured-token"};
+  TestContext test(std::move(options));
+  const Failure failure = failure_of_status(test.context, head_with(500),
+                                            "Bearer configured-token and configured-token");
+  CHECK(failure.message.find("configured") == std::string::npos);
+}
+
 TEST_CASE("no secret is shown by half where the text is cut") {
   TestContext test(with_secrets());
   test.use_token("secret-token");
