@@ -81,14 +81,14 @@ void Daemon::add_session(HandoverState& state) {
   state.streams = session_.streams_to_keep();
   state.listens = router_.listens_to_keep();
   if (auto token = upstream_->token_to_keep()) state.tokens.push_back(std::move(*token));
-  const auto place = upstream_->place();
-  if (place) {
-    state.session_id = place->id;
-    state.last_event_id = place->last_event_id;
+  const auto reference = upstream_->session_reference();
+  if (reference) {
+    state.session_id = reference->id;
+    state.last_event_id = reference->last_event_id;
   }
   if (auto run = upstream_->run_to_keep()) state.runs.push_back(std::move(*run));
   const bool runs = !state.runs.empty() && state.runs.front().is_on;
-  state.start.in_session = session_.has_session() && (place || runs || session_.is_modern());
+  state.start.in_session = session_.has_session() && (reference || runs || session_.is_modern());
 }
 
 void Daemon::add_clients(HandoverState& state) {

@@ -70,7 +70,8 @@ class Dialogue {
 
   /// Asks a question at the terminal that came in an answer (the params of an elicitation/create):
   /// what is typed is given by await() under `id`, as the result of the elicitation, or woken if
-  /// it was left for later. False if it has no form. REQUIRES: can_ask(); `id` is no JSON.
+  /// it was left for later. False if it has no form. REQUIRES: can_ask(); `id` is no valid JSON,
+  /// which tells it from the ids of the server's questions.
   bool ask_here(std::string id, std::string_view params);
 
   /// From now on a wait of more than a second is looked into, once.
@@ -129,7 +130,7 @@ class Dialogue {
   Conversation conversation_;
   bool json_;
   std::optional<Milliseconds> limit_;
-  Milliseconds farewell_;  // none for a shell, which waits no longer than it said
+  Milliseconds farewell_;  // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
   Announcements announcements_;
   TerminalQuestions questions_;

@@ -9,9 +9,9 @@ enum class ExitCode {
   ok = 0,
   answered_error = 1,  ///< the tool or the server answered with an error
   usage = 2,
-  unreachable =
-      3,         ///< the daemon cannot be reached, hung up before answering, ends or cannot start
-  upstream = 4,  ///< the daemon cannot reach or use the upstream
+  /// The daemon cannot be reached, hung up before answering, ends or cannot start.
+  unreachable = 3,
+  upstream = 4,     ///< the daemon cannot reach or use the upstream
   unfinished = 75,  ///< the call goes on as a job, or its job waits for an answer
   timed_out = 124,
   interrupted = 130,

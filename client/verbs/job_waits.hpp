@@ -66,7 +66,7 @@ class JobWaits {
   Dialogue& dialogue_;
   Manner manner_;
   Deadline end_;       // of `time`
-  Deadline patience_;  // the daemon itself says when the time is up; until then it may
+  Deadline patience_;  // a little after end_: until then the daemon's own answer may come
   std::vector<Pending> pending_;
 };
 

@@ -12,8 +12,8 @@ namespace client {
 /// What the operands say, all input read, before there is a connection.
 struct Prepared {
   std::string params;  ///< of the verb's request as JSON, "" where it has none
-  std::vector<Argument>
-      arguments;        ///< of a call or an answer: what its tool or question makes of them
+  /// Of a call or an answer: what its tool or question makes of them.
+  std::vector<Argument> arguments;
   std::string roots{};  ///< the result of `roots/list`, "" = none were named
 };
 std::variant<Prepared, UsageError> prepare(const Options& options);

@@ -142,8 +142,8 @@ void say_if_possible(Console& console, std::string_view line) {
   if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
 }
 
-/// The daemon feeds a client that has said nothing as one of the older revisions, which is not to
-/// be decided before the first line is there; who only listens is connected soon.
+/// Until a client sends a line, the daemon takes it for one of the older revisions. So there is a
+/// moment for the first line before the connection; who only listens is connected after it.
 void await_first_line() {
   constexpr int longest_ms = 1000;
   pollfd input = {STDIN_FILENO, POLLIN, 0};

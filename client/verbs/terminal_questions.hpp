@@ -15,7 +15,7 @@ namespace client {
 /// The questions of the server that are asked at the terminal, one at a time, in the order they
 /// came (MCP 2025-11-25, "Elicitation"); the others wait.
 ///
-/// Owned by the dialogue, as is the console. Bounded by what the daemon keeps open.
+/// Owned by the dialogue; the console is the verb's. Bounded by what the daemon keeps open.
 class TerminalQuestions {
  public:
   /// Takes a form that is done, and the id it was asked under.

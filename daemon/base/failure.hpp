@@ -39,12 +39,12 @@ struct Failure {
   std::string message;  ///< for a person; nothing secret in it
   std::string summary;  ///< for the log, if the message repeats what the upstream said
   int status = 0;       ///< of HTTP, if one was the cause
-  bool opening =
-      false;  ///< the opening of the session has failed, not the request that is answered so
+  /// The opening of the session has failed, not the request that is answered so.
+  bool opening = false;
   bool definitive = false;  ///< it would end the same way if it were tried again
-  std::optional<std::chrono::milliseconds> retry_after;
-  std::string www_authenticate;
-  std::string authorization_server;  ///< `Mcp-Auth-Server`
+  std::optional<std::chrono::milliseconds> retry_after;  ///< of HTTP, if the server has sent it
+  std::string www_authenticate;                          ///< of HTTP: what the server wants
+  std::string authorization_server;                      ///< `Mcp-Auth-Server`
   std::string login;  ///< the command with which a person logs in, where that would help
   /// The upstream's own JSON-RPC error object; then that is the answer, byte for byte.
   std::string error_object;

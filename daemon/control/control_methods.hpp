@@ -18,7 +18,7 @@
 namespace bridge {
 
 /// Answers `bridge/…` requests (BEHAVIOUR, "Control methods"). Owned by the daemon, after what it
-/// reads from.
+/// reads from; the loop's thread only.
 class ControlMethods final : public Control {
  public:
   ControlMethods(const EventLoop& loop, const Router& router, const Session& session,

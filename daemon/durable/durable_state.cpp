@@ -80,31 +80,32 @@ void DurableState::note_changes() {
 }
 
 void DurableState::note_session() {
-  const auto place = session_.has_session() ? upstream_.place() : std::nullopt;
-  const bool same_place = place.has_value() == session_mark_.id.has_value() &&
-                          (!place || place->id == *session_mark_.id);
-  if (same_place && session_.counts().opened == session_mark_.opened &&
+  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
+  const bool same_reference = reference.has_value() == session_mark_.id.has_value() &&
+                              (!reference || reference->id == *session_mark_.id);
+  if (same_reference && session_.counts().opened == session_mark_.opened &&
       router_.settings_revision() == session_mark_.revision)
     return;
   state_log_.append(record::session, session_now());
 }
 
 std::string DurableState::session_now() {
-  const auto place = session_.has_session() ? upstream_.place() : std::nullopt;
+  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
   session_mark_.opened = session_.counts().opened;
   session_mark_.revision = router_.settings_revision();
   session_mark_.id.reset();
-  if (place) session_mark_.id.emplace(place->id);
+  if (reference) session_mark_.id.emplace(reference->id);
   std::string record = session_record(session_.kept(), session_mark_.id);
   session_bytes_ = record.size();
   return record;
 }
 
 StreamPosition DurableState::stream_position() const {
-  const auto place = session_.has_session() ? upstream_.place() : std::nullopt;
-  if (!place || place->last_event_id.empty() || place->last_event_id.size() > longest_event_id)
+  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
+  if (!reference || reference->last_event_id.empty() ||
+      reference->last_event_id.size() > longest_event_id)
     return {};
-  return {session_.number(), std::string(place->last_event_id)};
+  return {session_.number(), std::string(reference->last_event_id)};
 }
 
 void DurableState::note_stream() {

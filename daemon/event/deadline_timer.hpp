@@ -12,7 +12,7 @@ namespace bridge {
 /// loop's queue, until that has come.
 ///
 /// The callback runs on the loop, in a turn, once a deadline; it may set the next one, and may
-/// destroy the timer. Destroying the timer cancels it.
+/// destroy the timer. Destroying the timer cancels it. The loop's thread only.
 class DeadlineTimer final : private QueuedTimer {
  public:
   DeadlineTimer(EventLoop& loop, std::function<void()> expired);

@@ -17,7 +17,8 @@ namespace bridge {
 /// watch it came from.
 ///
 /// Once wanted, an event stays registered with the kernel, so that wanting it again costs nothing;
-/// what comes and is not wanted is taken out of the registration, and wakes the loop up once.
+/// what comes and is not wanted is taken out of the registration, and wakes the loop up once. The
+/// loop's thread only.
 class DescriptorWatch {
  public:
   enum class Event : std::uint8_t {

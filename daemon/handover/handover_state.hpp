@@ -59,8 +59,8 @@ struct HandoverState {
   RingCounts ring_counts;
   std::vector<RingEntry> ring;
   KeptSession session;
-  std::string session_id;     ///< SessionPlace
-  std::string last_event_id;  ///< SessionPlace
+  std::string session_id;     ///< SessionReference
+  std::string last_event_id;  ///< SessionReference
   KeptSocket socket;
   std::vector<KeptConnection> connections;
   std::vector<KeptClient> clients;

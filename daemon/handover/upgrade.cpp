@@ -36,7 +36,7 @@ void Upgrade::begin() {
   program_ = std::move(std::get<Descriptor>(opened));
   std::string proof = state.start.proof;
   const std::string name = state.start.program;
-  std::vector<std::string> arguments = redacted(state.start.arguments);
+  std::vector<std::string> arguments = redacted_arguments(state.start.arguments);
   std::vector<std::string> environment = environment_of_loader(state.start.environment);
   const Descriptor file = make_memory_file(handover_log(std::move(state)));
   if (!file) {
@@ -96,7 +96,7 @@ void Upgrade::fail(std::string_view why) {
 NextImage Upgrade::next_image(const HandoverState& state, const Descriptor& file) const {
   NextImage next;
   next.program = program_.get();
-  next.arguments = redacted(state.start.arguments);
+  next.arguments = redacted_arguments(state.start.arguments);
   next.arguments.insert(next.arguments.begin() + 1,
                         {std::string(take_over_option), std::to_string(file.get())});
   next.environment = environment_of_loader(state.start.environment);

@@ -45,17 +45,17 @@ bool JobClient::acts_for_client(std::string_view request_id) const {
   return !job_of_task_request(request_id) && events_.is_for_later(number_of(request_id));
 }
 
-bool JobClient::goes_along(std::string_view request_id) const {
-  return !job_of_task_request(request_id) && events_.goes_along(number_of(request_id));
+bool JobClient::survives_upgrade(std::string_view request_id) const {
+  return !job_of_task_request(request_id) && events_.survives_upgrade(number_of(request_id));
 }
 
 void JobClient::request_starting(std::string_view request_id, UpstreamId id) {
   if (!job_of_task_request(request_id)) events_.job_starting(number_of(request_id), id);
 }
 
-std::optional<AnswerPlace> JobClient::answer_place(std::string_view request_id) const {
+std::optional<ResumePoint> JobClient::resume_point(std::string_view request_id) const {
   if (job_of_task_request(request_id)) return std::nullopt;
-  return events_.answer_place(number_of(request_id));
+  return events_.resume_point(number_of(request_id));
 }
 
 void JobClient::request_asked(std::string_view request_id, std::string_view result) {

@@ -23,7 +23,7 @@ class JobClientEvents {
                          std::string frame) = 0;
   virtual void job_starting(JobNumber number, UpstreamId id) = 0;
   /// Where its answer comes, if another daemon has sent its request; none: it is to be sent.
-  virtual std::optional<AnswerPlace> answer_place(JobNumber number) const = 0;
+  virtual std::optional<ResumePoint> resume_point(JobNumber number) const = 0;
   /// Its request was answered with this `input_required` result.
   virtual void job_asked(JobNumber number, std::string_view result) = 0;
   /// Whether a question that says of no request that it is about it can be about one of its jobs.
@@ -31,7 +31,7 @@ class JobClientEvents {
   /// Whether it is the request of a client that was told that its answer comes later.
   virtual bool is_for_later(JobNumber number) const = 0;
   /// Whether another image of the program goes on with it when its answer comes.
-  virtual bool goes_along(JobNumber number) const = 0;
+  virtual bool survives_upgrade(JobNumber number) const = 0;
 
  protected:
   ~JobClientEvents() = default;
@@ -56,9 +56,9 @@ class JobClient final : public ClientChannel {
   }
   bool is_job() const override { return true; }
   bool acts_for_client(std::string_view request_id) const override;
-  bool goes_along(std::string_view request_id) const override;
+  bool survives_upgrade(std::string_view request_id) const override;
   void request_starting(std::string_view request_id, UpstreamId id) override;
-  std::optional<AnswerPlace> answer_place(std::string_view request_id) const override;
+  std::optional<ResumePoint> resume_point(std::string_view request_id) const override;
   void request_asked(std::string_view request_id, std::string_view result) override;
   void set_feed(RingFeed) override {}
   void finish() override {}

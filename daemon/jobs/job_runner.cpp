@@ -146,7 +146,7 @@ void JobRunner::job_starting(JobNumber number, UpstreamId id) {
   watch(running);
 }
 
-std::optional<AnswerPlace> JobRunner::answer_place(JobNumber number) const {
+std::optional<ResumePoint> JobRunner::resume_point(JobNumber number) const {
   const auto found = running_.find(number);
   return found == running_.end() || !found->second.left ? std::nullopt : found->second.left->place;
 }

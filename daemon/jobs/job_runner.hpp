@@ -130,7 +130,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   /// What another daemon has left of a job.
   struct Left {
     std::string request;               ///< as it is given to the router
-    std::optional<AnswerPlace> place;  ///< then only its answer is to be had
+    std::optional<ResumePoint> place;  ///< then only its answer is to be had
     bool waits = false;                ///< for the next try, at `due`
     SteadyTime due{};
     std::chrono::milliseconds pause{1000};
@@ -167,11 +167,11 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void job_heard(const ClientChannel& client, JobNumber number, Kind kind,
                  std::string frame) override;
   void job_starting(JobNumber number, UpstreamId id) override;
-  std::optional<AnswerPlace> answer_place(JobNumber number) const override;
+  std::optional<ResumePoint> resume_point(JobNumber number) const override;
   void job_asked(JobNumber number, std::string_view result) override;
   bool can_take_question(const ClientChannel& client) const override;
   bool is_for_later(JobNumber number) const override;
-  bool goes_along(JobNumber number) const override;
+  bool survives_upgrade(JobNumber number) const override;
 
   JobClient& client_of(const User& user, std::optional<ClientId> known = std::nullopt);
   Job describe(std::string method, const Client& by, JobNumber number) const;
@@ -202,12 +202,12 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void check_time();
   void drop_idle_clients();
 
-  // Another image of the program: running_jobs.cpp.
+  // Another image of the program: job_runner_handover.cpp.
   static bool can_be_kept(const Running& running);
   static bool is_sent_again(const Running& running);
   bool stays(JobNumber number, const Running& running) const;
 
-  // What another daemon has left: left_jobs.cpp.
+  // What another daemon has left: job_runner_left_jobs.cpp.
   void go_on_with_left(Job& job, Running& running, UnfinishedJob left);
   void take_over_task(Job& job, Running& running, const JobWay& way);
   bool take_over_round(Job& job, Running& running, const JobWay& way);
@@ -216,7 +216,7 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   static bool waits_to_try(const Running& running);
   std::string answer_left(Job& job, Running& running, std::string_view result);
 
-  // Tasks of the server: job_tasks.cpp.
+  // Tasks of the server: job_runner_tasks.cpp.
   bool begins_task(Job& job, Running& running, const Frame& response);
   void task_answered(Job& job, Running& running, Frame response);
   void task_is(Job& job, Running& running, ServerTask task);

@@ -27,8 +27,8 @@ struct JobLimits {
 
 /// The jobs, and what their keys leave behind (BEHAVIOUR, "Jobs: bounds"). Pure; time is given.
 ///
-/// Owned by the daemon; the loop's thread only. Bounded by JobLimits: what has ended is pushed out
-/// by later jobs of the same user, the oldest first, those without a key before those with one.
+/// Owned by the JobRunner; the loop's thread only. Bounded by JobLimits: what has ended is pushed
+/// out by later jobs of the same user, the oldest first, those without a key before those with one.
 /// While another user has any job, none gets more than half of the bounds; what one has over that
 /// already gives way when another submits a job.
 class JobStore {

@@ -13,7 +13,7 @@ namespace bridge {
 /// 2026-07-28, "Authorization"): a URL for the person's browser, the redirect that it comes back
 /// by, and the tokens for the code in it.
 ///
-/// As every LoginMethod. Its listener is open from prepare() to the end of its life.
+/// Owned and used as every LoginMethod. Its listener is open from prepare() to the end of its life.
 class BrowserLogin final : public LoginMethod {
  public:
   /// `earlier_uri`: where the last login was registered for, to be tried first; may be empty. What

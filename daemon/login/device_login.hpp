@@ -12,7 +12,7 @@ namespace bridge {
 /// The device flow (RFC 8628): a code that the person types at another browser, while the server is
 /// asked again and again.
 ///
-/// As every LoginMethod.
+/// Owned and used as every LoginMethod.
 class DeviceLogin final : public LoginMethod {
  public:
   /// What is given by reference outlives this.

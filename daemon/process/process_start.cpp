@@ -55,7 +55,7 @@ std::vector<std::pair<std::size_t, std::size_t>> secret_parts(std::string_view p
   return parts;
 }
 
-std::vector<std::string> redacted(std::vector<std::string> arguments) {
+std::vector<std::string> redacted_arguments(std::vector<std::string> arguments) {
   const std::vector<std::string> given = arguments;
   for (std::size_t i = 1; i < given.size() && given[i] != "--"; ++i) {
     for (const auto& [begin, length] : secret_parts(given[i - 1], given[i]))

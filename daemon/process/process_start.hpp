@@ -51,7 +51,7 @@ std::vector<std::pair<std::size_t, std::size_t>> secret_parts(std::string_view p
                                                               std::string_view argument);
 
 /// The same arguments with what may be secret in them blotted out. Pure.
-std::vector<std::string> redacted(std::vector<std::string> arguments);
+std::vector<std::string> redacted_arguments(std::vector<std::string> arguments);
 
 /// What the process is called where only its name is shown: of an image that was executed by its
 /// descriptor the kernel knows no better name than a number.

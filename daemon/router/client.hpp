@@ -31,8 +31,8 @@ struct Client {
 
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
-  /// Requests that take one of its --client-inflight places.
-  std::size_t places_taken() const { return in_flight.size() - placeless; }
+  /// Requests that take one of its --client-inflight slots.
+  std::size_t slots_taken() const { return in_flight.size() - waiting_for_answers; }
   /// It will send nothing more, and everything that it has sent has come to its end.
   bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
@@ -70,8 +70,8 @@ struct Client {
   std::size_t listens = 0;      ///< its `subscriptions/listen` requests; at most --client-inflight
 
   // RequestsInFlight.
-  std::vector<UpstreamId> in_flight;  ///< its requests, those with a place: --client-inflight
-  std::size_t placeless = 0;          ///< those of them that wait for somebody's answer
+  std::vector<UpstreamId> in_flight;    ///< its requests; slots_taken(): --client-inflight
+  std::size_t waiting_for_answers = 0;  ///< those of them that wait for an answer to a question
 
   // ControlRequests.
   WaitingFrames control;  ///< those that it had sent when reading from it stopped

@@ -43,7 +43,7 @@ struct ClientCounts : ByteCounts {
 };
 
 /// Where the answer to a request comes that another daemon had sent.
-struct AnswerPlace {
+struct ResumePoint {
   UpstreamId id{};            ///< under which it was sent
   std::uint32_t session = 0;  ///< the number of the session in which that was
   std::string event_id;       ///< of the last event of the answer's stream that was dealt with
@@ -116,9 +116,9 @@ class ClientChannel {
     static_cast<void>(request_id);
     return false;
   }
-  /// Whether another image of the program goes on with this request of it. With no id: whether it
-  /// is a connection that is there then.
-  virtual bool goes_along(std::string_view request_id) const {
+  /// Whether another image of the program goes on with this request of it. With an empty id:
+  /// whether the connection itself outlives the upgrade.
+  virtual bool survives_upgrade(std::string_view request_id) const {
     static_cast<void>(request_id);
     return false;
   }
@@ -129,7 +129,7 @@ class ClientChannel {
   }
   /// Asked only of a job: another daemon has sent this request, and only its answer is to be
   /// had. None: it is to be sent.
-  virtual std::optional<AnswerPlace> answer_place(std::string_view request_id) const {
+  virtual std::optional<ResumePoint> resume_point(std::string_view request_id) const {
     static_cast<void>(request_id);
     return std::nullopt;
   }
@@ -140,8 +140,8 @@ class ClientChannel {
     static_cast<void>(result);
   }
 
-  /// Whether its answer counts for a request of the upstream that was shown to onlookers and that
-  /// nobody was asked.
+  /// Whether it may answer a request of the upstream that nobody was asked and that was shown to
+  /// all (--http-fanout all).
   virtual bool answers_unasked() const { return false; }
 
   /// Takes no further frames from the client until release_input(), but for those it has read

@@ -111,7 +111,7 @@ void ClientFrames::request_ended(const PendingRequest& request) {
   if (Client* client = context_.clients.find(request.client)) start_waiting(*client);
 }
 
-void ClientFrames::place_freed(Client& client) {
+void ClientFrames::slot_freed(Client& client) {
   pass_slots_on();
   start_waiting(client);
 }
@@ -137,7 +137,7 @@ bool ClientFrames::start_front(Client& client) {
     return true;
   }
   if (answer_front(client)) return true;
-  if (client.places_taken() >= context_.options.client_inflight ||
+  if (client.slots_taken() >= context_.options.client_inflight ||
       !slots_.admits(client, in_flight_.slots_used()))
     return false;
   start_request(client);
@@ -197,7 +197,7 @@ void ClientFrames::start_request(Client& client) {
   }
 }
 
-/// Gives free places to the clients that wait for one, in turn, one request each.
+/// Gives free slots to the clients that wait for one, in turn, one request each.
 void ClientFrames::pass_slots_on() {
   while (!paused_ && context_.session.is_open()) {
     Client* const client = slots_.next(context_.clients, in_flight_.slots_used());
@@ -206,7 +206,7 @@ void ClientFrames::pass_slots_on() {
     const Frame& front = client->waiting.front().frame;
     // What has waited for the slot may have been cancelled since: this may be another request.
     if (front.is_request() && front.method != "initialize"sv && !answer_front(*client) &&
-        client->places_taken() < context_.options.client_inflight) {
+        client->slots_taken() < context_.options.client_inflight) {
       start_request(*client);
     }
     start_waiting(*client);

@@ -51,8 +51,8 @@ class ClientFrames {
   /// Drops the request of this id that waits; false if there is none.
   bool cancel(Client& client, std::string_view raw_id);
   void request_ended(const PendingRequest& request);
-  /// A request of this client has given its place back.
-  void place_freed(Client& client);
+  /// A request of this client has given its slot back.
+  void slot_freed(Client& client);
   /// Nothing more comes for this message, which is no request.
   void message_ended(UpstreamId id) { notifications_.ended(id); }
 

@@ -18,7 +18,7 @@ bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request
   return request.method == "subscriptions/listen"sv && in_flight_.has(client, id);
 }
 
-/// It takes no place of the requests in flight.
+/// It takes no slot of the requests in flight.
 bool ClientFrames::start_listen(Client& client) {
   const Frame frame = client.waiting.take_front().frame;
   if (client.listens < context_.options.client_inflight) {

@@ -9,7 +9,7 @@ namespace bridge {
 std::vector<KeptRound> InputRounds::to_keep() const {
   std::vector<KeptRound> all;
   for (const auto& [id, round] : rounds_) {
-    if (round.failure || !in_flight_.goes_along(id)) continue;
+    if (round.failure || !in_flight_.survives_upgrade(id)) continue;
     KeptRound kept;
     kept.id = value_of(id);
     kept.waits = static_cast<std::uint64_t>(round.waits);

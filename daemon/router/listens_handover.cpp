@@ -13,7 +13,7 @@ void Listens::end_left_behind() {
   std::vector<std::unique_ptr<Listen>> left_behind;
   const auto stays = [this](const std::unique_ptr<Listen>& listen) {
     const Client* const client = context_.clients.find(listen->client);
-    return client != nullptr && client->channel.goes_along({});
+    return client != nullptr && client->channel.survives_upgrade({});
   };
   const auto from = std::stable_partition(listens_.begin(), listens_.end(), stays);
   std::move(from, listens_.end(), std::back_inserter(left_behind));
@@ -26,7 +26,7 @@ KeptListens Listens::to_keep() const {
   KeptListens kept;
   for (const auto& listen : listens_) {
     const Client* const client = context_.clients.find(listen->client);
-    if (client == nullptr || !client->channel.goes_along({})) continue;
+    if (client == nullptr || !client->channel.survives_upgrade({})) continue;
     kept.listens.push_back({value_of(listen->client), listen->raw_id, listen->filter.json(),
                             listen->extensions, listen->reader, listen->is_acknowledged});
   }

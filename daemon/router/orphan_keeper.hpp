@@ -11,8 +11,8 @@ struct PendingRequest;
 /// router.
 class OrphanKeeper {
  public:
-  /// Whose the request is from now on: its id and its progress token, if it has one, are changed to
-  /// those that this client knows. Null: nobody's, there is no room.
+  /// Takes the request over: its id, and its progress token if it has one, are changed to those
+  /// that the new owner knows. Returns that one; null: there is no room.
   virtual Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) = 0;
 
  protected:

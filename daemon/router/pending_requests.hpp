@@ -23,15 +23,15 @@ struct PendingRequest {
   std::string client_request_id;   ///< raw JSON, as the client wrote it
   std::string progress_token;      ///< raw JSON; empty: none
   std::string method;
-  std::string subject;  ///< RestorableState::subject_of
-  bool takes_slot = true;
-  bool placeless = false;        ///< it waits for somebody's answer to a question about it
-  bool suspended = false;        ///< its client was answered with a question of the upstream's
-  bool is_own = false;           ///< the router's, with no client from the start
-  bool mirrored_again = false;   ///< sent a second time, for want of headers
-  bool is_upstream = true;       ///< false: what the upstream had to say under this id has come
-  std::string_view malformed{};  ///< what is wrong with what came instead of its answer
-  Era era = Era::legacy;         ///< of its client, as this request says
+  std::string subject;            ///< RestorableState::subject_of
+  bool takes_slot = true;         ///< of --max-inflight
+  bool waits_for_answer = false;  ///< to a question about it, and takes no slot meanwhile
+  bool suspended = false;         ///< its client was answered with a question of the upstream's
+  bool is_own = false;            ///< the router's, with no client from the start
+  bool mirrored_again = false;    ///< sent a second time, for want of headers
+  bool is_upstream = true;        ///< false: what the upstream had to say under this id has come
+  std::string_view malformed{};   ///< what is wrong with what came instead of its answer
+  Era era = Era::legacy;          ///< of its client, as this request says
   std::unique_ptr<ModernRequest> modern;           ///< of a modern one
   std::unique_ptr<InputRound> rounds;              ///< of one that may be sent again with answers
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
@@ -81,7 +81,7 @@ class PendingRequests {
   }
 
   std::size_t size() const { return pending_.size(); }
-  /// Places of --max-inflight that are taken.
+  /// Slots of --max-inflight that are taken.
   std::size_t slots_used() const { return slots_used_; }
   auto begin() { return pending_.begin(); }
   auto end() { return pending_.end(); }

@@ -52,7 +52,7 @@ std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
   if (ended->suspended) --suspended_;
   if (Client* client = context_.clients.find(ended->client)) {
     std::erase(client->in_flight, id);
-    if (ended->placeless) --client->placeless;
+    if (ended->waits_for_answer) --client->waiting_for_answers;
   }
   events_.request_ending(id);
   return ended;

@@ -59,7 +59,7 @@ class RequestsInFlight {
 
   void set_orphan_keeper(OrphanKeeper& keeper) { orphan_keeper_ = &keeper; }
 
-  // To the upstream: requests_to_upstream.cpp.
+  // To the upstream: requests_in_flight_to_upstream.cpp.
   /// REQUIRES: the session is open.
   void start(Client& client, WaitingFrame request);
   /// Opens the first session. REQUIRES: Session::wants_initialize().
@@ -82,7 +82,7 @@ class RequestsInFlight {
   /// Ends it at the upstream; nobody is told. REQUIRES: it is suspended.
   void drop_suspended(UpstreamId id, std::string_view reason);
 
-  // From the upstream: requests_from_upstream.cpp.
+  // From the upstream: requests_in_flight_from_upstream.cpp.
   /// Returns the request that it answers, if that was in flight.
   std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame response);
   void progress(Frame notification);
@@ -92,9 +92,9 @@ class RequestsInFlight {
   /// that have asked for messages of its level, and about those that are suspended. False if no
   /// client has it now.
   bool pass_log_message_on(const Frame& message);
-  /// The upstream has asked this in vain, about that request, or without a word of what it is about
-  /// (nothing): then it is about one of those whose clients have not declared it, and the first of
-  /// them to fail is taken to be it.
+  /// The upstream has asked this in vain. `id`: the request that it is about; none: it does not
+  /// say. Then it is about one of those whose clients have not declared it, and the first of them
+  /// that fails is taken to be the one.
   void note_undeclared(std::optional<UpstreamId> id, std::string_view method, AskedFor asked);
   /// What came on this request's stream is no message.
   void note_malformed(UpstreamId origin, std::string_view reason);
@@ -102,14 +102,15 @@ class RequestsInFlight {
   bool end(UpstreamId id, Ending& ending);
   void end(UpstreamId id, End end);
 
-  // What their clients and the bridge end: requests_ending.cpp.
+  // What their clients and the bridge end: requests_in_flight_ending.cpp.
   /// Ends it so, and tells its client.
   void give_up(UpstreamId id, const Failure& failure);
   /// `notification` cancels the one of the client's requests that it names, if that is in flight.
   void cancel(Client& client, Frame notification);
   void pause(const Client& client, bool paused);
-  /// Its request of this id, if it is in flight, takes no place, or takes one again.
-  void set_placeless(Client& client, std::string_view raw_id, bool placeless);
+  /// Its request of this id, if it is in flight, gives its slot back while it waits for an answer,
+  /// and takes one again then.
+  void set_waits_for_answer(Client& client, std::string_view raw_id, bool waits_for_answer);
   /// What becomes of its requests is what --orphans says. REQUIRES: it was taken out of Clients.
   void client_left(Client& client);
 
@@ -119,10 +120,10 @@ class RequestsInFlight {
   /// Cancels all and answers them so. `keeps_jobs`: those of jobs are not cancelled.
   void give_up_all(const Failure& failure, bool keeps_jobs = false);
 
-  // Another image of the program is to go on: requests_handover.cpp.
+  // Another image of the program is to go on: requests_in_flight_handover.cpp.
   /// Whether it can await what comes of this request, for its client.
-  bool goes_along(UpstreamId id) const;
-  bool goes_along(const Client& client, std::string_view raw_id) const;
+  bool survives_upgrade(UpstreamId id) const;
+  bool survives_upgrade(const Client& client, std::string_view raw_id) const;
   /// How many there are of which that is not so, and that do not wait for their clients' answers.
   std::size_t left_behind() const;
   void give_up_left_behind(const Failure& failure, std::string_view reason);
@@ -161,7 +162,7 @@ class RequestsInFlight {
   void describe(PendingRequest& request, const Client& client, const WaitingFrame& waiting) const;
   bool is_suspended(UpstreamId id) const;
   Taken take_in(Client& client, WaitingFrame waiting, UpstreamId id, bool takes_slot);
-  void take_up(Client& client, WaitingFrame waiting, const AnswerPlace& place);
+  void take_up(Client& client, WaitingFrame waiting, const ResumePoint& place);
   static bool is_modern_call(const PendingRequest& request);
   void found_undeclared(const ModernRequest& failed);
   void refuse_unsendable(UpstreamId id, std::string_view header);

@@ -68,7 +68,7 @@ class Router final : public ClientEvents,
   /// Requests in flight of which that would be so now.
   std::size_t left_behind() const { return in_flight_.left_behind(); }
   /// Whether this client's request in flight does; and one that has not been started, as it came.
-  bool goes_along(ClientId client, std::string_view raw_id) const;
+  bool survives_upgrade(ClientId client, std::string_view raw_id) const;
   std::string waiting_request(ClientId client, std::string_view raw_id) const;
   /// A job's request, with what is known of it now and may not be when it is sent.
   Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }

@@ -77,8 +77,8 @@ void Router::client_congestion(ClientId id, bool congested) {
 void Router::set_waits_for_answer(ClientId id, std::string_view raw_id, bool waits) {
   Client* const client = clients_.find(id);
   if (client == nullptr) return;
-  in_flight_.set_placeless(*client, raw_id, waits);
-  if (waits) frames_.place_freed(*client);
+  in_flight_.set_waits_for_answer(*client, raw_id, waits);
+  if (waits) frames_.slot_freed(*client);
 }
 
 void Router::client_can_be_asked(ClientId id) {

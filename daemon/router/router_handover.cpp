@@ -30,7 +30,7 @@ std::vector<KeptClient> Router::clients_to_keep() const {
   std::vector<KeptClient> served;
   std::vector<KeptClient> others;
   for (const auto& [id, client] : clients_) {
-    if (client->is_job || !client->channel.goes_along({})) continue;
+    if (client->is_job || !client->channel.survives_upgrade({})) continue;
     KeptClient kept;
     kept.id = value_of(id);
     kept.served = frames_.is_served(*client);
@@ -45,7 +45,7 @@ std::vector<KeptClient> Router::clients_to_keep() const {
     const auto keep_in = [&client = *client](std::vector<std::string>& frames) {
       return [&client, &frames](const Frame& frame) {
         // A caller that is told that it goes no further must find it so.
-        if (!frame.is_request() || client.channel.goes_along(frame.text(frame.id)))
+        if (!frame.is_request() || client.channel.survives_upgrade(frame.text(frame.id)))
           frames.push_back(frame.bytes);
       };
     };
@@ -79,9 +79,9 @@ void Router::client_continued(ClientChannel& channel, KeptClient kept) {
   clients_.finish_if_done(client);
 }
 
-bool Router::goes_along(ClientId client, std::string_view raw_id) const {
+bool Router::survives_upgrade(ClientId client, std::string_view raw_id) const {
   const Client* const its = clients_.find(client);
-  return its != nullptr && in_flight_.goes_along(*its, raw_id);
+  return its != nullptr && in_flight_.survives_upgrade(*its, raw_id);
 }
 
 std::pair<UpstreamId, std::string> Router::sent_request(ClientId client,

@@ -8,8 +8,8 @@ namespace bridge {
 std::vector<KeptQuestion> ServerRequests::to_keep() {
   std::vector<KeptQuestion> all;
   table_.each([&](const ServerRequest& request) {
-    const bool goes_along = !request.origin || in_flight_.goes_along(*request.origin);
-    if (goes_along) all.push_back(kept_question(request));
+    const bool survives_upgrade = !request.origin || in_flight_.survives_upgrade(*request.origin);
+    if (survives_upgrade) all.push_back(kept_question(request));
   });
   return all;
 }

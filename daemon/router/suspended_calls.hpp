@@ -31,9 +31,8 @@ namespace bridge {
 /// the user and to the request (request_digest).
 ///
 /// Owned by the router; the loop's thread only. Bounds: --client-inflight suspended calls of a
-/// user,
-/// --max-inflight in all; of each max_rounds, max_questions that wait and max_messages; what is
-/// kept of them counts against --max-buffered. Each ends after --input-wait.
+/// user, --max-inflight in all; of each max_rounds, max_questions that wait and max_messages; what
+/// is kept of them counts against --max-buffered. Each ends after --input-wait.
 class SuspendedCalls {
  public:
   static constexpr unsigned max_rounds = 16;
@@ -69,7 +68,7 @@ class SuspendedCalls {
   /// The daemon is ending.
   void end_all();
 
-  // Another image of the program is to go on: suspended_handover.cpp.
+  // Another image of the program is to go on: suspended_calls_handover.cpp.
   /// Asks what is gathered, at once.
   void ask_gathered();
   std::vector<KeptCall> to_keep() const;

@@ -41,8 +41,8 @@ class WatchedChannel {
   void request_starting(std::string_view request_id, UpstreamId id) const {
     channel_.request_starting(request_id, id);
   }
-  std::optional<AnswerPlace> answer_place(std::string_view request_id) const {
-    return channel_.answer_place(request_id);
+  std::optional<ResumePoint> resume_point(std::string_view request_id) const {
+    return channel_.resume_point(request_id);
   }
   void request_asked(std::string_view request_id, std::string_view result) const {
     channel_.request_asked(request_id, result);
@@ -58,7 +58,9 @@ class WatchedChannel {
   bool acts_for_client(std::string_view request_id) const {
     return channel_.acts_for_client(request_id);
   }
-  bool goes_along(std::string_view request_id) const { return channel_.goes_along(request_id); }
+  bool survives_upgrade(std::string_view request_id) const {
+    return channel_.survives_upgrade(request_id);
+  }
   const ClientIdentity& identity() const { return channel_.identity(); }
   std::string command() const { return channel_.command(); }
 

@@ -1,5 +1,6 @@
 #include "session/era_probe.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "session/opening_failure.hpp"
@@ -30,16 +31,24 @@ void EraProbe::begin(std::chrono::milliseconds wait) {
   ask();
 }
 
-void EraProbe::ask() { asked_ = sender_.probe(); }
+void EraProbe::ask() {
+  asked_ = sender_.probe();
+  stage_ = Stage::asking;
+}
+
+void EraProbe::leave_out() {
+  stop();
+  stage_ = Stage::left_out;
+}
 
 void EraProbe::stop() {
-  timer_.clear();
-  if (is_under_way()) upstream_.abandon(std::exchange(asked_, UpstreamId{}));
+  if (is_under_way()) upstream_.abandon(asked_);
+  forget();
 }
 
 void EraProbe::forget() {
   timer_.clear();
-  asked_ = UpstreamId{};
+  if (is_under_way()) stage_ = Stage::over;
 }
 
 bool EraProbe::is_echo(const Frame& frame) const {
@@ -69,14 +78,14 @@ ProbeFailure EraProbe::failure_of_probe(const Failure& failure) const {
 }
 
 void EraProbe::answered(const Frame& response) {
-  asked_ = UpstreamId{};
+  stage_ = Stage::over;
   ProbeAnswer answer;
   answer.response = &response;
   judge(answer, {}, std::string(response.text(response.result)));
 }
 
 void EraProbe::ended(const Ending& ending) {
-  asked_ = UpstreamId{};
+  stage_ = Stage::over;
   ProbeAnswer answer;
   answer.closed_connections = closed_connections_;
   Failure failure = ending.failure.value_or(

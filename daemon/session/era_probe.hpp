@@ -1,7 +1,7 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
+#include <cstdint>
 #include <string>
 
 #include "event/deadline_timer.hpp"
@@ -43,12 +43,16 @@ class EraProbe {
 
   /// Asks. It takes as long as an `initialize` may: `wait`.
   void begin(std::chrono::milliseconds wait);
+  /// The try at a session that begins now does not ask.
+  void leave_out();
   /// Gives the question up, if it is under way.
   void stop();
   /// The upstream itself is being ended: nothing is awaited any more.
   void forget();
 
-  bool is_under_way() const { return asked_ != UpstreamId{}; }
+  bool is_under_way() const { return stage_ == Stage::asking; }
+  /// Whether the present try at a session has asked, or asks.
+  bool was_asked() const { return stage_ != Stage::left_out; }
   bool awaits(UpstreamId id) const { return is_under_way() && id == asked_; }
   /// Whether this is the question itself, sent back: an echo, no server.
   bool is_echo(const Frame& frame) const;
@@ -58,6 +62,8 @@ class EraProbe {
   void ended(const Ending& ending);
 
  private:
+  enum class Stage : std::uint8_t { left_out, asking, over };
+
   void ask();
   ProbeFailure failure_of_probe(const Failure& failure) const;
   void judge(const ProbeAnswer& answer, Failure failure, std::string result);
@@ -66,7 +72,8 @@ class EraProbe {
   SessionSender& sender_;
   Upstream& upstream_;
   Events& events_;
-  UpstreamId asked_{};
+  Stage stage_ = Stage::left_out;     ///< of the present try
+  UpstreamId asked_{};                ///< the question that is under way
   std::chrono::milliseconds left_{};  ///< of its time, after `slow`
   unsigned closed_connections_ = 0;   ///< of this opening's probes
   DeadlineTimer timer_;

@@ -6,9 +6,9 @@
 namespace bridge {
 namespace {
 
-/// A message that finds no session in so many sessions is answered, not sent again.
+/// After so many refusals for want of a session a message is answered, not sent again.
 constexpr std::uint8_t max_rejections = 3;
-/// A message that only reads is sent again so often after its connection broke.
+/// How many times a message that only reads is sent again after its connection broke.
 constexpr std::uint8_t max_repeats = 2;
 
 /// A message that waits for a login is sent again after this long, then after as long as it has

@@ -128,15 +128,17 @@ class Session final : public UpstreamEvents,
   /// Goes on in that session itself, which may still be there: it is asked for, and taken up if the
   /// server knows it, with what was unanswered cancelled; else it is lost. REQUIRES: nothing was
   /// sent yet, and there was a session.
-  void take_up(KeptSession kept, const SessionPlace& place);
+  void take_up(KeptSession kept, const SessionReference& reference);
   /// Goes on in it without asking: this daemon's earlier image was in it a moment ago. REQUIRES:
   /// the same.
-  void go_on_in(KeptSession kept, const SessionPlace& place, const KeptStreams& streams);
+  void go_on_in(KeptSession kept, const SessionReference& reference, const KeptStreams& streams);
   /// The streams of its own at a modern upstream.
   KeptStreams streams_to_keep() const;
   /// Whether what comes of this request can come to another image of the program, if that goes on
   /// in the session.
-  bool goes_along(UpstreamId id) const { return is_there() && upstream_.goes_along(id); }
+  bool survives_upgrade(UpstreamId id) const {
+    return is_there() && upstream_.survives_upgrade(id);
+  }
   /// There is one, as far as is known.
   bool has_session() const { return is_there(); }
   /// Of the last session, from 1; 0: there was none.
@@ -292,7 +294,6 @@ class Session final : public UpstreamEvents,
   std::variant<Running, GivingUp, Ended> life_;
   InitializeRequest initialize_;
   ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last session that was lost
-  bool has_probed_ = false;                       ///< in this try
   SessionRecord record_;
 };
 

@@ -23,11 +23,11 @@ void Session::continue_from(KeptSession kept) {
   loss_ = ReopeningReason::restarted;
 }
 
-void Session::take_up(KeptSession kept, const SessionPlace& place) {
+void Session::take_up(KeptSession kept, const SessionReference& reference) {
   continue_from(std::move(kept));
   // A modern server has no session: whether it is there is asked by the probe of an opening.
   if (is_modern() ||
-      !upstream_.session_continued({kept_.server->protocol_version(), true}, place)) {
+      !upstream_.session_continued({kept_.server->protocol_version(), true}, reference)) {
     require();
     return;
   }
@@ -42,12 +42,13 @@ KeptStreams Session::streams_to_keep() const {
   return {listen_.had_stream(), value_of(listen_.acknowledged_stream()), event_streams_.to_keep()};
 }
 
-void Session::go_on_in(KeptSession kept, const SessionPlace& place, const KeptStreams& streams) {
+void Session::go_on_in(KeptSession kept, const SessionReference& reference,
+                       const KeptStreams& streams) {
   continue_from(std::move(kept));
   const SessionForm form{kept_.server->protocol_version(), !is_modern()};
   if (is_modern()) {
     upstream_.session_opened(form);
-  } else if (!upstream_.session_continued(form, place)) {
+  } else if (!upstream_.session_continued(form, reference)) {
     require();
     return;
   }

@@ -24,15 +24,16 @@ bool Session::ask_for_era_again(const Failure& refusal) {
                   contradicts(Era::legacy, refusal.status, &*error)))
     return false;
   if (probe_.is_under_way()) return true;  // it will tell
-  if (has_probed_ || options_.era == EraOption::legacy || !upstream_.may_be_modern()) return false;
+  if (probe_.was_asked() || options_.era == EraOption::legacy || !upstream_.may_be_modern())
+    return false;
   kept_.era.reset();
   opening_.stop();
   start_try();
   return true;
 }
 
-/// A refusal that a server of the assumed era would not give: nobody has acted on the message, and
-/// the next opening asks for the era.
+/// If a server of the assumed era would not have refused so, the message counts as not delivered
+/// and the session as lost: the next opening asks for the era.
 void Session::note_other_era(Ending& ending) {
   if (options_.era != EraOption::automatic || !is_there()) return;
   Failure& failure = *ending.failure;

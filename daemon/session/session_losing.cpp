@@ -177,7 +177,7 @@ void Session::try_again() {
     start_try();
     return;
   }
-  // Is the upstream back? What is held asks as well as a ping.
+  // Is the upstream back? A held message that is sent tells it as well as a ping.
   retries_.begin_try();
   if (takes_up) {
     keep_alive_.ping_at_once();

@@ -83,10 +83,10 @@ void Session::start_try() {
   if (initialize_.params.empty()) initialize_.params = own_params();
   phase_ = Phase::opening;
   retries_.begin_try();
-  has_probed_ = has_to_probe();
-  if (has_probed_) {
+  if (has_to_probe()) {
     probe_.begin(options_.connect_wait);
   } else {
+    probe_.leave_out();
     send_initialize();
   }
 }

@@ -10,7 +10,7 @@
 namespace bridge {
 
 /// Appends records to one log: they are gathered, and written with one write(2) when that is asked
-/// for. Memory: what was gathered since.
+/// for. Owned by the StateLog; the loop's thread only. Memory: what was gathered since.
 class LogWriter {
  public:
   /// Goes on behind the first `size` bytes of a log.

@@ -31,7 +31,7 @@ class StateSource {
 };
 
 /// The log of the state in its folder (BEHAVIOUR, "State"; STATE.md): appended to once a turn, and
-/// written anew, in steps, when more than half of it is of yesterday. If it cannot be written the
+/// written anew, in steps, when more than half of it is obsolete. If it cannot be written the
 /// daemon goes on without it, and tries every 10 s to write a new one.
 ///
 /// Owned by DurableState; the loop's thread only. Bounds: the file is at most three times what is

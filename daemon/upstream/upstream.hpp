@@ -82,7 +82,7 @@ struct SessionForm {
 };
 
 /// Where a session stands at the server: what another daemon needs to go on in it.
-struct SessionPlace {
+struct SessionReference {
   std::string_view id;             ///< as the server named it; empty: it did not
   std::string_view last_event_id;  ///< of the server stream, with the last message told; or empty
 };
@@ -162,12 +162,12 @@ class Upstream {
   virtual void session_opened(const SessionForm& form) = 0;
   /// Where the session stands; none: there is none, or it ends with this transport. The texts are
   /// good until the next call of a function that is not const.
-  virtual std::optional<SessionPlace> place() const { return std::nullopt; }
+  virtual std::optional<SessionReference> session_reference() const { return std::nullopt; }
   /// Goes on in a session that another daemon has left, as if session_opened() had been called; the
   /// server stream is resumed. False if this transport has no sessions that outlive it.
-  virtual bool session_continued(const SessionForm& form, const SessionPlace& place) {
+  virtual bool session_continued(const SessionForm& form, const SessionReference& reference) {
     static_cast<void>(form);
-    static_cast<void>(place);
+    static_cast<void>(reference);
     return false;
   }
   /// end() is to leave the session open at the server.
@@ -179,15 +179,15 @@ class Upstream {
   virtual void refresh_connections() = 0;
 
   // Another image of the program is to go on.
-  /// Whether nothing is on its way that would be cut off if this ended now, but for streams that
-  /// are resumed or opened anew, and for messages that go along.
+  /// Whether an upgrade now would cut nothing off. Streams that are resumed or opened anew do not
+  /// count, and messages that survive it (survives_upgrade) neither.
   virtual bool is_quiet() const { return true; }
   /// The bearer token in hand, if it would have to be fetched anew; and to go on with it, before
   /// the session goes on.
   virtual std::optional<KeptToken> token_to_keep() const { return std::nullopt; }
   virtual void go_on_with(const KeptToken& token) { static_cast<void>(token); }
   /// Whether what comes of this message can come to another image as well: if the session goes on.
-  virtual bool goes_along(UpstreamId id) const {
+  virtual bool survives_upgrade(UpstreamId id) const {
     static_cast<void>(id);
     return false;
   }

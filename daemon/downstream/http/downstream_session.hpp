@@ -18,9 +18,9 @@ namespace bridge {
 /// that POST was answered 202 or has broken; what belongs to a request likewise, or nowhere if its
 /// caller takes no stream; everything else to the session's stream.
 ///
-/// Owned by the face, known to the router from start() to its end. Owns its POSTs. Memory: the
-/// queue of its stream (over --client-buffer the router pauses), and --http-stream-buffer for
-/// resumption.
+/// Owned by the face, known to the router from start() to its end. Owns its POSTs. The loop's
+/// thread only. Memory: the queue of its stream (over --client-buffer the router pauses), and
+/// --http-stream-buffer for resumption.
 class DownstreamSession final : public ClientChannel, public PostOwner {
  public:
   enum class Kind {
@@ -86,7 +86,7 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
   void send_about(std::string_view request_id, std::string frame) override;
   void no_answer(std::string_view request_id) override;
   bool can_be_asked(std::string_view request_id) const override;
-  bool goes_along(std::string_view request_id) const override;
+  bool survives_upgrade(std::string_view request_id) const override;
   void set_feed(RingFeed feed) override { stream_.set_feed(feed); }
   void finish() override;
   std::size_t queued_bytes() const override;

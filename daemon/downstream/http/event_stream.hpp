@@ -16,6 +16,7 @@ constexpr std::uint64_t stream_retry_ms = 500;
 
 /// A response of server-sent events that is under way on a connection. Its owner is the
 /// connection's responder and ends it before it goes; while it lives it gets keep-alive comments.
+/// The loop's thread only.
 class EventStream {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -37,8 +38,8 @@ class EventStream {
   /// More than --http-stream-buffer is unsent, and the kernel takes no more for now. A single event
   /// is admitted whatever its size.
   bool is_overrun() const { return overrun_; }
-  /// And that for a while, or it is far more than a client may leave unread. `queued` more bytes
-  /// wait for this stream. Has itself looked at again.
+  /// Whether it is overrun for 5 s, or by far more than a client may leave unread; else asks the
+  /// connection for another look. `queued` more bytes wait for this stream.
   bool is_stuck(std::size_t queued = 0);
   SteadyTime last_sent() const { return last_sent_; }
   /// When it has said nothing but comments for --sse-idle; nothing without that.

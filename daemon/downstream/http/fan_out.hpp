@@ -46,7 +46,7 @@ class FanOut final : public RequestOnlookers {
   std::size_t size() const { return subscribers_.size(); }
   EventStore& store() { return store_; }
 
-  // Another image of the program is to go on: face_handover.cpp.
+  // Another image of the program is to go on: http_face_handover.cpp.
   void keep_in(KeptFace& kept) const;
   void go_on_with(KeptFace kept);
 

@@ -53,7 +53,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   /// A last comment on every stream, and the end of all connections.
   void close_all();
 
-  // Another image of the program is to go on: face_handover.cpp.
+  // Another image of the program is to go on: http_face_handover.cpp.
   /// Whoever can take a stream is answered by one, which can be resumed.
   void pause();
   /// As close_all(), but what can be resumed goes on without its callers.
@@ -81,7 +81,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   void acknowledge_read() override;
 
  private:
-  // What is answered without a message: face_routes.cpp.
+  // What is answered without a message: http_face_routes.cpp.
   std::optional<HttpResponse> health(FaceRequest& request);
   std::optional<HttpResponse> readiness(FaceRequest& request);
   std::optional<HttpResponse> status(FaceRequest& request);
@@ -89,7 +89,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   std::optional<HttpResponse> open_api(FaceRequest& request);
   void add_cors_headers(HttpResponse& response, const RequestHead& head) const;
 
-  // Sessions and their streams: face_streams.cpp.
+  // Sessions and their streams: http_face_streams.cpp.
   std::optional<HttpResponse> open_stream(FaceRequest& request);
   std::optional<HttpResponse> open_fan_out(FaceRequest& request);
   std::optional<HttpResponse> open_old_sse(FaceRequest& request);
@@ -105,7 +105,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
     return head.header("mcp-protocol-version") >= "2025-11-25";
   }
 
-  // Messages: face_posts.cpp.
+  // Messages: http_face_posts.cpp.
   std::optional<HttpResponse> post_messages(FaceRequest& request);
   std::optional<HttpResponse> post_old_sse(FaceRequest& request);
   std::optional<HttpResponse> post_in_session(FaceRequest& request, DownstreamSession& session,

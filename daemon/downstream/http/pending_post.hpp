@@ -37,14 +37,15 @@ class PostOwner {
 /// A POST whose requests are being answered: by one JSON body, or by an event stream that ends with
 /// the last answer. Answers are found by their ids, in whatever order they come.
 ///
-/// Owned by its client, until it says that it is over. A caller that has gone does not end it: what
-/// was a stream goes on into the store, to be resumed; what was to be a body is left to the owner.
+/// Owned by its client, until it says that it is over; the loop's thread only. A caller that has
+/// gone does not end it: what was a stream goes on into the store, to be resumed; what was to be a
+/// body is left to the owner.
 class PendingPost final : public HttpResponder {
  public:
   struct Asked {
     IdSet ids;
-    std::vector<std::string>
-        answers{};  ///< what is answered already: faults of an array's elements
+    /// What is answered already: faults of an array's elements.
+    std::vector<std::string> answers{};
     bool is_batch = false;
     AnswerForm form = AnswerForm::json;
     bool primes = false;  ///< its client knows events without data
@@ -99,16 +100,16 @@ class PendingPost final : public HttpResponder {
   /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
   void close(std::string_view last_comment, const HttpResponse& refusal);
 
-  // Another image of the program is to go on: face_handover.cpp.
+  // Another image of the program is to go on: http_face_handover.cpp.
   /// If its caller takes a stream it gets one now.
   void become_stream();
   /// Its caller may come again for the rest.
   void let_go(std::string_view last_comment);
   /// Whether another image of the program can answer it.
-  bool goes_along() const;
+  bool survives_upgrade() const;
   /// On this connection.
   bool goes_along_on(const HttpConnection& connection) const {
-    return connection_ == &connection && !is_stream_ && goes_along();
+    return connection_ == &connection && !is_stream_ && survives_upgrade();
   }
   KeptDownstreamSession::Post to_keep() const;
 

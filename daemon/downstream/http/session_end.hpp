@@ -13,7 +13,7 @@ struct SessionUse {
   bool is_asked = false;    ///< requests of it are unanswered, whoever waits for them
   bool over_limit = false;  ///< answers over --client-buffer lie there: its requests are paused
   SteadyTime last_used{};   ///< its client was there, or something of it was answered
-  /// What lies there was last taken, or was last known to be carried by somebody.
+  /// When the client has last taken bytes of that, or had a connection open for it.
   SteadyTime last_taken{};
 };
 

@@ -20,7 +20,8 @@ namespace bridge {
 /// connection. A notification counts as taken when the caller's kernel has acknowledged its bytes
 /// (SIOCOUTQ): that it was read by the process cannot be seen over TCP. Messages likewise: those
 /// that were sent and not acknowledged when the connection broke are sent again on the next one,
-/// unless its client says that it had them (Last-Event-ID). Owned by its DownstreamSession.
+/// unless its client says that it had them (Last-Event-ID). Owned by its DownstreamSession; the
+/// loop's thread only.
 class SessionStream final : public HttpResponder {
  public:
   /// The number of this stream in event ids.
@@ -66,7 +67,7 @@ class SessionStream final : public HttpResponder {
   }
   std::size_t queued() const { return queue_.size(); }
 
-  // Another image of the program is to go on: face_handover.cpp.
+  // Another image of the program is to go on: http_face_handover.cpp.
   void keep_in(KeptDownstreamSession& kept) const;
   void go_on_with(KeptDownstreamSession& kept);
 

@@ -14,7 +14,8 @@ namespace bridge {
 /// fed no notifications and asked nothing: it could not answer. A caller that goes away does not
 /// end it.
 ///
-/// Owned by the face, known to the router until that finishes it. Owns its POST.
+/// Owned by the face, known to the router until that finishes it. Owns its POST. The loop's thread
+/// only.
 class SessionlessClient final : public ClientChannel, public PostOwner {
  public:
   SessionlessClient(FaceContext& context, std::string agent);

@@ -85,7 +85,7 @@ class Connection final : public ClientChannel {
   void send(std::string frame) override;
   void send_entry(std::string_view request_id, std::string frame, Sequence entry) override;
   void send_ahead(std::string frame) override;
-  bool goes_along(std::string_view) const override { return true; }
+  bool survives_upgrade(std::string_view) const override { return true; }
   bool pause_input() override;
   void release_input() override;
   void set_feed(RingFeed feed) override;

@@ -126,7 +126,8 @@ void Outbox::keep_rest(const Piece& piece, std::size_t written) {
       queued_.pop_front();
       break;
     case Source::ring: {
-      // The ring may push the entry out before the rest of it is written.
+      // The ring may push the entry out before the rest of it is written. each_after() leaves out
+      // the entry that it is given, and `next` is the one behind this.
       ring_.each_after(static_cast<Sequence>(value_of(piece.reader_after.next) - 2),
                        [&](const RingEntry& entry) {
                          partial_ = entry.line;

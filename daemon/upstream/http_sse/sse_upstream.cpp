@@ -110,14 +110,14 @@ void SseUpstream::session_opened(const SessionForm& form) {
   soon_.schedule();
 }
 
-std::optional<SessionPlace> SseUpstream::place() const {
-  return speaks_sse() ? std::nullopt : http_.place();
+std::optional<SessionReference> SseUpstream::session_reference() const {
+  return speaks_sse() ? std::nullopt : http_.session_reference();
 }
 
-bool SseUpstream::session_continued(const SessionForm& form, const SessionPlace& place) {
+bool SseUpstream::session_continued(const SessionForm& form, const SessionReference& reference) {
   if (speaks_sse()) return false;
   mode_ = Mode::http;
-  return http_.session_continued(form, place);
+  return http_.session_continued(form, reference);
 }
 
 void SseUpstream::catch_up() {

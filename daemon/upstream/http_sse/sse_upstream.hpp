@@ -38,13 +38,15 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
     return speaks_sse() ? std::string_view() : http_.event_before(id);
   }
   void session_opened(const SessionForm& form) override;
-  std::optional<SessionPlace> place() const override;
-  bool session_continued(const SessionForm& form, const SessionPlace& place) override;
+  std::optional<SessionReference> session_reference() const override;
+  bool session_continued(const SessionForm& form, const SessionReference& reference) override;
   void keep_session() override { http_.keep_session(); }
   bool is_quiet() const override { return !initialize_ && http_.is_quiet(); }
   std::optional<KeptToken> token_to_keep() const override { return http_.token_to_keep(); }
   void go_on_with(const KeptToken& token) override { http_.go_on_with(token); }
-  bool goes_along(UpstreamId id) const override { return !speaks_sse() && http_.goes_along(id); }
+  bool survives_upgrade(UpstreamId id) const override {
+    return !speaks_sse() && http_.survives_upgrade(id);
+  }
   std::vector<KeptMessage> messages_to_keep() const override {
     return speaks_sse() ? std::vector<KeptMessage>() : http_.messages_to_keep();
   }

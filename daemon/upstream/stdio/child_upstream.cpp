@@ -41,7 +41,7 @@ bool ChildUpstream::go_on_with(KeptMessage&& message) {
   return true;
 }
 
-bool ChildUpstream::session_continued(const SessionForm& form, const SessionPlace&) {
+bool ChildUpstream::session_continued(const SessionForm& form, const SessionReference&) {
   if (runs_.process() == nullptr) return false;
   session_opened(form);
   return true;

@@ -44,10 +44,10 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   }
   void session_opened(const SessionForm& form) override;
   /// If its run goes on.
-  bool session_continued(const SessionForm& form, const SessionPlace& place) override;
+  bool session_continued(const SessionForm& form, const SessionReference& reference) override;
   std::optional<KeptRun> run_to_keep() const override { return runs_.to_keep(); }
   void go_on_with(const KeptRun& run) override;
-  bool goes_along(UpstreamId id) const override { return requests_.find(id) != nullptr; }
+  bool survives_upgrade(UpstreamId id) const override { return requests_.find(id) != nullptr; }
   std::vector<KeptMessage> messages_to_keep() const override { return requests_.to_keep(); }
   bool go_on_with(KeptMessage&& message) override;
   /// A session ends with its run, of which nothing is kept.

@@ -30,10 +30,10 @@ class ExchangeOwner {
 /// resumed, the GETs that continue it (MCP 2025-11-25, "Resumability and Redelivery"; BEHAVIOUR,
 /// "Streamable HTTP: streams that break").
 ///
-/// Owned by HttpUpstream. Memory: the message until its answer's first message is there (then
-/// nobody can want to send it again), or while the buffers are full only until the answer begins; a
-/// JSON body or an SSE event of at most --max-frame; the messages of one turn. Ends by itself or by
-/// close(), which closes the answer stream at once.
+/// Owned by the ExchangeTable; the loop's thread only. Memory: the message until its answer's first
+/// message is there (then nobody can want to send it again), or while the buffers are full only
+/// until the answer begins; a JSON body or an SSE event of at most --max-frame; the messages of one
+/// turn. Ends by itself or by close(), which closes the answer stream at once.
 class Exchange final : private TransferReceiver, private SseSink {
  public:
   Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message);
@@ -43,7 +43,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void start();
   /// Whether another image of the program can await its answer: behind the last event that came, or
   /// on the server stream, if that is resumed.
-  bool goes_along(bool server_stream_resumes) const;
+  bool survives_upgrade(bool server_stream_resumes) const;
   /// REQUIRES: that.
   KeptMessage to_keep() const;
   /// Instead of start(). REQUIRES: it was made of this.

@@ -25,8 +25,8 @@ struct ExchangeTimeouts {
 class ExchangeClock {
  public:
   void start(SteadyTime now) { started_ = heard_ = now; }
-  /// It was started by an earlier image of the program. What is read of it now cannot be late
-  /// because nothing was read meanwhile.
+  /// It was started by an earlier image of the program. The silence during the upgrade does not
+  /// count.
   void go_on_from(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
     started_ = started;
     excused_ = excused;
@@ -34,7 +34,7 @@ class ExchangeClock {
   }
   SteadyTime started() const { return started_; }
   SteadyTime heard() const { return heard_; }
-  /// By pauses, as if the one that is on were over.
+  /// The time of all pauses, of the present one so far.
   SteadyTime::duration excused(SteadyTime now) const {
     return excused_ + (paused_at_ ? now - *paused_at_ : SteadyTime::duration{});
   }

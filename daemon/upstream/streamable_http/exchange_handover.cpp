@@ -6,7 +6,7 @@
 
 namespace bridge {
 
-bool Exchange::goes_along(bool server_stream_resumes) const {
+bool Exchange::survives_upgrade(bool server_stream_resumes) const {
   if (!is_request() || session_is_over_ || !context_.is_stateful() || !messages_.empty())
     return false;
   if (phase_ == Phase::awaiting_elsewhere)

@@ -29,7 +29,7 @@ bool ExchangeTable::has_unfinished(bool server_stream_resumes) const {
   return std::any_of(exchanges_.begin(), exchanges_.end(), [&](const auto& entry) {
     const Exchange& exchange = *entry.second;
     return !exchange.is_settled() && !exchange.is_endless() &&
-           !exchange.goes_along(server_stream_resumes);
+           !exchange.survives_upgrade(server_stream_resumes);
   });
 }
 

@@ -145,7 +145,7 @@ std::string without_duration(std::string text) {
 }
 
 /// The error object with every secret in it redacted; nothing if that leaves no JSON.
-std::string without_secrets(const HttpContext& context, const std::string& error) {
+std::string error_without_secrets(const HttpContext& context, const std::string& error) {
   std::string shown = context.without_secrets(error);
   return is_json_object(shown) ? shown : std::string();
 }
@@ -239,7 +239,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
     const std::string error = std::exchange(failure.error_object, std::string());
     const std::string said = find_string(error, "message").value_or(std::string());
     text = printable(context.without_secrets(said).substr(0, longest_look));
-    failure.upstream_error = without_secrets(context, error);
+    failure.upstream_error = error_without_secrets(context, error);
   }
   failure.summary = fmt::format("HTTP {}", head.status);
   if (redirects && text.empty())

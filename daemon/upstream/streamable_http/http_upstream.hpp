@@ -33,13 +33,13 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   std::string_view last_event_of(UpstreamId id) const override;
   std::string_view event_before(UpstreamId id) const override;
   void session_opened(const SessionForm& form) override;
-  std::optional<SessionPlace> place() const override;
-  bool session_continued(const SessionForm& form, const SessionPlace& place) override;
+  std::optional<SessionReference> session_reference() const override;
+  bool session_continued(const SessionForm& form, const SessionReference& reference) override;
   void keep_session() override { keeps_session_ = true; }
   bool is_quiet() const override;
   std::optional<KeptToken> token_to_keep() const override { return token_.to_keep(); }
   void go_on_with(const KeptToken& token) override { token_.go_on_with(token); }
-  bool goes_along(UpstreamId id) const override;
+  bool survives_upgrade(UpstreamId id) const override;
   std::vector<KeptMessage> messages_to_keep() const override;
   bool go_on_with(KeptMessage&& message) override;
   void session_over() override;
@@ -94,7 +94,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   std::unique_ptr<SessionDelete> session_delete_;
   std::optional<std::string>
       continued_from_;          ///< the event id of a server stream that waits for the token
-  bool is_in_session_ = false;  ///< and that has a place
+  bool is_in_session_ = false;  ///< and that has a reference
   bool keeps_session_ = false;  ///< it is not ended with this
   bool unreachable_ = false;    ///< the last message found no connection
 };

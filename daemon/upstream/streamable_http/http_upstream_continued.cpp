@@ -6,17 +6,17 @@
 
 namespace bridge {
 
-std::optional<SessionPlace> HttpUpstream::place() const {
+std::optional<SessionReference> HttpUpstream::session_reference() const {
   if (!is_in_session_) return std::nullopt;
-  return SessionPlace{context_.session_id(), stream_.last_event_id()};
+  return SessionReference{context_.session_id(), stream_.last_event_id()};
 }
 
-bool HttpUpstream::session_continued(const SessionForm& form, const SessionPlace& place) {
+bool HttpUpstream::session_continued(const SessionForm& form, const SessionReference& reference) {
   context_.set_form(form);
-  context_.set_session_id(std::string(place.id));
+  context_.set_session_id(std::string(reference.id));
   is_in_session_ = true;
   set_stream_state(ServerStream::waiting);
-  continued_from_ = std::string(place.last_event_id);
+  continued_from_ = std::string(reference.last_event_id);
   if (token_.is_there()) stream_.open(*std::exchange(continued_from_, std::nullopt));
   // Else the message that asks whether the session is there fetches one.
   if (stream_.state() != ServerStream::waiting) soon_.schedule();
@@ -31,15 +31,15 @@ bool HttpUpstream::is_quiet() const {
   return unsent_.empty() && !exchanges_.has_unfinished(stream_resumes());
 }
 
-bool HttpUpstream::goes_along(UpstreamId id) const {
+bool HttpUpstream::survives_upgrade(UpstreamId id) const {
   const Exchange* const exchange = exchanges_.find(id);
-  return exchange != nullptr && exchange->goes_along(stream_resumes());
+  return exchange != nullptr && exchange->survives_upgrade(stream_resumes());
 }
 
 std::vector<KeptMessage> HttpUpstream::messages_to_keep() const {
   std::vector<KeptMessage> all;
   for (const UpstreamId id : exchanges_.ids()) {
-    if (goes_along(id)) all.push_back(exchanges_.find(id)->to_keep());
+    if (survives_upgrade(id)) all.push_back(exchanges_.find(id)->to_keep());
   }
   return all;
 }

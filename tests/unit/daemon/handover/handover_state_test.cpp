@@ -249,7 +249,7 @@ TEST_CASE("what is executed sees of the environment only what is read before it 
 
 TEST_CASE("arguments are shown without their secrets") {
   CHECK(
-      redacted({"p", "--header", "A: b", "--header=C:d", "--", "--header", "E: f"}) ==
+      redacted_arguments({"p", "--header", "A: b", "--header=C:d", "--", "--header", "E: f"}) ==
       std::vector<std::string>{"p", "--header", "A:**", "--header=C:*", "--", "--header", "E: f"});
 }
 

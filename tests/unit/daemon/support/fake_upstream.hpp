@@ -140,7 +140,7 @@ class FakeUpstream final : public Upstream {
     is_stateful = form.stateful;
     ++sessions_opened;
   }
-  bool session_continued(const SessionForm& form, const SessionPlace& place) override {
+  bool session_continued(const SessionForm& form, const SessionReference& place) override {
     if (!sessions_outlive_it) return false;
     version = form.protocol_version;
     continued = std::string(place.id);

@@ -57,7 +57,7 @@ void JobRunner::go_on_with_left(Job& job, Running& running, UnfinishedJob left) 
   if (has_request && way.round.empty() && (!way.started || only_reads(job.method))) {
     send_left(job.number, running);
   } else if (!way.event_id.empty()) {
-    running.left->place = AnswerPlace{way.id, way.session, way.event_id};
+    running.left->place = ResumePoint{way.id, way.session, way.event_id};
     running.left->request = awaited_request(job);
     send_left(job.number, running);
   } else {

@@ -17,7 +17,7 @@ constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
 void HttpFace::pause() {
   for (auto& [name, session] : sessions_) {
     for (const auto& post : session->posts()) {
-      if (!post->goes_along()) post->become_stream();
+      if (!post->survives_upgrade()) post->become_stream();
     }
   }
 }
@@ -32,7 +32,7 @@ void HttpFace::close_for_upgrade() {
   for (PendingPost* post : posts()) {
     if (post->can_resume()) {
       post->let_go(words_at_upgrade);
-    } else if (!post->goes_along()) {
+    } else if (!post->survives_upgrade()) {
       post->close(words_at_upgrade, refusal);
     }
   }
@@ -61,7 +61,7 @@ void HttpFace::go_on_with(KeptFace kept) {
 std::vector<KeptDownstreamSession> HttpFace::sessions_to_keep() const {
   std::vector<KeptDownstreamSession> all;
   for (const auto& [name, session] : sessions_) {
-    if (session->goes_along({})) all.push_back(session->to_keep());
+    if (session->survives_upgrade({})) all.push_back(session->to_keep());
   }
   return all;
 }
@@ -89,7 +89,7 @@ KeptDownstreamSession DownstreamSession::to_keep() const {
   stream_.keep_in(kept);
   later_.each([&kept](const std::string& raw_id) { kept.later.push_back(raw_id); });
   for (const auto& post : posts_) {
-    if (post->goes_along()) kept.posts.push_back(post->to_keep());
+    if (post->survives_upgrade()) kept.posts.push_back(post->to_keep());
   }
   return kept;
 }
@@ -114,11 +114,11 @@ DownstreamSession::DownstreamSession(
   stream_.go_on_with(kept);
 }
 
-bool DownstreamSession::goes_along(std::string_view request_id) const {
+bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
   if (kind_ != Kind::streamable || is_over_ || !opening_id_.empty()) return false;
   if (request_id.empty() || later_.contains(request_id)) return true;
   const PendingPost* const post = post_for(request_id);
-  return post != nullptr && post->goes_along();
+  return post != nullptr && post->survives_upgrade();
 }
 
 void SessionStream::keep_in(KeptDownstreamSession& kept) const {
@@ -187,7 +187,7 @@ KeptDownstreamSession::Post PendingPost::to_keep() const {
   return kept;
 }
 
-bool PendingPost::goes_along() const {
+bool PendingPost::survives_upgrade() const {
   if (store_ == nullptr || !asked_.new_session.empty()) return false;
   if (is_stream_ || connection_ == nullptr) return true;
   return context_.options.certificate.empty() && connection_->can_be_kept();

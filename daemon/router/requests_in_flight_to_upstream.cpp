@@ -15,7 +15,7 @@ void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
   const UpstreamId id = context_.ids.next();
   if (client.is_job) {
     const std::string_view raw_id = waiting.frame.text(waiting.frame.id);
-    if (const auto place = client.channel.answer_place(raw_id)) {
+    if (const auto place = client.channel.resume_point(raw_id)) {
       take_up(client, std::move(waiting), *place);
       return;
     }
@@ -31,7 +31,7 @@ void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
 }
 
 /// Awaits the answer to a request that another daemon has sent.
-void RequestsInFlight::take_up(Client& client, WaitingFrame waiting, const AnswerPlace& place) {
+void RequestsInFlight::take_up(Client& client, WaitingFrame waiting, const ResumePoint& place) {
   const std::string raw_id(waiting.frame.text(waiting.frame.id));
   if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
     context_.request_log.answer_with(

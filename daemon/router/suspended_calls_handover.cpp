@@ -33,7 +33,7 @@ void SuspendedCalls::ask_gathered() {
 std::vector<KeptCall> SuspendedCalls::to_keep() const {
   std::vector<KeptCall> all;
   for (const auto& [id, call] : calls_) {
-    if (!in_flight_.goes_along(id)) continue;
+    if (!in_flight_.survives_upgrade(id)) continue;
     KeptCall kept;
     kept.id = value_of(id);
     kept.state = call.state;

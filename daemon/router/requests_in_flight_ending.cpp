@@ -11,7 +11,7 @@ namespace bridge {
 using namespace std::string_view_literals;
 namespace {
 
-/// One that is being asked has a deadline of its own for the answer.
+/// While a try to open the session is under way: when to look after the `initialize` again.
 constexpr std::chrono::milliseconds look_again{500};
 
 }  // namespace
@@ -50,16 +50,18 @@ void RequestsInFlight::pause(const Client& client, bool paused) {
   for (const UpstreamId id : client.in_flight) context_.session.pause(id, paused);
 }
 
-void RequestsInFlight::set_placeless(Client& client, std::string_view raw_id, bool placeless) {
+void RequestsInFlight::set_waits_for_answer(Client& client, std::string_view raw_id,
+                                            bool waits_for_answer) {
   for (const UpstreamId id : client.in_flight) {
     PendingRequest& request = *table_.find(id);
-    if (request.client_request_id != raw_id || request.placeless == placeless) continue;
-    request.placeless = placeless;
-    table_.set_takes_slot(request, !placeless);
-    client.placeless += placeless ? 1 : 0;
-    client.placeless -= placeless ? 0 : 1;
+    if (request.client_request_id != raw_id || request.waits_for_answer == waits_for_answer)
+      continue;
+    request.waits_for_answer = waits_for_answer;
+    table_.set_takes_slot(request, !waits_for_answer);
+    client.waiting_for_answers += waits_for_answer ? 1 : 0;
+    client.waiting_for_answers -= waits_for_answer ? 0 : 1;
     // What it waits for has a time of its own.
-    if (placeless) context_.session.lift_deadline(id);
+    if (waits_for_answer) context_.session.lift_deadline(id);
     return;
   }
 }
@@ -86,7 +88,7 @@ void RequestsInFlight::client_left(Client& client) {
   }
 }
 
-/// The one whose it becomes ends it in time.
+/// Its new owner sees to its deadline.
 bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const Client& former) {
   if (orphan_keeper_ == nullptr) return false;
   Client* const keeper = orphan_keeper_->adopt(former, id, request);

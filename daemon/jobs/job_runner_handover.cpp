@@ -23,7 +23,7 @@ bool JobRunner::is_for_later(JobNumber number) const {
   return found != running_.end() && found->second.for_later;
 }
 
-bool JobRunner::goes_along(JobNumber number) const {
+bool JobRunner::survives_upgrade(JobNumber number) const {
   const auto found = running_.find(number);
   return found != running_.end() && found->second.task == nullptr && can_be_kept(found->second);
 }
@@ -32,7 +32,7 @@ bool JobRunner::stays(JobNumber number, const Running& running) const {
   if (!can_be_kept(running)) return false;
   if (running.task != nullptr) return true;
   const std::string request = way_to(number, running).request;
-  return running.in_flight ? router_.goes_along(running.client, request)
+  return running.in_flight ? router_.survives_upgrade(running.client, request)
                            : !router_.waiting_request(running.client, request).empty();
 }
 

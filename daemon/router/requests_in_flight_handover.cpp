@@ -7,32 +7,34 @@
 
 namespace bridge {
 
-bool RequestsInFlight::goes_along(UpstreamId id) const {
+bool RequestsInFlight::survives_upgrade(UpstreamId id) const {
   const PendingRequest* const request = table_.find(id);
   if (request == nullptr || request->is_own) return false;
   const Client* const client = context_.clients.find(request->client);
-  const bool is_kept = client == nullptr || client->channel.goes_along(request->client_request_id);
+  const bool is_kept =
+      client == nullptr || client->channel.survives_upgrade(request->client_request_id);
   // What waits for answers of clients is with the upstream no more.
   const bool waits_here = !request->is_upstream && (request->suspended || request->rounds);
-  return is_kept && (waits_here || context_.session.goes_along(id));
+  return is_kept && (waits_here || context_.session.survives_upgrade(id));
 }
 
-bool RequestsInFlight::goes_along(const Client& client, std::string_view raw_id) const {
+bool RequestsInFlight::survives_upgrade(const Client& client, std::string_view raw_id) const {
   return std::any_of(client.in_flight.begin(), client.in_flight.end(), [&](UpstreamId id) {
-    return table_.find(id)->client_request_id == raw_id && goes_along(id);
+    return table_.find(id)->client_request_id == raw_id && survives_upgrade(id);
   });
 }
 
 std::size_t RequestsInFlight::left_behind() const {
-  return static_cast<std::size_t>(std::count_if(
-      table_.begin(), table_.end(),
-      [this](const auto& entry) { return !entry.second.suspended && !goes_along(entry.first); }));
+  return static_cast<std::size_t>(
+      std::count_if(table_.begin(), table_.end(), [this](const auto& entry) {
+        return !entry.second.suspended && !survives_upgrade(entry.first);
+      }));
 }
 
 void RequestsInFlight::give_up_left_behind(const Failure& failure, std::string_view reason) {
   std::vector<UpstreamId> ids;
   for (const auto& [id, request] : table_) {
-    if (!goes_along(id)) ids.push_back(id);
+    if (!survives_upgrade(id)) ids.push_back(id);
   }
   give_up(ids, failure, reason);
 }
@@ -40,7 +42,7 @@ void RequestsInFlight::give_up_left_behind(const Failure& failure, std::string_v
 std::vector<KeptRequest> RequestsInFlight::to_keep() const {
   std::vector<KeptRequest> all;
   for (const auto& [id, request] : table_) {
-    if (goes_along(id)) all.push_back(kept_request(id, request));
+    if (survives_upgrade(id)) all.push_back(kept_request(id, request));
   }
   std::sort(all.begin(), all.end(),
             [](const KeptRequest& a, const KeptRequest& b) { return a.id < b.id; });
