@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What daemon/README.md names is there: each file, each class, each function of a class.
+"""What the pages for whoever changes the programs name is there: each file, each class, each function of a class.
 
 A name is looked at if it stands in `backquotes` alone and has the form of a path (`router/who_is_asked.cpp`), of a
 member (`Ring::take`) or of a type (`AccessToken`).
@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGE = os.path.join("daemon", "README.md")
+PAGES = [os.path.join("daemon", "README.md"), os.path.join("client", "README.md")]
 
 
 def sources():
@@ -28,25 +28,29 @@ def sources():
 
 
 def main():
-    with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
-        named = sorted(set(re.findall(r"`([^`\n]+)`", file.read())))
     found = dict(sources())
     text = "\n".join(found.values())
     types = set(re.findall(r"\b(?:class|struct|enum class|using|concept) (\w+)", text))
     faults = []
-    for name in named:
-        if re.fullmatch(r"[\w/]+\.(?:cpp|hpp|py|cmake)", name):
-            if not any(path == name or path.endswith("/" + name) for path in found):
-                faults.append(f"no file {name}")
-        elif member := re.fullmatch(r"(\w+)::(\w+)(?:\(\))?", name):
-            owner, function = member.groups()
-            if not is_of(owner, function, text):
-                faults.append(f"{owner} has no {function}")
-        elif re.fullmatch(r"[A-Z][a-z]+[A-Z][A-Za-z]*", name) and name not in types:
-            faults.append(f"no class {name}")
-    for fault in faults:
-        print(f"{PAGE} names what is not there: {fault}")
+    for page in PAGES:
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            named = sorted(set(re.findall(r"`([^`\n]+)`", file.read())))
+        for name in named:
+            if fault := fault_of(name, found, types, text):
+                faults.append(f"{page} names what is not there: {fault}")
+    print("\n".join(faults))
     return 1 if faults else 0
+
+
+def fault_of(name, found, types, text):
+    """What of this name is not there; empty: nothing, or it is no name of a file, a type or a member."""
+    if re.fullmatch(r"[\w/]+\.(?:cpp|hpp|py|cmake)", name):
+        return "" if any(path == name or path.endswith("/" + name) for path in found) else f"no file {name}"
+    if member := re.fullmatch(r"(\w+)::(\w+)(?:\(\))?", name):
+        owner, function = member.groups()
+        return "" if is_of(owner, function, text) else f"{owner} has no {function}"
+    is_type = re.fullmatch(r"[A-Z][a-z]+[A-Z][A-Za-z]*", name)
+    return f"no class {name}" if is_type and name not in types else ""
 
 
 def is_of(owner, function, text):
