@@ -29,6 +29,7 @@
 #include "process/heap_trimmer.hpp"
 #include "process/process_start.hpp"
 #include "router/router.hpp"
+#include "router/router_handover.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream.hpp"
 
@@ -102,6 +103,7 @@ class Daemon final : private Upgradable {
   std::unique_ptr<Upstream> upstream_;
   Session session_;
   Router router_;
+  RouterHandover router_handover_;
   JobRunner jobs_;
   Collectors collectors_;
   ControlMethods control_;

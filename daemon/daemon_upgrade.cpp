@@ -63,7 +63,7 @@ HandoverStart Daemon::start_to_hand_over() const {
   start.instance = control_.instance();
   if (const Login* const login = upstream_->login()) start.login = login->login_to_keep();
   start.last_client = value_of(client_ids_.last());
-  start.last_question = router_.last_question();
+  start.last_question = router_handover_.last_question();
   if (face_) start.face_listener = static_cast<std::uint64_t>(face_->listener());
   return start;
 }
@@ -77,9 +77,9 @@ void Daemon::add_session(HandoverState& state) {
     return true;
   });
   state.session = session_.kept();
-  state.session.settings = router_.settings_to_keep();
+  state.session.settings = router_handover_.settings();
   state.streams = session_.streams_to_keep();
-  state.listens = router_.listens_to_keep();
+  state.listens = router_handover_.listens();
   if (auto token = upstream_->token_to_keep()) state.tokens.push_back(std::move(*token));
   const auto reference = upstream_->session_reference();
   if (reference) {
@@ -94,7 +94,7 @@ void Daemon::add_session(HandoverState& state) {
 void Daemon::add_clients(HandoverState& state) {
   state.socket = clients_.socket_to_keep();
   state.connections = clients_.connections_to_keep();
-  state.clients = router_.clients_to_keep();
+  state.clients = router_handover_.clients();
   if (face_) {
     state.face = face_->to_keep();
     state.face_sessions = face_->sessions_to_keep();
@@ -119,10 +119,10 @@ void Daemon::add_jobs(HandoverState& state) {
 
 /// What is asked for, on both sides, and is not answered yet.
 void Daemon::add_requests(HandoverState& state) {
-  state.requests = router_.requests_to_keep();
-  state.questions = router_.questions_to_keep();
-  state.calls = router_.calls_to_keep();
-  state.rounds = router_.rounds_to_keep();
+  state.requests = router_handover_.requests();
+  state.questions = router_handover_.questions();
+  state.calls = router_handover_.calls();
+  state.rounds = router_handover_.rounds();
   std::set<std::uint64_t> asked;
   for (const KeptRequest& request : state.requests) asked.insert(request.id);
   for (KeptMessage& message : upstream_->messages_to_keep()) {
@@ -135,27 +135,27 @@ void Daemon::pause() {
   log_.event(LogLevel::info, "upgrade",
              "upgrading: {} requests in flight, {} of which do not go along and have {} ms; "
              "nothing else is begun",
-             router_.in_flight(), router_.left_behind(), options_.grace.count());
+             router_.in_flight(), router_handover_.left_behind(), options_.grace.count());
   supervisor_.status("Upgrading");
   clients_.pause();
   if (face_) face_->pause();
-  router_.pause();
+  router_handover_.pause();
   collectors_.tell_all();
   monitor_.end();
 }
 
-bool Daemon::is_quiet() const { return router_.is_quiet() && upstream_->is_quiet(); }
+bool Daemon::is_quiet() const { return router_handover_.is_quiet() && upstream_->is_quiet(); }
 
 void Daemon::end_unfinished() {
   if (Login* const login = upstream_->login()) login->give_up_pending_login();
-  router_.end_unfinished();
+  router_handover_.end_unfinished();
   jobs_.settle();
   jobs_.end_unfinished();
 }
 
 void Daemon::resume() {
   const EventLoop::Turn turn(loop_);
-  if (!ending_) router_.resume();
+  if (!ending_) router_handover_.resume();
   clients_.resume();
   told_state_.reset();
 }
@@ -187,7 +187,7 @@ void Daemon::go_on() {
     control_.set_instance(state.start.instance);
   }
   jobs_.go_on_with(std::move(state.jobs), std::move(state.job_keys));
-  router_.count_questions_from(state.start.last_question);
+  router_handover_.count_questions_from(state.start.last_question);
   if (Login* const login = upstream_->login()) login->go_on_with_login(state.start.login);
   if (!state.runs.empty()) upstream_->go_on_with(state.runs.front());
   if (!state.tokens.empty()) upstream_->go_on_with(state.tokens.front());
@@ -200,20 +200,20 @@ void Daemon::go_on() {
     session_.continue_from(std::move(state.session));
     if (had_one) session_.require();
   }
-  router_.pause();
+  router_handover_.pause();
   for (KeptRunningJob& job : state.running_jobs) jobs_.go_on_with(std::move(job));
   go_on_with_clients(state);
-  for (KeptQuestion& question : state.questions) router_.question_continued(std::move(question));
-  for (KeptCall& call : state.calls) router_.call_continued(std::move(call));
-  for (KeptRound& round : state.rounds) router_.round_continued(std::move(round));
+  for (KeptQuestion& question : state.questions) router_handover_.go_on_with(std::move(question));
+  for (KeptCall& call : state.calls) router_handover_.go_on_with(std::move(call));
+  for (KeptRound& round : state.rounds) router_handover_.go_on_with(std::move(round));
   jobs_.requests_go_on();
   for (KeptDelivery& delivery : state.deliveries) {
     const auto client = static_cast<ClientId>(delivery.client);
     if (router_.clients().find(client) == nullptr) continue;
-    Control::Reply reply = router_.control_continued(client, delivery.request_id);
+    Control::Reply reply = router_handover_.continued_reply(client, delivery.request_id);
     collectors_.go_on_with(std::move(delivery), std::move(reply));
   }
-  router_.resume();
+  router_handover_.resume();
 }
 
 void Daemon::go_on_with_clients(HandoverState& state) {
@@ -229,7 +229,7 @@ void Daemon::go_on_with_clients(HandoverState& state) {
   }
   for (KeptClient& kept : state.clients) {
     const auto found = channels.find(kept.id);
-    if (found != channels.end()) router_.client_continued(*found->second, std::move(kept));
+    if (found != channels.end()) router_handover_.go_on_with(*found->second, std::move(kept));
   }
   std::set<std::uint64_t> awaited;
   for (KeptMessage& message : state.messages) {
@@ -238,9 +238,9 @@ void Daemon::go_on_with_clients(HandoverState& state) {
   }
   for (KeptRequest& request : state.requests) {
     const bool is_awaited = awaited.contains(request.id);
-    router_.request_continued(std::move(request), is_awaited);
+    router_handover_.go_on_with(std::move(request), is_awaited);
   }
-  router_.listens_continued(std::move(state.listens));
+  router_handover_.go_on_with(std::move(state.listens));
   for (KeptConnection& kept : state.connections) clients_.go_on(std::move(kept));
 }
 

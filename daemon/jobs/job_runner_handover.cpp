@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "jobs/job_runner.hpp"
+#include "router/router_handover.hpp"
 
 namespace bridge {
 
@@ -32,11 +33,13 @@ bool JobRunner::stays(JobNumber number, const Running& running) const {
   if (!can_be_kept(running)) return false;
   if (running.task != nullptr) return true;
   const std::string request = way_to(number, running).request;
-  return running.in_flight ? router_.survives_upgrade(running.client, request)
-                           : !router_.waiting_request(running.client, request).empty();
+  const RouterHandover router(router_);
+  return running.in_flight ? router.survives_upgrade(running.client, request)
+                           : !router.waiting_request(running.client, request).empty();
 }
 
 std::vector<KeptRunningJob> JobRunner::running_to_keep() {
+  const RouterHandover router(router_);
   std::vector<KeptRunningJob> all;
   for (const auto& [number, running] : running_) {
     if (!stays(number, running)) continue;
@@ -48,11 +51,11 @@ std::vector<KeptRunningJob> JobRunner::running_to_keep() {
     kept.in_round = running.in_round;
     const std::string raw_id = way_to(number, running).request;
     if (running.in_flight) {
-      auto [id, original] = router_.sent_request(running.client, raw_id);
+      auto [id, original] = router.sent_request(running.client, raw_id);
       kept.sent_as = value_of(id);
       kept.request = std::move(original);
     } else {
-      kept.request = router_.waiting_request(running.client, raw_id);
+      kept.request = router.waiting_request(running.client, raw_id);
     }
     if (running.task != nullptr) {
       kept.task_form = static_cast<std::uint64_t>(running.task->form);

@@ -16,8 +16,6 @@
 #include "router/control_requests.hpp"
 #include "router/era_translator.hpp"
 #include "router/input_rounds.hpp"
-#include "router/kept_client.hpp"
-#include "router/kept_request.hpp"
 #include "router/listens.hpp"
 #include "router/request_log.hpp"
 #include "router/requests_in_flight.hpp"
@@ -56,50 +54,6 @@ class Router final : public ClientEvents,
   void end_shutdown(bool keeps_jobs = false);
   bool has_requests_in_flight() const { return in_flight_.size() > 0; }
 
-  // Another image of the program is to go on: router_handover.cpp.
-  /// Nothing of the clients is started until resume(); what is in flight goes on.
-  void pause();
-  void resume() { frames_.resume(); }
-  /// Whether the upstream works on nothing, for the clients or for the bridge, but on what goes
-  /// along.
-  bool is_quiet() const;
-  /// What is still in flight and does not go along is answered `closed`.
-  void end_unfinished();
-  /// Requests in flight of which that would be so now.
-  std::size_t left_behind() const { return in_flight_.left_behind(); }
-  /// Whether this client's request in flight does; and one that has not been started, as it came.
-  bool survives_upgrade(ClientId client, std::string_view raw_id) const;
-  std::string waiting_request(ClientId client, std::string_view raw_id) const;
-  /// A job's request, with what is known of it now and may not be when it is sent.
-  Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }
-  /// The requests that go along.
-  std::vector<KeptRequest> requests_to_keep() const { return in_flight_.to_keep(); }
-  /// What the upstream has asked, and is not answered yet.
-  std::vector<KeptQuestion> questions_to_keep() { return server_requests_.to_keep(); }
-  /// What clients are to answer about requests of these.
-  std::vector<KeptCall> calls_to_keep() const { return suspended_calls_.to_keep(); }
-  std::vector<KeptRound> rounds_to_keep() const { return input_rounds_.to_keep(); }
-  /// Under which id the client's request is in flight, and what is sent again with answers; 0 and
-  /// nothing if there is none.
-  std::pair<UpstreamId, std::string> sent_request(ClientId client, std::string_view raw_id) const;
-  /// The clients, those that are served first.
-  std::vector<KeptClient> clients_to_keep() const;
-  std::uint64_t last_question() const { return server_requests_.last_id(); }
-  void count_questions_from(std::uint64_t id) { server_requests_.count_from(id); }
-  /// A client that an earlier image knew. REQUIRES: pause(), and the session was restored.
-  void client_continued(ClientChannel& channel, KeptClient kept);
-  KeptListens listens_to_keep() const { return listens_.to_keep(); }
-  void listens_continued(KeptListens kept) { listens_.go_on_with(std::move(kept)); }
-  /// settings() of legacy clients: what the listens want is theirs.
-  SessionSettings settings_to_keep() const { return restorable_.settings(); }
-  /// After the clients. `is_awaited`: the upstream knows of it.
-  void request_continued(KeptRequest kept, bool is_awaited);
-  // After the requests.
-  void question_continued(KeptQuestion kept) { server_requests_.go_on_with(std::move(kept)); }
-  void call_continued(KeptCall kept) { suspended_calls_.go_on_with(std::move(kept)); }
-  void round_continued(KeptRound kept) { input_rounds_.go_on_with(std::move(kept)); }
-  /// The client still waits for the answer of Control to this request. REQUIRES: it is there.
-  Control::Reply control_continued(ClientId client, std::string_view raw_id);
   /// Called when the last request in flight has ended; used while shutting down.
   void on_idle(std::function<void()> idle) { on_idle_ = std::move(idle); }
   /// Answers the control methods; set once.
@@ -123,7 +77,9 @@ class Router final : public ClientEvents,
   const HeadersOfTools& headers_of_tools() const override;
 
   // For a client that is no connection.
-  /// Its request waits for somebody's answer and gives its place back meanwhile, or goes on.
+  /// A job's request, with what is known of it now and may not be when it is sent.
+  Frame with_task(Frame request) const { return translator_.as_task(std::move(request)); }
+  /// Its request waits for somebody's answer and gives its slot back meanwhile, or goes on.
   void set_waits_for_answer(ClientId client, std::string_view raw_id, bool waits);
   // What it was asked, by the id that it was told; as ServerRequests.
   void note_declined(std::string_view raw_id, ClientId by) {
@@ -188,6 +144,8 @@ class Router final : public ClientEvents,
   }
 
  private:
+  friend class RouterHandover;
+
   void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame frame);
   bool is_control(const Frame& frame) const;

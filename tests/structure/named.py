@@ -14,7 +14,7 @@ PAGES = [os.path.join("daemon", "README.md"), os.path.join("client", "README.md"
 
 
 def sources():
-    """(path, text) of each source of the two programs and of the tests."""
+    """(path, text without comments) of each source of the two programs; of the tests the path alone."""
     for top in ("daemon", "client", "tests"):
         for folder, folders, names in os.walk(os.path.join(ROOT, top)):
             folders[:] = [one for one in folders if one != "node_modules"]
@@ -23,7 +23,7 @@ def sources():
                 text = ""
                 if top != "tests" and name.endswith((".cpp", ".hpp")):
                     with open(path, encoding="utf-8") as file:
-                        text = file.read()
+                        text = re.sub(r"//.*", "", file.read())
                 yield os.path.relpath(path, ROOT), text
 
 
