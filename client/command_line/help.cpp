@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <string>
 
 #include "command_line/manual.hpp"
@@ -70,16 +68,11 @@ Commands
 
 std::string help_text(std::string_view verb) {
   const auto known = find_verb(verb);
-  const auto commands = manual_commands();
-  const auto command =
-      std::find_if(commands.begin(), commands.end(), [verb](const ManualEntry& entry) {
-        return entry.form.substr(0, entry.form.find(' ')) == verb;
-      });
-  if (!known || command == commands.end()) return {};
+  const ManualEntry* const command = manual_command(verb);
+  if (!known || command == nullptr) return {};
   const bool has_arguments = *known == Verb::call;
-  std::string summary(command->text.substr(0, command->text.find("; an argument is")));
-  std::string help =
-      fmt::format("mcp-nc [OPTIONS] {}\n\n  {}\n", command->form, wrap(summary, 2, width));
+  std::string help = fmt::format("mcp-nc [OPTIONS] {}\n\n  {}\n", command->form,
+                                 wrap(summary_of(*command), 2, width));
   const VerbManual* const manual = manual_of(verb);
   if (manual != nullptr && !manual->text.empty())
     help += fmt::format("  {}\n", wrap(manual->text, 2, width));
@@ -88,11 +81,8 @@ std::string help_text(std::string_view verb) {
     for (const ManualEntry& argument : manual_arguments()) add(help, 2, argument, argument_column);
   }
   std::string options;
-  for (const ManualEntry& option : manual_command_options()) {
-    const std::string_view name = option.form.substr(0, option.form.find(' '));
-    if (goes_with(name, *known))
-      options += fmt::format("{}{}", options.empty() ? "" : ", ", option.form);
-  }
+  for (const ManualEntry& option : options_of_verb(*known))
+    options += fmt::format("{}{}", options.empty() ? "" : ", ", option.form);
   help += fmt::format(
       "\nOptions: {}\n",
       wrap(options.empty() ? "those for all" : options + ", and those for all", 9, width));

@@ -1,5 +1,7 @@
 #include "command_line/manual.hpp"
 
+#include <algorithm>
+
 namespace client {
 namespace {
 
@@ -144,5 +146,26 @@ std::span<const ManualEntry> manual_arguments() { return call_arguments; }
 std::span<const ManualEntry> manual_general_options() { return general_options; }
 std::span<const ManualEntry> manual_command_options() { return command_options; }
 std::span<const ManualEntry> manual_exit_codes() { return exit_codes; }
+
+const ManualEntry* manual_command(std::string_view verb) {
+  const auto* const found = std::find_if(
+      std::begin(all_commands), std::end(all_commands),
+      [verb](const auto& entry) { return entry.form.substr(0, entry.form.find(' ')) == verb; });
+  return found == std::end(all_commands) ? nullptr : found;
+}
+
+std::string_view summary_of(const ManualEntry& command) {
+  return command.text.substr(0, command.text.find("; an argument is"));
+}
+
+std::vector<ManualEntry> options_of_verb(Verb verb) {
+  std::vector<ManualEntry> own;
+  for (const ManualEntry& option : command_options) {
+    const std::size_t dashes = option.form.find("--");
+    const std::size_t end = option.form.find(' ', dashes);
+    if (goes_with(option.form.substr(dashes, end - dashes), verb)) own.push_back(option);
+  }
+  return own;
+}
 
 }  // namespace client

@@ -77,17 +77,7 @@ const OptionEntry option_table[] = {
      [](Text, Options& o) { return set(o.keep); },
      {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
       Verb::request, Verb::notify, Verb::status}},
-    {"json",
-     0,
-     false,
-     [](Text, Options& o) { return set(o.json); },
-     {Verb::tools,    Verb::call,       Verb::resources, Verb::read,        Verb::prompts,
-      Verb::prompt,   Verb::request,    Verb::status,    Verb::grep,        Verb::templates,
-      Verb::server,   Verb::ping,       Verb::subscribe, Verb::unsubscribe, Verb::log_level,
-      Verb::complete, Verb::agent_help, Verb::notify,    Verb::listen,      Verb::version,
-      Verb::jobs,     Verb::wait,       Verb::answer,    Verb::cancel,      Verb::forget,
-      Verb::login,    Verb::logout,     Verb::monitor,   Verb::servers,     Verb::approve,
-      Verb::stop,     Verb::tasks,      Verb::skills,    Verb::replay}},
+    {"json", 0, false, [](Text, Options& o) { return set(o.json); }, {}, true},
     {"max-bytes",
      0,
      true,
@@ -173,12 +163,19 @@ const OptionEntry option_table[] = {
 
 std::span<const OptionEntry> option_entries() { return option_table; }
 
+bool may_stand_with(const OptionEntry& option, Verb verb) {
+  if (option.with_every_verb) return verb != Verb::relay;
+  return option.verbs.size() == 0 ||
+         std::find(option.verbs.begin(), option.verbs.end(), verb) != option.verbs.end();
+}
+
 bool goes_with(std::string_view option, Verb verb) {
-  return std::any_of(
-      std::begin(option_table), std::end(option_table), [option, verb](const OptionEntry& entry) {
-        return option.substr(2) == entry.name &&
-               std::find(entry.verbs.begin(), entry.verbs.end(), verb) != entry.verbs.end();
-      });
+  const auto* const found =
+      std::find_if(std::begin(option_table), std::end(option_table),
+                   [option](const OptionEntry& entry) { return option.substr(2) == entry.name; });
+  if (found == std::end(option_table)) return false;
+  const bool is_for_all = found->verbs.size() == 0 && !found->with_every_verb;
+  return !is_for_all && may_stand_with(*found, verb);
 }
 
 }  // namespace client

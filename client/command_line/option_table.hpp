@@ -19,8 +19,12 @@ struct OptionEntry {
   char letter;  // 0 = none
   bool takes_value;
   Refusal (*store)(std::string_view value, Options& options);
-  std::initializer_list<Verb> verbs;  // empty = all
+  std::initializer_list<Verb> verbs;  // empty = all, and the relay
+  bool with_every_verb = false;       // and not with the relay
 };
+
+/// Whether it may stand with this verb.
+bool may_stand_with(const OptionEntry& option, Verb verb);
 
 /// All there are.
 std::span<const OptionEntry> option_entries();

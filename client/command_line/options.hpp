@@ -128,6 +128,9 @@ std::variant<Options, UsageError> parse_command_line(
 std::string help_text();
 /// The same of one verb; "" if there is no such verb.
 std::string help_text(std::string_view verb);
+/// Both as JSON, with line break.
+std::string help_json();
+std::string help_json(std::string_view verb);
 
 std::optional<Verb> find_verb(std::string_view name);
 std::vector<std::string_view> verb_names();

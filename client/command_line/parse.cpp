@@ -107,9 +107,7 @@ class Parser {
     }
     if (verb_ != nullptr) options_.verb = verb_->verb;
     for (const SeenOption& seen : seen_) {
-      const auto allowed = seen.entry->verbs;
-      if (allowed.size() > 0 &&
-          std::find(allowed.begin(), allowed.end(), options_.verb) == allowed.end()) {
+      if (!may_stand_with(*seen.entry, options_.verb)) {
         return fail(fmt::format("option {} does not go with {}", seen.spelling,
                                 verb_ == nullptr ? "the relay" : verb_->name));
       }
@@ -133,20 +131,17 @@ class Parser {
     if (!options_.field.empty() && options_.json) fail("option --field does not go with --json");
     if (options_.verb == Verb::agent_help && !options_.save.empty() && !options_.skill)
       fail("agent-help: option --save goes with --skill");
-    if (options_.types && (options_.json || options_.names || options_.brief || options_.full))
-      fail("option --types does not go with --json, --names, --brief or --full");
+    if (options_.types && (options_.names || options_.brief || options_.full))
+      fail("option --types does not go with --names, --brief or --full");
     if (options_.brief && options_.full) fail("option --brief does not go with --full");
     if (options_.verb == Verb::help && !options_.operands.empty() &&
         find_verb_entry(options_.operands.front()) == nullptr) {
       fail(fmt::format("unknown command '{}'{}", options_.operands.front(),
                        did_you_mean(options_.operands.front(), verb_names())));
     }
-    if (options_.metrics && (options_.json || options_.watch || options_.ready)) {
-      fail("option --metrics does not go with --json, --watch or --ready");
-    }
-    if (options_.watch && (options_.json || options_.ready)) {
-      fail("option --watch does not go with --json or --ready");
-    }
+    if (options_.metrics && (options_.watch || options_.ready))
+      fail("option --metrics does not go with --watch or --ready");
+    if (options_.watch && options_.ready) fail("option --watch does not go with --ready");
   }
 
   bool is_a_job() const {

@@ -115,8 +115,15 @@ int main(int argc, char** argv) {
   std::vector<DocumentedOption> options;
   for (const ManualEntry& one : client::manual_general_options())
     options.push_back(option_of(one, "For all commands"));
-  for (const ManualEntry& one : client::manual_command_options())
+  std::vector<std::string> verbs;
+  for (const std::string_view verb : client::verb_names()) verbs.emplace_back(verb);
+  for (const ManualEntry& one : client::manual_command_options()) {
     options.push_back(option_of(one, "Of commands"));
+    for (const std::string& verb : verbs) {
+      if (client::goes_with(options.back().names.back(), *client::find_verb(verb)))
+        options.back().commands.push_back(verb);
+    }
+  }
   std::string values;  // options that take one, for the search of the command among the words
   for (const DocumentedOption& option : options) {
     for (const std::string& name : option.names) {
@@ -132,8 +139,9 @@ int main(int argc, char** argv) {
                                    {"LOG_LEVELS", log_levels()},
                                    {"WITH_VALUE", values},
                                    {"BASH_OPTIONS", documents::bash_options(options)},
+                                   {"BASH_OPTIONS_OF", documents::bash_options_of(verbs, options)},
                                    {"BASH_VALUES", documents::bash_values(options)},
-                                   {"ZSH_OPTIONS", documents::zsh_options(options)},
+                                   {"ZSH_OPTIONS", documents::zsh_options_of_command(options)},
                                    {"ZSH_COMMANDS", zsh_commands()},
                                    {"FISH_OPTIONS", documents::fish_options("mcp-nc", options)},
                                    {"FISH_COMMANDS", fish_commands()}});

@@ -7,6 +7,8 @@
 
 #include "json/text.hpp"
 #include "json/value.hpp"
+#include "terminal/visible.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {
@@ -32,6 +34,11 @@ constexpr std::array<Pair, 14> hints_of_kinds = {{
     {"job", "mcp-nc jobs lists them"},
 }};
 
+/// What was typed may be no UTF-8.
+std::string quote_any(const std::string& text) {
+  return json::quote(bridge::is_utf8(text) ? text : make_visible(text));
+}
+
 }  // namespace
 
 std::string_view hint_for(std::string_view kind) {
@@ -44,8 +51,8 @@ std::string_view hint_for(std::string_view kind) {
 std::string to_text(const JsonError& error) {
   std::string text =
       fmt::format(R"({{"error":{{"kind":{},"code":{},"delivered":"{}","message":{},"hint":{})",
-                  json::quote(error.kind), error.code, error.delivered, json::quote(error.message),
-                  json::quote(error.hint));
+                  json::quote(error.kind), error.code, error.delivered, quote_any(error.message),
+                  quote_any(error.hint));
   if (!error.result.empty()) text += ",\"result\":" + error.result;
   return text + "}}\n";
 }

@@ -8,7 +8,8 @@ namespace client {
 /// Why a verb has failed, for programs: what is printed on stdout with --json.
 struct JsonError {
   /// `server`: the server answered with an error; `tool`: the tool says that it failed; `usage`;
-  /// `daemon`: it cannot be reached or hung up; `timeout`, `interrupted`: here; else the kind that
+  /// `daemon`: it cannot be reached or hung up; `file`: one of ours cannot be read or written;
+  /// `timeout`, `interrupted`: here; else the kind that
   /// the bridge gives its own errors.
   std::string kind;
   std::string code = "null";  ///< JSON: that of the JSON-RPC error, if there is one

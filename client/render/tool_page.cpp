@@ -85,7 +85,8 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
     const Schema schema(*input);
     if (!schema.names().empty()) text += "\nArguments (* has to be given)\n";
     add_members(text, schema, "", width);
-    text += fmt::format("\nUsage\n    {} call {}\n", program, signature(name, schema));
+    text +=
+        fmt::format("\nUsage\n    {} call {}\n", program, signature(tool_operand(name), schema));
     text += fmt::format("\nFor example\n    {} call {}\n", program, example_call(name, schema));
   }
   if (const Value* output = object_in(tool, "outputSchema")) {

@@ -26,9 +26,19 @@ std::string comment(std::string_view text, int depth) {
   return fmt::format("{}/** {} */\n", indent(depth), line);
 }
 
-std::string type_of(const Schema& schema, int depth);
+/// Where a type stands: `depth` of objects, by which it is indented, and of schemas.
+struct Place {
+  int depth;
+  int nesting = 0;
 
-std::string object_type(const Schema& schema, int depth) {
+  Place inner_object() const { return {depth + 1, nesting + 1}; }
+  Place inner() const { return {depth, nesting + 1}; }
+};
+
+std::string type_of(const Schema& schema, Place place);
+
+std::string object_type(const Schema& schema, Place place) {
+  const int depth = place.depth;
   const auto names = schema.names();
   const bool takes_others = schema.other_names() == Schema::OtherNames::allowed || names.empty();
   if (names.empty()) return takes_others ? "Record<string, unknown>" : "Record<string, never>";
@@ -37,41 +47,47 @@ std::string object_type(const Schema& schema, int depth) {
     const Value& node = *schema.property(name);
     text += comment(node.string("description"), depth + 1);
     text += fmt::format("{}{}{}: {};\n", indent(depth + 1), json::quote(name),
-                        schema.requires_name(name) ? "" : "?", type_of(schema.at(node), depth + 1));
+                        schema.requires_name(name) ? "" : "?",
+                        type_of(schema.at(node), place.inner_object()));
     if (text.size() > longest_type) return "unknown";
   }
   if (takes_others) text += fmt::format("{}[name: string]: unknown;\n", indent(depth + 1));
   return text + indent(depth) + "}";
 }
 
-std::string named_type(std::string_view type, const Schema& schema, int depth) {
+std::string named_type(std::string_view type, const Schema& schema, Place place) {
   if (type == "integer") return "number";
-  if (type == "object") return object_type(schema, depth);
+  if (type == "object") return object_type(schema, place);
   if (type == "array") {
     const Value* const items = schema.items();
-    return fmt::format("Array<{}>",
-                       items == nullptr ? "unknown" : type_of(schema.at(*items), depth));
+    const std::string others = fmt::format(
+        "Array<{}>", items == nullptr ? "unknown" : type_of(schema.at(*items), place.inner()));
+    const auto first = schema.first_items();
+    if (first.empty()) return others;
+    std::string text;
+    for (const Value* one : first) text += type_of(schema.at(*one), place.inner()) + ", ";
+    return fmt::format("[{}...{}]", text, others);
   }
   const bool is_known = type == "string" || type == "number" || type == "boolean" || type == "null";
   return is_known ? std::string(type) : "unknown";
 }
 
-std::string type_of(const Schema& schema, int depth) {
-  if (depth > deepest) return "unknown";
+std::string type_of(const Schema& schema, Place place) {
+  if (place.nesting > deepest) return "unknown";
   std::string text;
   const auto add = [&text](const std::string& one) { text += (text.empty() ? "" : " | ") + one; };
   for (const Value* value : schema.values()) add(json::to_json(*value));
   if (!text.empty()) return text;
-  for (const std::string_view type : schema.types()) add(named_type(type, schema, depth));
+  for (const std::string_view type : schema.types()) add(named_type(type, schema, place));
   if (text.empty()) {
-    for (const Schema& one : schema.alternatives()) add(type_of(one, depth + 1));
+    for (const Schema& one : schema.alternatives()) add(type_of(one, place.inner()));
   }
   return text.empty() || text.size() > longest_type ? "unknown" : text;
 }
 
 std::string type_in(const Value& tool, std::string_view member, std::string_view otherwise) {
   const Value* const schema = tool.find(member, Kind::object);
-  return schema == nullptr ? std::string(otherwise) : type_of(Schema(*schema), 2);
+  return schema == nullptr ? std::string(otherwise) : type_of(Schema(*schema), {2});
 }
 
 }  // namespace

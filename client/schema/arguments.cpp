@@ -11,6 +11,7 @@
 #include "schema/check.hpp"
 #include "schema/convert.hpp"
 #include "spelling/similar.hpp"
+#include "text/whole_characters.hpp"
 
 namespace client {
 namespace {
@@ -21,9 +22,7 @@ constexpr std::size_t longest_shown = 60;
 
 std::string shown(std::string_view text) {
   if (text.size() <= longest_shown) return fmt::format("'{}'", text);
-  std::size_t end = longest_shown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return fmt::format("'{}...'", text.substr(0, end));
+  return fmt::format("'{}...'", bridge::whole_characters(text, longest_shown));
 }
 
 /// Where a name leads.
@@ -112,10 +111,27 @@ std::optional<std::string> converted(const Named& named, const std::optional<Sch
   return convert_elements(elements, *schema);
 }
 
+/// The first that its place does not take.
+std::string wrong_element(const Named& named, const Schema& schema) {
+  for (std::size_t index = 0; index < named.given.size(); ++index) {
+    const Argument& given = *named.given[index];
+    const Value* const item = schema.item_at(index);
+    if (item == nullptr) continue;
+    const bool is_text = given.form == Argument::Form::text;
+    const auto value = is_text ? std::nullopt : json::parse(as_written(given));
+    const bool is_wrong = is_text ? !convert_text(given.value, schema.at(*item))
+                                  : value && !fits(*value, schema.at(*item));
+    if (!is_wrong) continue;
+    return fmt::format("{}[{}] is {}, not {}", named.name, index, shown(given.value),
+                       schema.at(*item).describe());
+  }
+  return fmt::format("{} is not {}", named.name, schema.describe());
+}
+
 std::string why_not(const Named& named, const std::optional<Schema>& schema) {
   if (named.given.size() > 1 && (!schema || !schema->allows_type("array")))
     return fmt::format("{} is given {} times, and is no array", named.name, named.given.size());
-  if (named.given.size() > 1) return fmt::format("{} is not {}", named.name, schema->describe());
+  if (named.given.size() > 1) return wrong_element(named, *schema);
   return fmt::format("{} is {}, not {}", named.name, shown(named.given.front()->value),
                      schema->describe());
 }

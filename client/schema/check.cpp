@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "spelling/similar.hpp"
+#include "text/whole_characters.hpp"
 
 namespace client {
 namespace {
@@ -19,9 +20,7 @@ constexpr std::size_t longest_value_shown = 60;
 std::string shown(const Value& value) {
   std::string text = json::to_json(value);
   if (text.size() <= longest_value_shown) return text;
-  std::size_t end = longest_value_shown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  return std::string(bridge::whole_characters(text, longest_value_shown)) + "...";
 }
 
 bool is_of_type(const Value& value, std::string_view type) {
@@ -77,13 +76,20 @@ class Check {
   }
 
   void object(const Value& value, const Schema& schema, std::string_view name, int depth) {
-    for (const std::string_view wanted : schema.required()) {
-      if (value.find(wanted) == nullptr) problems_.push_back(path_to(name, wanted) + " is missing");
-    }
     const auto others = schema.other_names();
     const bool is_refused = others == Schema::OtherNames::forbidden ||
                             (name.empty() && others == Schema::OtherNames::not_said);
     const auto known = schema.names();
+    for (const std::string_view wanted : schema.required()) {
+      if (value.find(wanted) != nullptr) continue;
+      std::string problem = path_to(name, wanted) + " is missing";
+      // A name that may be there, and is nearly the wanted one; if it may not, that is said below.
+      for (const json::Member& member : value.members) {
+        if (!is_refused && is_nearly_same(member.name, wanted))
+          problem += fmt::format("; did you mean it by {}?", member.name);
+      }
+      problems_.push_back(std::move(problem));
+    }
     for (const json::Member& member : value.members) {
       const std::string path = path_to(name, member.name);
       if (is_refused && std::find(known.begin(), known.end(), member.name) == known.end()) {
@@ -95,10 +101,12 @@ class Check {
   }
 
   void array(const Value& value, const Schema& schema, std::string_view name, int depth) {
-    const Value* const items = schema.items();
-    if (items == nullptr) return;
+    const auto first = schema.first_items();
+    const Value* const others = schema.items();
     for (std::size_t index = 0; index < value.items.size() && problems_.empty(); ++index) {
-      add(Check().run(value.items[index], schema.at(*items), fmt::format("{}[{}]", name, index),
+      const Value* const item = index < first.size() ? first[index] : others;
+      if (item == nullptr) continue;
+      add(Check().run(value.items[index], schema.at(*item), fmt::format("{}[{}]", name, index),
                       depth + 1));
     }
   }

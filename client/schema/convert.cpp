@@ -43,9 +43,9 @@ Converted as_type(std::string_view text, std::string_view type, const Schema& sc
   if (first == '[') {
     if (Converted whole = as_json(text); if_it_fits(whole, schema)) return whole;
   }
-  const Value* const items = schema.items();
+  const Value* const item = schema.item_at(0);
   const Converted element =
-      items == nullptr ? json::quote(text) : convert(text, schema.at(*items), depth + 1);
+      item == nullptr ? json::quote(text) : convert(text, schema.at(*item), depth + 1);
   return element ? Converted("[" + *element + "]") : std::nullopt;
 }
 
@@ -82,12 +82,13 @@ Converted convert_all(const std::vector<TypedElement>& elements, const Schema& s
   }
   if (!schema.allows_type("array") || (schema.types().empty() && !schema.alternatives().empty()))
     return std::nullopt;
-  const Value* const items = schema.items();
   std::string array = "[";
-  for (const TypedElement& element : elements) {
-    Converted one = element.is_json    ? Converted(std::string(element.text))
-                    : items == nullptr ? Converted(json::quote(element.text))
-                                       : convert(element.text, schema.at(*items), depth + 1);
+  for (std::size_t index = 0; index < elements.size(); ++index) {
+    const TypedElement& element = elements[index];
+    const Value* const item = schema.item_at(index);
+    Converted one = element.is_json   ? Converted(std::string(element.text))
+                    : item == nullptr ? Converted(json::quote(element.text))
+                                      : convert(element.text, schema.at(*item), depth + 1);
     if (!one) return std::nullopt;
     if (array.size() > 1) array += ',';
     array += *one;

@@ -47,9 +47,10 @@ const Value* child_of(const Value& value, const std::string& step) {
 std::string_view type_of_members(const Value& node) {
   for (const auto& [member, type] :
        {std::pair("properties", "object"), std::pair("additionalProperties", "object"),
-        std::pair("items", "array"), std::pair("minLength", "string"),
-        std::pair("maxLength", "string"), std::pair("pattern", "string"),
-        std::pair("minimum", "number"), std::pair("maximum", "number")}) {
+        std::pair("items", "array"), std::pair("prefixItems", "array"),
+        std::pair("minLength", "string"), std::pair("maxLength", "string"),
+        std::pair("pattern", "string"), std::pair("minimum", "number"),
+        std::pair("maximum", "number")}) {
     if (node.find(member) != nullptr) return type;
   }
   return {};
@@ -226,17 +227,36 @@ const Value* Schema::property(std::string_view name) const {
   return listed != nullptr ? listed : find("additionalProperties", Kind::object);
 }
 
-const Value* Schema::items() const { return find("items", Kind::object); }
+std::vector<const Value*> Schema::first_items() const {
+  const Value* list = find("prefixItems", Kind::array);
+  if (list == nullptr) list = find("items", Kind::array);  // until draft 2019-09
+  std::vector<const Value*> all;
+  if (list == nullptr) return all;
+  for (const Value& one : list->items) all.push_back(&one);
+  return all;
+}
+
+const Value* Schema::items() const {
+  const bool is_list = find("items", Kind::array) != nullptr;
+  return find(is_list ? "additionalItems" : "items", Kind::object);
+}
+
+const Value* Schema::item_at(std::size_t index) const {
+  const auto first = first_items();
+  return index < first.size() ? first[index] : items();
+}
 
 std::string Schema::describe() const { return describe(0); }
 
 std::string Schema::describe(int depth) const {
   constexpr int deepest_shown = 4;  // schemas may nest without end; nobody reads that
+  constexpr std::size_t longest_shown = 500;
   if (!node_->is(Kind::object) || depth > deepest_shown) return "any";
   const auto join = [](const auto& all, auto text_of) {
     std::string text;
     for (const auto& one : all) {
       if (!text.empty()) text += '|';
+      if (text.size() > longest_shown) return text + "...";
       text += text_of(one);
     }
     return text;
@@ -250,6 +270,16 @@ std::string Schema::describe(int depth) const {
     return join(others, [depth](const Schema& one) { return one.describe(depth + 1); });
   return join(named, [this, depth](std::string_view type) {
     const Value* const elements = type == "array" ? items() : nullptr;
+    const auto first = type == "array" ? first_items() : std::vector<const Value*>();
+    if (!first.empty()) {
+      std::string text;
+      for (const Value* one : first) {
+        if (text.size() > longest_shown) break;
+        text += (text.empty() ? "" : ", ") + at(*one).describe(depth + 1);
+      }
+      if (elements != nullptr) text += ", " + at(*elements).describe(depth + 1) + "...";
+      return "[" + text + "]";
+    }
     if (elements == nullptr) return std::string(type);
     const std::string element = at(*elements).describe(depth + 1);
     return element.find('|') == std::string::npos ? element + "[]" : "(" + element + ")[]";

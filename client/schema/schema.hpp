@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +11,8 @@ namespace client {
 
 /// One schema of a JSON Schema document (2020-12, and what older drafts share with it), as far as
 /// the types and names of arguments follow from it: `type`, `enum`, `const`, `properties`,
-/// `required`, `additionalProperties`, `items`, `anyOf`, `oneOf`, `allOf`, and `$ref` within the
-/// document. Ranges, patterns and conditions are left to the server. Pure.
+/// `required`, `additionalProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, and
+/// `$ref` within the document. Ranges, patterns and conditions are left to the server. Pure.
 ///
 /// A cursor: it refers to the document, which must outlive it. A reference that leads nowhere, or
 /// in a circle, takes everything.
@@ -50,10 +51,15 @@ class Schema {
   std::vector<std::string_view> required() const;
   /// The schema of a property, or of those that are not listed; null node: nothing is said.
   const json::Value* property(std::string_view name) const;
-  /// The schema of an array's elements; null: nothing is said.
+  /// The schemas of the elements at the first places of an array (`prefixItems`, or a list as
+  /// `items`), in their order.
+  std::vector<const json::Value*> first_items() const;
+  /// The schema of the elements behind those; null: nothing is said.
   const json::Value* items() const;
+  /// The schema of the element at that place.
+  const json::Value* item_at(std::size_t index) const;
 
-  /// For people: `number`, `string|null`, `"a"|"b"`, `integer[]`, `any`.
+  /// For people: `number`, `string|null`, `"a"|"b"`, `integer[]`, `[number, string]`, `any`.
   std::string describe() const;
 
  private:

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "json/text.hpp"
+#include "schema/convert.hpp"
 #include "spelling/shell_word.hpp"
 
 namespace client {
@@ -14,12 +16,18 @@ using json::Value;
 using Kind = Value::Kind;
 
 constexpr std::size_t longest_type = 60;
+constexpr std::size_t most_first_items = 4;
+constexpr int deepest_example = 3;
+constexpr std::size_t most_example_items = 16;
 
 bool takes_json(const Schema& schema) {
   const auto types = schema.types();
-  return !types.empty() && std::all_of(types.begin(), types.end(), [](std::string_view type) {
-    return type == "object" || type == "null";
-  });
+  const auto is = [](std::string_view wanted) {
+    return [wanted](std::string_view type) { return type == wanted; };
+  };
+  return std::any_of(types.begin(), types.end(), is("object")) &&
+         std::all_of(types.begin(), types.end(),
+                     [](std::string_view type) { return type == "object" || type == "null"; });
 }
 
 /// What an argument looks like: `fast|slow` of an enum of strings, else its type.
@@ -36,47 +44,94 @@ std::string form_of(const Schema& schema) {
 std::string parameter(std::string_view name, const Schema& schema) {
   if (takes_json(schema)) return fmt::format("{}:=<object>", name);
   const auto types = schema.types();
-  const Value* const items = schema.items();
-  if (types.size() == 1 && types.front() == "array" && items != nullptr)
-    return fmt::format("{}=<{}>...", name, form_of(schema.at(*items)));
-  return fmt::format("{}=<{}>", name, form_of(schema));
+  const bool is_array = types.size() == 1 && types.front() == "array";
+  const Value* const items = is_array ? schema.items() : nullptr;
+  const auto first = is_array ? schema.first_items() : std::vector<const Value*>();
+  if (first.size() > most_first_items || (first.empty() && items == nullptr))
+    return fmt::format("{}=<{}>", name, form_of(schema));
+  std::string text;
+  for (const Value* one : first)
+    text += fmt::format("{}{}=<{}>", text.empty() ? "" : " ", name, form_of(schema.at(*one)));
+  if (items != nullptr)
+    text += fmt::format("{}{}=<{}>...", text.empty() ? "" : " ", name, form_of(schema.at(*items)));
+  return text;
 }
 
-std::string example_value(const Schema& schema, bool& is_json) {
-  is_json = false;
-  const auto plain = [&is_json](const Value& value) {
-    is_json = value.is(Kind::array) || value.is(Kind::object);
-    return value.is(Kind::string) ? value.text : json::to_json(value);
-  };
+/// JSON.
+std::string example_value(const Schema& schema, int depth = 0) {
   for (const std::string_view member : {"examples", "default"}) {
     for (const Value* part : schema.parts()) {
       const Value* const found = part->find(member);
       if (found == nullptr) continue;
-      if (member == "default") return plain(*found);
-      if (!found->items.empty()) return plain(found->items.front());
+      if (member == "default") return json::to_json(*found);
+      if (!found->items.empty()) return json::to_json(found->items.front());
     }
   }
-  if (const auto values = schema.values(); !values.empty()) return plain(*values.front());
-  auto types = schema.types();
-  if (const auto others = schema.alternatives(); types.empty() && !others.empty())
-    return example_value(others.front(), is_json);
-  const std::string_view type = types.empty() ? std::string_view() : types.front();
+  if (const auto values = schema.values(); !values.empty()) return json::to_json(*values.front());
+  const std::string text = json::quote("text");
+  const auto types = schema.types();
+  const auto others = schema.alternatives();
+  if (depth > deepest_example) return text;
+  if (types.empty()) return others.empty() ? text : example_value(others.front(), depth + 1);
+  const std::string_view type = types.front();
   if (type == "number" || type == "integer") {
     const Value* const least = schema.find("minimum", Kind::number);
     return least != nullptr ? least->text : "1";
   }
   if (type == "boolean") return "true";
   if (type == "null") return "null";
-  if (type == "array") {
-    const Value* const items = schema.items();
-    if (items != nullptr) return example_value(schema.at(*items), is_json);
-    return "text";
+  if (type == "object") return "{}";
+  if (type != "array") return text;
+  auto items = schema.first_items();
+  if (items.empty()) items.push_back(schema.items());
+  std::string array;
+  if (items.size() > most_example_items) items.resize(most_example_items);
+  for (const Value* one : items) {
+    array += array.empty() ? "" : ",";
+    array += one == nullptr ? text : example_value(schema.at(*one), depth + 1);
   }
-  if (type == "object") {
-    is_json = true;
-    return "{}";
+  return "[" + array + "]";
+}
+
+std::string as_typed(const Value& value) {
+  return value.is(Kind::string) ? value.text : json::to_json(value);
+}
+
+/// Whether `name=value` is about that name: what is made of a word is decided by its signs.
+bool can_be_typed(std::string_view name) {
+  return !name.empty() && name.find('=') == name.npos && name.find(":@") == name.npos &&
+         name.back() != ':' && name.find_first_not_of(" \t\r\n") != name.find('{');
+}
+
+/// Words that make the value, which is JSON: as they are typed most easily.
+std::vector<std::string> example_words(std::string_view name, const std::string& json,
+                                       const Schema& schema) {
+  const auto value = json::parse(json);
+  if (value && value->is(Kind::array) && !value->items.empty()) {
+    std::vector<std::string> texts;
+    for (const Value& item : value->items) texts.push_back(as_typed(item));
+    std::vector<TypedElement> elements;
+    for (const std::string& text : texts) elements.push_back({text, false});
+    const auto made =
+        texts.size() == 1 ? convert_text(texts[0], schema) : convert_elements(elements, schema);
+    if (made == json) {
+      for (std::string& text : texts) text = fmt::format("{}={}", name, text);
+      return texts;
+    }
   }
-  return "text";
+  const bool is_plain = value && !value->is(Kind::array) && !value->is(Kind::object) &&
+                        convert_text(as_typed(*value), schema) == json;
+  return {is_plain ? fmt::format("{}={}", name, as_typed(*value))
+                   : fmt::format("{}:={}", name, json)};
+}
+
+/// As operands: what begins with a dash would be taken for an option.
+std::string as_operands(const std::vector<std::string>& words) {
+  const bool has_dash = std::any_of(words.begin(), words.end(),
+                                    [](const std::string& word) { return word.starts_with('-'); });
+  std::string text = has_dash ? "--" : "";
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
+  return text;
 }
 
 }  // namespace
@@ -98,16 +153,24 @@ std::string signature(std::string_view tool, const Schema& input) {
   return text;
 }
 
+std::string tool_operand(std::string_view tool) { return as_operands({std::string(tool)}); }
+
 std::string example_call(std::string_view tool, const Schema& input) {
-  std::string text = shell_word(tool);
+  std::vector<std::string> words = {std::string(tool)};
+  std::string others;  // in an object
+  const Value anything;
   for (const std::string_view name : input.required()) {
     const Value* const property = input.property(name);
-    bool is_json = false;
-    const std::string value =
-        property == nullptr ? "text" : example_value(input.at(*property), is_json);
-    text += " " + shell_word(fmt::format("{}{}{}", name, is_json ? ":=" : "=", value));
+    const Schema schema = input.at(property == nullptr ? anything : *property);
+    const std::string value = example_value(schema);
+    if (can_be_typed(name)) {
+      for (std::string& word : example_words(name, value, schema)) words.push_back(std::move(word));
+    } else {
+      others += fmt::format("{}{}:{}", others.empty() ? "" : ",", json::quote(name), value);
+    }
   }
-  return text;
+  if (!others.empty()) words.push_back("{" + others + "}");
+  return as_operands(words);
 }
 
 }  // namespace client

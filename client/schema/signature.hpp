@@ -11,6 +11,10 @@ namespace client {
 /// What may be left out stands in brackets, behind what may not.
 std::string signature(std::string_view tool, const Schema& input);
 
+/// A tool's name as it is typed behind `call` or `tools`: quoted for a shell, and behind `--` if it
+/// would be taken for an option.
+std::string tool_operand(std::string_view tool);
+
 /// A call to copy: `search query=text limit=3`, with what has to be given, each with a value that
 /// the schema takes, quoted for a shell.
 std::string example_call(std::string_view tool, const Schema& input);

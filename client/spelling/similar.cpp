@@ -9,12 +9,14 @@ namespace {
 /// Of longer names only so much is compared: the work stays bounded.
 constexpr std::size_t longest = 64;
 
+char folded_letter(char c) {
+  if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
+  return c == '_' ? '-' : c;
+}
+
 std::string folded(std::string_view name) {
   std::string text(name.substr(0, longest));
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (c == '_') c = '-';
-  }
+  for (char& c : text) c = folded_letter(c);
   return text;
 }
 
@@ -41,7 +43,16 @@ std::size_t distance(std::string_view left, std::string_view right) {
 
 }  // namespace
 
+bool is_nearly_same(std::string_view left, std::string_view right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](char one, char other) {
+    return folded_letter(one) == folded_letter(other);
+  });
+}
+
 std::string most_similar(std::string_view wanted, const std::vector<std::string_view>& names) {
+  for (const std::string_view name : names) {
+    if (is_nearly_same(wanted, name)) return std::string(name);
+  }
   const std::string looked_for = folded(wanted);
   if (looked_for.size() < 2) return {};
   std::string_view best;

@@ -6,6 +6,9 @@
 
 namespace client {
 
+/// Whether case, `-` and `_` are all that tells them apart.
+bool is_nearly_same(std::string_view left, std::string_view right);
+
 /// The name that was probably meant, "" if none is near enough: a third of the letters may be
 /// wrong, missing, too many or swapped with the next one; case, `-` and `_` do not count. A name
 /// that begins with what was written is near, too.

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "elicitation/fill.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/job_reports.hpp"
 #include "verbs/wire.hpp"
 
@@ -22,31 +23,38 @@ std::optional<std::string> choose_answer(Console& console, const Options& option
     return fmt::format(R"(,"result":{{"action":"{}"}})", options.decline ? "decline" : "cancel");
   }
   if (!is_elicitation) {
+    if (options.json) console.print(question_json(options.operands[0], asking) + "\n");
     show_question(console, options.operands[0], asking);
     return std::nullopt;
   }
+  const auto refuse = [&](const std::string& why) {
+    tell_failure(console, options, {"usage", why, ExitCode::usage});
+    return std::nullopt;
+  };
   const auto object = arguments_as_written(values);
   if (const auto* wrong = std::get_if<WrongArguments>(&object)) {
-    console.note(wrong->problems.front());
-    return std::nullopt;
+    return refuse(wrong->problems.front());
   }
   const auto filled = fill_form(asking.question_params, std::get<std::string>(object));
   if (const auto* refusal = std::get_if<FieldRefusal>(&filled)) {
-    console.note(refusal->why);
-    return std::nullopt;
+    return refuse(refusal->why);
   }
   return ",\"result\":" + std::get<std::string>(filled);
 }
 
 /// One question after the other, until the job asks nothing any more.
-ExitCode answer_here(Dialogue& dialogue, const std::string& job) {
+ExitCode answer_here(Dialogue& dialogue, const Options& options) {
+  const std::string& job = options.operands[0];
   JobWaits waits(dialogue, {std::nullopt, true, false, true});
   waits.add(job);
   const JobEvent event = waits.next();
   switch (event.kind) {
     case JobEvent::Kind::ended:
-    case JobEvent::Kind::time_up: return ExitCode::ok;
+    case JobEvent::Kind::time_up:
+      if (options.json) dialogue.console().print("{}\n");
+      return ExitCode::ok;
     case JobEvent::Kind::asks:
+      if (options.json) dialogue.console().print(question_json(job, event.collected) + "\n");
       show_question(dialogue.console(), job, event.collected);
       return ExitCode::unfinished;
     case JobEvent::Kind::failed: return report_job_failure(dialogue, event.answer);
@@ -66,11 +74,13 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options,
                                                                : std::optional<CollectedJob>();
   if (!found) return report_job_failure(dialogue, looked);
   if (found->phase != CollectedJob::Phase::asks) {
-    console.note(fmt::format("job {} asks nothing: it {}", job,
-                             found->phase == CollectedJob::Phase::ended ? "has ended" : "works"));
-    return ExitCode::answered_error;
+    const bool has_ended = found->phase == CollectedJob::Phase::ended;
+    return tell_failure(
+        console, options,
+        {"job", fmt::format("job {} asks nothing: it {}", job, has_ended ? "has ended" : "works"),
+         ExitCode::answered_error});
   }
-  if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, job);
+  if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, options);
   const auto chosen = choose_answer(console, options, *found, values);
   if (!chosen) return ExitCode::usage;
   const Answer answer =

@@ -12,15 +12,11 @@
 
 #include "json/text.hpp"
 #include "render/save.hpp"
+#include "text/whole_characters.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 namespace {
-
-std::string_view whole_characters(std::string_view text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
-  return text.substr(0, bytes);
-}
 
 /// A new folder that only the user can look into.
 std::variant<std::string, SaveFailure> make_folder() {
@@ -51,13 +47,17 @@ ExitCode print_held(Console& console, const Options& options, ExitCode code) {
   }
   const auto saved = save(text, options);
   const auto* const file = std::get_if<std::string>(&saved);
-  if (file == nullptr) console.note(std::get<SaveFailure>(saved).message);
-  if (options.json && file != nullptr) {
+  if (file == nullptr) {
+    const std::string& why = std::get<SaveFailure>(saved).message;
+    const ExitCode failed =
+        tell_failure(console, options, {"file", why, ExitCode::answered_error, "yes"});
+    if (options.json) return failed;
+  } else if (options.json) {
     console.print(
         fmt::format("{{\"cut\":{{\"bytes\":{},\"file\":{}}}}}\n", text.size(), json::quote(*file)));
     return code;
   }
-  std::string shown(whole_characters(text, static_cast<std::size_t>(*options.max_bytes)));
+  std::string shown(bridge::whole_characters(text, static_cast<std::size_t>(*options.max_bytes)));
   if (!shown.empty() && shown.back() != '\n') shown += '\n';
   console.print(shown + (file == nullptr
                              ? fmt::format("[cut off after {} of {} bytes]\n", *options.max_bytes,

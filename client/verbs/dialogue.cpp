@@ -199,7 +199,7 @@ void Dialogue::take_notification(const json::Message& message) {
   if (message.method == "notifications/cancelled" && questions_.withdraw(message)) return;
   if (message.method == "notifications/bridge/question_refused" &&
       json::string_member(message.params, "method") == "elicitation/create")
-    hint_of_refusal_ = hint_of_job;
+    hint_ = hint_of_job;
   if (!announcements_.is_skipping_ring()) tell_notification(console_, conversation_.line());
 }
 

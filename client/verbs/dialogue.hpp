@@ -107,8 +107,11 @@ class Dialogue {
   ExitCode report(const Answer& answer);
   /// Whether what was reported last would not have been with a login.
   bool wants_login() const { return wants_login_; }
-  /// What to do about the last question that nobody here could answer; "" if there was none.
-  std::string_view hint_of_refusal() const { return hint_of_refusal_; }
+  /// What else to do about a failure, as about a question that nobody here could answer; "" if
+  /// nothing is known.
+  std::string_view hint() const { return hint_; }
+  /// REQUIRES: it outlives this.
+  void advise(std::string_view hint) { hint_ = hint; }
   /// Only what goes to stdout, with --json.
   void report_as_json(const Answer& answer);
 
@@ -141,7 +144,7 @@ class Dialogue {
   std::string roots_;                // "" = none are answered here
   bool awaits_roots_ = false;        // an answer to that ends the wait
   unsigned long last_id_ = 0;
-  std::string_view hint_of_refusal_;
+  std::string_view hint_;
   std::string refused_;  // the last error without an id
 };
 

@@ -43,7 +43,7 @@ void Dialogue::report_as_json(const Answer& answer) {
       break;
   }
   if (error.hint.empty()) error.hint = hint_for_capability(error.message);
-  if (error.hint.empty()) error.hint = hint_of_refusal_;
+  if (error.hint.empty()) error.hint = hint_;
   if (error.hint.empty()) error.hint = hint_for(error.kind);
   console_.print(to_text(error));
 }

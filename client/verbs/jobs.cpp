@@ -1,8 +1,7 @@
-#include <cstdlib>
-
 #include "json/scan.hpp"
 #include "json/value.hpp"
 #include "render/jobs_table.hpp"
+#include "terminal/look_of.hpp"
 #include "terminal/visible.hpp"
 #include "verbs/job_reports.hpp"
 
@@ -37,8 +36,7 @@ ExitCode list_jobs(Dialogue& dialogue, const Options& options) {
     console.note("there are no jobs");
     return ExitCode::ok;
   }
-  const auto variable = [](const char* name) -> const char* { return std::getenv(name); };
-  const Look look = choose_look(console.output_is_terminal(), console.output_width(), 0, variable);
+  const Look look = look_of(console);
   console.print_raw(draw_lines(render_jobs(jobs->items, look), look));
   return ExitCode::ok;
 }

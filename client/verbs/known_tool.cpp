@@ -9,6 +9,7 @@
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "render/json_error.hpp"
+#include "schema/signature.hpp"
 #include "spelling/similar.hpp"
 #include "verbs/server_list.hpp"
 
@@ -48,7 +49,7 @@ ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Cons
     told.code = invalid_params;
     told.message = unknown.message;
     told.hint = typed_program(options) + " tools" +
-                (unknown.meant.empty() ? " lists them" : " " + unknown.meant);
+                (unknown.meant.empty() ? " lists them" : " " + tool_operand(unknown.meant));
     console.print(to_text(told));
   }
   console.note(unknown.message);

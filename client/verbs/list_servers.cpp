@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,7 +13,7 @@
 #include "render/table.hpp"
 #include "servers/approvals.hpp"
 #include "servers/instance.hpp"
-#include "terminal/styled.hpp"
+#include "terminal/look_of.hpp"
 #include "terminal/visible.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/named_daemon.hpp"
@@ -95,8 +94,7 @@ void print_table(const std::vector<Row>& rows, Console& console) {
   }
   const std::vector<TableColumn> columns = {{"NAME"},      {"STATE"}, {"ERA"},
                                             {"AGE", true}, {"FILE"},  {"SERVER"}};
-  const Look look = choose_look(console.output_is_terminal(), console.output_width(), 0,
-                                [](const char* name) -> const char* { return std::getenv(name); });
+  const Look look = look_of(console);
   console.print_raw(draw_lines(render_table(columns, std::move(cells), look), look));
 }
 

@@ -5,7 +5,7 @@
 
 #include "connection/conversation.hpp"
 #include "json/message.hpp"
-#include "verbs/describe_error.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/listen_join.hpp"
 #include "verbs/named_daemon.hpp"
 #include "verbs/tell_notification.hpp"
@@ -43,16 +43,19 @@ class Listener {
         case Event::line: take_line(); break;
         case Event::closed:
           if (only_now_ && !join_) return ExitCode::ok;
-          console_.note("the daemon closed the connection: " + describe_end(path_));
-          return ExitCode::unreachable;
+          return tell_failure(console_, options_,
+                              {"daemon", "the daemon closed the connection: " + describe_end(path_),
+                               ExitCode::unreachable});
         case Event::too_long:
-          console_.note("the daemon sent a message of more than 64 MiB; gave up");
-          return ExitCode::unreachable;
+          return tell_failure(
+              console_, options_,
+              {"too_large", "the daemon sent a message of more than 64 MiB; gave up",
+               ExitCode::unreachable});
         case Event::timed_out:
           drain();
           if (regular_end.passed()) return ExitCode::ok;
-          console_.note("time is up (-w)");
-          return ExitCode::timed_out;
+          return tell_failure(console_, options_,
+                              {"timeout", "time is up (-w)", ExitCode::timed_out});
         case Event::interrupted: {
           const int number = interrupt_.take();
           drain();
@@ -98,14 +101,14 @@ class Listener {
   void take_response(const json::Message& message) {
     if (!join_ || join_->joined()) return;
     if (!message.error.empty()) {
-      console_.note(describe_error(message.error));
-      end_ = exit_code_for_error(message.error);
+      end_ = tell_error(console_, options_, message.error);
       return;
     }
     const auto page = join_->take_page(message.result);
     if (!page) {
-      console_.note("the daemon's answer to bridge/notifications cannot be read");
-      end_ = ExitCode::answered_error;
+      end_ = tell_failure(console_, options_,
+                          {"daemon", "the daemon's answer to bridge/notifications cannot be read",
+                           ExitCode::answered_error});
       return;
     }
     if (!page->warning.empty()) console_.note(page->warning);

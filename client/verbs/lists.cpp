@@ -8,6 +8,7 @@
 
 #include "command_line/typed_program.hpp"
 #include "json/scan.hpp"
+#include "json/text.hpp"
 #include "render/lists.hpp"
 #include "render/tool_page.hpp"
 #include "render/typescript.hpp"
@@ -33,6 +34,11 @@ std::string names_of(const std::vector<std::string_view>& elements, const Server
 
 constexpr std::size_t most_in_full = 20;
 
+std::string types_of(const std::vector<std::string_view>& tools, const Options& options) {
+  const std::string text = render_typescript(tools);
+  return options.json ? fmt::format("{{\"types\":{}}}\n", json::quote(text)) : text;
+}
+
 using Render = std::function<std::string(const std::vector<std::string_view>&, std::size_t width)>;
 
 ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list,
@@ -41,11 +47,15 @@ ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list
   if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
   const auto& pages = std::get<std::vector<std::string>>(fetched);
   Console& console = dialogue.console();
+  const auto elements = elements_of(pages, list);
+  if (options.types) {
+    console.print(types_of(elements, options));
+    return ExitCode::ok;
+  }
   if (options.json) {
     console.print(raw_result(pages, list));
     return ExitCode::ok;
   }
-  const auto elements = elements_of(pages, list);
   if (options.names) {
     console.print(names_of(elements, list));
     return ExitCode::ok;
@@ -80,10 +90,10 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
         unknown != nullptr ? *unknown : UnknownTool{"the server has no list of tools", ""}, options,
         console);
   }
-  if (options.json) {
+  if (options.types) {
+    console.print(types_of({*tool}, options));
+  } else if (options.json) {
     console.print(*tool + "\n");
-  } else if (options.types) {
-    console.print(render_typescript({*tool}));
   } else {
     console.print(options.names
                       ? argument_words(*tool)
@@ -103,7 +113,6 @@ ExitCode list_tools(Dialogue& dialogue, const Options& options) {
     }
   }
   const auto render = [&options](const std::vector<std::string_view>& tools, std::size_t width) {
-    if (options.types) return render_typescript(tools);
     const bool is_brief = options.brief || (tools.size() > most_in_full && !options.full);
     return is_brief ? render_signatures(tools, width) : render_tools(tools, width);
   };

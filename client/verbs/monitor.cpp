@@ -13,9 +13,10 @@
 #include "connection/conversation.hpp"
 #include "json/message.hpp"
 #include "json/scan.hpp"
+#include "json/text.hpp"
 #include "render/monitor_line.hpp"
 #include "terminal/visible.hpp"
-#include "verbs/describe_error.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/named_daemon.hpp"
 
 namespace client {
@@ -33,7 +34,7 @@ class MonitorView {
         conversation_(std::move(connected.daemon), interrupt.descriptor()) {
     if (options_.verb == Verb::record) {
       file_ = open_record(options_.operands.front());
-      if (!file_) end_ = ExitCode::answered_error;
+      if (!file_) end_ = cannot_write();
     } else {
       conversation_.watch_output(STDOUT_FILENO);
     }
@@ -48,15 +49,18 @@ class MonitorView {
         using Event = Conversation::Event;
         case Event::line: take_line(); break;
         case Event::closed:
-          console_.note("the daemon closed the connection: " + describe_end(path_));
-          return ExitCode::unreachable;
+          return tell_failure(console_, options_,
+                              {"daemon", "the daemon closed the connection: " + describe_end(path_),
+                               ExitCode::unreachable});
         case Event::too_long:
-          console_.note("the daemon sent a message of more than 64 MiB; gave up");
-          return ExitCode::unreachable;
+          return tell_failure(
+              console_, options_,
+              {"too_large", "the daemon sent a message of more than 64 MiB; gave up",
+               ExitCode::unreachable});
         case Event::timed_out:
           if (regular_end.passed()) return file_ ? tell_recorded() : ExitCode::ok;
-          console_.note("time is up (-w)");
-          return ExitCode::timed_out;
+          return tell_failure(console_, options_,
+                              {"timeout", "time is up (-w)", ExitCode::timed_out});
         case Event::interrupted:
           if (file_) return tell_recorded();
           return interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
@@ -72,8 +76,7 @@ class MonitorView {
   void take_line() {
     const json::Message message = json::parse_message(conversation_.line());
     if (message.id == request_id && !message.error.empty()) {
-      console_.note(describe_error(message.error));
-      end_ = exit_code_for_error(message.error);
+      end_ = tell_error(console_, options_, message.error);
     } else if (message.kind == json::Message::Kind::notification &&
                message.method == "notifications/bridge/monitor") {
       print(message.params);
@@ -89,10 +92,8 @@ class MonitorView {
       const Sink sink(file_.get());
       if (sink.write_all(std::string(params) + "\n", interrupt_.descriptor()) ==
           Sink::Result::failed) {
-        console_.note(fmt::format("cannot write {}: {}",
-                                  make_visible_line(options_.operands.front()),
-                                  std::strerror(errno)));
-        end_ = ExitCode::answered_error;
+        end_ = cannot_write();
+        return;
       }
       ++printed_;
       if (!end_ && options_.count && printed_ == *options_.count) end_ = tell_recorded();
@@ -102,13 +103,17 @@ class MonitorView {
     if (options_.count && ++printed_ == *options_.count) end_ = ExitCode::ok;
   }
 
-  FileDescriptor open_record(const std::string& path) {
+  /// By errno.
+  ExitCode cannot_write() {
+    const std::string file = make_visible_line(options_.operands.front());
+    return tell_failure(console_, options_,
+                        {"file", fmt::format("cannot write {}: {}", file, std::strerror(errno)),
+                         ExitCode::answered_error});
+  }
+
+  static FileDescriptor open_record(const std::string& path) {
     FileDescriptor file(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600));
-    if (!file) {
-      console_.note(
-          fmt::format("cannot write {}: {}", make_visible_line(path), std::strerror(errno)));
-    }
     struct stat there {};
     if (file && ::fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode))
       ::fchmod(file.get(), 0600);  // it may have been there, for everybody to read
@@ -116,6 +121,10 @@ class MonitorView {
   }
 
   ExitCode tell_recorded() {
+    if (options_.json) {
+      console_.print(fmt::format("{{\"recorded\":{},\"file\":{}}}\n", printed_,
+                                 json::quote(make_visible_line(options_.operands.front()))));
+    }
     console_.note(fmt::format("{} messages recorded", printed_));
     return ExitCode::ok;
   }

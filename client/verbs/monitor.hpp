@@ -11,7 +11,7 @@ namespace client {
 /// Prints every message that passes through the daemon from now on (bridge/monitor), until --for or
 /// --count ends it, or an interrupt. It takes nothing and is asked nothing. With Verb::record they
 /// go to a file as JSON lines, which only its owner may read, in place of stdout; then an interrupt
-/// is its regular end.
+/// is its regular end, and with --json stdout has how many they were.
 ExitCode monitor(Connected connected, const Options& options, Console& console,
                  Interrupt& interrupt);
 

@@ -58,10 +58,13 @@ Recording read_recording(std::string_view text) {
   Recording recording;
   std::map<std::string, std::size_t> open;  // by the client and its id
   std::vector<bool> is_answered;
-  while (!text.empty()) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
+    const bool is_cut_off = line.size() == text.size() && number > 1;
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const std::string passage = json::string_member(line, "passage");
+    const bool is_wrong = passage.empty() && !line.empty() && !is_cut_off;
+    if (is_wrong && recording.wrong_line == 0) recording.wrong_line = number;
     const auto raw = json::member(line, "message");
     if (passage == "from_client" && !raw) ++recording.left_out;  // too long to be shown whole
     if (!raw || (passage != "from_client" && passage != "to_client")) continue;

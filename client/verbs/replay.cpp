@@ -6,6 +6,8 @@
 #include "json/text.hpp"
 #include "servers/whole_file.hpp"
 #include "terminal/visible.hpp"
+#include "text/whole_characters.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/recording.hpp"
 #include "verbs/verbs.hpp"
 
@@ -17,9 +19,8 @@ constexpr std::size_t longest_shown = 300;
 
 std::string start_of(std::string_view text) {
   const std::string line = json::on_one_line(text);
-  std::size_t end = std::min(line.size(), longest_shown);
-  while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
-  return line.substr(0, end) + (end < line.size() ? "..." : "");
+  const std::string_view shown = bridge::whole_characters(line, longest_shown);
+  return std::string(shown) + (shown.size() < line.size() ? "..." : "");
 }
 
 std::string difference(const RecordedRequest& request, const Answer& now, bool as_json) {
@@ -39,11 +40,21 @@ ExitCode replay(Dialogue& dialogue, const Options& options) {
   const std::string& path = options.operands.front();
   const FileText file = read_whole_file(path, longest_recording);
   if (file.error != 0) {
-    console.note(
-        fmt::format("cannot read {}: {}", make_visible_line(path), std::strerror(file.error)));
-    return ExitCode::usage;
+    return tell_failure(
+        console, options,
+        {"file",
+         fmt::format("cannot read {}: {}", make_visible_line(path), std::strerror(file.error)),
+         ExitCode::usage});
   }
   const Recording recording = read_recording(file.text);
+  if (recording.wrong_line != 0) {
+    return tell_failure(
+        console, options,
+        {"usage",
+         fmt::format("{}: line {} is none that mcp-nc record writes; nothing was sent",
+                     make_visible_line(path), recording.wrong_line),
+         ExitCode::usage});
+  }
   std::string differences;
   std::size_t different = 0;
   for (const RecordedRequest& request : recording.requests) {

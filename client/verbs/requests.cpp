@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "json/text.hpp"
+#include "json/scan.hpp"
 #include "render/content.hpp"
 #include "verbs/present.hpp"
 #include "verbs/results.hpp"
@@ -14,21 +14,45 @@ ExitCode ask_and_present(Dialogue& dialogue, const Options& options, std::string
   const Answer answer = dialogue.ask(method, params);
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
   return present_result(answer.payload, read_parts, options, dialogue.console(), "",
-                        dialogue.hint_of_refusal());
+                        dialogue.hint());
+}
+
+constexpr std::string_view hint_of_task =
+    "the tool runs only as a task: mcp-nc call --detach makes a job of it, call --task a task of "
+    "the server";
+
+/// MCP 2025-11-25, "Tool-Level Negotiation": a plain call of such a tool is refused, in the words
+/// of each server.
+bool runs_only_as_task(std::string_view tool) {
+  if (tool.find("taskSupport") == tool.npos) return false;  // of nearly all; it is not parsed
+  const auto execution = json::member(tool, "execution");
+  return execution && json::string_member(*execution, "taskSupport") == "required";
+}
+
+bool has_failed(const Answer& answer) {
+  if (answer.outcome == Answer::Outcome::result) return is_tool_error(answer.payload);
+  return answer.outcome == Answer::Outcome::error;
 }
 
 }  // namespace
 
-ExitCode call_tool(Dialogue& dialogue, const Options& options, const std::string& params) {
-  if (is_job(options)) return call_as_job(dialogue, options, params);
-  if (options.task) return call_as_task(dialogue, options, params);
-  if (!dialogue.console().error_is_terminal()) {
-    return ask_and_present(dialogue, options, "tools/call", params, read_tool_result);
+ExitCode call_tool(Dialogue& dialogue, const Options& options, const ToolCall& call) {
+  if (is_job(options)) return call_as_job(dialogue, options, call.params);
+  if (options.task) return call_as_task(dialogue, options, call.params);
+  std::string params = call.params;
+  if (dialogue.console().error_is_terminal()) {
+    params.pop_back();
+    params += fmt::format(R"(,"_meta":{{"progressToken":{}}}}})", dialogue.next_id());
   }
-  const std::string with_token =
-      fmt::format(R"({},"_meta":{{"progressToken":{}}}}})", params.substr(0, params.size() - 1),
-                  dialogue.next_id());
-  return ask_and_present(dialogue, options, "tools/call", with_token, read_tool_result);
+  const Answer answer = dialogue.ask("tools/call", params);
+  const bool wants_task = runs_only_as_task(call.tool) && has_failed(answer);
+  if (wants_task) dialogue.advise(hint_of_task);
+  const ExitCode code = answer.outcome == Answer::Outcome::result
+                            ? present_result(answer.payload, read_tool_result, options,
+                                             dialogue.console(), "", dialogue.hint())
+                            : dialogue.report(answer);
+  if (wants_task) dialogue.console().note(hint_of_task);
+  return code;
 }
 
 ExitCode read_resource_verb(Dialogue& dialogue, const Options& options, const std::string& params) {

@@ -30,9 +30,9 @@ namespace client {
 namespace {
 
 ExitCode call(Dialogue& dialogue, const Options& options, const std::vector<Argument>& arguments) {
-  const auto params = call_params(dialogue, options, arguments);
-  if (const auto* code = std::get_if<ExitCode>(&params)) return *code;
-  return call_tool(dialogue, options, std::get<std::string>(params));
+  const auto prepared = prepare_call(dialogue, options, arguments);
+  if (const auto* code = std::get_if<ExitCode>(&prepared)) return *code;
+  return call_tool(dialogue, options, std::get<ToolCall>(prepared));
 }
 
 ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
@@ -131,6 +131,12 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
   return unless_lost(code, console);
 }
 
+std::string help(const Options& options) {
+  if (options.operands.empty()) return options.json ? help_json() : help_text();
+  const std::string& verb = options.operands.front();
+  return options.json ? help_json(verb) : help_text(verb);
+}
+
 ExitCode print_text(std::string_view text) {
   Console().print(text);
   return ExitCode::ok;
@@ -216,9 +222,7 @@ ExitCode refuse(const UsageError& error) {
 }
 
 ExitCode run(const Options& options) {
-  if (options.verb == Verb::help) {
-    return print_text(options.operands.empty() ? help_text() : help_text(options.operands.front()));
-  }
+  if (options.verb == Verb::help) return print_text(help(options));
   if (options.verb == Verb::version) {
     return print_text(options.json ? "{\"version\":\"" MCP_BRIDGE_VERSION "\"}\n"
                                    : "mcp-nc " MCP_BRIDGE_VERSION "\n");

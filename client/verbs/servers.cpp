@@ -22,6 +22,7 @@
 #include "servers/approvals.hpp"
 #include "servers/instance.hpp"
 #include "terminal/visible.hpp"
+#include "verbs/log_output.hpp"
 #include "verbs/named_daemon.hpp"
 #include "verbs/running_daemon.hpp"
 
@@ -108,12 +109,12 @@ std::string log_of(const Options& options, const Started& started) {
 }
 
 /// What there is to read now.
-void print_rest(int log, Console& console) {
+void print_rest(int log, LogOutput& output) {
   std::array<char, 16384> buffer{};
   for (ssize_t count = 1; count > 0 || errno == EINTR;) {
     count = ::read(log, buffer.data(), buffer.size());
     if (count == 0) return;
-    if (count > 0) console.print({buffer.data(), static_cast<std::size_t>(count)});
+    if (count > 0) output.add({buffer.data(), static_cast<std::size_t>(count)});
   }
 }
 
@@ -176,7 +177,8 @@ ExitCode show_logs(const Options& options, Console& console) {
   const FileDescriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (options.follow) ::inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY);
   Interrupt interrupt;
-  print_rest(log.get(), console);
+  LogOutput output(console, options.json);
+  print_rest(log.get(), output);
   while (options.follow && console.output_state() == Sink::Result::ok) {
     std::array<pollfd, 2> events = {
         {{changes.get(), POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}}};
@@ -185,8 +187,9 @@ ExitCode show_logs(const Options& options, Console& console) {
     std::array<char, 4096> told{};
     while (::read(changes.get(), told.data(), told.size()) > 0) {
     }
-    print_rest(log.get(), console);
+    print_rest(log.get(), output);
   }
+  output.finish();
   return ExitCode::ok;
 }
 

@@ -15,6 +15,7 @@
 #include "connection/interrupt.hpp"
 #include "spelling/shell_word.hpp"
 #include "terminal/console.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/run.hpp"
 
 namespace client {
@@ -126,8 +127,8 @@ ExitCode run_shell(const Options& options, RunVerb run_verb) {
           is_typed && lines.end() == CommandLines::End::interrupt && lines.signal() == SIGINT;
       if (goes_on) continue;
       if (lines.end() == CommandLines::End::too_long) {
-        console.note("a line has more than 1 MiB");
-        return ExitCode::usage;
+        return tell_failure(console, options,
+                            {"usage", "a line has more than 1 MiB", ExitCode::usage});
       }
       if (lines.end() == CommandLines::End::interrupt)
         return lines.signal() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;

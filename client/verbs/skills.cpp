@@ -13,6 +13,7 @@
 #include "render/skills_list.hpp"
 #include "servers/whole_file.hpp"
 #include "terminal/visible.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/server_list.hpp"
 #include "verbs/verbs.hpp"
 
@@ -37,8 +38,10 @@ ExitCode install(const AgentSkill& skill, const Options& options, Console& conso
   int error = make_folders(folder);
   if (error == 0) error = replace_file(file, skill.text);
   if (error != 0) {
-    console.note(fmt::format("cannot write {}: {}", make_visible_line(file), std::strerror(error)));
-    return ExitCode::answered_error;
+    return tell_failure(
+        console, options,
+        {"file", fmt::format("cannot write {}: {}", make_visible_line(file), std::strerror(error)),
+         ExitCode::answered_error});
   }
   console.print(options.json ? fmt::format("{{\"name\":{},\"file\":{}}}\n", json::quote(skill.name),
                                            json::quote(file))

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <sys/time.h>
 
-#include <cstdlib>
-
 #include "json/scan.hpp"
 #include "terminal/full_screen.hpp"
+#include "terminal/look_of.hpp"
 #include "terminal/terminal_signals.hpp"
 #include "verbs/verbs.hpp"
 
@@ -22,17 +21,13 @@ std::int64_t now_ms() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_usec / 1000;
 }
 
-const char* environment(const char* name) { return std::getenv(name); }
-
-/// Asked anew each time: a window's size changes.
-Look look_of(const Console& console, bool whole_screen) {
-  return choose_look(console.output_is_terminal(), console.output_width(),
-                     whole_screen ? console.output_height() : 0, &environment);
-}
-
-ExitCode show_metrics(Dialogue& dialogue) {
+ExitCode show_metrics(Dialogue& dialogue, const Options& options) {
   const Answer answer = dialogue.ask("bridge/metrics", "");
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  if (options.json) {
+    dialogue.console().print(answer.payload + "\n");
+    return ExitCode::ok;
+  }
   const auto text = json::member(answer.payload, "text");
   const bool is_text = text && json::is_string(*text);
   dialogue.console().print(is_text ? json::decode_string(*text) : answer.payload + "\n");
@@ -98,6 +93,19 @@ ExitCode watch(Dialogue& dialogue) {
   }
 }
 
+/// A line each time.
+ExitCode watch_as_json(Dialogue& dialogue) {
+  for (;;) {
+    dialogue.restart_time_limit();
+    const Answer answer = dialogue.ask("bridge/status", "");
+    if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+    dialogue.console().print(answer.payload + "\n");
+    if (dialogue.console().output_state() != Sink::Result::ok) return ExitCode::ok;
+    const Answer::Outcome outcome = dialogue.pass_time(watch_interval);
+    if (outcome != Answer::Outcome::timed_out) return dialogue.report({outcome, ""});
+  }
+}
+
 ExitCode say_whether_ready(Console& console, const std::string& payload, bool aloud) {
   const auto status = json::parse(payload);
   const bool ready = status && is_ready(*status);
@@ -115,15 +123,15 @@ ExitCode say_whether_ready(Console& console, const std::string& payload, bool al
 }  // namespace
 
 ExitCode show_status(Dialogue& dialogue, const Options& options) {
-  if (options.metrics) return show_metrics(dialogue);
-  if (options.watch) return watch(dialogue);
+  if (options.metrics) return show_metrics(dialogue, options);
+  if (options.watch) return options.json ? watch_as_json(dialogue) : watch(dialogue);
   const Answer answer = dialogue.ask("bridge/status", "");
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
   Console& console = dialogue.console();
   if (options.json) console.print(answer.payload + "\n");
   if (options.ready) return say_whether_ready(console, answer.payload, !options.json);
   if (!options.json) {
-    const Look look = look_of(console, false);
+    const Look look = look_of(console);
     console.print_raw(draw_lines(render(answer.payload, look), look));
   }
   return ExitCode::ok;

@@ -2,13 +2,12 @@
 // instead, which hides the server's task if it made one.
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
 #include "render/content.hpp"
 #include "render/tasks_table.hpp"
+#include "terminal/look_of.hpp"
 #include "terminal/visible.hpp"
 #include "verbs/present.hpp"
 #include "verbs/server_list.hpp"
@@ -54,8 +53,7 @@ ExitCode list_tasks(Dialogue& dialogue, const Options& options) {
     console.note("the server has no tasks of this session (mcp-nc jobs: detached calls)");
     return ExitCode::ok;
   }
-  const Look look = choose_look(console.output_is_terminal(), console.output_width(), 0,
-                                [](const char* name) -> const char* { return std::getenv(name); });
+  const Look look = look_of(console);
   console.print_raw(draw_lines(render_tasks(tasks, look), look));
   return ExitCode::ok;
 }
@@ -69,7 +67,7 @@ ExitCode show_tasks(Dialogue& dialogue, const Options& options) {
   if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
   if (what == "result")
     return present_result(answer.payload, read_any_result, options, dialogue.console(), "",
-                          dialogue.hint_of_refusal());
+                          dialogue.hint());
   return print_state(answer.payload, options, dialogue.console());
 }
 

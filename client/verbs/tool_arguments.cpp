@@ -35,21 +35,22 @@ ExitCode refuse_arguments(Console& console, const Options& options, const WrongA
     JsonError told;
     told.kind = "usage";
     told.message = text;
-    told.hint =
-        schema ? typed_program(options) + " call " + signature(name, *schema) : std::string();
+    told.hint = schema ? typed_program(options) + " call " + signature(tool_operand(name), *schema)
+                       : std::string();
     console.print(to_text(told));
   }
   console.note(text);
   if (schema)
     console.note(fmt::format("usage: {} call {} (--raw sends as written)", typed_program(options),
-                             signature(name, *schema)));
+                             signature(tool_operand(name), *schema)));
   return ExitCode::usage;
 }
 
 }  // namespace
 
-std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Options& options,
-                                                const std::vector<Argument>& arguments) {
+std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options& options,
+                                              const std::vector<Argument>& arguments) {
+  ToolCall call;
   const std::string& name = options.operands.front();
   Console& console = dialogue.console();
   std::optional<json::Value> input;
@@ -60,8 +61,9 @@ std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Option
     if (const auto* unknown = std::get_if<UnknownTool>(&found)) {
       return report_unknown(*unknown, options, console);
     }
-    if (const auto* tool = std::get_if<std::string>(&found)) {
-      const auto member = json::member(*tool, "inputSchema");
+    if (auto* tool = std::get_if<std::string>(&found)) {
+      call.tool = std::move(*tool);
+      const auto member = json::member(call.tool, "inputSchema");
       if (member) input = json::parse(*member);
     }
   }
@@ -71,8 +73,9 @@ std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Option
       schema ? arguments_by_schema(arguments, *schema) : arguments_as_written(arguments);
   if (const auto* wrong = std::get_if<WrongArguments>(&made))
     return refuse_arguments(console, options, *wrong, schema);
-  return fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(name),
-                     std::get<std::string>(made));
+  call.params = fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(name),
+                            std::get<std::string>(made));
+  return call;
 }
 
 }  // namespace client

@@ -11,10 +11,16 @@
 
 namespace client {
 
-/// The params of tools/call: the arguments made by the input schema of the tool, or as they were
-/// written (--raw, or where no schema is to be had). What is wrong with them is said on stderr,
-/// with the tool's signature, and nothing is sent.
-std::variant<std::string, ExitCode> call_params(Dialogue& dialogue, const Options& options,
-                                                const std::vector<Argument>& arguments);
+/// A call that can be made.
+struct ToolCall {
+  std::string params;  ///< of tools/call, JSON
+  std::string tool;    ///< as the server lists it, JSON; "" = that was not asked for
+};
+
+/// The call that the operands name: the arguments made by the input schema of the tool, or as they
+/// were written (--raw, or where no schema is to be had). What is wrong with them is said on
+/// stderr, with the tool's signature, and nothing is sent.
+std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options& options,
+                                              const std::vector<Argument>& arguments);
 
 }  // namespace client

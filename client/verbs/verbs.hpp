@@ -7,6 +7,7 @@
 #include "schema/arguments.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/exit_code.hpp"
+#include "verbs/tool_arguments.hpp"
 
 namespace client {
 
@@ -17,7 +18,7 @@ ExitCode list_resources(Dialogue& dialogue, const Options& options);
 ExitCode list_prompts(Dialogue& dialogue, const Options& options);
 
 /// `params` is what the command line made of the operands, JSON.
-ExitCode call_tool(Dialogue& dialogue, const Options& options, const std::string& params);
+ExitCode call_tool(Dialogue& dialogue, const Options& options, const ToolCall& call);
 ExitCode read_resource_verb(Dialogue& dialogue, const Options& options, const std::string& params);
 ExitCode get_prompt(Dialogue& dialogue, const Options& options, const std::string& params);
 ExitCode send_request(Dialogue& dialogue, const Options& options, const std::string& params);

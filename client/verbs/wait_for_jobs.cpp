@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "verbs/failure.hpp"
 #include "verbs/job_reports.hpp"
 #include "verbs/job_waits.hpp"
 
@@ -7,10 +8,11 @@ namespace client {
 namespace {
 
 /// The waiting has ended; the jobs have not.
-ExitCode report_stop(Dialogue& dialogue, const Answer& answer) {
+ExitCode report_stop(Dialogue& dialogue, const Options& options, const Answer& answer) {
   if (answer.outcome != Answer::Outcome::timed_out) return dialogue.report(answer);
-  dialogue.console().note("time is up (-w); what was waited for goes on");
-  return ExitCode::timed_out;
+  return tell_failure(
+      dialogue.console(), options,
+      {"timeout", "time is up (-w); what was waited for goes on", ExitCode::timed_out, "unknown"});
 }
 
 ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent& event,
@@ -25,7 +27,7 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
     case JobEvent::Kind::time_up:
     case JobEvent::Kind::stopped: break;
   }
-  return report_stop(dialogue, event.answer);
+  return report_stop(dialogue, options, event.answer);
 }
 
 }  // namespace

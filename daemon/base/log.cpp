@@ -8,6 +8,7 @@
 #include "base/log_line.hpp"
 #include "base/stderr_writer.hpp"
 #include "text/visible_text.hpp"
+#include "text/whole_characters.hpp"
 
 namespace bridge {
 namespace {
@@ -130,7 +131,7 @@ void Log::report_suppressed(std::chrono::steady_clock::time_point now, bool all)
 
 std::string printable(std::string_view text, std::size_t limit) {
   std::string out;
-  append_visible(out, first_bytes(text, limit));
+  append_visible(out, whole_characters(text, limit));
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "mcp/methods.hpp"
 #include "mcp/request_digest.hpp"
 #include "text/json_text.hpp"
+#include "text/whole_characters.hpp"
 
 namespace bridge {
 namespace {
@@ -80,10 +81,7 @@ bool can_be_job(std::string_view method) {
 }
 
 std::string shortened(std::string text) {
-  if (text.size() <= longest_shown_name) return text;
-  std::size_t end = longest_shown_name;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
+  text.resize(whole_characters(text, longest_shown_name).size());
   return text;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace documents {
 namespace {
 
@@ -47,6 +49,12 @@ std::string zsh_value(const DocumentedOption& option) {
   return {};
 }
 
+/// One quoted spec for _arguments.
+std::string zsh_spec(const DocumentedOption& option, const std::string& name) {
+  const std::string takes = option.value.empty() ? "" : name.starts_with("--") ? "=" : "+";
+  return fmt::format("'*{}{}[{}]{}'", name, takes, zsh_text(option), zsh_value(option));
+}
+
 }  // namespace
 
 std::string bash_options(const std::vector<DocumentedOption>& options) {
@@ -55,6 +63,21 @@ std::string bash_options(const std::vector<DocumentedOption>& options) {
     for (const std::string& name : option.names) words += (words.empty() ? "" : " ") + name;
   }
   return words;
+}
+
+std::string bash_options_of(const std::vector<std::string>& commands,
+                            const std::vector<DocumentedOption>& options) {
+  std::string branches;
+  for (const std::string& command : commands) {
+    std::vector<DocumentedOption> taken;
+    for (const DocumentedOption& option : options) {
+      const auto& of = option.commands;
+      if (of.empty() || std::find(of.begin(), of.end(), command) != of.end())
+        taken.push_back(option);
+    }
+    branches += fmt::format("    {}) options='{}' ;;\n", command, bash_options(taken));
+  }
+  return branches;
 }
 
 std::string bash_values(const std::vector<DocumentedOption>& options) {
@@ -81,19 +104,35 @@ std::string bash_values(const std::vector<DocumentedOption>& options) {
 std::string zsh_options(const std::vector<DocumentedOption>& options) {
   std::string specs;
   for (const DocumentedOption& option : options) {
-    for (const std::string& name : option.names) {
-      const std::string takes = option.value.empty() ? "" : name.starts_with("--") ? "=" : "+";
-      specs +=
-          fmt::format("  '*{}{}[{}]{}' \\\n", name, takes, zsh_text(option), zsh_value(option));
-    }
+    for (const std::string& name : option.names)
+      specs += fmt::format("  {} \\\n", zsh_spec(option, name));
   }
   return specs;
 }
 
+std::string zsh_options_of_command(const std::vector<DocumentedOption>& options) {
+  std::string statements;
+  for (const DocumentedOption& option : options) {
+    std::string specs;
+    for (const std::string& name : option.names)
+      specs += (specs.empty() ? "" : " ") + zsh_spec(option, name);
+    const std::string condition =
+        option.commands.empty()
+            ? ""
+            : fmt::format("[[ -z $command || ' {} ' == *\" $command \"* ]] &&\n  ",
+                          fmt::join(option.commands, " "));
+    statements += fmt::format("{}specs+=({})\n", condition, specs);
+  }
+  return statements;
+}
+
 std::string fish_options(const std::string& program, const std::vector<DocumentedOption>& options) {
   std::string lines;
+  const std::string takes_option = "__" + replaced(program, "-", "_") + "_takes_option";
   for (const DocumentedOption& option : options) {
     std::string line = "complete -c " + program;
+    if (!option.commands.empty())
+      line += fmt::format(" -n '{} {}'", takes_option, fmt::join(option.commands, " "));
     for (const std::string& name : option.names) {
       line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }

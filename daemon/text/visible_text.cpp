@@ -5,18 +5,17 @@
 
 #include "text/hidden_characters.hpp"
 #include "text/utf8.hpp"
+#include "text/whole_characters.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::size_t longest_character = 4;
 
-bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
 /// The bytes of the character at the beginning; none if there is none.
 std::string_view first_character(std::string_view text) {
   std::size_t length = 1;
-  while (length < std::min(text.size(), longest_character) && is_continuation(text[length]))
+  while (length < std::min(text.size(), longest_character) && continues_character(text[length]))
     ++length;
   const std::string_view character = text.substr(0, length);
   return is_utf8(character) ? character : std::string_view();
@@ -62,13 +61,6 @@ void append_visible(std::string& out, std::string_view text) {
     }
     text.remove_prefix(std::max<std::size_t>(character.size(), 1));
   }
-}
-
-std::string_view first_bytes(std::string_view text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  std::size_t end = limit;
-  while (end > 0 && limit - end < longest_character && is_continuation(text[end])) --end;
-  return text.substr(0, end);
 }
 
 }  // namespace bridge

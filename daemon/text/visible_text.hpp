@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,9 +9,5 @@ namespace bridge {
 /// escape (\u001b, \u202e, \n), bytes that are no UTF-8 become \xff. Of valid JSON the result is
 /// JSON of the same value.
 void append_visible(std::string& out, std::string_view text);
-
-/// The first bytes of `text`, at most `limit` of them, without the beginning of a character that
-/// does not fit.
-std::string_view first_bytes(std::string_view text, std::size_t limit);
 
 }  // namespace bridge

@@ -64,6 +64,23 @@ class Completion(Case):
         self.assertEqual(self.bash("mcp-nc", "req"), ["request"])
         self.assertEqual(self.bash("mcp-nc", "status", "--wa"), ["--wait", "--watch"])
 
+    REFUSED = (("tools --ra", "tools --roo", "--root"), ("logs --jso", "call --ra", "--raw"), ("jobs --yes", "approve --ye", "--yes"),
+               ("status --det", "call --detach-", "--detach-after"))
+
+    def test_bash_offers_no_option_that_the_command_refuses(self):
+        for refused, taken, option in (*self.REFUSED, ("call --watch", "--watc", "--watch")):
+            with self.subTest(refused):
+                offered = self.bash("mcp-nc", *refused.split())
+                self.assertEqual(offered, ["--json"] if "jso" in refused else [""])
+                self.assertEqual(self.bash("mcp-nc", *taken.split()), [option])
+
+    @needs("fish")
+    def test_fish_offers_none_either(self):
+        for refused, taken, option in self.REFUSED:
+            with self.subTest(refused):
+                self.assertEqual(self.fish("mcp-nc " + refused), ["--json"] if "jso" in refused else [])
+                self.assertEqual(self.fish("mcp-nc " + taken), [option])
+
     def test_bash_completes_names_from_the_session(self):
         self.assertEqual(self.bash("mcp-nc", "call", "ec"), ["echo"])
         self.assertEqual(self.bash("mcp-nc", "-w", "5", "prompt", "--json", ""), ["greet"])
@@ -231,6 +248,7 @@ class Completion(Case):
         self.zsh_completes(("mcp-nc sta", "mcp-nc status"), ("mcp-nc call ec", "mcp-nc call echo"),
                            ("mcp-nc prompt gr", "mcp-nc prompt greet"), ("mcp-nc call echo me", "mcp-nc call echo message="),
                            ("mcp-nc status --wat", "mcp-nc status --watch"),
+                           ("mcp-nc tools --ro", "mcp-nc tools --root"), ("mcp-nc -w 5s call --ra", "mcp-nc -w 5s call --raw"),
                            ("mcp-bridged --ring-coa", "mcp-bridged --ring-coalesce"),
                            ("mcp-bridged --handshake=ea", "mcp-bridged --handshake=eager"))
         self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names",

@@ -1,8 +1,10 @@
 """What `mcp-nc` tells of a server: one tool in full, one line each of many, a search, and the server itself."""
 
 import json
+import os
 
 from harness import Case, main
+from harness.binaries import binary
 
 MANY = [{"name": f"tool-{number}", "description": f"Does thing {number}.\nAnd more", "inputSchema": {
     "type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}} for number in range(30)]
@@ -31,6 +33,38 @@ class Finding(Case):
         self.assertEqual(json.loads(self.run_nc("tools", "rich", "--json")[0]), RICH)
         self.run_nc("call", "rich", "mode=fast", code=None)
         self.assertEqual(len(self.server.log("tools/list")), 1)
+
+    def test_the_call_to_copy_works_whatever_the_tools_name_is(self):
+        names = ["--weird", "-x", "two words", "it's", 'quo"te', "$HOME", "a;b", "=x", "@at", "{brace"]
+        schema = {"type": "object", "required": ["a=b", "--c", "n", "point"], "properties": {
+            "a=b": {"type": "number"}, "--c": {"type": "string"}, "n": {"type": "null"},
+            "point": {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}]}}}
+        self.serve([{"name": name, "inputSchema": schema} for name in names])
+        self.write("mcp-nc", f'#!/bin/bash\nexec "{binary("MCP_NC")}" "$@"\n', 0o700)
+        path = {"PATH": self.folder + ":" + os.environ["PATH"]}
+        for name in names:
+            with self.subTest(name):
+                page = self.run_nc("tools", "--", name)[0]
+                typed = page.split("For example\n")[1].splitlines()[0].strip()
+                self.server.forget_log()
+                self.run_tool(["bash", "-c", typed], code=None, environment=path)
+                params = self.server.bodies("tools/call")[0]["params"]
+                self.assertEqual((params["name"], params["arguments"]),
+                                 (name, {"a=b": 1, "--c": "text", "n": None, "point": [1, "text"]}))
+
+    def test_a_tool_that_only_runs_as_a_task_says_how_to_call_it(self):
+        self.serve([{"name": "echo", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}}])
+        error = '{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"only as a task"}}}'
+        self.server.fault(error, method="tools/call", times=2)
+        self.assertIn("call --detach", self.run_nc("call", "echo", "message=x", code=1)[1])
+        told = json.loads(self.run_nc("call", "echo", "message=x", "--json", code=1)[0])["error"]
+        self.assertIn("call --detach", told["hint"])
+        failed = '{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"isError":true}}}'
+        self.server.fault(failed, method="tools/call", times=2)
+        self.assertIn("call --detach", self.run_nc("call", "echo", "message=x", code=1)[1])
+        told = json.loads(self.run_nc("call", "echo", "message=x", "--json", code=1)[0])["error"]
+        self.assertIn("call --detach", told["hint"])
+        self.assertEqual(self.run_nc("call", "echo", "message=x"), ("x\n", ""))
 
     def test_an_unknown_tool_is_said_with_the_one_that_was_meant(self):
         self.serve([RICH])

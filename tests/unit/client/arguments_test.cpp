@@ -83,7 +83,7 @@ TEST_CASE("what is wrong is named") {
   CHECK(refused({"listen", "--since", "-1"}).find("'-1'") != std::string::npos);
   CHECK(refused({"listen", "--since", "99999999999999999999"}).find("whole number") !=
         std::string::npos);
-  CHECK(refused({"status", "--metrics", "--json"}).find("--metrics") != std::string::npos);
+  CHECK(refused({"status", "--metrics", "--watch"}).find("--metrics") != std::string::npos);
 }
 
 TEST_CASE("durations take ms, s, m, h and a bare number is seconds") {

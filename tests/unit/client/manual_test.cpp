@@ -8,6 +8,7 @@
 
 #include "command_line/options.hpp"
 #include "command_line/verb_manual.hpp"
+#include "json/value.hpp"
 
 using namespace client;
 
@@ -17,6 +18,10 @@ bool is_unknown(const std::string& argument) {
   const auto parsed = parse_command_line({argument});
   const auto* error = std::get_if<UsageError>(&parsed);
   return error != nullptr && error->message.find("unknown") != std::string::npos;
+}
+
+bool is_refused(const std::vector<std::string_view>& words) {
+  return std::holds_alternative<UsageError>(parse_command_line(words));
 }
 
 std::size_t widest_line(const std::string& text) {
@@ -94,6 +99,63 @@ TEST_CASE("what is unknown is said with what was meant") {
   CHECK(message({"tools", "--jsn"}) == "unknown option '--jsn'; did you mean --json?");
   CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean call?");
   CHECK(message({"frobnicate"}) == "unknown command 'frobnicate'");
+}
+
+TEST_CASE("every command takes --json") {
+  for (const std::string_view verb : verb_names()) {
+    CAPTURE(verb);
+    CHECK(goes_with("--json", *find_verb(verb)));
+    const VerbManual* const manual = manual_of(verb);
+    REQUIRE(manual != nullptr);
+    // With as many operands as it wants.
+    const ManualEntry* const command = manual_command(verb);
+    REQUIRE(command != nullptr);
+    std::vector<std::string_view> words = {verb};
+    for (int count = 0; count < 8; ++count) {
+      words.push_back("--json");
+      const auto parsed = parse_command_line(words);
+      words.back() = "@x";
+      if (const auto* options = std::get_if<Options>(&parsed)) {
+        CHECK((options->json || options->verb == Verb::help));
+        break;
+      }
+      const std::string& message = std::get<UsageError>(parsed).message;
+      CHECK(message.find("--json") == std::string::npos);
+      CHECK(count < 7);
+    }
+  }
+  CHECK(is_refused({"--json"}));
+}
+
+TEST_CASE("help as JSON has what the help has") {
+  const auto whole = json::parse(help_json());
+  REQUIRE(whole);
+  CHECK(whole->find("verbs")->items.size() == verb_names().size());
+  CHECK(whole->find("options")->items.size() == manual_general_options().size());
+  for (const std::string_view verb : verb_names()) {
+    CAPTURE(verb);
+    const auto one = json::parse(help_json(verb));
+    REQUIRE(one);
+    CHECK(one->string("verb") == verb);
+    CHECK(one->string("usage").starts_with(verb));
+    for (const json::Value& option : one->find("options")->items)
+      CHECK(help_text(verb).find(option.string("option").substr(0, 4)) != std::string::npos);
+    CHECK(one->find("examples")->items.size() == manual_of(verb)->examples.size());
+  }
+  CHECK(help_json("frobnicate").empty());
+}
+
+TEST_CASE("the options of a command are those that it takes") {
+  const auto has = [](Verb verb, std::string_view form) {
+    const auto options = options_of_verb(verb);
+    return std::any_of(options.begin(), options.end(), [form](const ManualEntry& option) {
+      return option.form.find(form) != option.form.npos;
+    });
+  };
+  CHECK(has(Verb::logs, "--follow"));
+  CHECK(has(Verb::call, "--raw"));
+  CHECK_FALSE(has(Verb::tools, "--raw"));
+  CHECK_FALSE(has(Verb::tools, "--socket"));
 }
 
 TEST_CASE("no line of the help is wider than a terminal") { CHECK(widest_line(help_text()) <= 80); }

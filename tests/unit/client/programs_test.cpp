@@ -91,6 +91,11 @@ TEST_CASE("the page for a model is bounded, whatever the server says") {
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(text.find("not your user's") != std::string::npos);
   CHECK(text.find("call --detach") != std::string::npos);
+  about.server.name = "one\ntwo\t\xE2\x80\xA8";
+  about.tools = {"a\r\nb", "\xE2\x80\xAEgnp"};
+  const std::string odd = agent_help(about);
+  CHECK(odd.find("Server: one\\ntwo\\t\\u2028 ") != std::string::npos);
+  CHECK(odd.find("Tools: a\\r\\nb, \\u202egnp\n") != std::string::npos);
   about.server.instructions = std::string(3000, '\n');
   CHECK(agent_help(about).size() <= longest_agent_help);
 }

@@ -15,7 +15,7 @@ TEST_CASE("of a record the requests are left that have an answer and are not abo
 {"passage":"from_client","client":1,"message":{"jsonrpc":"2.0","id":3,"method":"bridge/status"}}
 {"passage":"from_client","client":1,"message":{"jsonrpc":"2.0","id":4,"method":"x/y"}}
 {"passage":"from_client","client":1,"text":"{\"jsonrpc\"","bytes":99999}
-no JSON)";
+{"passage":"from_cl)";
   const Recording recording = read_recording(lines);
   REQUIRE(recording.requests.size() == 2);
   CHECK(recording.left_out == 2);
@@ -25,7 +25,17 @@ no JSON)";
   CHECK_FALSE(recording.requests[0].has_failed);
   CHECK(recording.requests[1].params.empty());
   CHECK(recording.requests[1].has_failed);
+  CHECK(recording.wrong_line == 0);  // the last one is cut off
   CHECK(read_recording("").requests.empty());
+  CHECK(read_recording("").wrong_line == 0);
+}
+
+TEST_CASE("the first line that no record has is told") {
+  constexpr const char* line = R"({"passage":"to_server","message":{}})";
+  CHECK(read_recording("garbage").wrong_line == 1);
+  CHECK(read_recording("garbage\n").wrong_line == 1);
+  CHECK(read_recording(std::string(line) + "\n{}\n" + line).wrong_line == 2);
+  CHECK(read_recording(std::string(line) + "\n\n" + line + "\n").wrong_line == 0);
 }
 
 TEST_CASE("answers are the same whatever the order of their members and what _meta says") {

@@ -94,5 +94,5 @@ TEST_CASE("a line for each tool is no wider than the terminal") {
       render_signatures(
           {R"({"name":"t","description":"does it\nwell","inputSchema":{"properties":{"a":{"type":"null"}}}})",
            R"({"name":"bare"})"},
-          18) == "t [a:=<object>]  -\nbare\n");
+          18) == "t [a=<null>]  - do\nbare\n");
 }

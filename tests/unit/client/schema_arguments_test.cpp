@@ -123,6 +123,18 @@ TEST_CASE("all that is wrong is said once") {
   CHECK(made({"n=x"}, one) == "wrong: n is 'x', not number;");
 }
 
+TEST_CASE("of a list that is not taken the element is said") {
+  constexpr std::string_view modes =
+      R"({"properties":{"m":{"type":"array","items":{"enum":["fast","slow"]}}}})";
+  CHECK(made({"m=fast", "m=x"}, modes) == R"(wrong: m[1] is 'x', not "fast"|"slow";)");
+  CHECK(made({"m:=3", "m=fast"}, modes) == R"(wrong: m[0] is '3', not "fast"|"slow";)");
+  CHECK(made({"q=x", "ids=1", "ids=b"}, search) == "wrong: ids[1] is 'b', not integer;");
+  constexpr std::string_view point =
+      R"({"properties":{"p":{"prefixItems":[{"type":"number"},{"type":"string"}]}}})";
+  CHECK(made({"p=1", "p=2"}, point) == R"({"p":[1,"2"]})");
+  CHECK(made({"p=x", "p=2"}, point) == "wrong: p[0] is 'x', not number;");
+}
+
 TEST_CASE("raw sends text as strings, and names as they are") {
   CHECK(raw({"a=1", "b.c=x", "d:=2"}) == R"({"a":"1","b.c":"x","d":2})");
   CHECK(raw({"a=1", "a=2"}) == "wrong: argument 'a' is given twice;");

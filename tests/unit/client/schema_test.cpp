@@ -81,6 +81,10 @@ TEST_CASE("text becomes what its type takes, and nothing else") {
            {R"({"type":"array","items":{"type":"integer"}})", "[1,\"x\"]", "refused"},
            {R"({"type":"array","items":{"type":"string"}})", "[draft] x", "[\"[draft] x\"]"},
            {R"({"type":"array"})", "x", "[\"x\"]"},
+           {R"({"type":"array","prefixItems":[{"type":"integer"}]})", "1", "[1]"},
+           {R"({"type":"array","prefixItems":[{"type":"integer"}]})", "x", "refused"},
+           {R"({"prefixItems":[{"type":"integer"},{"type":"string"}]})", "[1,\"x\"]", "[1,\"x\"]"},
+           {R"({"prefixItems":[{"type":"integer"},{"type":"string"}]})", "[1,2]", "refused"},
            {R"({"type":"object"})", R"({"a":1})", R"({"a":1})"},
            {R"({"type":"object"})", "a", "refused"},
            {R"({"properties":{"a":{}}})", R"({"a":1})", R"({"a":1})"},
@@ -148,6 +152,36 @@ TEST_CASE("elements, alternatives and references are looked into, circles too") 
   CHECK(problems(R"({"n":1})", R"({"$ref":"#/a","a":{"$ref":"#/b"},"b":{"$ref":"#/a"}})").empty());
 }
 
+TEST_CASE("an element with a place of its own is checked by that, the others by what follows") {
+  constexpr std::string_view schema =
+      R"({"properties":{"p":{"prefixItems":[{"type":"string"}],"items":{"type":"integer"}}}})";
+  CHECK(problems(R"({"p":["x",1,2]})", schema).empty());
+  CHECK(problems(R"({"p":[1]})", schema) == "p[0] is 1, not string");
+  CHECK(problems(R"({"p":["x",1,"y"]})", schema) == "p[2] is \"y\", not integer");
+  constexpr std::string_view draft7 =
+      R"({"properties":{"p":{"items":[{"type":"string"}],"additionalItems":{"type":"integer"}}}})";
+  CHECK(problems(R"({"p":["x",1]})", draft7).empty());
+  CHECK(problems(R"({"p":["x","y"]})", draft7) == "p[1] is \"y\", not integer");
+}
+
+TEST_CASE("what is missing, and was given by nearly that name, is said so") {
+  constexpr std::string_view schema =
+      R"({"properties":{"path":{}},"required":["path"],"additionalProperties":true})";
+  CHECK(problems(R"({"Path":1})", schema) == "path is missing; did you mean it by Path?");
+  CHECK(problems(R"({"other":1})", schema) == "path is missing");
+}
+
+TEST_CASE("a description of what refers to itself many times has an end") {
+  std::string many;
+  for (int count = 0; count < 200; ++count)
+    many += std::string(count == 0 ? "" : ",") + R"({"$ref":"#"})";
+  const json::Value any = parsed(R"({"anyOf":[)" + many + "]}");
+  CHECK(Schema(any).describe().size() < 10000);
+  const json::Value tuple = parsed(R"({"prefixItems":[)" + many + "]}");
+  CHECK(Schema(tuple).describe().size() < 10000);
+  CHECK(example_call("t", Schema(tuple)) == "t");
+}
+
 TEST_CASE("a signature fits on a line, what may be left out in brackets") {
   CHECK(
       signed_as(
@@ -158,6 +192,12 @@ TEST_CASE("a signature fits on a line, what may be left out in brackets") {
           R"({"properties":{"mode":{"enum":["fast","slow"]},"tags":{"type":"array","items":{"type":"string"}}}})") ==
       "t [mode=<fast|slow>] [tags=<string>...]");
   CHECK(signed_as(R"({"properties":{"o":{"type":"object"}},"required":["o"]})") == "t o:=<object>");
+  CHECK(signed_as(R"({"properties":{"n":{"type":"null"}}})") == "t [n=<null>]");
+  CHECK(signed_as(R"({"properties":{"n":{"type":["object","null"]}}})") == "t [n:=<object>]");
+  CHECK(
+      signed_as(
+          R"({"properties":{"p":{"prefixItems":[{"type":"number"},{"type":"string"}],"items":{"type":"boolean"}}}})") ==
+      "t [p=<number> p=<string> p=<boolean>...]");
   CHECK(signed_as(R"({"type":"object"})") == "t [key=<any>...]");
   CHECK(signed_as(R"({"type":"object","additionalProperties":false})") == "t");
 }
@@ -172,4 +212,26 @@ TEST_CASE("an example can be typed as it is") {
         R"(t 'q=it'\''s; rm')");
   CHECK(example(R"({"properties":{"o":{"type":"object"}},"required":["o"]})") == "t 'o:={}'");
   CHECK(example(R"({"properties":{"m":{"enum":["x","y"]}},"required":["m"]})") == "t m=x");
+  CHECK(example(R"({"properties":{"n":{"type":"null"}},"required":["n"]})") == "t n=null");
+  CHECK(
+      example(
+          R"({"properties":{"p":{"prefixItems":[{"type":"number"},{"type":"string"}]}},"required":["p"]})") ==
+      "t p=1 p=text");
+  CHECK(example(R"({"properties":{"l":{"type":"array","examples":[[]]}},"required":["l"]})") ==
+        "t 'l:=[]'");
+  // A number where text would be taken as well.
+  CHECK(example(R"({"properties":{"x":{"examples":[5]}},"required":["x"]})") == "t x:=5");
+}
+
+TEST_CASE("what stands for a tool can be typed, whatever its name is") {
+  const json::Value none = parsed("{}");
+  const json::Value odd = parsed(
+      R"({"properties":{"a=b":{"type":"number"},"--c":{"type":"string"}},"required":["a=b","--c"]})");
+  CHECK(tool_operand("plain") == "plain");
+  CHECK(tool_operand("two words") == "'two words'");
+  CHECK(tool_operand("--weird") == "-- --weird");
+  CHECK(tool_operand("-it's") == R"(-- '-it'\''s')");
+  CHECK(tool_operand("=x") == "'=x'");
+  CHECK(example_call("--weird", Schema(none)) == "-- --weird");
+  CHECK(example_call("t", Schema(odd)) == R"(-- t --c=text '{"a=b":1}')");
 }

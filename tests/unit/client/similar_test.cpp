@@ -11,6 +11,7 @@ TEST_CASE("the name that is near is meant, and none that is not") {
   CHECK(most_similar("get_sum", names) == "get-sum");
   CHECK(most_similar("ehco", names) == "echo");
   CHECK(most_similar("ECHO", names) == "echo");
+  CHECK(most_similar("A", {"b", "a"}) == "a");
   CHECK(most_similar("stat", names) == "status");
   CHECK(most_similar("tool", names) == "tools");
   CHECK(most_similar("delete", names) == "");

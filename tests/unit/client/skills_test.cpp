@@ -19,7 +19,7 @@ TEST_CASE(
 TEST_CASE("of a server by name it is another one, whose name is harmless") {
   const AgentSkill skill = agent_skill("mcp-nc '@My \"Hub\"'", "My \"Hub\"\n");
   CHECK(skill.name == "mcp-nc-my--hub--");
-  CHECK(skill.text.find("the MCP server 'My \\\"Hub\\\" '") != std::string::npos);
+  CHECK(skill.text.find("the MCP server 'My \\\"Hub\\\"\\\\n'") != std::string::npos);
   CHECK(skill.text.find("    mcp-nc '@My \"Hub\"' agent-help\n") != std::string::npos);
   CHECK(agent_skill("mcp-nc", std::string(90, 'x')).name.size() == 64);
 }

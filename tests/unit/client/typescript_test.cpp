@@ -24,9 +24,9 @@ TEST_CASE("the tools of a server are types of TypeScript") {
       "how"?: "fast" | "slow" | 3;
       "more"?: string | null;
       "list"?: Array<boolean | {
-          "x-y"?: number;
-          [name: string]: unknown;
-        }>;
+        "x-y"?: number;
+        [name: string]: unknown;
+      }>;
     };
     result: {
       "sum": unknown;
@@ -40,8 +40,18 @@ TEST_CASE("the tools of a server are types of TypeScript") {
 )");
 }
 
+TEST_CASE("an array with places of their own is a tuple") {
+  const std::string text = render_typescript(
+      {R"({"name":"t","inputSchema":{"type":"object","properties":{"point":{"type":"array",
+           "prefixItems":[{"type":"number"},{"type":"string"}],"items":{"type":"boolean"}}}}})"});
+  CHECK(text.find("\"point\"?: [number, string, ...Array<boolean>];") != std::string::npos);
+}
+
 TEST_CASE("a schema that refers to itself has an end") {
   const std::string text = render_typescript(
       {R"({"name":"t","inputSchema":{"type":"object","properties":{"next":{"$ref":"#"}}}})"});
   CHECK(text.find("\"next\"?: unknown;") != std::string::npos);
+  const std::string lists =
+      render_typescript({R"({"name":"t","inputSchema":{"type":"array","items":{"$ref":"#"}}})"});
+  CHECK(lists.find("Array<Array<") != std::string::npos);
 }

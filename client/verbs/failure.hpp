@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "command_line/options.hpp"
+#include "terminal/console.hpp"
+#include "verbs/exit_code.hpp"
+
+namespace client {
+
+/// What went wrong, said on stderr, and with --json on stdout too.
+struct Failure {
+  std::string_view kind;  ///< as json_error.hpp has them
+  std::string message;
+  ExitCode code;
+  std::string_view delivered = "no";
+};
+
+/// Returns its code.
+ExitCode tell_failure(Console& console, const Options& options, const Failure& failure);
+
+/// The same of the JSON of a JSON-RPC error that answered the verb's request.
+ExitCode tell_error(Console& console, const Options& options, std::string_view error);
+
+}  // namespace client
