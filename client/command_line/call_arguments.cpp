@@ -84,6 +84,7 @@ bool takes_standard_input(const ArgumentWord& word) {
 std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(
     const std::vector<std::string>& words) {
   std::vector<ArgumentWord> all;
+  all.reserve(words.size());
   for (const std::string& word : words) {
     if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
     auto parsed = take_apart(word);

@@ -18,7 +18,9 @@ struct SeenOption {
 
 class Parser {
  public:
-  explicit Parser(const std::vector<std::string_view>& arguments) : arguments_(arguments) {}
+  explicit Parser(const std::vector<std::string_view>& arguments) : arguments_(arguments) {
+    options_.operands.reserve(arguments.size());
+  }
 
   std::variant<Options, UsageError> run() {
     while (next_ < arguments_.size() && error_.empty()) argument(arguments_[next_++]);

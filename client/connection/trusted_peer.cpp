@@ -82,6 +82,11 @@ std::vector<std::string> folders_on_the_way(std::string path) {
   return folders;
 }
 
+/// Whoever owns the folder, and whatever other users are called here.
+bool is_trusted_anywhere(uid_t peer, const TrustedPeer& trusted) {
+  return trusted.anybody || peer == 0 || peer == trusted.user;
+}
+
 std::string refusal(const PeerFacts& facts, const std::string& path, std::string_view place) {
   const bool is_nameless = facts.peer == facts.nameless;
   const std::string who =
@@ -122,7 +127,7 @@ std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view optio
 }
 
 bool is_trusted(const PeerFacts& facts, const TrustedPeer& trusted) {
-  if (trusted.anybody || facts.peer == trusted.user || facts.peer == 0) return true;
+  if (is_trusted_anywhere(facts.peer, trusted)) return true;
   if (facts.peer == facts.nameless) return false;
   return facts.peer == facts.user || facts.peer == facts.folder_owner;
 }
@@ -135,6 +140,7 @@ std::optional<std::string> distrust(int connected, const std::string& path,
   if (::getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
     return fmt::format("cannot tell who serves {} (--peer any connects all the same)", path);
   }
+  if (is_trusted_anywhere(peer.uid, trusted)) return std::nullopt;
   PeerFacts facts{peer.uid, ::geteuid(), std::nullopt, nameless_user()};
   if (path.front() == '@') {
     if (is_trusted(facts, trusted)) return std::nullopt;

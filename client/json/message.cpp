@@ -4,6 +4,7 @@
 
 #include "json/scan.hpp"
 #include "json/text.hpp"
+#include "text/json_scanner.hpp"
 
 namespace client::json {
 namespace {
@@ -22,17 +23,18 @@ Message parse_message(std::string_view line) {
   if (!all) return message;
   bool has_method = false;
   for (const RawMember& member : *all) {
-    const std::string name = decode_string(member.key);
-    if (name == "id") {
+    const std::string_view raw = member.key.substr(1, member.key.size() - 2);
+    const auto is = [raw](std::string_view name) { return bridge::key_is(raw, name); };
+    if (is("id")) {
       message.id = member.value;
-    } else if (name == "method" && is_string(member.value)) {
+    } else if (is("method") && is_string(member.value)) {
       message.method = decode_string(member.value);
       has_method = true;
-    } else if (name == "params") {
+    } else if (is("params")) {
       message.params = member.value;
-    } else if (name == "result") {
+    } else if (is("result")) {
       message.result = member.value;
-    } else if (name == "error") {
+    } else if (is("error")) {
       message.error = member.value;
     }
   }
@@ -45,8 +47,9 @@ Message parse_message(std::string_view line) {
 }
 
 std::string make_request(std::string_view id, std::string_view method, std::string_view params) {
-  return with_params(fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":{})", id, quote(method)),
-                     params);
+  std::string head = R"({"jsonrpc":"2.0","id":)";
+  head.append(id).append(R"(,"method":)").append(quote(method));
+  return with_params(std::move(head), params);
 }
 
 std::string make_notification(std::string_view method, std::string_view params) {

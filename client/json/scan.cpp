@@ -19,6 +19,12 @@ char first_character(std::string_view text) {
   return at == std::string_view::npos ? '\0' : text[at];
 }
 
+/// Whether a key, as it stands between its quotes, is this name.
+bool spells(std::string_view raw_key, std::string_view name) {
+  if (raw_key.find('\\') == raw_key.npos) return raw_key == name;
+  return bridge::unescape(raw_key) == name;
+}
+
 }  // namespace
 
 bool is_valid(std::string_view text) {
@@ -66,12 +72,16 @@ std::optional<std::vector<std::string_view>> elements(std::string_view text) {
 }
 
 std::optional<std::string_view> member(std::string_view object, std::string_view name) {
-  const auto all = members(object);
-  if (!all) return std::nullopt;
-  for (const RawMember& candidate : *all) {
-    if (decode_string(candidate.key) == name) return candidate.value;
-  }
-  return std::nullopt;
+  std::optional<std::string_view> found;
+  JsonScanner scanner(object);
+  scanner.skip_space();
+  const bool is_whole = scanner.object([&](Slice key) {
+    Slice value;
+    if (!scanner.value(value)) return false;
+    if (!found && spells(key.of(object), name)) found = value.of(object);
+    return true;
+  });
+  return is_whole && only_space_left(scanner) ? found : std::nullopt;
 }
 
 std::string string_member(std::string_view object, std::string_view name) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <type_traits>
 
 #include "json/scan.hpp"
 #include "json/text.hpp"
@@ -22,7 +23,9 @@ bool take_number(std::string_view digits, Value& value) {
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
   if (error != std::errc() || end != digits.end()) return false;
   value.number = static_cast<double>(number);
-  value.text = fmt::format("{}", number);
+  // What is a whole number in JSON is written in one way, but for -0.
+  const bool is_written_so = std::is_integral_v<Number> && digits != "-0";
+  value.text = is_written_so ? std::string(digits) : fmt::format("{}", number);
   return true;
 }
 
@@ -97,6 +100,29 @@ std::optional<Value> parse(std::string_view text) {
   scanner.skip_space();
   if (!scanner.at_end()) return std::nullopt;
   return value;
+}
+
+std::optional<Value> parse_at(std::string_view text, std::span<const std::string_view> path) {
+  JsonScanner scanner(text);
+  std::optional<Value> found;
+  const auto descend = [&](auto& self, std::size_t level) -> bool {
+    scanner.skip_space();
+    if (level == path.size()) {
+      const std::size_t begin = scanner.position();
+      Value value;
+      const bool is_read = read(scanner, text, value) &&
+                           bridge::is_utf8(text.substr(begin, scanner.position() - begin));
+      if (is_read) found = std::move(value);
+      return false;  // what follows is not looked at
+    }
+    return scanner.object([&](Slice key) {
+      if (bridge::key_is(key.of(text), path[level])) return self(self, level + 1);
+      Slice other;
+      return scanner.value(other);
+    });
+  };
+  descend(descend, 0);
+  return found;
 }
 
 std::string to_json(const Value& value) {

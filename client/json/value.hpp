@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,10 @@ struct Member {
 /// Nothing if the text is not JSON, not UTF-8, nested beyond 1024, or has a number that fits no 64
 /// bit type (1e400). The caller then shows the text as it is.
 std::optional<Value> parse(std::string_view text);
+
+/// The value that members of these names lead to, one within the other; nothing if it is not there
+/// or cannot be parsed. What stands behind it is not looked at: for text that is JSON.
+std::optional<Value> parse_at(std::string_view text, std::span<const std::string_view> path);
 
 /// Compact JSON of the value.
 std::string to_json(const Value& value);

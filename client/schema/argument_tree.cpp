@@ -20,6 +20,7 @@ ArgumentTree::Node& ArgumentTree::member_of(Node& node, std::string_view name) {
   for (Member& member : node.members) {
     if (member.name == name) return member.value;
   }
+  if (node.members.empty()) node.members.reserve(8);
   return node.members.emplace_back(Member{std::string(name), {}}).value;
 }
 

@@ -33,21 +33,18 @@ struct Place {
 };
 
 Place place_of(std::string_view name, const Schema& schema) {
-  const auto names = schema.names();
-  const auto is_known = [&names](std::string_view one) {
-    return std::find(names.begin(), names.end(), one) != names.end();
-  };
   Place place;
-  if (is_known(name)) {
-    place.path = {std::string(name)};
-    place.schema = schema.at(*schema.property(name));
+  if (const Value* listed = schema.listed_property(name)) {
+    place.path.emplace_back(name);
+    place.schema = schema.at(*listed);
     return place;
   }
   for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
        dot = name.find('.', dot + 1)) {
     const std::string_view head = name.substr(0, dot);
-    if (!is_known(head) || dot + 1 == name.size()) continue;
-    const Schema inner = schema.at(*schema.property(head));
+    const Value* const listed = schema.listed_property(head);
+    if (listed == nullptr || dot + 1 == name.size()) continue;
+    const Schema inner = schema.at(*listed);
     if (!inner.allows_type("object")) {
       place.problem =
           fmt::format("{} is no object but {}: {} cannot be set", head, inner.describe(), name);
@@ -60,7 +57,7 @@ Place place_of(std::string_view name, const Schema& schema) {
   }
   place.path = {std::string(name)};
   if (schema.other_names() != Schema::OtherNames::allowed) {
-    place.problem = fmt::format("{} is not known{}", name, did_you_mean(name, names));
+    place.problem = fmt::format("{} is not known{}", name, did_you_mean(name, schema.names()));
   } else if (const Value* others = schema.property(name)) {
     place.schema = schema.at(*others);
   }
@@ -75,6 +72,7 @@ struct Named {
 
 std::vector<Named> by_name(const std::vector<Argument>& arguments) {
   std::vector<Named> all;
+  all.reserve(arguments.size());
   for (const Argument& one : arguments) {
     if (one.form == Argument::Form::object) continue;
     const auto found = std::find_if(all.begin(), all.end(),
@@ -86,6 +84,17 @@ std::vector<Named> by_name(const std::vector<Argument>& arguments) {
     }
   }
   return all;
+}
+
+/// Whether values that fit each its own schema are all that is wanted of the whole.
+bool needs_no_more(const std::vector<Named>& given, const Schema& schema) {
+  if (schema.has_alternatives() || !schema.values().empty() || !schema.allows_type("object"))
+    return false;
+  const auto required = schema.required();
+  return std::all_of(required.begin(), required.end(), [&given](std::string_view name) {
+    return std::any_of(given.begin(), given.end(),
+                       [name](const Named& named) { return named.name == name; });
+  });
 }
 
 std::string as_written(const Argument& argument) {
@@ -143,13 +152,17 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
   ArgumentTree tree;
   WrongArguments wrong;
   std::vector<std::string> given_wrongly;
+  bool is_checked = true;  // each value by its own conversion
   for (const Argument& one : arguments) {
     if (one.form == Argument::Form::object) tree.put_all(json::on_one_line(one.value));
+    is_checked = is_checked && one.form == Argument::Form::text;
   }
-  for (const Named& named : by_name(arguments)) {
+  const auto all_named = by_name(arguments);
+  for (const Named& named : all_named) {
     const Place place = place_of(named.name, schema);
     std::optional<std::string> value;
     if (place.problem.empty()) value = converted(named, place.schema);
+    is_checked = is_checked && value && place.path.size() == 1;
     if (value) {
       tree.put(place.path, std::move(*value));
       continue;
@@ -158,6 +171,7 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
     given_wrongly.push_back(fmt::format("{} is missing", fmt::join(place.path, ".")));
   }
   std::string made = tree.json();
+  if (is_checked && needs_no_more(all_named, schema)) return made;
   // A number that fits none of ours is left to the server, and all with it.
   if (const auto value = json::parse(made)) {
     for (std::string& problem : problems_of(*value, schema)) {

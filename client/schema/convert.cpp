@@ -57,20 +57,37 @@ Converted as_listed(std::string_view text, const std::vector<const Value*>& valu
   return std::nullopt;
 }
 
+/// Whether the text, which was converted to that type, is taken by a schema without alternatives;
+/// nothing where the whole check has to tell.
+std::optional<bool> fits_at_sight(std::string_view text, std::string_view type,
+                                  const std::vector<const Value*>& values) {
+  if (type == "string") {
+    return values.empty() || std::any_of(values.begin(), values.end(), [text](const Value* one) {
+             return one->is(Kind::string) && one->text == text;
+           });
+  }
+  if (!values.empty()) return std::nullopt;
+  if (type == "number" || type == "boolean" || type == "null") return true;
+  const bool is_whole = type == "integer" && text.find_first_not_of("-0123456789") == text.npos;
+  return is_whole ? std::optional(true) : std::nullopt;
+}
+
 Converted convert(std::string_view text, const Schema& schema, int depth) {
   if (depth > deepest_alternative) return json::quote(text);
   const auto types = schema.types();
-  if (types.empty()) {
-    if (const auto values = schema.values(); !values.empty()) return as_listed(text, values);
-  }
-  for (const Schema& one : schema.alternatives()) {
+  const auto values = schema.values();
+  if (types.empty() && !values.empty()) return if_it_fits(as_listed(text, values), schema);
+  const auto alternatives = schema.alternatives();
+  for (const Schema& one : alternatives) {
     if (Converted converted = if_it_fits(convert(text, one, depth + 1), schema)) return converted;
   }
   for (const std::string_view type : types) {
-    if (Converted converted = if_it_fits(as_type(text, type, schema, depth), schema))
-      return converted;
+    Converted converted = as_type(text, type, schema, depth);
+    if (!converted) continue;
+    const auto known = alternatives.empty() ? fits_at_sight(text, type, values) : std::nullopt;
+    if (known ? *known : if_it_fits(converted, schema).has_value()) return converted;
   }
-  const bool says_nothing = types.empty() && schema.alternatives().empty();
+  const bool says_nothing = types.empty() && alternatives.empty();
   return says_nothing ? Converted(json::quote(text)) : std::nullopt;
 }
 

@@ -82,6 +82,16 @@ void Schema::add_parts(const Value& node, std::vector<const Value*>& parts, int 
   }
 }
 
+/// Whether one of the parts is as wanted, in their order. Most schemas have one, and are asked
+/// often.
+template <typename Visit>
+bool Schema::any_part(Visit visit) const {
+  if (visit(*node_)) return true;
+  if (node_->find("$ref") == nullptr && node_->find("allOf") == nullptr) return false;
+  const auto all = parts();
+  return std::any_of(all.begin() + 1, all.end(), [&](const Value* part) { return visit(*part); });
+}
+
 std::vector<const Value*> Schema::parts() const {
   std::vector<const Value*> all;
   add_parts(*node_, all, 0);
@@ -89,10 +99,13 @@ std::vector<const Value*> Schema::parts() const {
 }
 
 const Value* Schema::find(std::string_view name, Kind kind) const {
-  for (const Value* part : parts()) {
-    if (const Value* found = part->find(name, kind)) return found;
-  }
-  return nullptr;
+  const Value* found = nullptr;
+  any_part([&](const Value& part) { return (found = part.find(name, kind)) != nullptr; });
+  return found;
+}
+
+bool Schema::has_alternatives() const {
+  return find("anyOf", Kind::array) != nullptr || find("oneOf", Kind::array) != nullptr;
 }
 
 std::vector<Schema> Schema::alternatives() const {
@@ -107,19 +120,20 @@ std::vector<Schema> Schema::alternatives() const {
 }
 
 std::vector<std::string_view> Schema::types() const {
-  const auto all = parts();
-  for (const Value* part : all) {
-    const Value* const type = part->find("type");
-    if (type == nullptr) continue;
-    if (type->is(Kind::string)) return {type->text};
-    std::vector<std::string_view> listed;
-    for (const Value& one : type->items) listed.push_back(one.text);
-    if (!listed.empty()) return listed;
-  }
-  for (const Value* part : all) {
-    if (const std::string_view type = type_of_members(*part); !type.empty()) return {type};
-  }
-  return {};
+  std::vector<std::string_view> named;
+  any_part([&](const Value& part) {
+    const Value* const type = part.find("type");
+    if (type == nullptr) return false;
+    if (type->is(Kind::string)) named.push_back(type->text);
+    for (const Value& one : type->items) named.push_back(one.text);
+    return !named.empty();
+  });
+  if (!named.empty()) return named;
+  any_part([&](const Value& part) {
+    if (const std::string_view type = type_of_members(part); !type.empty()) named.push_back(type);
+    return !named.empty();
+  });
+  return named;
 }
 
 bool Schema::allows_type(std::string_view type) const {
@@ -129,13 +143,16 @@ bool Schema::allows_type(std::string_view type) const {
 
 std::vector<const Value*> Schema::values() const {
   std::vector<const Value*> all;
-  for (const Value* part : parts()) {
-    if (const Value* list = part->find("enum", Kind::array)) {
+  any_part([&](const Value& part) {
+    const Value* const list = part.find("enum", Kind::array);
+    if (list != nullptr) {
       for (const Value& one : list->items) all.push_back(&one);
-      return all;
+      return true;
     }
-    if (const Value* constant = part->find("const")) return {constant};
-  }
+    const Value* const constant = part.find("const");
+    if (constant != nullptr) all.push_back(constant);
+    return constant != nullptr;
+  });
   return all;
 }
 
@@ -182,13 +199,14 @@ std::vector<std::string_view> Schema::names() const {
 
 std::vector<std::string_view> Schema::required() const {
   std::vector<std::string_view> all;
-  for (const Value* part : parts()) {
-    if (const Value* list = part->find("required", Kind::array)) {
+  any_part([&](const Value& part) {
+    if (const Value* list = part.find("required", Kind::array)) {
       for (const Value& one : list->items) {
         if (one.is(Kind::string)) add_once(all, one.text);
       }
     }
-  }
+    return false;
+  });
   return all;
 }
 
@@ -199,27 +217,32 @@ bool Schema::requires_name(std::string_view name) const {
 
 const Value* Schema::listed_property(std::string_view name, int depth) const {
   if (depth > deepest_reference) return nullptr;
-  const auto all = parts();
-  for (const Value* part : all) {
-    if (const Value* properties = part->find("properties", Kind::object)) {
-      if (const Value* found = properties->find(name)) return found;
-    }
-  }
-  for (const Value* part : all) {
+  const Value* found = nullptr;
+  any_part([&](const Value& part) {
+    const Value* const properties = part.find("properties", Kind::object);
+    if (properties != nullptr) found = properties->find(name);
+    return found != nullptr;
+  });
+  if (found != nullptr) return found;
+  for (const Value* part : parts()) {
     for (const std::string_view member : {"anyOf", "oneOf"}) {
       const Value* const list = part->find(member, Kind::array);
       if (list == nullptr) continue;
       for (const Value& one : list->items) {
-        if (const Value* found = at(one).listed_property(name, depth + 1)) return found;
+        if ((found = at(one).listed_property(name, depth + 1)) != nullptr) return found;
       }
     }
     for (const std::string_view member : {"then", "else"}) {
       const Value* const branch = part->find(member, Kind::object);
       if (branch == nullptr) continue;
-      if (const Value* found = at(*branch).listed_property(name, depth + 1)) return found;
+      if ((found = at(*branch).listed_property(name, depth + 1)) != nullptr) return found;
     }
   }
   return nullptr;
+}
+
+const Value* Schema::listed_property(std::string_view name) const {
+  return listed_property(name, 0);
 }
 
 const Value* Schema::property(std::string_view name) const {
@@ -244,46 +267,6 @@ const Value* Schema::items() const {
 const Value* Schema::item_at(std::size_t index) const {
   const auto first = first_items();
   return index < first.size() ? first[index] : items();
-}
-
-std::string Schema::describe() const { return describe(0); }
-
-std::string Schema::describe(int depth) const {
-  constexpr int deepest_shown = 4;  // schemas may nest without end; nobody reads that
-  constexpr std::size_t longest_shown = 500;
-  if (!node_->is(Kind::object) || depth > deepest_shown) return "any";
-  const auto join = [](const auto& all, auto text_of) {
-    std::string text;
-    for (const auto& one : all) {
-      if (!text.empty()) text += '|';
-      if (text.size() > longest_shown) return text + "...";
-      text += text_of(one);
-    }
-    return text;
-  };
-  if (const auto fixed = values(); !fixed.empty())
-    return join(fixed, [](const Value* one) { return json::to_json(*one); });
-  const auto named = types();
-  const auto others = alternatives();
-  if (named.empty() && others.empty()) return "any";
-  if (named.empty())
-    return join(others, [depth](const Schema& one) { return one.describe(depth + 1); });
-  return join(named, [this, depth](std::string_view type) {
-    const Value* const elements = type == "array" ? items() : nullptr;
-    const auto first = type == "array" ? first_items() : std::vector<const Value*>();
-    if (!first.empty()) {
-      std::string text;
-      for (const Value* one : first) {
-        if (text.size() > longest_shown) break;
-        text += (text.empty() ? "" : ", ") + at(*one).describe(depth + 1);
-      }
-      if (elements != nullptr) text += ", " + at(*elements).describe(depth + 1) + "...";
-      return "[" + text + "]";
-    }
-    if (elements == nullptr) return std::string(type);
-    const std::string element = at(*elements).describe(depth + 1);
-    return element.find('|') == std::string::npos ? element + "[]" : "(" + element + ")[]";
-  });
 }
 
 }  // namespace client

@@ -29,6 +29,8 @@ class Schema {
   std::vector<const json::Value*> parts() const;
   /// The schemas of which one has to hold, of the first part that has any.
   std::vector<Schema> alternatives() const;
+  /// Whether one of several has to hold.
+  bool has_alternatives() const;
   /// The JSON types it names, in their order; without a name those that follow from its other
   /// members. Empty: any.
   std::vector<std::string_view> types() const;
@@ -49,7 +51,9 @@ class Schema {
   /// Whether no object is without it.
   bool requires_name(std::string_view name) const;
   std::vector<std::string_view> required() const;
-  /// The schema of a property, or of those that are not listed; null node: nothing is said.
+  /// The schema of a property that it lists, as names() does; null: it does not.
+  const json::Value* listed_property(std::string_view name) const;
+  /// The same, or that of the properties that are not listed; null: nothing is said.
   const json::Value* property(std::string_view name) const;
   /// The schemas of the elements at the first places of an array (`prefixItems`, or a list as
   /// `items`), in their order.
@@ -63,6 +67,8 @@ class Schema {
   std::string describe() const;
 
  private:
+  template <typename Visit>
+  bool any_part(Visit visit) const;
   void add_parts(const json::Value& node, std::vector<const json::Value*>& parts, int depth) const;
   void add_names(std::vector<std::string_view>& names, int depth) const;
   const json::Value* listed_property(std::string_view name, int depth) const;

@@ -1,7 +1,5 @@
 #include "servers/sha256.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -78,8 +76,11 @@ std::string sha256_hex(std::string_view bytes) {
   for (int shift = 56; shift >= 0; shift -= 8) rest += static_cast<char>(bits >> shift & 0xff);
   for (std::size_t i = 0; i < rest.size(); i += block_size)
     add_block(state, std::string_view(rest).substr(i, block_size));
+  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
-  for (const Word word : state) text += fmt::format("{:08x}", word);
+  for (const Word word : state) {
+    for (int shift = 28; shift >= 0; shift -= 4) text += digits[word >> shift & 0xf];
+  }
   return text;
 }
 

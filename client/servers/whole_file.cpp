@@ -36,7 +36,7 @@ FileText read_whole_file(const std::string& path, std::size_t most) {
   FileText read;
   read.is_own = (facts.st_uid == ::geteuid() || facts.st_uid == 0) &&
                 (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  std::array<char, 16384> buffer{};
+  std::array<char, 16384> buffer;  // to be written first by read(2)
   for (;;) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;

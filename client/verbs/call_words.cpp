@@ -27,16 +27,19 @@ std::string source_of(const ArgumentWord& word) {
   }
 }
 
-std::variant<std::string, UsageError> value_of(const ArgumentWord& word) {
+std::variant<std::string, UsageError> value_of(ArgumentWord& word) {
   switch (word.form) {
     case Form::standard_input: return read_standard_input();
     case Form::text_file:
     case Form::json_file: return read_input_file(word.value);
-    default: return word.value;
+    default: return std::move(word.value);
   }
 }
 
-std::variant<Argument, UsageError> read(const ArgumentWord& word) {
+/// REQUIRES: it is UTF-8, as parse_argument_words() gives it.
+std::variant<Argument, UsageError> read(ArgumentWord word) {
+  if (word.form == Form::text)
+    return Argument{Argument::Form::text, std::move(word.key), std::move(word.value)};
   auto read = value_of(word);
   if (auto* error = std::get_if<UsageError>(&read)) return std::move(*error);
   Argument argument{Argument::Form::text, word.key, std::get<std::string>(std::move(read))};
@@ -45,7 +48,7 @@ std::variant<Argument, UsageError> read(const ArgumentWord& word) {
                                   word.form == Form::text_file ? ", and cannot be a string" : "")};
   }
   switch (word.form) {
-    case Form::text: return argument;
+    case Form::text: return argument;  // was taken as it is
     case Form::text_file: argument.form = Argument::Form::string; return argument;
     case Form::json:
     case Form::json_file:
@@ -53,7 +56,7 @@ std::variant<Argument, UsageError> read(const ArgumentWord& word) {
       if (json::is_valid(argument.value)) return argument;
       return UsageError{fmt::format("{}: {} is no JSON value (for text write {}=...)",
                                     source_of(word),
-                                    word.form == Form::json ? fmt::format("'{}'", word.value)
+                                    word.form == Form::json ? fmt::format("'{}'", argument.value)
                                                             : std::string("what stands there"),
                                     word.key)};
     case Form::object:
@@ -71,8 +74,9 @@ std::variant<std::vector<Argument>, UsageError> read_call_words(
   auto parsed = parse_argument_words(words);
   if (auto* error = std::get_if<UsageError>(&parsed)) return std::move(*error);
   std::vector<Argument> arguments;
-  for (const ArgumentWord& word : std::get<std::vector<ArgumentWord>>(parsed)) {
-    auto one = read(word);
+  arguments.reserve(words.size());
+  for (ArgumentWord& word : std::get<std::vector<ArgumentWord>>(parsed)) {
+    auto one = read(std::move(word));
     if (auto* error = std::get_if<UsageError>(&one)) return std::move(*error);
     arguments.push_back(std::get<Argument>(std::move(one)));
   }

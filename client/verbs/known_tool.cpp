@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@
 namespace client {
 namespace {
 
-using Found = std::variant<std::string, UnknownTool, NoToolList, Answer>;
+using Found = std::variant<KnownTool, UnknownTool, NoToolList, Answer>;
 
 constexpr std::string_view invalid_params = "-32602";
 
@@ -31,7 +32,7 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
   std::vector<std::string> names;
   for (const std::string_view tool : elements_of(pages, tool_list)) {
     std::string name = name_of(tool, tool_list);
-    if (name == wanted) return std::string(tool);
+    if (name == wanted) return KnownTool{std::string(tool)};
     names.push_back(std::move(name));
   }
   const std::vector<std::string_view> all(names.begin(), names.end());
@@ -41,6 +42,17 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
 }
 
 }  // namespace
+
+std::optional<std::string> KnownTool::raw() const {
+  if (!is_member) return json;
+  const auto tool = json::member(json, "tool");
+  return tool ? std::optional(std::string(*tool)) : std::nullopt;
+}
+
+std::optional<json::Value> KnownTool::input_schema() const {
+  static constexpr std::string_view path[] = {"tool", "inputSchema"};
+  return json::parse_at(json, std::span(path).subspan(is_member ? 0 : 1));
+}
 
 ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
   if (options.json) {
@@ -58,10 +70,7 @@ ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Cons
 
 Found find_tool(Dialogue& dialogue, std::string_view name) {
   Answer answer = dialogue.ask("bridge/tool", fmt::format(R"({{"name":{}}})", json::quote(name)));
-  if (answer.outcome == Answer::Outcome::result) {
-    if (const auto tool = json::member(answer.payload, "tool")) return std::string(*tool);
-    return NoToolList{};
-  }
+  if (answer.outcome == Answer::Outcome::result) return KnownTool{std::move(answer.payload), true};
   if (answer.outcome != Answer::Outcome::error) return answer;
   const auto data = json::member(answer.payload, "data").value_or("{}");
   const bool is_bridges = json::string_member(data, "source") == "bridge";

@@ -83,8 +83,9 @@ ExitCode show_tool(Dialogue& dialogue, const Options& options) {
   const auto found = find_tool(dialogue, options.operands.front());
   if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
   Console& console = dialogue.console();
-  const auto* const tool = std::get_if<std::string>(&found);
-  if (tool == nullptr) {
+  const auto* const known = std::get_if<KnownTool>(&found);
+  const auto tool = known == nullptr ? std::nullopt : known->raw();
+  if (!tool) {
     const auto* const unknown = std::get_if<UnknownTool>(&found);
     return report_unknown(
         unknown != nullptr ? *unknown : UnknownTool{"the server has no list of tools", ""}, options,

@@ -23,9 +23,10 @@ constexpr std::string_view hint_of_task =
 
 /// MCP 2025-11-25, "Tool-Level Negotiation": a plain call of such a tool is refused, in the words
 /// of each server.
-bool runs_only_as_task(std::string_view tool) {
-  if (tool.find("taskSupport") == tool.npos) return false;  // of nearly all; it is not parsed
-  const auto execution = json::member(tool, "execution");
+bool runs_only_as_task(const KnownTool& known) {
+  if (known.json.find("taskSupport") == known.json.npos) return false;  // of nearly all
+  const auto tool = known.raw();
+  const auto execution = tool ? json::member(*tool, "execution") : std::nullopt;
   return execution && json::string_member(*execution, "taskSupport") == "required";
 }
 

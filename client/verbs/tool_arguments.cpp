@@ -61,10 +61,9 @@ std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options&
     if (const auto* unknown = std::get_if<UnknownTool>(&found)) {
       return report_unknown(*unknown, options, console);
     }
-    if (auto* tool = std::get_if<std::string>(&found)) {
+    if (auto* tool = std::get_if<KnownTool>(&found)) {
+      input = tool->input_schema();
       call.tool = std::move(*tool);
-      const auto member = json::member(call.tool, "inputSchema");
-      if (member) input = json::parse(*member);
     }
   }
   std::optional<Schema> schema;

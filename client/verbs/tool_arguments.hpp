@@ -8,13 +8,14 @@
 #include "schema/arguments.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/exit_code.hpp"
+#include "verbs/known_tool.hpp"
 
 namespace client {
 
 /// A call that can be made.
 struct ToolCall {
   std::string params;  ///< of tools/call, JSON
-  std::string tool;    ///< as the server lists it, JSON; "" = that was not asked for
+  KnownTool tool{};    ///< nothing in it: that was not asked for
 };
 
 /// The call that the operands name: the arguments made by the input schema of the tool, or as they

@@ -1,5 +1,8 @@
 #include "text/utf8.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace bridge {
 namespace {
 
@@ -22,11 +25,24 @@ Lead lead_of(unsigned char byte) {
   return {0};
 }
 
+/// How many bytes of ASCII it begins with, or fewer by up to seven.
+std::size_t ascii_run(std::string_view text) {
+  constexpr std::uint64_t not_ascii = 0x8080808080808080;
+  std::size_t at = 0;
+  for (std::uint64_t eight = 0; at + sizeof eight <= text.size(); at += sizeof eight) {
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    if ((eight & not_ascii) != 0) break;
+  }
+  return at;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
   const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   for (std::size_t at = 0; at < text.size();) {
+    at += ascii_run(text.substr(at));
+    if (at == text.size()) break;
     const Lead lead = lead_of(byte(at));
     if (lead.length == 0 || lead.length > text.size() - at) return false;
     if (lead.length > 1 && (byte(at + 1) < lead.lowest || byte(at + 1) > lead.highest))

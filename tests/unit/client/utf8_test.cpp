@@ -41,6 +41,13 @@ TEST_CASE("every two bytes, and every beginning of three and four, are judged as
   }
   CHECK(valid > 128 * 128);
   CHECK(is_utf8(""));
+  for (std::size_t before = 0; before < 20; ++before) {  // whatever is taken in one step
+    const std::string ascii(before, 'a');
+    CHECK(is_utf8(ascii));
+    CHECK(is_utf8(ascii + "\xC3\xA4" + ascii));
+    CHECK_FALSE(is_utf8(ascii + "\xFF" + ascii));
+    CHECK_FALSE(is_utf8(ascii + "\xC3"));
+  }
   CHECK(is_utf8("\xF4\x8F\xBF\xBF"));
   CHECK_FALSE(is_utf8("\xF4\x90\x80\x80"));
   CHECK_FALSE(is_utf8("\xED\xA0\x80"));
