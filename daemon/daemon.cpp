@@ -257,7 +257,7 @@ Activity Daemon::activity() const {
                   const Client& client = *entry.second;
                   return !client.is_job && !client.channel.idle();
                 });
-  now.has_untaken = !is_kept() && feed_.ring().untaken() > 0;
+  now.has_untaken = !is_kept() && (feed_.ring().untaken() > 0 || jobs.uncollected() > 0);
   return now;
 }
 

@@ -60,6 +60,10 @@ void Daemon::leave() {
     log_.event(LogLevel::warning, "notifications lost",
                "{} notifications were not taken by any client and are lost", untaken);
   }
+  if (const std::size_t lost = jobs_.store().uncollected(); lost > 0 && !is_kept()) {
+    log_.event(LogLevel::warning, "jobs lost",
+               "{} jobs have ended that nobody has collected, and are lost", lost);
+  }
   log_.event(LogLevel::info, "ended", "ended");
   is_over_ = true;
   loop_.stop();

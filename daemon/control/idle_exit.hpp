@@ -12,7 +12,7 @@ namespace bridge {
 /// What there is to do, at this moment.
 struct Activity {
   bool is_busy = false;      ///< a client is connected, or something is under way
-  bool has_untaken = false;  ///< notifications that would be lost with the daemon
+  bool has_untaken = false;  ///< notifications and jobs that would be lost with the daemon
 };
 
 /// Ends the daemon once it has been idle for --idle-exit. Looks when something has happened; its

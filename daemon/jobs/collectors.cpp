@@ -165,13 +165,15 @@ void Collectors::give_back(All::iterator at) {
 /// Answers its request, if it is to be answered now; then it is one of them no more.
 void Collectors::tell(All::iterator at) {
   Client* const client = clients_.find(at->second.client);
-  const Job* const job = runner_.store().find(at->first);
+  Job* const job = runner_.store().find(at->first);
   const bool waits = at->second.delivers ? job != nullptr && !is_end(job->state)
                                          : job != nullptr && job->state == JobState::working;
   if (waits && !at->second.is_due) return;
   if (client != nullptr && client->channel.congested()) return;
-  if (job != nullptr && is_end(job->state) && !at->second.keep && client != nullptr)
-    collected_.push_back(job->number);
+  if (job != nullptr && is_end(job->state) && client != nullptr) {
+    runner_.store().note_collected(*job);
+    if (!at->second.keep) collected_.push_back(job->number);
+  }
   const auto node = all_.extract(at);
   const Collector& collector = node.mapped();
   if (--of_client_[collector.client] == 0) of_client_.erase(collector.client);

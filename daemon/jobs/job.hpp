@@ -68,6 +68,7 @@ struct Job {
   std::string progress;                 ///< params of the last notifications/progress, as JSON
   std::string response;                 ///< the whole response, with `id` null
   SteadyTime ended{};
+  bool collected = false;  ///< somebody was told how it ended
 
   std::size_t bytes = 0;  ///< what it is counted with
 };

@@ -14,6 +14,9 @@ std::size_t charge_of_response(const std::string& response) {
   return response.size() - std::min(response.size(), reserved_for_response);
 }
 
+/// One that was cancelled has nothing to tell.
+bool waits_to_be_collected(const Job& job) { return !job.collected && !job.response.empty(); }
+
 }  // namespace
 
 /// Everything that can be long, and what a job takes besides.
@@ -99,6 +102,7 @@ void JobStore::insert_ended(Owner& owner, const Job& job) {
   owner.ended.emplace(place, job.number);
   owner.ended_bytes += job.bytes;
   due_.emplace(std::pair(job.ended + job.keep, job.number), place);
+  if (waits_to_be_collected(job)) ++uncollected_;
 }
 
 Job* JobStore::find(JobNumber number) {
@@ -229,6 +233,11 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   return true;
 }
 
+void JobStore::note_collected(Job& job) {
+  if (waits_to_be_collected(job)) --uncollected_;
+  job.collected = true;
+}
+
 void JobStore::forget(Job& job, SteadyTime now) {
   latest_ = now;
   remove(job, now);
@@ -253,6 +262,7 @@ void JobStore::remove(Job& job, SteadyTime now) {
   owner.ended.erase(due->second);
   due_.erase(due);
   if (job.holds_key) leave_key(owner, job, now);
+  if (waits_to_be_collected(job)) --uncollected_;
   --owner.jobs;
   owner.bytes -= job.bytes;
   owner.ended_bytes -= job.bytes;

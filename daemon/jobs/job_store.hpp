@@ -78,6 +78,8 @@ class JobStore {
   /// False: there is no room for the response; it did not end. REQUIRES: it has not ended.
   bool end(Job& job, JobState state, std::string response, bool delivered, SteadyTime now);
   /// REQUIRES: it has ended.
+  void note_collected(Job& job);
+  /// REQUIRES: it has ended.
   void forget(Job& job, SteadyTime now);
   /// Forgets what was kept for long enough. Returns when to look again, if anything has ended.
   std::optional<SteadyTime> expire(SteadyTime now);
@@ -122,6 +124,8 @@ class JobStore {
   std::size_t bytes() const { return bytes_; }
   /// How many there are in this state.
   std::size_t in_state(JobState state) const { return states_[static_cast<std::size_t>(state)]; }
+  /// How many have ended with a response that nobody was told.
+  std::size_t uncollected() const { return uncollected_; }
   const Counts& counts() const { return counts_; }
   const JobLimits& limits() const { return limits_; }
 
@@ -162,6 +166,7 @@ class JobStore {
   std::map<std::pair<SteadyTime, JobNumber>, Place> due_;  ///< of the ended ones, and their places
   std::array<std::size_t, job_states> states_{};
   std::size_t bytes_ = 0;
+  std::size_t uncollected_ = 0;
   std::uint64_t last_number_ = 0;
   std::uint64_t last_end_ = 0;
   SteadyTime latest_{};  ///< the last time that was given

@@ -43,6 +43,7 @@ KeptJob kept_job(const Job& job) {
   kept.progress = job.progress;
   kept.response = job.response;
   kept.ended = ticks_of(job.ended);
+  kept.collected = job.collected;
   return kept;
 }
 
@@ -75,6 +76,7 @@ Job unfinished_job_of(KeptJob kept) {
   job.progress = std::move(kept.progress);
   job.response = std::move(kept.response);
   job.ended = time_of<SteadyTime>(kept.ended);
+  job.collected = kept.collected;
   return job;
 }
 

@@ -30,11 +30,12 @@ struct KeptJob {
   std::string progress;
   std::string response;
   std::uint64_t ended = 0;  ///< in ticks of SteadyTime
+  bool collected = false;
 
   template <class Fields>
   void each_field(Fields&& fields) {
     fields(id, number, remote, uid, method, tool, key, digest, holds_key, pid, command, created,
-           keep, state, progress, response, ended);
+           keep, state, progress, response, ended, collected);
   }
 };
 

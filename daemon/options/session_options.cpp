@@ -56,8 +56,10 @@ void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw
   build.duration("--grace", options.grace, "For requests in flight when the daemon is told to end");
   build.duration("--idle-exit", options.idle.exit,
                  "End once for so long no client was connected and nothing under way; 0: never");
-  build.duration("--idle-keep", options.idle.keep,
-                 "With it: how long notifications that nobody has taken count as under way");
+  build.duration(
+      "--idle-keep", options.idle.keep,
+      "With it: how long notifications that nobody has taken, and ended jobs that nobody "
+      "has collected, count as under way");
 }
 
 void resolve_session_options(Options& options, const RawOptions& raw) {

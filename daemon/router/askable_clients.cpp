@@ -52,7 +52,7 @@ std::vector<Askable> AskableClients::able(const ServerRequest& request) const {
   for (const auto& [id, client] : context_.clients) {
     if (!can_answer(*client, request)) continue;
     able.push_back({id, request.owner == id, !client->in_flight.empty(),
-                    !client->is_job && table_.has_left_open(id, long_ago)});
+                    !client->is_job && table_.has_left_open(id, long_ago), client->is_job});
   }
   return able;
 }

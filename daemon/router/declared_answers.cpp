@@ -35,9 +35,12 @@ bool DeclaredAnswers::has_declared() const {
                      [](const std::string& method) { return method != "roots/list"; });
 }
 
+bool DeclaredAnswers::names(std::string_view method) const {
+  return std::find(methods_.begin(), methods_.end(), method) != methods_.end();
+}
+
 bool DeclaredAnswers::covers(std::string_view method, AskedFor asked) const {
-  if (answers_everything_) return true;
-  if (std::find(methods_.begin(), methods_.end(), method) != methods_.end()) return true;
+  if (answers_everything_ || names(method)) return true;
   if (!initializes_ || !initialized_) return false;
   return asked == AskedFor::anything || overlap(asked, capabilities_);
 }

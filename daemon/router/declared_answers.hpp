@@ -29,6 +29,8 @@ class DeclaredAnswers {
   bool name_methods(std::string_view params);
 
   bool covers(std::string_view method, AskedFor asked) const;
+  /// Whether it has named this method by `bridge/answers`: so it knows the bridge.
+  bool names(std::string_view method) const;
   /// Whether it declares capabilities to answer questions by.
   bool has_capabilities() const { return capabilities_ != AskedFor::anything; }
   /// Whether it has said what it answers, be it nothing. Who has only named its roots has not said

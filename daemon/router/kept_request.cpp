@@ -102,6 +102,8 @@ KeptQuestion kept_question(const ServerRequest& request) {
   kept.parked_until = ticks_of(request.parked_until);
   for (const ClientId client : request.declined) kept.declined.push_back(value_of(client));
   kept.shown = request.shown;
+  kept.caller_kind = static_cast<std::uint64_t>(request.caller.kind);
+  kept.caller = number_of(request.caller.client);
   return kept;
 }
 
@@ -122,6 +124,8 @@ ServerRequest server_request_of(KeptQuestion kept) {
   for (const std::uint64_t client : kept.declined)
     request.declined.push_back(static_cast<ClientId>(client));
   request.shown = kept.shown;
+  request.caller = {static_cast<LikelyCaller::Kind>(kept.caller_kind),
+                    id_of<ClientId>(kept.caller)};
   return request;
 }
 

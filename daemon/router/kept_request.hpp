@@ -68,11 +68,13 @@ struct KeptQuestion {
   std::uint64_t parked_until = 0;
   std::vector<std::uint64_t> declined;  ///< ClientIds
   bool shown = false;
+  std::uint64_t caller_kind = 0;  ///< LikelyCaller
+  std::uint64_t caller = 0;       ///< ClientId; 0: none
 
   template <class Fields>
   void each_field(Fields&& fields) {
     fields(id, upstream_request_id, method, asked_for, line, origin, owner, has_user, remote, uid,
-           asked, asked_since, parked_until, declined, shown, place);
+           asked, asked_since, parked_until, declined, shown, place, caller_kind, caller);
   }
 };
 

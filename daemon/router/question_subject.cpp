@@ -42,7 +42,7 @@ std::optional<UpstreamId> QuestionSubject::likely_call(const Frame& request) con
   std::vector<Askable> able = server_requests_.askable(request.method, params);
   for (const auto& [client, id] : calls) {
     std::erase_if(able, [its = client](const Askable& one) { return one.client == its; });
-    able.push_back({client, false, true, false});
+    able.push_back({client, false, true, false, false});
   }
   std::sort(able.begin(), able.end(),
             [](const Askable& left, const Askable& right) { return left.client < right.client; });

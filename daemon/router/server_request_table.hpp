@@ -10,6 +10,7 @@
 #include "base/ids.hpp"
 #include "event/deadline_timer.hpp"
 #include "router/asked_for.hpp"
+#include "router/likely_caller.hpp"
 #include "router/user.hpp"
 
 namespace bridge {
@@ -27,6 +28,7 @@ struct ServerRequest {
   std::string line;                  ///< with the client's id in it
   std::optional<UpstreamId> origin;  ///< the client request it belongs to; none: the session
   std::optional<ClientId> owner;  ///< whose request that is; none: of the session, or it has left
+  LikelyCaller caller;            ///< of one of the session
   std::optional<User> user;       ///< of one that belongs to a request: only this user is asked
   std::optional<ClientId> asked;  ///< none: parked
   SteadyTime asked_since{};

@@ -73,7 +73,10 @@ ServerRequest ServerRequests::made(std::optional<UpstreamId> origin, std::string
   request.method = method;
   request.asked_for = asked_for(method, params);
   request.origin = origin;
-  if (!origin) return request;
+  if (!origin) {
+    request.caller = likely_caller(in_flight_);
+    return request;
+  }
   request.owner = in_flight_.owner(*origin);
   if (const Client* owner = context_.clients.find(request.owner)) {
     request.user = owner->user;
@@ -130,6 +133,8 @@ std::vector<Askable> ServerRequests::askable(std::string_view method,
 void ServerRequests::ask(Client& client, ServerRequest& request) {
   request.asked = client.id();
   request.asked_since = context_.loop.now();
+  if (std::string notice = notice_of_caller(request, client); !notice.empty())
+    client.channel.send(std::move(notice));
   const std::string_view about = askable_.subject(request, client);
   if (!about.empty()) {
     client.channel.send_about(about, request.line);
@@ -190,14 +195,16 @@ void ServerRequests::ask_others(const Client& client, bool has_left) {
     if (request.asked != client.id()) return;
     if (request.origin && in_flight_.is_job(*request.origin))
       request.owner = in_flight_.owner(*request.origin);  // kept as one
-    ask_another(request, !has_left || request.owner != client.id());
+    ask_another(request, !has_left || request.owner != client.id(), true);
   });
 }
 
-void ServerRequests::ask_another(ServerRequest& request, bool may_be_asked) {
+/// `may_wait`: for a client that can be asked, though others are connected.
+void ServerRequests::ask_another(ServerRequest& request, bool may_be_asked, bool may_wait) {
   if (Client* other = may_be_asked ? askable_.choose(request) : nullptr) {
     ask(*other, request);
-  } else if (request.origin) {
+  } else if (request.origin || (!may_wait && !request.shown && askable_.somebody_is_connected())) {
+    if (!request.origin) tell_of_refusal(request, in_flight_, context_.clients);
     refuse(request, json_rpc::method_not_found, nobody_answers);
     table_.remove(request);
   } else {
@@ -218,7 +225,7 @@ bool ServerRequests::was_declined(std::string_view raw_id, ClientId by) {
 
 void ServerRequests::give_back(std::string_view raw_id, ClientId asked) {
   ServerRequest* const request = table_.find_told(raw_id);
-  if (request != nullptr && request->asked == asked) ask_another(*request, true);
+  if (request != nullptr && request->asked == asked) ask_another(*request, true, false);
 }
 
 void ServerRequests::park(ServerRequest& request) {
@@ -245,49 +252,6 @@ void ServerRequests::expire_parked() {
     }
     refuse(request, json_rpc::bridge_error, "no client of the bridge is connected");
     table_.remove(request);
-  });
-}
-
-void ServerRequests::cancel(Frame notification) {
-  const std::string_view raw_id = notification.text(notification.request_id);
-  ServerRequest* request = raw_id.empty() ? nullptr : table_.find_by_upstream_id(raw_id);
-  if (request == nullptr) {
-    ++context_.statistics.dropped_notifications;
-    return;
-  }
-  if (Client* client = context_.clients.find(request->asked)) {
-    std::string bytes = std::move(notification.bytes);
-    const std::string number = std::to_string(request->id);
-    splice(bytes, {notification.request_id, number});
-    client->channel.send(std::move(bytes));
-  }
-  table_.remove(*request);
-}
-
-/// Nobody waits for its answer any more: whoever was asked is told, and need not go on.
-void ServerRequests::withdraw(ServerRequest& request, std::string_view reason) {
-  Client* client = context_.clients.find(request.asked);
-  if (client != nullptr && client->channel.can_be_asked({}))
-    tell_withdrawn(*client, request, reason);
-  table_.remove(request);
-}
-
-void ServerRequests::tell_withdrawn(Client& client, const ServerRequest& request,
-                                    std::string_view reason) {
-  client.channel.send(
-      own_notification("notifications/cancelled",
-                       fmt::format(R"({{"requestId":{},"reason":"{}"}})", request.id, reason)));
-}
-
-void ServerRequests::session_replaced() {
-  table_.each([&](ServerRequest& request) {
-    if (!request.origin) withdraw(request, "the session was lost");
-  });
-}
-
-void ServerRequests::request_ending(UpstreamId origin) {
-  table_.each([&](ServerRequest& request) {
-    if (request.origin == origin) withdraw(request, "the request that it belongs to has ended");
   });
 }
 

@@ -94,7 +94,7 @@ class ServerRequests {
   void refuse(const ServerRequest& request, int code, std::string_view message);
   void ask(Client& client, ServerRequest& request);
   bool pass_on(ServerRequest& request);
-  void ask_another(ServerRequest& request, bool may_be_asked);
+  void ask_another(ServerRequest& request, bool may_be_asked, bool may_wait);
   void ask_others(const Client& client, bool has_left);
   void park(ServerRequest& request);
   void expire_parked();

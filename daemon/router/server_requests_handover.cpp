@@ -19,7 +19,7 @@ void ServerRequests::go_on_with(KeptQuestion kept) {
   if (!request.asked) {
     parking_.set_at_latest(request.parked_until);
   } else if (context_.clients.find(request.asked) == nullptr) {
-    ask_another(request, true);  // it was asked over HTTP
+    ask_another(request, true, true);  // it was asked over HTTP
   }
 }
 

@@ -25,7 +25,7 @@ class IdleExit(Case):
         self.ended(daemon)
 
     def test_a_job_is_something_under_way(self):
-        server, daemon = self.bridge("--idle-exit", "300ms")
+        server, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "0s")
         client = self.client()
         params = {"method": "tools/call", "params": {"name": "slow", "arguments": {"steps": 4, "delayMs": 300}}}
         client.request("bridge/submit", params, 1)
@@ -34,6 +34,29 @@ class IdleExit(Case):
         self.ended(daemon)
         self.assertGreater(time.monotonic() - begun, 1.2)  # the job alone takes as long
         self.assertNotIn("cancel", daemon.stderr())
+
+    def test_a_job_that_has_ended_waits_to_be_collected(self):
+        _, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "1h")
+        client = self.client()
+        job = client.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {"message": "x"}}}, 1)["result"]["job"]
+        daemon.status_when(lambda status: status["jobs"]["ended"] == 1, "the end of the job", client)
+        client.close()
+        time.sleep(0.9)  # three times as long: its result is there
+        client = self.client()
+        collected = client.request("bridge/collect", {"job": job}, 2)["result"]
+        self.assertEqual(collected["state"], "completed")
+        client.close()
+        self.ended(daemon)
+        self.assertNotIn("nobody has collected", daemon.stderr())
+
+    def test_one_that_nobody_has_collected_is_counted_when_it_is_dropped(self):
+        _, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "300ms")
+        client = self.client()
+        client.request("bridge/submit", {"method": "tools/call", "params": {"name": "echo", "arguments": {"message": "x"}}}, 1)
+        daemon.status_when(lambda status: status["jobs"]["ended"] == 1, "the end of the job", client)
+        client.close()
+        self.ended(daemon)
+        daemon.logged("1 jobs have ended that nobody has collected, and are lost")
 
     def test_what_nobody_has_taken_is_counted_when_it_is_dropped(self):
         server, daemon = self.bridge("--idle-exit", "300ms", "--idle-keep", "300ms")

@@ -66,8 +66,9 @@ class AtALocalServer(Upgrading, LocalServer):
         self.other.send(notification("bridge/answers", {"methods": ["custom/ask"]}))
         self.other.fence()
         self.says({"id": "q", "method": "custom/ask", "params": {}}, by=self.caller)
-        question = self.other.line()
+        notice, question = self.other.line(), self.other.line()
         self.assertEqual(question["method"], "custom/ask")
+        self.assertEqual(notice["params"], {"requestId": question["id"], "caller": "another"})
         self.upgrade()
         self.other.send({"jsonrpc": "2.0", "id": question["id"], "result": {"answered": True}})
         self.assertEqual(json.loads(self.tool("heard", client=self.other)),

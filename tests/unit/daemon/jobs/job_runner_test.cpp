@@ -320,7 +320,7 @@ TEST_CASE("who does not know a question is not asked it again for the job of its
   const std::string job = call_for_later(t, client, "\"later\"");
   t.call(client, "1", "ordinary");
   t.ask("1");
-  const Lines asked = client.take_lines();
+  const Lines asked = take_but_notices(client);
   REQUIRE(asked.size() == 1);
   const std::string id(find_member(asked.front(), "id").value_or(""));
   REQUIRE_FALSE(contains(id, "question"));
@@ -354,7 +354,7 @@ TEST_CASE("what a client is asked for the job that it cancels is withdrawn first
   t.ask("1");
   CHECK(contains(client.take_lines().back(), R"("id":"question-1")"));
   t.notify(client, "notifications/cancelled", R"({"requestId":1})");
-  const Lines lines = client.take_lines();
+  const Lines lines = take_but_notices(client);
   REQUIRE(lines.size() == 2);
   CHECK(contains(lines[0], R"("notifications/cancelled","params":{"requestId":"question-1")"));
   CHECK(contains(lines[1], "sampling/createMessage"));
@@ -405,8 +405,42 @@ TEST_CASE("a question that was about no request outlives the job that it went to
   t.call_and_answer(other);
   t.notify(other, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
   const Lines lines = other.take_lines();
-  REQUIRE(lines.size() == 1);
-  CHECK(contains(lines.front(), "sampling/createMessage"));
+  REQUIRE(lines.size() == 2);
+  CHECK(contains(lines.front(), R"("caller":"another")"));
+  CHECK(contains(lines.back(), "sampling/createMessage"));
+}
+
+TEST_CASE("a question about no request goes to a client with a call in flight before a job") {
+  JobFixture t;
+  FakeClient& client = t.connect();
+  const std::string job = t.submit(client, "a");
+  FakeClient& caller = t.connect_answering(R"("sampling/createMessage")");
+  t.call(caller, "1", "plain");
+  t.ask("1");
+  CHECK(t.state_of(job) == "working");
+  CHECK(contains(caller.take_lines().back(), "sampling/createMessage"));
+  t.leave(caller);
+  CHECK(t.state_of(job) == "input_required");
+}
+
+TEST_CASE("what a job was asked is asked of who can answer when it has ended, else refused") {
+  for (const bool can_answer : {false, true}) {
+    CAPTURE(can_answer);
+    JobFixture t;
+    FakeClient& client = t.connect();
+    const std::string job = t.submit(client, "a");
+    FakeClient& caller = t.connect();
+    t.call(caller, "1", "plain");
+    t.ask("1");
+    CHECK(t.state_of(job) == "input_required");
+    if (can_answer) t.notify(caller, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
+    CHECK(caller.take_lines().empty());
+    t.answer_call("a");
+    const Lines told = caller.take_lines();
+    REQUIRE_FALSE(told.empty());
+    CHECK(contains(told.back(), can_answer ? "sampling/createMessage" : "question_refused"));
+    CHECK(t.is_refused() != can_answer);
+  }
 }
 
 TEST_CASE("at the end of the daemon everybody who waits is told") {

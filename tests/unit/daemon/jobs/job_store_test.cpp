@@ -289,5 +289,23 @@ TEST_CASE("the journal is told of everything, in order") {
                                                   "forgotten a"});
 }
 
+TEST_CASE("what has ended and was told nobody is counted until it is told or gone") {
+  Store t;
+  for (const char* id : {"a", "b", "c", "d"}) REQUIRE(t.add(id));
+  CHECK(t.store.uncollected() == 0);
+  t.end("a");
+  t.end("b");
+  t.end("c");
+  REQUIRE(t.store.end(*t.store.find("d"), JobState::cancelled, {}, true, t.now));
+  CHECK(t.store.uncollected() == 3);
+  t.store.note_collected(*t.store.find("a"));
+  t.store.note_collected(*t.store.find("a"));
+  t.store.note_collected(*t.store.find("d"));
+  CHECK(t.store.uncollected() == 2);
+  t.store.forget(*t.store.find("a"), t.now);
+  t.store.forget(*t.store.find("b"), t.now);
+  CHECK(t.store.uncollected() == 1);
+}
+
 }  // namespace
 }  // namespace bridge

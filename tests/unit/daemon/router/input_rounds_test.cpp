@@ -44,7 +44,10 @@ struct ModernUpstreamRouter : RouterFixture {
 std::uint64_t id_in(std::string_view line) {
   return to_unsigned(find_member(line, "id").value_or("0")).value_or(0);
 }
-std::uint64_t asked(FakeClient& client) { return id_in(client.take_line()); }
+std::uint64_t asked(FakeClient& client) {
+  const Lines lines = take_but_notices(client);
+  return lines.size() == 1 ? id_in(lines.front()) : 0;
+}
 
 struct OneCall : ModernUpstreamRouter {
   explicit OneCall(const RouterOptions& options = {}) : ModernUpstreamRouter(options) {

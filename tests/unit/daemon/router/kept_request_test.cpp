@@ -86,6 +86,7 @@ TEST_CASE("a question of the upstream is kept with who was asked, and who declin
   request.asked_since = steady_time_of(11);
   request.declined = {static_cast<ClientId>(2)};
   request.shown = true;
+  request.caller = {LikelyCaller::Kind::one, static_cast<ClientId>(4)};
   const ServerRequest again = server_request_of(kept_question(request));
   CHECK(again.id == 5);
   CHECK(again.upstream_request_id == "\"q\"");
@@ -99,6 +100,8 @@ TEST_CASE("a question of the upstream is kept with who was asked, and who declin
   CHECK(again.asked_since == request.asked_since);
   CHECK(again.declined == request.declined);
   CHECK(again.shown);
+  CHECK(again.caller.kind == LikelyCaller::Kind::one);
+  CHECK(again.caller.client == static_cast<ClientId>(4));
   request.asked.reset();
   request.origin.reset();
   request.user.reset();

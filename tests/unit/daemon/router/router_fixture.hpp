@@ -248,4 +248,11 @@ inline bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != text.npos;
 }
 
+/// The lines since the last call, but for what says whose call a question behind it is about.
+inline Lines take_but_notices(FakeClient& client) {
+  Lines lines = client.take_lines();
+  std::erase_if(lines, [](const std::string& line) { return contains(line, "question_about"); });
+  return lines;
+}
+
 }  // namespace bridge

@@ -9,10 +9,20 @@ namespace {
 
 constexpr std::string_view sampling = R"("sampling/createMessage")";
 
-/// The id under which the client was asked, from the one line that it was sent; 0 if it was not.
+/// The id under which the client was asked, from the one line that it was sent, but for the notice
+/// of whose call that is about; 0 if it was not.
 std::uint64_t asked(FakeClient& client) {
-  const std::string line = client.take_line();
-  return to_unsigned(find_member(line, "id").value_or("0")).value_or(0);
+  const Lines lines = take_but_notices(client);
+  if (lines.size() != 1) return 0;
+  return to_unsigned(find_member(lines.front(), "id").value_or("0")).value_or(0);
+}
+/// What it was told of whose call the question behind is about.
+std::string told_caller(const FakeClient& client) {
+  if (client.lines.size() != 2) return {};
+  REQUIRE(find_string(client.lines[0], "method") == "notifications/bridge/question_about");
+  const auto params = find_member(client.lines[0], "params");
+  CHECK(find_member(*params, "requestId") == find_member(client.lines[1], "id"));
+  return find_string(*params, "caller").value_or("");
 }
 
 }  // namespace
@@ -239,6 +249,58 @@ TEST_CASE("when the one that was asked leaves, the session's question waits for 
   t.notify(second, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
   t.respond(second, asked(second));
   CHECK(t.responses().size() == 1);
+}
+
+TEST_CASE("who is asked about another's call, or perhaps about one, is told so first") {
+  OpenRouter t;
+  FakeClient& first = t.connect_answering(sampling);
+  FakeClient& second = t.connect_answering(sampling);
+  t.ask("1");  // about nobody's in particular
+  CHECK(told_caller(first).empty());
+  CHECK(asked(first) != 0);
+  t.call(second, "5", "a");
+  t.ask("2");
+  CHECK(told_caller(second).empty());
+  CHECK(asked(second) != 0);
+  t.call(first, "5", "b");
+  t.ask("3");
+  CHECK(told_caller(first) == "unknown");
+  CHECK(asked(first) != 0);
+  t.ask("4", t.id_of_call("a"));
+  CHECK(told_caller(second).empty());
+  CHECK(asked(second) != 0);
+}
+
+TEST_CASE("so is who is asked what one that has left was asked") {
+  for (const bool call_ends : {false, true}) {
+    CAPTURE(call_ends);
+    OpenRouter t;
+    FakeClient& first = t.connect_answering(sampling);
+    t.call(first, "5", "a");
+    t.ask("1");
+    t.leave(first);
+    if (call_ends) t.answer_call("a");
+    FakeClient& second = t.connect();
+    t.call(second, "5", "b");
+    t.notify(second, "bridge/answers", R"({"methods":["sampling/createMessage"]})");
+    CHECK(told_caller(second) == "another");
+    t.respond(second, asked(second));
+    if (!call_ends) t.ask("2");
+    if (!call_ends) CHECK(told_caller(second) == "unknown");
+  }
+}
+
+TEST_CASE("one that has not named such requests by bridge/answers is told nothing of it") {
+  OpenRouter t;
+  FakeClient& client = t.connect();
+  t.initialize(client, "0", R"({"sampling":{}})");
+  t.notify(client, "notifications/initialized");
+  FakeClient& other = t.connect();
+  t.call(other, "5", "a");
+  client.take_lines();
+  t.ask("1");
+  CHECK(client.lines.size() == 1);
+  CHECK(asked(client) != 0);
 }
 
 TEST_CASE("one that half-closes while it is asked passes the question on") {

@@ -161,7 +161,7 @@ TEST_CASE("only what the request itself declares is asked in a result, and only 
   // What it does not cover may still be asked of the user's other clients.
   FakeClient& helper = t.connect_answering(R"("sampling/createMessage")");
   t.ask("4", t.id_of_call("t"));
-  CHECK(helper.lines.size() == 1);
+  CHECK(take_but_notices(helper).size() == 1);
 }
 
 TEST_CASE("a question that says no request goes to the call that is in flight") {

@@ -26,6 +26,16 @@ TEST_CASE("the only one with requests in flight is asked, and not one of several
   CHECK(asked({second, third}) == ClientId{2});
 }
 
+TEST_CASE("a job is asked only while nobody connected has requests in flight") {
+  const Askable job{ClientId{1}, no, busy, no, true}, idle{ClientId{2}, no, no, no},
+      waits{ClientId{3}, no, busy, no}, other{ClientId{4}, no, busy, no};
+  CHECK(asked({job, waits}) == ClientId{3});
+  CHECK(asked({job, waits, other}) == ClientId{3});
+  CHECK(asked({job, idle}) == ClientId{1});
+  CHECK(asked({{ClientId{1}, own, busy, no, true}, waits}) == ClientId{1});
+  CHECK(asked({job, {ClientId{3}, no, busy, silent}}) == ClientId{1});
+}
+
 TEST_CASE("whose request it is about comes first") {
   CHECK(
       asked({{ClientId{1}, no, no, no}, {ClientId{2}, no, busy, no}, {ClientId{3}, own, no, no}}) ==
