@@ -7,7 +7,6 @@
 #include "base/start_error.hpp"
 #include "control/describe_state.hpp"
 #include "control/readiness.hpp"
-#include "handover/signals.hpp"
 #include "make_upstream.hpp"
 #include "options/changeable_options.hpp"
 #include "target_hash.hpp"
@@ -192,7 +191,7 @@ int Daemon::run() {
     if (metrics_file_) metrics_file_->start();
     supervisor_.ready();
   }
-  if (goes_on) let_all_signals_come();
+  if (goes_on) signals_.let_others_come();
   for (loop_.run(); upgrade_.is_ready() && !is_over_; loop_.run()) {
     replace();
     if (is_over_) break;

@@ -160,8 +160,8 @@ void Daemon::resume() {
   told_state_.reset();
 }
 
-// Signals that the kernel has delivered already are acted upon first: the next image would not
-// know of them. All that come later are its own.
+// Signals that have come already are acted upon first. All that come later are the next image's
+// own: they wait for it.
 void Daemon::replace() {
   const SignalsBlocked blocked;
   loop_.settle();

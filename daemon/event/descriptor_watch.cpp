@@ -60,12 +60,12 @@ void DescriptorWatch::State::want(Events added) {
     loop.poller().change(descriptor, *number, needed);
   }
   registered = needed;
-  if (wanted == 0) ++loop.poller().waiting;
+  if (wanted == 0) loop.poller().begin_waiting();
   wanted |= added;
 }
 
 void DescriptorWatch::State::want_nothing() {
-  if (std::exchange(wanted, 0) != 0) --loop.poller().waiting;
+  if (std::exchange(wanted, 0) != 0) loop.poller().end_waiting();
   due = 0;
 }
 
@@ -88,7 +88,7 @@ void DescriptorWatch::State::polled(Events events) {
   }
   if (due == 0) return;
   wanted &= ~due;
-  if (wanted == 0) --loop.poller().waiting;
+  if (wanted == 0) loop.poller().end_waiting();
   const auto kept = shared_from_this();
   for (const Event event : {Event::hung_up, Event::writable, Event::readable}) {
     if ((due & bit(event)) == 0) continue;

@@ -25,7 +25,7 @@ void EventLoop::settle() {
 std::size_t EventLoop::run_once(std::chrono::nanoseconds time) { return step(time); }
 
 bool EventLoop::can_happen() const {
-  return turn_is_posted_ || poller_.waiting > 0 || (runs_timers_ && timers_.next());
+  return turn_is_posted_ || poller_.is_awaited() || (runs_timers_ && timers_.next());
 }
 
 std::optional<std::chrono::nanoseconds> EventLoop::until_next_due() const {

@@ -47,8 +47,11 @@ class Poller {
   /// Tells the next that is to be told; false if there is none.
   bool tell_next();
 
-  /// How many wait for an event: kept up by them.
-  std::size_t waiting = 0;
+  /// Whoever waits for an event of a descriptor says so, and says when it does no more.
+  void begin_waiting() { ++waiting_; }
+  void end_waiting() { --waiting_; }
+  /// Whether anybody waits for one.
+  bool is_awaited() const { return waiting_ > 0; }
 
  private:
   struct Registration {
@@ -59,6 +62,7 @@ class Poller {
   Descriptor epoll_;
   std::vector<Registration> registrations_;  ///< by descriptor
   Number last_number_ = 0;
+  std::size_t waiting_ = 0;
   std::array<epoll_event, 64> events_{};
   std::size_t next_ = 0;
   std::size_t end_ = 0;

@@ -10,32 +10,35 @@
 
 namespace bridge {
 
-/// Signals as events of the loop. They are caught from its making on, and told once begin() was
-/// called; none is lost in between, and each is told as often as the kernel has delivered it.
+/// Signals as events of the loop (signalfd). From its making on they wait, whatever was done about
+/// them before, and they are told once begin() was called; none is lost in between, nor when
+/// another image of the program takes the place of this one. Of one kind the kernel keeps one until
+/// it is told.
 ///
-/// One in a process at a time, since a handler knows nothing but the process. Destruction brings
-/// back what was done about the signals before.
+/// They are blocked for the thread that makes it, and for all that it begins afterwards: what is
+/// executed has to be given an empty mask. Destruction drops those that were not told, and unblocks
+/// what was not blocked before.
 class SignalWatch {
  public:
-  /// Throws std::system_error.
+  /// Throws std::system_error. REQUIRES: no other thread runs that has not blocked them.
   SignalWatch(EventLoop& loop, const std::vector<int>& signals, std::function<void(int)> came);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
   void begin();
+  /// All other signals come as usual, also those that were blocked when this image of the program
+  /// began.
+  void let_others_come();
 
  private:
-  struct Earlier {
-    int signal;
-    struct sigaction action;
-  };
-
+  int next();
   void readable();
 
   std::function<void(int)> came_;
-  std::unique_ptr<DescriptorWatch> pipe_;
-  std::vector<Earlier> earlier_;
+  sigset_t watched_{};
+  sigset_t before_{};  ///< what was blocked
+  std::unique_ptr<DescriptorWatch> descriptor_;
 };
 
 }  // namespace bridge

@@ -21,11 +21,4 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// In an image of the program that has taken another's place: its handlers are set.
-inline void let_all_signals_come() {
-  sigset_t none;
-  sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, nullptr);
-}
-
 }  // namespace bridge

@@ -3,49 +3,112 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
-#include <optional>
 #include <vector>
 
 using namespace bridge;
 
 namespace {
 
-bool is_ignored(int signal) {
-  struct sigaction action {};
-  sigaction(signal, nullptr, &action);
-  return action.sa_handler == SIG_IGN;
+bool is_blocked(int signal) {
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  return sigismember(&blocked, signal) == 1;
 }
+
+/// What is done about a signal, for as long as this lives.
+class Disposition {
+ public:
+  Disposition(int signal, void (*handler)(int)) : signal_(signal) {
+    struct sigaction wanted {};
+    wanted.sa_handler = handler;
+    sigaction(signal, &wanted, &before_);
+  }
+  ~Disposition() { sigaction(signal_, &before_, nullptr); }
+  Disposition(const Disposition&) = delete;
+  Disposition& operator=(const Disposition&) = delete;
+
+ private:
+  int signal_;
+  struct sigaction before_ {};
+};
 
 }  // namespace
 
-TEST_CASE("signals are told in their order, those too that came before anybody wanted to know") {
+TEST_CASE("signals are told, those too that came before anybody wanted to know") {
   EventLoop loop;
   std::vector<int> told;
   SignalWatch signals(loop, {SIGUSR1, SIGUSR2}, [&](int signal) { told.push_back(signal); });
+  const auto run_until = [&](std::size_t count) {
+    while (told.size() < count && loop.run_once(std::chrono::seconds(5)) > 0) {
+    }
+  };
   raise(SIGUSR1);
   raise(SIGUSR2);
   CHECK_FALSE(loop.can_happen());
   signals.begin();
+  run_until(2);
   raise(SIGUSR1);
-  while (told.size() < 3 && loop.run_once(std::chrono::seconds(5)) > 0) {
-  }
+  run_until(3);
   CHECK(told == std::vector<int>{SIGUSR1, SIGUSR2, SIGUSR1});
   CHECK(loop.run_once(std::chrono::nanoseconds(0)) == 0);
 }
 
-TEST_CASE("afterwards a signal does again what it did before") {
-  struct sigaction before {
-  }, ignore{};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGUSR1, &ignore, &before);
+TEST_CASE("two loops in one process watch signals of their own") {
+  EventLoop loop, other;
+  std::vector<int> told, told_to_other;
+  SignalWatch signals(loop, {SIGUSR1}, [&](int signal) { told.push_back(signal); });
+  SignalWatch others(other, {SIGUSR2}, [&](int signal) { told_to_other.push_back(signal); });
+  signals.begin();
+  others.begin();
+  raise(SIGUSR1);
+  raise(SIGUSR2);
+  loop.run_once(std::chrono::seconds(5));
+  other.run_once(std::chrono::seconds(5));
+  CHECK(told == std::vector<int>{SIGUSR1});
+  CHECK(told_to_other == std::vector<int>{SIGUSR2});
+}
+
+TEST_CASE("a signal that was ignored is told") {
+  const Disposition ignored(SIGUSR1, SIG_IGN);
+  EventLoop loop;
+  std::vector<int> told;
+  SignalWatch signals(loop, {SIGUSR1}, [&](int signal) { told.push_back(signal); });
+  raise(SIGUSR1);
+  signals.begin();
+  loop.run_once(std::chrono::seconds(5));
+  CHECK(told == std::vector<int>{SIGUSR1});
+}
+
+TEST_CASE("afterwards a signal does again what it did before, but for one that was not told") {
+  static int caught = 0;
+  caught = 0;
+  const Disposition counted(SIGUSR1, [](int) { ++caught; });
   {
     EventLoop loop;
     const SignalWatch signals(loop, {SIGUSR1}, [](int) {});
-    CHECK_FALSE(is_ignored(SIGUSR1));
+    CHECK(is_blocked(SIGUSR1));
+    raise(SIGUSR1);
   }
-  CHECK(is_ignored(SIGUSR1));
+  CHECK(caught == 0);
+  CHECK_FALSE(is_blocked(SIGUSR1));
   raise(SIGUSR1);
-  sigaction(SIGUSR1, &before, nullptr);
+  CHECK(caught == 1);
+}
+
+TEST_CASE("what was blocked by an earlier image of the program comes, but for what is watched") {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  {
+    EventLoop loop;
+    SignalWatch signals(loop, {SIGUSR1}, [](int) {});
+    CHECK(is_blocked(SIGUSR2));
+    signals.let_others_come();
+    CHECK(is_blocked(SIGUSR1));
+    CHECK_FALSE(is_blocked(SIGUSR2));
+  }
+  CHECK_FALSE(is_blocked(SIGUSR1));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 TEST_CASE("a loop that a signal has stopped leaves the next one for when it runs again") {
