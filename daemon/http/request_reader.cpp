@@ -11,7 +11,7 @@ void RequestReader::next() {
   line_.clear();
   head_ = RequestHead();
   framing_ = BodyFraming();
-  body_ = std::string();
+  body_.clear();
   left_ = 0;
   trailer_bytes_ = 0;
 }
@@ -79,7 +79,7 @@ RequestReader::Event RequestReader::read_length(std::string_view& bytes) {
 
 void RequestReader::take_data(std::string_view& bytes) {
   const std::size_t size = std::min(left_, bytes.size());
-  body_.append(bytes.substr(0, size));
+  body_.append(bytes.substr(0, size), max_body_);
   bytes.remove_prefix(size);
   left_ -= size;
 }

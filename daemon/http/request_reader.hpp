@@ -5,10 +5,12 @@
 #include <string_view>
 
 #include "http/request_head.hpp"
+#include "text/arriving_text.hpp"
 
 namespace bridge {
 
-/// Cuts a connection's bytes into HTTP/1 requests, however they were chunked.
+/// Cuts a connection's bytes into HTTP/1 requests, however they were chunked. A large body, most
+/// likely of JSON, is checked while the rest of it is on its way.
 ///
 /// Pure. Bounded: the head by max_head, the body by `max_body`, chunk sizes and trailers by
 /// max_line. After `fault` the connection is of no further use: where its next request would begin
@@ -33,7 +35,7 @@ class RequestReader {
 
   const RequestHead& head() const { return head_; }
   RequestHead take_head() { return std::move(head_); }
-  std::string take_body() { return std::move(body_); }
+  ReceivedText take_body() { return body_.take(); }
   HttpFault fault() const { return fault_; }
   /// Whether a body follows the head. REQUIRES: the head is there.
   bool expects_body() const { return framing_.is_chunked || framing_.length > 0; }
@@ -69,7 +71,7 @@ class RequestReader {
   std::string line_;  ///< of the head, or of a chunk's size or trailer, as far as it came
   RequestHead head_;
   BodyFraming framing_;
-  std::string body_;
+  ArrivingText body_;
   std::size_t left_ = 0;  ///< of the body or the chunk
   std::size_t trailer_bytes_ = 0;
   HttpFault fault_;

@@ -100,7 +100,7 @@ HttpResponse RedirectListener::refusal_while_overloaded() const {
   return text_response(503, "Too much at a time\n");
 }
 
-void RedirectListener::request(HttpConnection& connection, RequestHead head, std::string) {
+void RedirectListener::request(HttpConnection& connection, RequestHead head, ReceivedText) {
   if (browser_ == nullptr) {
     // It may be answered from within take_(), or later.
     browser_ = &connection;

@@ -43,7 +43,9 @@ class Answers final : public bridge::HttpRequests, public bridge::HttpResponder 
   bridge::HttpResponse refusal_while_overloaded() const override {
     return bridge::text_response(503, "overloaded");
   }
-  void request(HttpConnection& connection, bridge::RequestHead head, std::string body) override {
+  void request(HttpConnection& connection, bridge::RequestHead head,
+               bridge::ReceivedText text) override {
+    std::string body = std::move(text);
     MUST(waiting == nullptr);
     MUST(body.size() <= max_body);
     if (head.path == "/later") {

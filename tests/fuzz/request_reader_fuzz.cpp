@@ -37,9 +37,9 @@ class Transcript {
         look_at(reader_.head());
         continue;
       }
-      const std::string body = reader_.take_body();
-      MUST(body.size() <= limit_);
-      lines.push_back("body " + body);
+      const bridge::ReceivedText body = reader_.take_body();
+      MUST(body.bytes.size() <= limit_);
+      lines.push_back((body.checked ? "JSON " : "body ") + body.bytes);
       reader_.next();
     }
   }

@@ -75,7 +75,7 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   Admission request_begins(const RequestHead& head, bool has_body) override;
   HttpResponse refusal(int status, std::string_view reason) const override;
   HttpResponse refusal_while_overloaded() const override;
-  void request(HttpConnection& connection, RequestHead head, std::string body) override;
+  void request(HttpConnection& connection, RequestHead head, ReceivedText body) override;
 
   void ring_grew() override;
   void acknowledge_read() override;

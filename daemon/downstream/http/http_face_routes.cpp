@@ -94,7 +94,7 @@ HttpResponse HttpFace::refusal(int status, std::string_view reason) const {
 
 HttpResponse HttpFace::refusal_while_overloaded() const { return overloaded_response(); }
 
-void HttpFace::request(HttpConnection& connection, RequestHead head, std::string body) {
+void HttpFace::request(HttpConnection& connection, RequestHead head, ReceivedText body) {
   const Route& route = *find_route(routes(), head.path);
   FaceRequest request{connection, head, std::move(body)};
   std::optional<HttpResponse> response =

@@ -39,15 +39,15 @@ std::optional<FrameFault> add_message(PostedMessages& posted, ParsedFrame&& pars
 
 }  // namespace
 
-std::variant<PostedMessages, FrameFault> read_posted(std::string body) {
+std::variant<PostedMessages, FrameFault> read_posted(ReceivedText body) {
   PostedMessages posted;
   make_single_line(body);
-  if (!is_batch(body)) {
-    if (const auto fault = add_message(posted, parse_frame(std::move(body)))) return *fault;
+  if (!is_batch(body.bytes)) {
+    if (const auto fault = add_message(posted, parse_received(std::move(body)))) return *fault;
     return posted;
   }
   posted.is_batch = true;
-  auto batch = parse_batch(body);
+  auto batch = parse_batch(body.bytes);
   if (const auto* fault = std::get_if<FrameFault>(&batch)) return *fault;
   auto& all = std::get<0>(batch);
   if (all.size() > PostedMessages::max_messages) {

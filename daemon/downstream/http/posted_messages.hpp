@@ -23,6 +23,6 @@ struct PostedMessages {
 
 /// Reads a body: one JSON-RPC message, or an array of at most max_messages of them. A fault of the
 /// whole body is one of JSON, of a single message, or two requests of the same id.
-std::variant<PostedMessages, FrameFault> read_posted(std::string body);
+std::variant<PostedMessages, FrameFault> read_posted(ReceivedText body);
 
 }  // namespace bridge

@@ -8,6 +8,7 @@
 
 #include "http/request_head.hpp"
 #include "http/response.hpp"
+#include "text/received_text.hpp"
 
 namespace bridge {
 
@@ -18,7 +19,7 @@ class HttpFace;
 struct FaceRequest {
   HttpConnection& connection;
   const RequestHead& head;
-  std::string body;
+  ReceivedText body;
 };
 
 /// Answers a request; nothing if the answer comes later, or is a stream.

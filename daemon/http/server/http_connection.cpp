@@ -194,7 +194,7 @@ void HttpConnection::process(std::string_view bytes) {
       }
     } else {
       RequestHead head = reader_.take_head();
-      std::string body = reader_.take_body();
+      ReceivedText body = reader_.take_body();
       reader_.next();
       begin_answer(head);
       context_.requests.request(*this, std::move(head), std::move(body));

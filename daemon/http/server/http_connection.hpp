@@ -18,6 +18,7 @@
 #include "http/server/byte_stream.hpp"
 #include "http/server/kept_http_connection.hpp"
 #include "http/server/response_writer.hpp"
+#include "text/received_text.hpp"
 
 namespace bridge {
 
@@ -56,7 +57,7 @@ class HttpRequests {
   virtual HttpResponse refusal_while_overloaded() const = 0;
   /// The whole request is there. Answers with respond(), begin_stream(), or sets a responder that
   /// will.
-  virtual void request(HttpConnection& connection, RequestHead head, std::string body) = 0;
+  virtual void request(HttpConnection& connection, RequestHead head, ReceivedText body) = 0;
 
  protected:
   ~HttpRequests() = default;

@@ -11,6 +11,7 @@
 #include "downstream/http/session_name.hpp"
 #include "http/response.hpp"
 #include "http/sse_event.hpp"
+#include "text/arriving_text.hpp"
 
 namespace bridge {
 namespace {
@@ -131,6 +132,23 @@ int refused_with(std::string body) {
   const auto read = read_posted(std::move(body));
   const auto* fault = std::get_if<FrameFault>(&read);
   return fault == nullptr ? 0 : fault->code;
+}
+
+TEST_CASE("a body that was checked while it came is made one line, too, and read the same") {
+  const std::string text =
+      "{\"id\":1,\n\"method\":\"ping\",\"params\":{\"a\":\"" + std::string(20'000, 'x') + "\"}}";
+  ArrivingText arriving;
+  arriving.append(text, text.size());
+  ReceivedText received = arriving.take();
+  REQUIRE(received.checked);
+  auto read = read_posted(std::move(received));
+  REQUIRE(std::holds_alternative<PostedMessages>(read));
+  const PostedMessages& known = std::get<PostedMessages>(read);
+  REQUIRE(known.messages.size() == 1);
+  const PostedMessages unknown = posted(text);
+  CHECK(known.messages.front().bytes == unknown.messages.front().bytes);
+  CHECK(known.messages.front().bytes.find('\n') == text.npos);
+  CHECK(known.request_ids == unknown.request_ids);
 }
 
 TEST_CASE("a body is one message, made one line") {

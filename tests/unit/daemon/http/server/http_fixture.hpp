@@ -36,7 +36,7 @@ class FakeRequests final : public HttpRequests {
   HttpResponse refusal_while_overloaded() const override {
     return text_response(503, "overloaded");
   }
-  void request(HttpConnection& connection, RequestHead head, std::string body) override {
+  void request(HttpConnection& connection, RequestHead head, ReceivedText body) override {
     requests.push_back({head.method + ' ' + head.path, std::move(body)});
     if (answer) {
       answer(connection);
