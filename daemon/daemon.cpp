@@ -65,7 +65,8 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       beginning_(std::move(beginning)),
       supervision_(supervision_of(beginning_)),
       log_(log),
-      flush_(loop_, [this] { flush(); }),
+      flush_(
+          loop_, [this] { flush(); }, Deferred::Until::end_of_round),
       budget_(options_.max_buffered),
       feed_(options_.ring, loop_.clock()),
       client_ids_(client_ids_of(beginning_)),

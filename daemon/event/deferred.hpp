@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace bridge {
@@ -13,9 +14,14 @@ class EventLoop;
 /// The one spelling of "later": what must not happen in the middle of a call, or is better done
 /// once for many causes (writing what was queued), is a Deferred of its owner's. The loop's thread
 /// only.
+///
+/// What is worth more the more of it is done together waits for the end of the round: until all
+/// that the kernel said at once has been heard. Outside of a round that is the end of the turn.
 class Deferred {
  public:
-  Deferred(EventLoop& loop, std::function<void()> action);
+  enum class Until : std::uint8_t { end_of_turn, end_of_round };
+
+  Deferred(EventLoop& loop, std::function<void()> action, Until until = Until::end_of_turn);
   ~Deferred();
   Deferred(const Deferred&) = delete;
   Deferred& operator=(const Deferred&) = delete;
@@ -29,7 +35,9 @@ class Deferred {
 
   EventLoop& loop_;
   std::function<void()> action_;
+  Until until_;
   bool scheduled_ = false;
+  bool in_round_ = false;  ///< of which list it is
   // Its neighbours in the loop's list, while it is scheduled.
   Deferred* previous_ = nullptr;
   Deferred* next_ = nullptr;

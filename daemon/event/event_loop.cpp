@@ -44,7 +44,9 @@ std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
   if (done > 0) limit = std::chrono::nanoseconds(0);
   if (const auto due = until_next_due()) limit = limit ? std::min(*limit, *due) : *due;
   if (!stopped_ && poller_.wait(limit)) {
+    in_round_ = true;
     while (!stopped_ && poller_.tell_next()) ++done;
+    end_round();
   }
   if (!stopped_ && until_next_due() == std::chrono::nanoseconds(0) && run_due()) ++done;
   return done;
@@ -61,25 +63,44 @@ bool EventLoop::run_due() {
   return any;
 }
 
+EventLoop::DeferredList& EventLoop::list_of(const Deferred& deferred) {
+  return deferred.in_round_ ? end_of_round_ : end_of_turn_;
+}
+
 void EventLoop::append(Deferred& deferred) {
-  deferred.previous_ = last_;
+  deferred.in_round_ = in_round_ && deferred.until_ == Deferred::Until::end_of_round;
+  DeferredList& list = list_of(deferred);
+  deferred.previous_ = list.last;
   deferred.next_ = nullptr;
-  (last_ != nullptr ? last_->next_ : first_) = &deferred;
-  last_ = &deferred;
-  if (depth_ == 0) begin_turn_soon();
+  (list.last != nullptr ? list.last->next_ : list.first) = &deferred;
+  list.last = &deferred;
+  if (depth_ == 0 && !deferred.in_round_) begin_turn_soon();
 }
 
 void EventLoop::unlink(Deferred& deferred) {
-  (deferred.previous_ != nullptr ? deferred.previous_->next_ : first_) = deferred.next_;
-  (deferred.next_ != nullptr ? deferred.next_->previous_ : last_) = deferred.previous_;
+  DeferredList& list = list_of(deferred);
+  (deferred.previous_ != nullptr ? deferred.previous_->next_ : list.first) = deferred.next_;
+  (deferred.next_ != nullptr ? deferred.next_->previous_ : list.last) = deferred.previous_;
+}
+
+/// What is asked for from here on has no other end to wait for than the turn's.
+void EventLoop::end_round() {
+  in_round_ = false;
+  if (end_of_round_.first == nullptr) return;
+  const Turn turn(*this);
+  while (end_of_round_.first != nullptr) {
+    Deferred& next = *end_of_round_.first;
+    next.cancel();
+    next.schedule();
+  }
 }
 
 /// Somebody has deferred something outside of any turn, at the start for example.
 void EventLoop::begin_turn_soon() { turn_is_posted_ = true; }
 
 void EventLoop::run_deferred() {
-  while (first_ != nullptr) {
-    Deferred& next = *first_;
+  while (end_of_turn_.first != nullptr) {
+    Deferred& next = *end_of_turn_.first;
     next.cancel();
     next.action_();
   }
@@ -97,14 +118,15 @@ void EventLoop::disown(const void* object) {
 void EventLoop::end_turn() {
   run_deferred();
   while (!over_.empty()) {
-    std::exchange(over_, {}).clear();
+    ending_.swap(over_);
+    ending_.clear();
     run_deferred();
   }
   if (after_turn_) after_turn_();
 }
 
-Deferred::Deferred(EventLoop& loop, std::function<void()> action)
-    : loop_(loop), action_(std::move(action)) {}
+Deferred::Deferred(EventLoop& loop, std::function<void()> action, Until until)
+    : loop_(loop), action_(std::move(action)), until_(until) {}
 
 Deferred::~Deferred() { cancel(); }
 

@@ -24,6 +24,11 @@ namespace bridge {
 ///   3. the after_turn() is called.
 /// So nobody is destroyed by what it has called, and nothing is written twice.
 ///
+/// A round is what one wait for the kernel has brought: an event or many, each of them a turn. When
+/// it ends, what was deferred until then is done, in a turn of its own: one step of many requests
+/// after the other, rather than all steps of each. A processor's cache for instructions holds one
+/// step, and not all of them: with 32 clients half of a call's misses were in this program.
+///
 /// One per daemon, and one thread. With a clock of a test's own it runs no timer by itself: the
 /// test advances the clock and calls run_due().
 class EventLoop {
@@ -108,11 +113,18 @@ class EventLoop {
   void remove_timer(QueuedTimer& timer) { timers_.remove(timer); }
   std::optional<std::chrono::nanoseconds> until_next_due() const;
   std::size_t step(std::optional<std::chrono::nanoseconds> limit);
+  /// Deferred ones, in the order of asking.
+  struct DeferredList {
+    Deferred* first = nullptr;
+    Deferred* last = nullptr;
+  };
+  DeferredList& list_of(const Deferred& deferred);
   void append(Deferred& deferred);
   void unlink(Deferred& deferred);
   void begin_turn_soon();
   void run_deferred();
   void end_turn();
+  void end_round();
 
   SystemClock system_clock_;
   const Clock* clock_;
@@ -123,9 +135,11 @@ class EventLoop {
 
   int depth_ = 0;
   bool turn_is_posted_ = false;
-  Deferred* first_ = nullptr;
-  Deferred* last_ = nullptr;
+  bool in_round_ = false;
+  DeferredList end_of_turn_;
+  DeferredList end_of_round_;
   std::vector<Nameless> over_;
+  std::vector<Nameless> ending_;  ///< of those over, who are being destroyed
   std::vector<Nameless> owned_;
   std::function<void()> after_turn_;
 };

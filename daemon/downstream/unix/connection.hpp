@@ -70,7 +70,7 @@ class Connection final : public ClientChannel {
   void acknowledge_read();
   /// Reads again if the budget had stopped it.
   void resume_reading();
-  /// Asks for a flush() at the end of this turn.
+  /// Asks for a flush() at the end of this round.
   void mark();
   /// Ends it now, without another word to the router.
   void abandon();

@@ -165,7 +165,9 @@ void UnixClients::flush() {
   bool some_left = false;
   // Flushing one may give another something to write.
   while (!context_.dirty.empty()) {
-    for (Connection* connection : std::exchange(context_.dirty, {})) {
+    flushed_.clear();
+    flushed_.swap(context_.dirty);
+    for (Connection* connection : flushed_) {
       connection->flush();
       if (!connection->is_over()) continue;
       auto node = connections_.extract(connection->identity().id);

@@ -58,6 +58,7 @@ class UnixClients final : public NotificationReaders {
   ListeningSocket socket_;
   SocketKeeper keeper_;
   PeerPolicy policy_;
+  std::vector<Connection*> flushed_;  ///< of those that were dirty, while that is done
   std::size_t max_clients_;
   std::unordered_map<ClientId, std::unique_ptr<Connection>> connections_;
   std::unique_ptr<DescriptorWatch> listener_;

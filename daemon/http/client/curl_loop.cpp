@@ -73,9 +73,14 @@ int CurlLoop::open_socket(int family, int type, int protocol) {
 CurlLoop::CurlLoop(EventLoop& loop)
     : loop_(loop),
       multi_(curl_multi_init()),
-      timer_(loop, [this] { act(CURL_SOCKET_TIMEOUT, 0); }),
+      timer_(loop,
+             [this] {
+               kick_ = true;
+               work();
+             }),
       idle_(std::make_unique<IdleConnections>(*this, multi_)),
-      report_later_(loop, [this] { report(); }),
+      work_(
+          loop, [this] { work(); }, Deferred::Until::end_of_round),
       report_again_(loop, [this] { report(); }) {
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Callbacks::socket);
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
@@ -162,34 +167,54 @@ void CurlLoop::socket_ready(int descriptor, DescriptorWatch::Event event) {
   const auto found = sockets_.find(descriptor);
   if (found == sockets_.end()) return;
   const bool reads = event == DescriptorWatch::Event::readable;
-  if ((found->second.interest & (reads ? CURL_POLL_IN : CURL_POLL_OUT)) == 0) return;
-  act(descriptor, reads ? CURL_CSELECT_IN : CURL_CSELECT_OUT);
-  rearm(descriptor);
+  if (found->second.ready == 0) ready_sockets_.push_back(descriptor);
+  found->second.ready |= reads ? CURL_POLL_IN : CURL_POLL_OUT;
+  work_.schedule();
 }
 
-// One call into curl, and those that follow from it; then what it has found is reported.
-void CurlLoop::act(int descriptor, int events) {
-  acting_ = true;
-  entered_ = loop_.now();
-  int running = 0;
-  curl_multi_socket_action(multi_, descriptor, events, &running);
-  acting_ = false;
+void CurlLoop::work() {
+  work_.cancel();
+  tell_ready_sockets();
   drive();
   report();
 }
 
-// Calls curl while it wants to be called at once, but not past what is to be reported: a fast
-// upstream makes it want that for ever. Returns how many transfers are running.
-int CurlLoop::drive() {
+void CurlLoop::tell_ready_sockets() {
+  if (ready_sockets_.empty()) return;
   acting_ = true;
   entered_ = loop_.now();
   int running = 0;
-  for (int calls = 0; kick_ && ready_.empty() && calls < max_calls; ++calls) {
-    kick_ = false;
-    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  sockets_told_.swap(ready_sockets_);
+  for (const int descriptor : sockets_told_) {
+    const auto found = sockets_.find(descriptor);
+    if (found == sockets_.end()) continue;
+    const int ready = std::exchange(found->second.ready, 0) & found->second.interest;
+    if (ready == 0) continue;
+    curl_multi_socket_action(multi_, descriptor,
+                             ((ready & CURL_POLL_IN) != 0 ? CURL_CSELECT_IN : 0) |
+                                 ((ready & CURL_POLL_OUT) != 0 ? CURL_CSELECT_OUT : 0),
+                             &running);
+    rearm(descriptor);
   }
+  sockets_told_.clear();
   acting_ = false;
-  return running;
+}
+
+// Calls curl while it wants to be called at once, but not past what is to be reported: a fast
+// upstream makes it want that for ever.
+void CurlLoop::drive() {
+  for (int calls = 0; kick_ && ready_.empty() && calls < max_calls; ++calls) call_curl();
+}
+
+/// What was added is sent by this, as far as curl can do that at once.
+void CurlLoop::call_curl() {
+  acting_ = true;
+  entered_ = loop_.now();
+  kick_ = false;
+  int running = 0;
+  curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  acting_ = false;
+  if (std::exchange(has_added_, false)) idle_->transfer_begun(entered_);
 }
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
@@ -199,12 +224,12 @@ void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
-  const int running = drive();
-  idle_->transfer_begun(entered_);
-  if (running < static_cast<int>(transfers_.size()) || !ready_.empty() || kick_) report_later();
+  has_added_ = true;
+  report_later();
 }
 
 void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
+  if (has_added_ && !acting_) call_curl();  // perhaps this one: what was to be sent has left
   if (transfers_.erase(handle) > 0) curl_multi_remove_handle(multi_, handle);
   if (transfer.ready_) {
     std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
@@ -216,6 +241,7 @@ void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
 
 void CurlLoop::pause(CURL* handle, bool paused) {
   if (!transfers_.contains(handle)) return;
+  if (has_added_ && !acting_) call_curl();  // curl forgets a pause before the beginning
   acting_ = true;
   entered_ = loop_.now();
   curl_easy_pause(handle, paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
@@ -232,7 +258,7 @@ void CurlLoop::mark_ready(CurlTransfer& transfer) {
 }
 
 void CurlLoop::report_later() {
-  if (!reporting_) report_later_.schedule();
+  if (!reporting_) work_.schedule();
 }
 
 // What is left after some rounds waits until the loop has looked at everything else.

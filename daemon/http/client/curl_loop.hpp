@@ -44,6 +44,9 @@ class CurlTransfer {
 /// timer is kept as a deadline and seldom touches the kernel's. How many connections stay idle is
 /// said by IdleConnections. No callback of a transfer is made from within a function of
 /// this class: they come from the loop.
+///
+/// What a round of the loop brings is done together at its end: first what sockets have to say is
+/// read, then what was added is sent, then what came of it all is reported.
 class CurlLoop {
  public:
   CurlLoop(EventLoop& loop);
@@ -79,6 +82,7 @@ class CurlLoop {
   struct Socket {
     std::unique_ptr<DescriptorWatch> watch;
     int interest = 0;
+    int ready = 0;          ///< of the interest: what the kernel has said, and curl was not told
     bool ours = false;      ///< made by open_socket: closed by close_socket, kept in between
     ino_t inode = 0;        ///< tells it from another that has its descriptor by now
     CURL* user = nullptr;   ///< the transfer that used it last...
@@ -99,8 +103,10 @@ class CurlLoop {
   void set_interest(CURL* user, int descriptor, int what);
   void rearm(int descriptor);
   void socket_ready(int descriptor, DescriptorWatch::Event event);
-  void act(int descriptor, int events);
-  int drive();
+  void work();
+  void tell_ready_sockets();
+  void drive();
+  void call_curl();
   void report();
   void report_later();
 
@@ -110,13 +116,16 @@ class CurlLoop {
   std::unordered_map<CURL*, Running> transfers_;
   std::uint64_t last_number_ = 0;
   std::vector<CurlTransfer*> ready_;
+  std::vector<int> ready_sockets_;
+  std::vector<int> sockets_told_;  ///< of those ready, while they are being told
   DeadlineTimer timer_;
   std::unique_ptr<IdleConnections> idle_;
   SteadyTime entered_{};
   bool kick_ = false;    ///< curl wants to be called at once
   bool acting_ = false;  ///< inside curl
   bool reporting_ = false;
-  Deferred report_later_;
+  bool has_added_ = false;  ///< transfers that curl was not called for yet
+  Deferred work_;
   DeadlineTimer report_again_;  ///< in the next turn, when others have had theirs
 };
 

@@ -12,7 +12,8 @@ namespace bridge {
 ChildUpstream::ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& budget, Log& log)
     : loop_(loop),
       options_(std::move(options)),
-      flush_(loop, [this] { flush(); }),
+      flush_(
+          loop, [this] { flush(); }, Deferred::Until::end_of_round),
       runs_(loop, options_, budget, log, *this, flush_),
       pace_(loop, options_.lazy, [this] { restart(); }),
       requests_(budget, {options_.request_timeout, options_.request_max}),

@@ -1,11 +1,14 @@
 #include "event/event_loop.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
 #include "event/deadline_timer.hpp"
+#include "event/descriptor_watch.hpp"
 #include "simulated_clock.hpp"
 
 using namespace bridge;
@@ -66,6 +69,92 @@ TEST_CASE("what is destroyed or cancelled while it is deferred is not done") {
     CHECK_FALSE(cancelled.is_scheduled());
   }
   CHECK(done == 0);
+}
+
+namespace {
+
+/// A pipe in which something waits to be read.
+class ReadablePipe {
+ public:
+  ReadablePipe(EventLoop& loop, std::function<void()> readable) {
+    std::array<int, 2> ends{};
+    REQUIRE(pipe(ends.data()) == 0);
+    REQUIRE(write(ends[1], "x", 1) == 1);
+    close(ends[1]);
+    watch_ = std::make_unique<DescriptorWatch>(
+        loop, ends[0], [action = std::move(readable)](DescriptorWatch::Event) { action(); });
+    watch_->want(DescriptorWatch::Event::readable);
+  }
+
+ private:
+  std::unique_ptr<DescriptorWatch> watch_;
+};
+
+}  // namespace
+
+TEST_CASE("what waits for the end of the round is done when all that came at once was told") {
+  EventLoop loop;
+  std::string order;
+  Deferred again(
+      loop, [&] { order += "A"; }, Deferred::Until::end_of_round);
+  Deferred round(
+      loop,
+      [&] {
+        order += "R";
+        again.schedule();
+      },
+      Deferred::Until::end_of_round);
+  Deferred cancelled(
+      loop, [&] { order += "-"; }, Deferred::Until::end_of_round);
+  Deferred turn(loop, [&] { order += "t"; });
+  loop.after_turn([&] { order += "."; });
+  const auto came = [&] {
+    order += "e";
+    round.schedule();
+    cancelled.schedule();
+    turn.schedule();
+  };
+  const ReadablePipe one(loop, came);
+  const ReadablePipe other(loop, [&] {
+    came();
+    cancelled.cancel();
+  });
+  CHECK(loop.run_once(5s) == 2);
+  CHECK(order == "et.et.RA.");
+}
+
+TEST_CASE("a loop that was stopped in a round ends it, and tells the rest in another one") {
+  EventLoop loop;
+  std::string order;
+  Deferred round(
+      loop, [&] { order += "R"; }, Deferred::Until::end_of_round);
+  const auto came = [&] {
+    order += "e";
+    round.schedule();
+    loop.stop();
+  };
+  const ReadablePipe one(loop, came), other(loop, came);
+  loop.run();
+  CHECK(order == "eR");
+  loop.settle();
+  CHECK(order == "eReR");
+}
+
+TEST_CASE("outside of a round its end is that of the turn") {
+  EventLoop loop;
+  std::string order;
+  Deferred round(
+      loop, [&] { order += "R"; }, Deferred::Until::end_of_round);
+  {
+    const EventLoop::Turn turn(loop);
+    round.schedule();
+    order += "t";
+  }
+  CHECK(order == "tR");
+  round.schedule();
+  CHECK(order == "tR");
+  loop.run();
+  CHECK(order == "tRR");
 }
 
 TEST_CASE("what is deferred outside of any turn begins one") {
