@@ -2,12 +2,15 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace bridge {
 namespace {
 
 constexpr std::size_t max_idle = 16;
+/// For so long more are kept that nobody uses.
+constexpr std::chrono::milliseconds surplus_time{500};
 
 bool has_been_connected(CURL* handle) {
   curl_off_t microseconds = 0;
@@ -18,7 +21,10 @@ bool has_been_connected(CURL* handle) {
 }  // namespace
 
 HandlePool::HandlePool(CurlLoop& curl, const HttpOptions& options)
-    : curl_(curl), options_(options), url_(curl_url()) {
+    : curl_(curl),
+      options_(options),
+      url_(curl_url()),
+      surplus_timer_(curl.loop(), [this] { drop_surplus(); }) {
   set_url(options.url);
 }
 
@@ -34,6 +40,7 @@ CurlHandle HandlePool::take() {
   if (!idle_.empty()) {
     CurlHandle handle = std::move(idle_.back());
     idle_.pop_back();
+    unused_ = std::min(unused_, idle_.size());
     return handle;
   }
   CurlHandle handle(curl_easy_init(), CurlCleanup{options_.trust});
@@ -56,10 +63,22 @@ CurlHandle HandlePool::take() {
 }
 
 void HandlePool::give_back(CurlHandle handle) {
-  if (!handle || idle_.size() >= max_idle || !has_been_connected(handle.get())) return;
+  if (!handle || !has_been_connected(handle.get())) return;
   if (handle.get_deleter().trust != options_.trust) return;
   curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
   idle_.push_back(std::move(handle));
+  if (idle_.size() <= max_idle || surplus_timer_.is_set()) return;
+  unused_ = idle_.size();
+  surplus_timer_.set_after(surplus_time);
+}
+
+/// Those that nobody has used since the timer was set: of a burst that is over all but a few.
+void HandlePool::drop_surplus() {
+  const std::size_t spare = idle_.size() - std::min(idle_.size(), max_idle);
+  idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(std::min(unused_, spare)));
+  if (idle_.size() <= max_idle) return;
+  unused_ = idle_.size();
+  surplus_timer_.set_after(surplus_time);
 }
 
 }  // namespace bridge
