@@ -266,8 +266,8 @@ BRIDGE_AVX2 std::size_t avx2_unmarked(const char* bytes, std::size_t size) {
 
 #undef BRIDGE_AVX2
 
-constexpr JsonBlockReader avx2_blocks{&avx2_marks, &avx2_escapes, &avx2_tokens, &avx2_numbers,
-                                      &avx2_unmarked};
+constexpr JsonBlockReader avx2_blocks{&avx2_marks,   &avx2_escapes,  &avx2_tokens,
+                                      &avx2_numbers, &avx2_unmarked, true};
 
 #endif
 
@@ -278,7 +278,9 @@ constexpr JsonBlockReader plain_blocks{&plain_marks, &plain_escapes, &plain_toke
 
 const JsonBlockReader& fastest_blocks() {
 #ifdef __x86_64__
-  return __builtin_cpu_supports("avx2") ? avx2_blocks : sse2_blocks;
+  const bool has_all = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul");
+  return has_all ? avx2_blocks : sse2_blocks;
 #else
   return plain_blocks;
 #endif

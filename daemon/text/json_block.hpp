@@ -55,6 +55,7 @@ struct JsonBlockReader {
   JsonNumbers (*numbers)(const char* block);
   /// Of how many bytes, whole blocks, from the begin of `size` ones none is a mark.
   std::size_t (*unmarked)(const char* bytes, std::size_t size);
+  bool is_avx2 = false;  ///< for a processor that has AVX2, BMI, BMI2 and PCLMUL
 };
 
 /// Byte by byte, for any processor: what the others are measured by.

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "text/ascii.hpp"
+#include "text/bit_runs.hpp"
 #include "text/json_block.hpp"
+#include "text/json_scalar.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {
@@ -17,20 +19,9 @@ static_assert(step % json_block == 0);
 
 constexpr std::uint64_t even_bits = 0x5555'5555'5555'5555;
 
-/// Bit i is whether an odd number of `bits` stands at or below it: what is between quotes.
-constexpr std::uint64_t between(std::uint64_t bits) {
-  for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
-  return bits;
-}
-
 bool are_hex(const char* at, const char* end) {
   while (at != end && is_hex(*at)) ++at;
   return at == end;
-}
-
-const char* after_digits(const char* at, const char* end) {
-  while (at != end && is_digit(*at)) ++at;
-  return at;
 }
 
 /// Calls that with the place of each one, until it says false.
@@ -40,38 +31,6 @@ bool each(std::uint64_t bits, Check&& check) {
     if (!check(static_cast<std::size_t>(std::countr_zero(bits)))) return false;
   }
   return true;
-}
-
-/// The tokens that come next behind `some` of them. `gaps`: where none is. `carried`: whether what
-/// came before the block was one of the some; is set to what that is for the next block.
-std::uint64_t next_behind(std::uint64_t some, std::uint64_t gaps, std::uint64_t& carried) {
-  // Added where a gap begins, a bit moves to where the gap has ended.
-  std::uint64_t moved = 0;
-  const bool leaves = __builtin_add_overflow(gaps, some << 1 | carried, &moved);
-  carried = some >> 63 | (leaves ? 1 : 0);
-  return moved & ~gaps;
-}
-
-bool is_word(std::string_view text) { return text == "true" || text == "false" || text == "null"; }
-
-/// Whether these bytes are a number, or one of the three words.
-bool is_scalar(std::string_view text) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  if (*at == 't' || *at == 'f' || *at == 'n') return is_word(text);
-  if (*at == '-') ++at;
-  if (at == end || !is_digit(*at)) return false;
-  at = *at == '0' ? at + 1 : after_digits(at, end);
-  if (at != end && *at == '.') {
-    const char* const digits = at + 1;
-    if ((at = after_digits(digits, end)) == digits) return false;
-  }
-  if (at != end && (*at == 'e' || *at == 'E')) {
-    const char* digits = at + 1;
-    if (digits != end && (*digits == '+' || *digits == '-')) ++digits;
-    if ((at = after_digits(digits, end)) == digits) return false;
-  }
-  return at == end;
 }
 
 }  // namespace
@@ -104,7 +63,7 @@ void JsonProgress::read_on(std::string_view text) {
       if (in_string_ && !has_marks_ && !after_backslash_ && hex_digits_ == 0)
         position_ += blocks_.unmarked(text.data() + position_, end - position_);
       if (position_ == end) break;
-      failed_ = !read_block(text, text.data() + position_);
+      failed_ = !read_next_block(text, text.data() + position_);
       position_ += json_block;
     }
     failed_ = failed_ || !check_utf8(text.substr(0, end), false);
@@ -118,7 +77,8 @@ std::optional<CheckedJson> JsonProgress::finish(std::string_view text) {
   std::array<char, json_block> rest;
   rest.fill(' ');
   text.copy(rest.data(), rest.size(), position_);
-  if (!read_block(text, rest.data()) || !has_begun_ || depth_ > 0 || !check_utf8(text, true))
+  if (!read_next_block(text, rest.data()) || !has_begun_ || containers_.depth() > 0 ||
+      !check_utf8(text, true))
     return std::nullopt;
   std::sort(found_.values.begin(), found_.values.end(),
             [](Slice one, Slice other) { return one.begin < other.begin; });
@@ -126,6 +86,14 @@ std::optional<CheckedJson> JsonProgress::finish(std::string_view text) {
 }
 
 /// `bytes` is the block at position_: it stands in the text, or is its end.
+bool JsonProgress::read_next_block(std::string_view text, const char* bytes) {
+#ifdef __x86_64__
+  if (blocks_.is_avx2) return read_block_fast(text, bytes);
+#endif
+  return read_block<PlainBits>(text, bytes);
+}
+
+template <class Bits>
 bool JsonProgress::read_block(std::string_view text, const char* bytes) {
   const JsonMarks marks = blocks_.marks(bytes);
   has_marks_ = (marks.quotes | marks.backslashes | marks.controls) != 0;
@@ -135,7 +103,7 @@ bool JsonProgress::read_block(std::string_view text, const char* bytes) {
     return false;
   const std::uint64_t quotes = marks.quotes & ~escaped;
   // With the quote that opens one, without the one that closes it.
-  const std::uint64_t strings = between(quotes) ^ (in_string_ ? ~std::uint64_t{0} : 0);
+  const std::uint64_t strings = Bits::between(quotes) ^ (in_string_ ? ~std::uint64_t{0} : 0);
   if (((marks.controls & strings) | (marks.backslashes & ~strings)) != 0) return false;
   if (in_string_ && quotes == 0) return true;
   in_string_ = (strings >> 63) != 0;
@@ -144,10 +112,11 @@ bool JsonProgress::read_block(std::string_view text, const char* bytes) {
     note_value(string_begin_, position_ + static_cast<std::size_t>(std::countr_zero(closing)) + 1);
     in_noted_string_ = false;
   }
-  return read_outside(text, bytes, marks, strings, quotes);
+  return read_outside<Bits>(text, bytes, marks, strings, quotes);
 }
 
 /// What in a block is outside of strings, or begins one.
+template <class Bits>
 bool JsonProgress::read_outside(std::string_view text, const char* bytes, const JsonMarks& marks,
                                 std::uint64_t strings, std::uint64_t quotes) {
   const JsonTokens found = blocks_.tokens(bytes);
@@ -163,7 +132,7 @@ bool JsonProgress::read_outside(std::string_view text, const char* bytes, const 
   std::uint64_t in_objects = 0;
   if (!read_scalars(text, bytes, scalars, tokens.scalars)) return false;
   if (tokens.all() == 0) return true;
-  return read_brackets(tokens, in_objects) && check_order(tokens, in_objects);
+  return read_brackets<Bits>(tokens, in_objects) && check_order(tokens, in_objects);
 }
 
 /// `controls` that are outside of strings.
@@ -228,11 +197,11 @@ bool JsonProgress::check_scalars(const char* bytes, std::uint64_t scalars) const
   const auto text_at = [&](std::size_t at) {
     return std::string_view(bytes + at, static_cast<std::size_t>(std::countr_one(scalars >> at)));
   };
-  if (!each(words, [&](std::size_t at) { return is_word(text_at(at)); })) return false;
+  if (!each(words, [&](std::size_t at) { return is_json_word(text_at(at)); })) return false;
   // Added to a word, its first bit moves to where the word has ended.
   const std::uint64_t numbers = scalars & (scalars + words);
   if ((numbers & ~(found.digits | found.dots | found.minuses)) != 0)
-    return each(begins & ~words, [&](std::size_t at) { return is_scalar(text_at(at)); });
+    return each(begins & ~words, [&](std::size_t at) { return is_json_scalar(text_at(at)); });
   const std::uint64_t digits = found.digits & numbers;
   const std::uint64_t dots = found.dots & numbers;
   const std::uint64_t minuses = found.minuses & numbers;
@@ -245,30 +214,38 @@ bool JsonProgress::check_scalars(const char* bytes, std::uint64_t scalars) const
 }
 
 /// Opens and closes containers. `in_objects`: which bytes of the block are directly in an object.
+template <class Bits>
 bool JsonProgress::read_brackets(const Tokens& tokens, std::uint64_t& in_objects) {
   const std::uint64_t all = tokens.all();
-  if (depth_ == 0) {
+  if (containers_.depth() == 0) {
     const std::uint64_t first = all & (~all + 1);
     if (std::exchange(has_begun_, true) || (first & tokens.opening) == 0) return false;
   }
-  bool in_object = is_object_[depth_];
-  in_objects = in_object ? ~std::uint64_t{0} : 0;
+  // A copy, which the compiler can keep in registers.
+  JsonContainers containers = containers_;
+  std::uint64_t in_object = containers.in_object();
+  in_objects = 0 - in_object;
   std::uint64_t changes = 0;
   for (std::uint64_t left = tokens.opening | tokens.closing; left != 0; left &= left - 1) {
     const auto at = static_cast<std::size_t>(std::countr_zero(left));
-    const std::uint64_t bit = left & (~left + 1);
-    const bool is_object = (tokens.objects & bit) != 0;
+    const std::uint64_t bit = std::uint64_t{1} << at;
+    const std::uint64_t is_object = tokens.objects >> at & 1;
     if ((tokens.opening & bit) != 0) {
-      if (!open(position_ + at, is_object)) return false;
+      if (containers.depth() <= noted_depth) begins_[containers.depth()] = position_ + at;
+      if (!containers.open(is_object, outer_containers_)) return false;
     } else {
       if (is_object != in_object) return false;
-      close(position_ + at);
-      if (depth_ == 0 && (all & ~(bit | (bit - 1))) != 0) return false;
+      containers.close(outer_containers_);
+      if (containers.depth() <= noted_depth) {
+        note_closed(position_ + at, containers);
+        if (containers.depth() == 0 && (all & ~(bit | (bit - 1))) != 0) return false;
+      }
     }
-    if (is_object_[depth_] != in_object) changes |= bit;
-    in_object = is_object_[depth_];
+    const std::uint64_t before = std::exchange(in_object, containers.in_object());
+    changes |= (before ^ in_object) << at;
   }
-  in_objects ^= between(changes) << 1;
+  containers_ = containers;
+  in_objects ^= Bits::between(changes) << 1;
   return true;
 }
 
@@ -293,7 +270,7 @@ bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
       (behind_key ^ tokens.colons) | (behind_value & ~(tokens.commas | tokens.closing));
   if (wrong != 0) return false;
   // Within a block a string is not large.
-  if (in_string_ && depth_ <= noted_depth && tokens.strings != 0) {
+  if (in_string_ && containers_.depth() <= noted_depth && tokens.strings != 0) {
     const auto at = static_cast<std::size_t>(63 - std::countl_zero(tokens.strings));
     in_noted_string_ = (behind_colon >> at & 1) != 0;
     string_begin_ = position_ + at;
@@ -303,7 +280,7 @@ bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
 
 /// A number or a word ends there.
 bool JsonProgress::end_scalar(std::string_view text, std::size_t end) const {
-  return is_scalar(text.substr(scalar_begin_, end - scalar_begin_));
+  return is_json_scalar(text.substr(scalar_begin_, end - scalar_begin_));
 }
 
 /// Of what is not whole the end may be in the middle of a character.
@@ -322,21 +299,23 @@ bool JsonProgress::check_utf8(std::string_view text, bool is_whole) {
   return is_utf8(text.substr(begin, end - begin));
 }
 
-bool JsonProgress::open(std::size_t at, bool is_object) {
-  if (depth_ <= noted_depth) begins_[depth_] = at;
-  if (++depth_ > JsonScanner::max_depth) return false;
-  is_object_[depth_] = is_object;
-  return true;
-}
-
-void JsonProgress::close(std::size_t at) {
-  --depth_;
-  if (depth_ > 0 && depth_ <= noted_depth && is_object_[depth_])
-    note_value(begins_[depth_], at + 1);
+/// A container that began at no more than the noted depth ends there.
+void JsonProgress::note_closed(std::size_t at, const JsonContainers& around) {
+  if (around.depth() > 0 && around.in_object() != 0) note_value(begins_[around.depth()], at + 1);
 }
 
 void JsonProgress::note_value(std::size_t begin, std::size_t end) {
   if (end - begin >= large_value) found_.values.push_back({begin, end});
 }
+
+#ifdef __x86_64__
+
+/// All of that in one, for processors that have AVX2 and what came with it.
+[[gnu::target("avx2,bmi,bmi2,pclmul"), gnu::flatten]] bool JsonProgress::read_block_fast(
+    std::string_view text, const char* bytes) {
+  return read_block<FastBits>(text, bytes);
+}
+
+#endif
 
 }  // namespace bridge

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,7 +8,7 @@
 
 #include "text/checked_json.hpp"
 #include "text/json_block.hpp"
-#include "text/json_scanner.hpp"
+#include "text/json_containers.hpp"
 
 namespace bridge {
 
@@ -50,7 +49,11 @@ class JsonProgress {
     std::uint64_t value = 0;
   };
 
+  bool read_next_block(std::string_view text, const char* bytes);
+  template <class Bits>
   bool read_block(std::string_view text, const char* bytes);
+  bool read_block_fast(std::string_view text, const char* bytes);
+  template <class Bits>
   bool read_outside(std::string_view text, const char* bytes, const JsonMarks& marks,
                     std::uint64_t strings, std::uint64_t quotes);
   bool read_escapes(const char* bytes, std::uint64_t backslashes, std::uint64_t& escaped);
@@ -59,25 +62,25 @@ class JsonProgress {
   bool read_scalars(std::string_view text, const char* bytes, std::uint64_t scalars,
                     std::uint64_t& begins);
   bool check_scalars(const char* bytes, std::uint64_t scalars) const;
+  template <class Bits>
   bool read_brackets(const Tokens& tokens, std::uint64_t& in_objects);
   bool check_order(const Tokens& tokens, std::uint64_t in_objects);
   bool end_scalar(std::string_view text, std::size_t end) const;
   bool check_utf8(std::string_view text, bool is_whole);
-  bool open(std::size_t at, bool is_object);
-  void close(std::size_t at);
+  void note_closed(std::size_t at, const JsonContainers& around);
   void note_value(std::size_t begin, std::size_t end);
 
   static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are noted
 
   JsonBlockReader blocks_;
   CheckedJson found_;
-  std::bitset<JsonScanner::max_depth + 1> is_object_;  ///< the open containers
+  JsonContainers containers_;  ///< that are open
+  JsonContainers::Outer outer_containers_{};
   std::array<std::size_t, noted_depth + 1> begins_{};  ///< of what is open inside of that depth
-  std::size_t depth_ = 0;
-  std::size_t position_ = 0;      ///< of the first block that was not read
-  std::size_t utf8_ = 0;          ///< so far it is UTF-8
-  std::size_t scalar_begin_ = 0;  ///< if in_scalar_
-  std::size_t string_begin_ = 0;  ///< if in_noted_string_
+  std::size_t position_ = 0;                           ///< of the first block that was not read
+  std::size_t utf8_ = 0;                               ///< so far it is UTF-8
+  std::size_t scalar_begin_ = 0;                       ///< if in_scalar_
+  std::size_t string_begin_ = 0;                       ///< if in_noted_string_
   Last last_;
   std::uint8_t hex_digits_ = 0;  ///< that an escape still wants
   bool has_begun_ = false;       ///< the outermost container; it is over at depth 0
