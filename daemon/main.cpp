@@ -23,11 +23,13 @@
 
 namespace {
 
-/// One thread allocates; large frames go back to the system as soon as they are done.
+/// One thread allocates. Of what large frames have taken some stays for the next one, until the
+/// HeapTrimmer gives it back: to have pages made and cleared anew costs as much as copying a frame.
 void tune_memory() {
   mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
+  mallopt(M_TOP_PAD, 4 << 20);
 }
 
 /// There may be no log yet: one line on stderr, an error for the journal.
