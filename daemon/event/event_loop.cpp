@@ -45,8 +45,10 @@ std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
   if (const auto due = until_next_due()) limit = limit ? std::min(*limit, *due) : *due;
   if (!stopped_ && poller_.wait(limit)) {
     in_round_ = true;
+    round_began_ = now();
     while (!stopped_ && poller_.tell_next()) ++done;
     end_round();
+    round_began_.reset();
   }
   if (!stopped_ && until_next_due() == std::chrono::nanoseconds(0) && run_due()) ++done;
   return done;

@@ -41,6 +41,9 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   SteadyTime now() const { return clock_->now(); }
+  /// When the round began, if one is on; else it is now. For what comes often and is not to be
+  /// measured more finely: from when a deadline counts, or since when something waits.
+  SteadyTime round_began() const { return round_began_ ? *round_began_ : now(); }
   WallTime wall_time() const { return clock_->wall_time(); }
   const Clock& clock() const { return *clock_; }
 
@@ -136,6 +139,7 @@ class EventLoop {
   int depth_ = 0;
   bool turn_is_posted_ = false;
   bool in_round_ = false;
+  std::optional<SteadyTime> round_began_;
   DeferredList end_of_turn_;
   DeferredList end_of_round_;
   std::vector<Nameless> over_;

@@ -70,7 +70,7 @@ void ClientFrames::choose_served() {
   if (Client* client = served_.choose()) start_waiting(*client);
 }
 
-void ClientFrames::add(Client& client, Frame frame) {
+void ClientFrames::add(Client& client, Frame&& frame) {
   if (shut_down_) {
     refuse(client, frame, *shut_down_);
     return;
@@ -88,7 +88,7 @@ void ClientFrames::add(Client& client, Frame frame) {
     }
     return;
   }
-  const SteadyTime now = context_.loop.now();
+  const SteadyTime now = context_.loop.round_began();
   client.waiting.push(std::move(frame), now);
   if (!context_.session.is_open()) expiry_.set_at_latest(now + context_.session_timeout());
   start_waiting(client);

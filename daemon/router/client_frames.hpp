@@ -47,7 +47,7 @@ class ClientFrames {
   void choose_served();
 
   /// A request or a notification that the upstream is to get.
-  void add(Client& client, Frame frame);
+  void add(Client& client, Frame&& frame);
   /// Drops the request of this id that waits; false if there is none.
   bool cancel(Client& client, std::string_view raw_id);
   void request_ended(const PendingRequest& request);

@@ -143,7 +143,7 @@ Frame EraTranslator::as_task(Frame call) const {
   return frame_of(edits.made_in(call.bytes));
 }
 
-std::string EraTranslator::make_for_upstream(Frame request, const Client* client,
+std::string EraTranslator::make_for_upstream(Frame&& request, const Client* client,
                                              Outgoing& message) const {
   const Session& session = context_.session;
   if (client != nullptr && client->is_job) request = as_task(std::move(request));

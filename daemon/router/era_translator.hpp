@@ -42,7 +42,7 @@ class EraTranslator {
   void note(const Frame& request, PendingRequest& pending) const;
   /// The request as the upstream is to get it, under this id, with the headers that mirror it: what
   /// the message says of both is set. Returns why it cannot be sent; empty: it can.
-  std::string make_for_upstream(Frame request, const Client* client, Outgoing& message) const;
+  std::string make_for_upstream(Frame&& request, const Client* client, Outgoing& message) const;
   /// A call of a job, as it is sent to the server of now: a task of it if it can be one.
   Frame as_task(Frame call) const;
   /// Sets the headers anew, by what is known of the server's tools now.

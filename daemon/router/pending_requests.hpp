@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/ids.hpp"
+#include "base/spare_nodes.hpp"
 #include "event/deadline_timer.hpp"
 #include "mcp/era.hpp"
 #include "router/modern_request.hpp"
@@ -45,7 +46,7 @@ class PendingRequests {
  public:
   PendingRequest& add(UpstreamId id, PendingRequest request) {
     if (request.takes_slot) ++slots_used_;
-    return pending_.emplace(id, std::move(request)).first->second;
+    return spare_.insert(pending_, id, std::move(request));
   }
 
   void set_takes_slot(PendingRequest& request, bool takes_slot) {
@@ -64,12 +65,12 @@ class PendingRequests {
   }
 
   std::optional<PendingRequest> take(UpstreamId id) {
-    auto node = pending_.extract(id);
-    if (node.empty()) return std::nullopt;
-    if (node.mapped().takes_slot) --slots_used_;
-    if (node.mapped().client)
-      answered_[value_of(id) % answered_.size()] = {id, *node.mapped().client};
-    return std::move(node.mapped());
+    const auto found = pending_.find(id);
+    if (found == pending_.end()) return std::nullopt;
+    std::optional<PendingRequest> taken(spare_.extract(pending_, found));
+    if (taken->takes_slot) --slots_used_;
+    if (taken->client) answered_[value_of(id) % answered_.size()] = {id, *taken->client};
+    return taken;
   }
 
   /// Whose request's stream this is or was.
@@ -89,7 +90,10 @@ class PendingRequests {
   auto end() const { return pending_.end(); }
 
  private:
-  std::unordered_map<UpstreamId, PendingRequest> pending_;
+  using Map = std::unordered_map<UpstreamId, PendingRequest>;
+
+  Map pending_;
+  SpareNodes<Map> spare_;
   std::size_t slots_used_ = 0;
   std::array<std::pair<UpstreamId, ClientId>, 1024> answered_{};
 };

@@ -33,7 +33,7 @@ void RequestsInFlight::describe(PendingRequest& request, const Client& client,
   translator_.note(frame, request);
 }
 
-RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame waiting,
+RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame&& waiting,
                                                   UpstreamId id, bool takes_slot) {
   Frame& frame = waiting.frame;
   PendingRequest request;

@@ -61,7 +61,7 @@ class RequestsInFlight {
 
   // To the upstream: requests_in_flight_to_upstream.cpp.
   /// REQUIRES: the session is open.
-  void start(Client& client, WaitingFrame request);
+  void start(Client& client, WaitingFrame&& request);
   /// Opens the first session. REQUIRES: Session::wants_initialize().
   void open_session(Client& client, WaitingFrame initialize);
 
@@ -84,7 +84,7 @@ class RequestsInFlight {
 
   // From the upstream: requests_in_flight_from_upstream.cpp.
   /// Returns the request that it answers, if that was in flight.
-  std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame response);
+  std::optional<UpstreamId> answer(std::optional<UpstreamId> origin, Frame&& response);
   void progress(Frame notification);
   /// Gives it to the client whose request's stream this is or was; false if there is none any more.
   bool pass_on(UpstreamId origin, Frame& notification);
@@ -161,12 +161,13 @@ class RequestsInFlight {
   };
   void describe(PendingRequest& request, const Client& client, const WaitingFrame& waiting) const;
   bool is_suspended(UpstreamId id) const;
-  Taken take_in(Client& client, WaitingFrame waiting, UpstreamId id, bool takes_slot);
-  void take_up(Client& client, WaitingFrame waiting, const ResumePoint& place);
+  Taken take_in(Client& client, WaitingFrame&& waiting, UpstreamId id, bool takes_slot);
+  void take_up(Client& client, WaitingFrame&& waiting, const ResumePoint& place);
   static bool is_modern_call(const PendingRequest& request);
   void found_undeclared(const ModernRequest& failed);
   void refuse_unsendable(UpstreamId id, std::string_view header);
-  std::string send(UpstreamId id, const PendingRequest& request, Frame frame, const Client* client);
+  std::string send(UpstreamId id, const PendingRequest& request, Frame&& frame,
+                   const Client* client);
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   std::optional<UpstreamId> set_aside(UpstreamId id);

@@ -31,8 +31,8 @@ Failure failure_of_end(Ending& ending, std::string_view malformed) {
 }  // namespace
 
 std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> origin,
-                                                   Frame response) {
-  const SteadyTime arrived = context_.loop.now();
+                                                   Frame&& response) {
+  const SteadyTime arrived = context_.loop.round_began();
   const UpstreamId id = request_answered_by(response, origin);
   if (is_input_required(response)) {
     const PendingRequest* const asking = table_.find(id);

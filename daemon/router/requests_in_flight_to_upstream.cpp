@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
+void RequestsInFlight::start(Client& client, WaitingFrame&& waiting) {
   const UpstreamId id = context_.ids.next();
   if (client.is_job) {
     const std::string_view raw_id = waiting.frame.text(waiting.frame.id);
@@ -31,7 +31,7 @@ void RequestsInFlight::start(Client& client, WaitingFrame waiting) {
 }
 
 /// Awaits the answer to a request that another daemon has sent.
-void RequestsInFlight::take_up(Client& client, WaitingFrame waiting, const ResumePoint& place) {
+void RequestsInFlight::take_up(Client& client, WaitingFrame&& waiting, const ResumePoint& place) {
   const std::string raw_id(waiting.frame.text(waiting.frame.id));
   if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
     context_.request_log.answer_with(
@@ -103,7 +103,7 @@ void RequestsInFlight::retry(UpstreamId id, Frame request) {
 }
 
 /// Returns which header cannot say what stands in it; then it was not sent.
-std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request, Frame frame,
+std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request, Frame&& frame,
                                    const Client* client) {
   Outgoing message;
   message.id = id;

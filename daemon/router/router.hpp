@@ -147,13 +147,13 @@ class Router final : public ClientEvents,
   friend class RouterHandover;
 
   void take_parsed(Client& client, ParsedFrame&& parsed);
-  void take_message(Client& client, Frame frame);
+  void take_message(Client& client, Frame&& frame);
   bool is_control(const Frame& frame) const;
   bool asks_more_than_jobs(const Client& client) const;
   void note_kind(Client& client, const Frame& frame);
   void note_initialize(Client& client, const Frame& initialize);
   bool refuse_modern(Client& client, const Frame& request);
-  void client_request(Client& client, Frame frame);
+  void client_request(Client& client, Frame&& frame);
   void client_notification(Client& client, Frame frame);
   void control_notification(Client& client, const Frame& frame);
   void reply_invalid(Client& client, int code, std::string_view reason);

@@ -163,7 +163,7 @@ void Router::take_parsed(Client& client, ParsedFrame&& parsed) {
   take_message(client, std::move(frame));
 }
 
-void Router::take_message(Client& client, Frame frame) {
+void Router::take_message(Client& client, Frame&& frame) {
   if (const MessageTap& tap = context_.session.tap(); tap.is_watched()) [[unlikely]] {
     const bool confidential = is_control(frame) && is_confidential(frame.method);
     tap.passed(Passage::from_client, client.id(), frame.bytes, confidential);
@@ -223,7 +223,7 @@ void Router::note_kind(Client& client, const Frame& frame) {
     client.channel.set_feed(client.is_observer() ? RingFeed::reads : RingFeed::takes);
 }
 
-void Router::client_request(Client& client, Frame frame) {
+void Router::client_request(Client& client, Frame&& frame) {
   if (is_control(frame)) {
     control_.add(client, std::move(frame));
     return;

@@ -35,7 +35,7 @@ class WaitingFrames {
     return frame.bytes.size() + sizeof(WaitingFrame);
   }
 
-  void push(Frame frame, SteadyTime now);
+  void push(Frame&& frame, SteadyTime now);
 
   bool empty() const { return requests_.empty() && notifications_.empty(); }
   std::size_t size() const { return requests_.size() + notifications_.size(); }
@@ -66,7 +66,7 @@ class WaitingFrames {
  private:
   struct Waiting {
     WaitingFrame content;
-    std::uint64_t place;  ///< in the order of all
+    std::uint64_t place = 0;  ///< in the order of all
     bool indexed = false;
     std::unique_ptr<const std::string> unescaped_id;  ///< if it is in the index, and has escapes
   };

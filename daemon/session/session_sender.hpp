@@ -21,7 +21,7 @@ class SessionSender {
       : loop_(loop), ids_(ids), upstream_(upstream), kept_(kept) {}
 
   void send(Outgoing message) {
-    last_sent_ = loop_.now();
+    last_sent_ = loop_.round_began();
     message.notes.session = kept_.number;
     message.notes.stateful = !is_modern();
     tap_.passed(Passage::to_server, {}, message.body);

@@ -31,6 +31,8 @@ void ArrivingText::append(std::string_view piece, std::size_t limit) {
   if (size >= large) {
     if (size > bytes_.capacity()) make_room(size, limit);
     while (prepared_ < size) prepare_memory();
+  } else if (bytes_.empty()) {
+    expect(size);
   }
   bytes_.append(piece);
   if (size < JsonProgress::worthwhile) return;

@@ -13,6 +13,16 @@ namespace {
 
 constexpr std::size_t pieces_per_write = 64;
 
+/// Most often there is one, which costs the kernel less as such.
+ssize_t write_pieces(int descriptor, iovec* pieces, std::size_t count) {
+  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  if (count == 1) return send(descriptor, pieces->iov_base, pieces->iov_len, flags);
+  msghdr message{};
+  message.msg_iov = pieces;
+  message.msg_iovlen = count;
+  return sendmsg(descriptor, &message, flags);
+}
+
 }  // namespace
 
 void Connection::send(std::string frame) { queue(std::move(frame), Sequence{}); }
@@ -22,7 +32,7 @@ void Connection::send_entry(std::string_view, std::string frame, Sequence entry)
 }
 
 void Connection::queue(std::string frame, Sequence entry) {
-  if (outbox_.bytes() == 0) last_progress_ = context_.loop.now();
+  if (outbox_.bytes() == 0) last_progress_ = context_.loop.round_began();
   outbox_.push(std::move(frame), entry);
   update_load();
   mark();
@@ -74,12 +84,9 @@ void Connection::flush() {
     const std::size_t count = outbox_.gather(pieces.data(), pieces.size());
     report_lost();
     if (count == 0) break;
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = count;
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < count; ++i) wanted += pieces[i].iov_len;
-    const ssize_t written = sendmsg(watch_.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t written = write_pieces(watch_.descriptor(), pieces.data(), count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno != EAGAIN) {
       reset_ = reset_ || errno == ECONNRESET;  // the kernel has told it now, and will not again

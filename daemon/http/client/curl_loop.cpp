@@ -138,7 +138,7 @@ void CurlLoop::set_interest(CURL* user, int descriptor, int what) {
   }
   const int before = std::exchange(socket.interest, what == CURL_POLL_REMOVE ? 0 : what);
   if (what == CURL_POLL_REMOVE) {
-    socket.idle_since = loop_.now();
+    socket.idle_since = entered_;
     // A connection that is done stays registered. Anything else (the resolver's, or one that was
     // still connecting) curl may close without telling.
     if (socket.ours && before == CURL_POLL_IN) return;
@@ -218,7 +218,7 @@ void CurlLoop::call_curl() {
 }
 
 void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
-  transfers_[handle] = {&transfer, ++last_number_};
+  spare_transfers_.insert(transfers_, handle, {&transfer, ++last_number_});
   transfer.connected_ = false;
   idle_->transfer_begins();
   curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
@@ -230,7 +230,10 @@ void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
 
 void CurlLoop::remove(CURL* handle, CurlTransfer& transfer) {
   if (has_added_ && !acting_) call_curl();  // perhaps this one: what was to be sent has left
-  if (transfers_.erase(handle) > 0) curl_multi_remove_handle(multi_, handle);
+  if (const auto running = transfers_.find(handle); running != transfers_.end()) {
+    spare_transfers_.extract(transfers_, running);
+    curl_multi_remove_handle(multi_, handle);
+  }
   if (transfer.ready_) {
     std::replace(ready_.begin(), ready_.end(), &transfer, static_cast<CurlTransfer*>(nullptr));
     transfer.ready_ = false;
@@ -291,7 +294,7 @@ void CurlLoop::report() {
       if (result != CURLE_OK) {
         for (const auto& [descriptor, socket] : sockets_) note_connected(socket, descriptor);
       }
-      transfers_.erase(handle);
+      spare_transfers_.extract(transfers_, found);
       idle_->transfer_ended();
       transfer->transfer_progressed(true, result);
       more = true;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/spare_nodes.hpp"
 #include "event/deadline_timer.hpp"
 #include "event/descriptor_watch.hpp"
 
@@ -114,6 +115,7 @@ class CurlLoop {
   CURLM* multi_;
   std::unordered_map<int, Socket> sockets_;
   std::unordered_map<CURL*, Running> transfers_;
+  SpareNodes<std::unordered_map<CURL*, Running>> spare_transfers_;
   std::uint64_t last_number_ = 0;
   std::vector<CurlTransfer*> ready_;
   std::vector<int> ready_sockets_;

@@ -39,7 +39,7 @@ void IdleConnections::bound(std::size_t in_use) {
 
 void IdleConnections::transfer_ended() {
   if (curl_.sockets_.size() > curl_.transfers_.size() + max_idle_connections)
-    surplus_timer_.set_at_latest(curl_.loop().now() + surplus_time);
+    surplus_timer_.set_at_latest(curl_.entered_ + surplus_time);
 }
 
 /// libcurl 7.88 closes one that was still connecting without its close callback.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
+#include <list>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -39,7 +39,7 @@ class Continuation {
 
   std::chrono::milliseconds retry() const { return retry_; }
   /// The ids of the last events, oldest first.
-  const std::deque<std::string>& seen() const { return order_; }
+  const std::list<std::string>& seen() const { return order_; }
   /// Another image of the program goes on with it.
   void go_on_with(const std::vector<std::string>& seen, std::chrono::milliseconds retry) {
     for (const std::string& event_id : seen) remember(event_id);
@@ -70,7 +70,7 @@ class Continuation {
   int tries_ = 0;  ///< since the last event
   bool begun_ = false;
   bool token_renewed_ = false;
-  std::deque<std::string> order_;  ///< of seen_, oldest first
+  std::list<std::string> order_;  ///< of seen_, oldest first; costs nothing while it is empty
   std::unordered_set<std::string> seen_;
 };
 

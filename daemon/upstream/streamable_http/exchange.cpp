@@ -41,7 +41,7 @@ void Exchange::close() {
 }
 
 void Exchange::start() {
-  clock_.start(context_.now());
+  clock_.start(context_.curl().loop().round_began());
   share_.set(message_.body.size());
   if (message_.resumes_after.empty()) {
     begin_post();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -182,10 +182,10 @@ class Exchange final : private TransferReceiver, private SseSink {
 
   std::unique_ptr<SseParser> parser_;  ///< of an answer that is a stream
   Continuation continuation_;
-  std::deque<StreamMessage> messages_;
-  std::size_t untold_ = 0;    ///< bytes of these
-  std::string last_event_;    ///< that was parsed; empty: none
-  std::string event_before_;  ///< the message that was taken last
+  std::list<StreamMessage> messages_;  ///< costs nothing while it is empty, unlike a deque
+  std::size_t untold_ = 0;             ///< bytes of these
+  std::string last_event_;             ///< that was parsed; empty: none
+  std::string event_before_;           ///< the message that was taken last
   std::optional<Failure> failed_in_callback_;
   Ending ending_;
   ByteBudget::Share share_;

@@ -44,7 +44,7 @@ void ExchangeTable::begin(Outgoing message) {
   const UpstreamId id = message.id;
   auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(message));
   Exchange& begun = *exchange;
-  exchanges_[id] = std::move(exchange);
+  spare_.insert(exchanges_, id, std::move(exchange));
   begun.start();
   watch(begun);
 }
@@ -59,10 +59,11 @@ void ExchangeTable::go_on_with(KeptMessage message) {
 }
 
 void ExchangeTable::remove(UpstreamId id) {
-  auto node = exchanges_.extract(id);
-  if (node.empty()) return;
-  node.mapped()->close();
-  context_.curl().loop().reap(std::move(node.mapped()));
+  const auto found = exchanges_.find(id);
+  if (found == exchanges_.end()) return;
+  std::unique_ptr<Exchange> exchange = spare_.extract(exchanges_, found);
+  exchange->close();
+  context_.curl().loop().reap(std::move(exchange));
   if (exchanges_.empty()) short_clock_.clear();
 }
 

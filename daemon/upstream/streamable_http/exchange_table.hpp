@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/spare_nodes.hpp"
 #include "event/deadline_timer.hpp"
 #include "upstream/streamable_http/exchange.hpp"
 
@@ -47,12 +48,15 @@ class ExchangeTable {
   void note_buffers();
 
  private:
+  using Map = std::unordered_map<UpstreamId, std::unique_ptr<Exchange>>;
+
   void check_time();
   void end_largest_answer();
 
   HttpContext& context_;
   ExchangeOwner& owner_;
-  std::unordered_map<UpstreamId, std::unique_ptr<Exchange>> exchanges_;
+  Map exchanges_;
+  SpareNodes<Map> spare_;
   DeadlineTimer clock_;        ///< of requests: far away, and seldom moved
   DeadlineTimer short_clock_;  ///< of what ends soon; cleared when nothing is under way
   DeadlineTimer relief_;       ///< when the buffers have been full for too long

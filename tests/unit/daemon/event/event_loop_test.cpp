@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "event/deadline_timer.hpp"
 #include "event/descriptor_watch.hpp"
@@ -121,6 +122,24 @@ TEST_CASE("what waits for the end of the round is done when all that came at onc
   });
   CHECK(loop.run_once(5s) == 2);
   CHECK(order == "et.et.RA.");
+}
+
+TEST_CASE("a round began when the wait for it ended, however long its turns take") {
+  SimulatedClock clock;
+  EventLoop loop(clock);
+  std::vector<SteadyTime> began;
+  const SteadyTime start = clock.now();
+  Deferred round(
+      loop, [&] { began.push_back(loop.round_began()); }, Deferred::Until::end_of_round);
+  const auto came = [&] {
+    began.push_back(loop.round_began());
+    clock.advance(1s);
+    round.schedule();
+  };
+  const ReadablePipe one(loop, came), other(loop, came);
+  CHECK(loop.run_once(5s) == 2);
+  CHECK(began == std::vector<SteadyTime>{start, start, start});
+  CHECK(loop.round_began() == start + 2s);
 }
 
 TEST_CASE("a loop that was stopped in a round ends it, and tells the rest in another one") {
