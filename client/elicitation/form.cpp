@@ -6,12 +6,13 @@
 
 namespace client {
 
-std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view params,
-                                                            EndOfInput end) {
+std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view params, EndOfInput end,
+                                                            Caller caller) {
   const auto value = json::parse(params);
   if (!value || !value->is(json::Value::Kind::object)) return std::nullopt;
   ElicitationForm form;
   form.end_ = end;
+  form.caller_ = caller;
   form.message_ = value->string("message");
   if (value->string("mode") == "url") form.address_ = value->string("url");
   const json::Value* schema = value->find("requestedSchema", json::Value::Kind::object);
@@ -21,11 +22,18 @@ std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view par
 
 std::string ElicitationForm::begin() const {
   std::string text;
+  if (caller_ == Caller::another) {
+    text = "Not about your call: the server asks about one that another caller has made.\n";
+  } else if (caller_ == Caller::unknown) {
+    text =
+        "Perhaps not about your call: others are under way, and the server does not say which it "
+        "asks about.\n";
+  }
   if (address_.empty()) {
-    text = "The server asks: " + message_ + "\n";
+    text += "The server asks: " + message_ + "\n";
   } else {
     // On one line: nothing in it is to look like the lines that follow.
-    text =
+    text +=
         "The server asks you to open a page: " + make_visible_line(message_) + "\n" +
         describe_address(address_) +
         "Nothing was opened. yes tells the server that you agree; then open the page yourself.\n";

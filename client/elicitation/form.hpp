@@ -20,9 +20,13 @@ class ElicitationForm {
     leaves,   ///< the question stays where it is, for later
   };
 
+  /// Whose call the server asks about.
+  enum class Caller { own, another, unknown };
+
   /// Nothing if the params cannot be read.
   static std::optional<ElicitationForm> from_params(std::string_view params,
-                                                    EndOfInput end = EndOfInput::cancels);
+                                                    EndOfInput end = EndOfInput::cancels,
+                                                    Caller caller = Caller::own);
 
   /// What to show first; ends where the answer is typed.
   std::string begin() const;
@@ -49,6 +53,7 @@ class ElicitationForm {
   void accept() { action_ = "accept"; }
 
   EndOfInput end_ = EndOfInput::cancels;
+  Caller caller_ = Caller::own;
   bool left_ = false;
   std::string message_;
   std::string address_;  // of a question that is answered on a web page

@@ -12,6 +12,8 @@ std::string host_of(std::string_view address);
 
 /// The whole address and, apart from it, its host, each on a line of its own with line break:
 /// whatever is not plain ASCII in the host, and what cannot be seen in the address, is escaped.
+/// Behind a host of other letters stands its form in ASCII, and what makes an address look like one
+/// of another host is pointed out.
 std::string describe_address(std::string_view address);
 
 }  // namespace client

@@ -77,4 +77,13 @@ JsonError read_error(std::string_view raw) {
   return error;
 }
 
+JsonError read_daemon_error(std::string_view raw) {
+  JsonError error = read_error(raw);
+  if (error.kind != "server") return error;
+  error.kind = "daemon";
+  error.delivered = "no";
+  error.hint = "mcp-nc status shows how the daemon runs";
+  return error;
+}
+
 }  // namespace client

@@ -25,6 +25,8 @@ std::string to_text(const JsonError& error);
 
 /// Of the JSON of a JSON-RPC error that answered a request.
 JsonError read_error(std::string_view error);
+/// The same of a request that the daemon answers itself: what it does not mark is its own too.
+JsonError read_daemon_error(std::string_view error);
 
 /// What to do about an error of this kind.
 std::string_view hint_for(std::string_view kind);

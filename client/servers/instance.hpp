@@ -14,11 +14,15 @@ namespace client {
 /// A daemon that mcp-nc has started for a server, as its record in the runtime folder says. Whether
 /// it runs still is known by its socket alone.
 struct Instance {
-  std::string id;       ///< the stem of its files' names: instance_of()
-  std::string name;     ///< of the server
-  std::string file;     ///< that names it, as it is shown; "" if it was typed
-  std::string summary;  ///< what it starts, or its address: summary_of()
+  std::string id;            ///< the stem of its files' names: instance_of()
+  std::string name;          ///< of the server
+  std::string file;          ///< that names it, as it is shown; "" if it was typed
+  std::string summary;       ///< what it starts, or its address: summary_of()
+  std::string definition{};  ///< hash of the document; "" in a record of an earlier version
 };
+
+/// What is recorded of this server's daemon. Pure.
+Instance instance_for(const NamedServer& server, std::string id);
 
 /// The record's content. Pure.
 std::string record_of(const Instance& instance);
@@ -31,6 +35,15 @@ std::vector<Instance> find_instances(const Places& places);
 /// Whether the instance is one of this server's, perhaps with another definition or other values;
 /// of one that was typed, it has to be the same address or command.
 bool is_of(const Instance& instance, const NamedServer& server);
+
+/// Whether it serves what the definition was before it was edited. REQUIRES: is_of(). Pure.
+bool is_former(const Instance& instance, const NamedServer& server);
+
+/// Removes the record of a daemon that has ended, unless one is being started.
+void forget_ended(const Instance& instance, const Places& places);
+
+/// The log that was written last of a server of that name; "" if there is none.
+std::string newest_log(std::string_view name, const Places& places);
 
 /// Those of that name that no file names: they were typed (--url, --run).
 std::vector<Instance> typed_instances(std::string_view name, const Places& places);

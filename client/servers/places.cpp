@@ -50,6 +50,16 @@ std::optional<std::string> folder_in(ReadVariable read, const char* name) {
   return folder && folder->front() == '/' ? folder : std::nullopt;
 }
 
+std::optional<FileDescriptor> lock_starting(const Places& places, int how) {
+  FileDescriptor lock(::open((places.runtime + "/starting").c_str(),
+                             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock) return std::nullopt;
+  while (::flock(lock.get(), how) != 0) {
+    if (errno != EINTR) return std::nullopt;
+  }
+  return lock;
+}
+
 }  // namespace
 
 std::variant<Places, std::string> make_places(ReadVariable read) {
@@ -103,13 +113,11 @@ InstancePaths paths_of(const Places& places, std::string_view instance) {
 }
 
 std::optional<FileDescriptor> lock_starting(const Places& places) {
-  FileDescriptor lock(::open((places.runtime + "/starting").c_str(),
-                             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) return std::nullopt;
-  while (::flock(lock.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return std::nullopt;
-  }
-  return lock;
+  return lock_starting(places, LOCK_EX);
+}
+
+std::optional<FileDescriptor> try_to_lock_starting(const Places& places) {
+  return lock_starting(places, LOCK_EX | LOCK_NB);
 }
 
 }  // namespace client

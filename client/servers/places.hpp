@@ -37,5 +37,7 @@ InstancePaths paths_of(const Places& places, std::string_view instance);
 /// Held by whoever starts a daemon, so that there is one of each. Waits for the others; nothing if
 /// it cannot be had.
 std::optional<FileDescriptor> lock_starting(const Places& places);
+/// The same, unless somebody else holds it.
+std::optional<FileDescriptor> try_to_lock_starting(const Places& places);
 
 }  // namespace client

@@ -22,7 +22,7 @@
 
 #include "json/text.hpp"
 #include "servers/input_values.hpp"
-#include "servers/whole_file.hpp"
+#include "servers/last_words.hpp"
 #include "system/file_descriptor.hpp"
 #include "terminal/visible.hpp"
 
@@ -30,15 +30,12 @@ namespace client {
 namespace {
 
 constexpr const char* program = "mcp-bridged";
-/// What a daemon gets beyond its standard descriptors, by the numbers they have there: behind the
-/// two that it hands to a new program itself (BEHAVIOUR, "Upgrade in place").
-constexpr int definition_number = 5;
+/// What a daemon gets beyond its standard descriptors, beside the definition.
 constexpr int inputs_number = 6;
 /// Above those, so that none is written over before it is handed on.
 constexpr int lowest_own_number = 10;
 constexpr int accepting_ms = 1;
 constexpr off_t longest_log = 1 << 20;
-constexpr std::size_t longest_last_words = 64 << 10;
 
 constexpr std::string_view always_passed[] = {"HOME", "PATH", "LANG"};
 constexpr std::string_view proxies[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy",
@@ -97,23 +94,6 @@ FileDescriptor open_log(const std::string& path, off_t& begin) {
       path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600)));
   if (log && ::fstat(log.get(), &facts) == 0) begin = facts.st_size;
   return log;
-}
-
-/// The last line that it has said, with the name of the file it was about.
-std::string last_words(const InstancePaths& paths, off_t begin, const NamedServer& server) {
-  const FileText log = read_whole_file(paths.log, longest_log + longest_last_words);
-  std::string_view said(log.text);
-  said.remove_prefix(std::min(said.size(), static_cast<std::size_t>(begin)));
-  while (said.ends_with('\n')) said.remove_suffix(1);
-  std::string line(said.substr(said.rfind('\n') + 1));
-  constexpr std::string_view own_name = "mcp-bridged: ";
-  if (const std::size_t at = line.find(own_name); at != line.npos)
-    line.erase(0, at + own_name.size());
-  const std::string handed = fmt::format("--config /proc/self/fd/{}", definition_number);
-  const std::string shown = server.file.empty() ? "the server" : server.file;
-  for (std::size_t at = 0; (at = line.find(handed, at)) != line.npos; at += shown.size())
-    line.replace(at, handed.size(), shown);
-  return make_visible_line(line);
 }
 
 class SpawnActions {
@@ -269,7 +249,9 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
     if (auto connected = try_to_connect(paths.socket)) return std::move(*connected);
     if (happened > 0 && events[1].revents != 0) {
       ::waitpid(process, nullptr, 0);
-      return last_words(paths, log_begin, server);
+      return last_words_in(paths.log, static_cast<std::size_t>(log_begin),
+                           server.file.empty() ? "the server" : server.file)
+          .text;
     }
     if (deadline.passed())
       return fmt::format("the daemon (pid {}) is not ready in time; its log is {}", process,

@@ -7,11 +7,12 @@
 
 namespace client {
 
-ExitCode show_agent_help(Dialogue& dialogue, const Options& options) {
+ExitCode show_agent_help(Dialogue& dialogue, const Options& options,
+                         const std::optional<Answer>& known) {
   AgentHelp about;
   about.program = typed_program(options);
   about.has_jobs = find_verb("wait").has_value();
-  const Answer described = dialogue.ask("server/discover", "");
+  const Answer described = known ? *known : dialogue.ask("server/discover", "");
   if (described.outcome == Answer::Outcome::error) {
     about.trouble = describe_error(described.payload);
   } else if (described.outcome != Answer::Outcome::result) {

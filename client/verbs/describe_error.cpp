@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "elicitation/web_address.hpp"
 #include "json/scan.hpp"
 #include "json/value.hpp"
+#include "terminal/visible.hpp"
 
 namespace client {
 namespace {
@@ -62,7 +66,48 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   return text;
 }
 
+struct Page {
+  std::string purpose;
+  std::string address;
+};
+
+std::vector<Page> pages_of(std::string_view error_json) {
+  constexpr std::size_t most = 16;
+  std::vector<Page> pages;
+  const auto error = json::parse(error_json);
+  if (!error || !error->is(json::Value::Kind::object)) return pages;
+  const json::Value* const code = error->find("code", json::Value::Kind::number);
+  const json::Value* const data = error->find("data", json::Value::Kind::object);
+  if (code == nullptr || code->text != "-32042" || data == nullptr) return pages;
+  const json::Value* const list = data->find("elicitations", json::Value::Kind::array);
+  if (list == nullptr) return pages;
+  for (const json::Value& one : list->items) {
+    if (!one.is(json::Value::Kind::object) || one.string("url").empty()) continue;
+    if (pages.size() < most)
+      pages.push_back({std::string(one.string("message")), std::string(one.string("url"))});
+  }
+  return pages;
+}
+
 }  // namespace
+
+std::string describe_pages(std::string_view error_json) {
+  std::string text;
+  for (const Page& page : pages_of(error_json)) {
+    text += fmt::format("The server wants a page opened first: {}\n{}",
+                        make_visible_line(page.purpose), describe_address(page.address));
+  }
+  if (!text.empty()) text += "Nothing was opened. Open it yourself, then do this again.\n";
+  return text;
+}
+
+std::string hint_of_pages(std::string_view error_json) {
+  std::string addresses;
+  for (const Page& page : pages_of(error_json))
+    addresses += (addresses.empty() ? "" : ", ") + make_visible_line(page.address);
+  return addresses.empty() ? addresses
+                           : fmt::format("open {} in a browser, then do this again", addresses);
+}
 
 std::string describe_error(std::string_view error_json) {
   const auto error = json::parse(error_json);
@@ -77,7 +122,8 @@ std::string describe_error(std::string_view error_json) {
   std::string text =
       fmt::format("the server answered with error {}: {}",
                   code == nullptr ? "without code" : code->text, error->string("message"));
-  if (const auto raw = json::member(error_json, "data"); raw && *raw != "null") {
+  const bool has_pages = !pages_of(error_json).empty();
+  if (const auto raw = json::member(error_json, "data"); raw && *raw != "null" && !has_pages) {
     text +=
         fmt::format(" {}{}", raw->substr(0, longest_data), raw->size() > longest_data ? "..." : "");
   }

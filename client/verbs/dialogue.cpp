@@ -44,6 +44,8 @@ std::string Dialogue::send(std::string_view method, std::string_view params) {
   ++last_id_;
   announcements_.before(method, true);
   conversation_.queue(json::make_request(id, method, params));
+  // The answer about a tool may be the server's.
+  if (is_for_the_bridge(method) && method != "bridge/tool") asked_of_daemon_.push_back(id);
   return id;
 }
 
@@ -167,9 +169,10 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
       const bool is_awaited = std::find(ids.begin(), ids.end(), message.id) != ids.end();
       if (!is_awaited && (!is_refusal || ids.empty())) return std::nullopt;
       std::string id(message.id);
+      const bool from_daemon = std::erase(asked_of_daemon_, id) > 0;
       if (!message.error.empty()) {
         return Answer{is_refusal ? Answer::Outcome::refused : Answer::Outcome::error,
-                      std::string(message.error), std::move(id)};
+                      std::string(message.error), std::move(id), from_daemon};
       }
       return Answer{Answer::Outcome::result, std::string(message.result), std::move(id)};
     }
@@ -197,10 +200,18 @@ void Dialogue::take_notification(const json::Message& message) {
     }
   }
   if (message.method == "notifications/cancelled" && questions_.withdraw(message)) return;
+  if (message.method == "notifications/bridge/question_about") return note_caller(message);
   if (message.method == "notifications/bridge/question_refused" &&
       json::string_member(message.params, "method") == "elicitation/create")
     hint_ = hint_of_job;
   if (!announcements_.is_skipping_ring()) tell_notification(console_, conversation_.line());
+}
+
+void Dialogue::note_caller(const json::Message& message) {
+  foreign_ = json::member(message.params, "requestId").value_or("");
+  foreign_caller_ = json::string_member(message.params, "caller") == "another"
+                        ? ElicitationForm::Caller::another
+                        : ElicitationForm::Caller::unknown;
 }
 
 void Dialogue::take_request(const json::Message& message) {
@@ -213,7 +224,9 @@ void Dialogue::take_request(const json::Message& message) {
     return;
   }
   if (message.method == "elicitation/create" && can_ask()) {
-    if (auto form = ElicitationForm::from_params(message.params)) {
+    const auto caller = message.id == foreign_ ? foreign_caller_ : ElicitationForm::Caller::own;
+    if (auto form = ElicitationForm::from_params(message.params,
+                                                 ElicitationForm::EndOfInput::cancels, caller)) {
       return questions_.ask(std::string(message.id), std::move(*form));
     }
   }

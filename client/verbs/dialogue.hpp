@@ -31,8 +31,9 @@ struct Answer {
   };
 
   Outcome outcome = Outcome::hung_up;
-  std::string payload;  ///< the JSON of the result or of the error, as it came
-  std::string id{};     ///< of the request, where several are waited for
+  std::string payload;       ///< the JSON of the result or of the error, as it came
+  std::string id{};          ///< of the request, where several are waited for
+  bool from_daemon = false;  ///< an error of the daemon itself, which was asked something itself
 };
 
 /// The requests of one verb over one connection, one at a time, and all that comes in between:
@@ -121,6 +122,7 @@ class Dialogue {
   std::optional<Answer> wait(Deadline deadline, const Ids& ids, int also = -1);
   std::optional<Answer> take_line(const Ids& ids);
   void take_notification(const json::Message& message);
+  void note_caller(const json::Message& message);
   void take_request(const json::Message& message);
   void take_typed(const std::string& id, const ElicitationForm& form);
   void look_into_the_wait();
@@ -144,7 +146,11 @@ class Dialogue {
   std::string roots_;                // "" = none are answered here
   bool awaits_roots_ = false;        // an answer to that ends the wait
   unsigned long last_id_ = 0;
+  std::vector<std::string> asked_of_daemon_;  // ids of what it answers itself
   std::string_view hint_;
+  // The question, by its id, of which we were told last that it may be about another's call.
+  std::string foreign_;
+  ElicitationForm::Caller foreign_caller_ = ElicitationForm::Caller::own;
   std::string refused_;  // the last error without an id
 };
 

@@ -4,9 +4,10 @@
 #include <csignal>
 
 #include "render/json_error.hpp"
+#include "verbs/daemon_end.hpp"
 #include "verbs/describe_error.hpp"
 #include "verbs/dialogue.hpp"
-#include "verbs/named_daemon.hpp"
+#include "verbs/running_daemon.hpp"
 
 namespace client {
 
@@ -15,7 +16,10 @@ void Dialogue::report_as_json(const Answer& answer) {
   JsonError error;
   error.delivered = "unknown";
   switch (answer.outcome) {
-    case Answer::Outcome::error: error = read_error(answer.payload); break;
+    case Answer::Outcome::error:
+      error = answer.from_daemon ? read_daemon_error(answer.payload) : read_error(answer.payload);
+      if (error.hint.empty()) error.hint = hint_of_pages(answer.payload);
+      break;
     case Answer::Outcome::refused:
       error = read_error(answer.payload);
       error.kind = "daemon";
@@ -40,6 +44,12 @@ void Dialogue::report_as_json(const Answer& answer) {
       error.message = answer.outcome == Answer::Outcome::result
                           ? "the daemon's answer cannot be read"
                           : "the daemon closed the connection before it answered";
+      if (answer.outcome != Answer::Outcome::hung_up) break;
+      if (const auto why = why_not_started(path_, process_behind(conversation_.descriptor()))) {
+        error.delivered = "no";
+        error.message = fmt::format("the daemon could not start: {}", *why);
+        error.hint = "mcp-nc servers shows what it starts";
+      }
       break;
   }
   if (error.hint.empty()) error.hint = hint_for_capability(error.message);
@@ -52,7 +62,9 @@ ExitCode Dialogue::report(const Answer& answer) {
   report_as_json(answer);
   switch (answer.outcome) {
     case Answer::Outcome::error:
-      console_.note(describe_error(answer.payload));
+      console_.note(answer.from_daemon ? describe_daemon_error(answer.payload)
+                                       : describe_error(answer.payload));
+      console_.prompt(describe_pages(answer.payload));
       wants_login_ = error_wants_login(answer.payload);
       return exit_code_for_error(answer.payload);
     case Answer::Outcome::refused:
@@ -71,7 +83,13 @@ ExitCode Dialogue::report(const Answer& answer) {
     case Answer::Outcome::woken:
     case Answer::Outcome::result: break;
   }
-  console_.note("the daemon closed the connection before it answered: " + describe_end(path_));
+  const pid_t process = process_behind(conversation_.descriptor());
+  if (const auto why = why_not_started(path_, process)) {
+    console_.note(fmt::format("the daemon could not start: {}", *why));
+  } else {
+    console_.note("the daemon closed the connection before it answered: " +
+                  describe_end(path_, process));
+  }
   return ExitCode::unreachable;
 }
 

@@ -19,8 +19,8 @@ ExitCode tell_failure(Console& console, const Options& options, const Failure& f
 }
 
 ExitCode tell_error(Console& console, const Options& options, std::string_view error) {
-  if (options.json) console.print(to_text(read_error(error)));
-  console.note(describe_error(error));
+  if (options.json) console.print(to_text(read_daemon_error(error)));
+  console.note(describe_daemon_error(error));
   return exit_code_for_error(error);
 }
 

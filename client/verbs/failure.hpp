@@ -20,7 +20,7 @@ struct Failure {
 /// Returns its code.
 ExitCode tell_failure(Console& console, const Options& options, const Failure& failure);
 
-/// The same of the JSON of a JSON-RPC error that answered the verb's request.
+/// The same of the JSON of a JSON-RPC error of the daemon, which answers the verb's request itself.
 ExitCode tell_error(Console& console, const Options& options, std::string_view error);
 
 }  // namespace client

@@ -51,8 +51,11 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
   const std::string about = several ? fmt::format("job {}: ", event.job) : std::string();
   const CollectedJob& job = event.collected;
   if (!job.error.empty()) {
-    print_error_of(event.job, read_error(job.error), options, several, console);
+    JsonError told = read_error(job.error);
+    if (told.hint.empty()) told.hint = hint_of_pages(job.error);
+    print_error_of(event.job, told, options, several, console);
     console.note(about + describe_error(job.error));
+    console.prompt(describe_pages(job.error));
     return exit_code_for_error(job.error);
   }
   if (job.result.empty()) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -39,15 +40,22 @@ struct Row {
   std::string summary;
   bool is_approved = true;
   std::optional<Running> running{};
+  bool is_former = false;  ///< what runs is what the definition was before it was edited
 };
 
+/// Nothing if it has ended; then nothing is left of it but its log.
 std::optional<Running> look_at(const Instance& instance, const Places& places,
                                const Options& options, Console& console) {
   auto connected = connect_to_instance(paths_of(places, instance.id).socket);
-  if (!connected) return std::nullopt;
-  Running running{instance, process_behind(*connected)};
+  if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
+    if (!failure->is_absent) return Running{instance};
+    forget_ended(instance, places);
+    return std::nullopt;
+  }
+  Connected& daemon = std::get<Connected>(connected);
+  Running running{instance, process_behind(daemon.daemon.get())};
   Interrupt interrupt;
-  Dialogue dialogue(std::move(*connected), options, Deadline::after(longest_look), true, console,
+  Dialogue dialogue(std::move(daemon), options, Deadline::after(longest_look), true, console,
                     interrupt);
   const Answer answer = dialogue.ask("bridge/status", "");
   if (answer.outcome != Answer::Outcome::result) return running;
@@ -66,14 +74,15 @@ std::string json_of(const Row& row) {
       row.file.empty() ? "null" : json::quote(make_visible_line(row.file)),
       json::quote(make_visible_line(row.summary)), row.is_approved, row.running.has_value());
   if (row.running) {
-    text += fmt::format(R"(,"pid":{},"era":{},"ageMs":{})", row.running->process,
+    text += fmt::format(R"(,"pid":{},"era":{},"ageMs":{},"former":{})", row.running->process,
                         row.running->era.empty() ? "null" : json::quote(row.running->era),
-                        row.running->age_ms);
+                        row.running->age_ms, row.is_former);
   }
   return text + "}";
 }
 
 std::string state_of(const Row& row) {
+  if (row.is_former) return "runs, former";
   if (row.running) return "runs";
   return row.is_approved ? "-" : "not approved";
 }
@@ -109,12 +118,21 @@ std::vector<Row> rows_of(const FoundServers& found, const Places& places, const 
   for (const NamedServer& server : found.servers) {
     Row row{server.definition.name, server.file, summary_of(server.definition),
             is_approved(server, places)};
-    const auto is_its = [&](const Running& one) { return is_of(one.instance, server); };
-    auto at = std::find_if(running.begin(), running.end(), is_its);
-    if (at == running.end()) rows.push_back(row);
-    for (; at != running.end(); at = std::find_if(running.begin(), running.end(), is_its)) {
+    const auto others =
+        std::stable_partition(running.begin(), running.end(),
+                              [&](const Running& one) { return !is_of(one.instance, server); });
+    std::vector<Running> its;
+    std::move(others, running.end(), std::back_inserter(its));
+    running.erase(others, running.end());
+    const auto former = std::stable_partition(its.begin(), its.end(), [&](const Running& one) {
+      return !is_former(one.instance, server);
+    });
+    if (former == its.begin()) rows.push_back(row);
+    for (auto at = its.begin(); at != its.end(); ++at) {
+      row.is_former = at >= former;
+      if (row.is_former) row.summary = at->instance.summary;
+      row.is_approved = row.is_approved || row.is_former;
       row.running = std::move(*at);
-      running.erase(at);
       rows.push_back(row);
     }
   }
@@ -145,6 +163,8 @@ ExitCode list_servers(const Options& options, Console& console) {
     console.print(fmt::format("{{\"servers\":[{}]}}\n", text));
   } else if (!rows.empty()) {
     print_table(rows, console);
+    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_former; }))
+      console.note("former: started before its definition was edited (mcp-nc stop @NAME ends it)");
   } else if (found.faults.empty()) {
     console.note(
         "no server is named in ~/.config/mcp/mcp.json or ./.mcp.json (--config, MCP_CONFIG), nor "

@@ -5,9 +5,10 @@
 
 #include "connection/conversation.hpp"
 #include "json/message.hpp"
+#include "verbs/daemon_end.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/listen_join.hpp"
-#include "verbs/named_daemon.hpp"
+#include "verbs/running_daemon.hpp"
 #include "verbs/tell_notification.hpp"
 #include "verbs/wire.hpp"
 
@@ -44,7 +45,9 @@ class Listener {
         case Event::closed:
           if (only_now_ && !join_) return ExitCode::ok;
           return tell_failure(console_, options_,
-                              {"daemon", "the daemon closed the connection: " + describe_end(path_),
+                              {"daemon",
+                               "the daemon closed the connection: " +
+                                   describe_end(path_, process_behind(conversation_.descriptor())),
                                ExitCode::unreachable});
         case Event::too_long:
           return tell_failure(

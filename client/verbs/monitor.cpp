@@ -16,8 +16,9 @@
 #include "json/text.hpp"
 #include "render/monitor_line.hpp"
 #include "terminal/visible.hpp"
+#include "verbs/daemon_end.hpp"
 #include "verbs/failure.hpp"
-#include "verbs/named_daemon.hpp"
+#include "verbs/running_daemon.hpp"
 
 namespace client {
 namespace {
@@ -50,7 +51,9 @@ class MonitorView {
         case Event::line: take_line(); break;
         case Event::closed:
           return tell_failure(console_, options_,
-                              {"daemon", "the daemon closed the connection: " + describe_end(path_),
+                              {"daemon",
+                               "the daemon closed the connection: " +
+                                   describe_end(path_, process_behind(conversation_.descriptor())),
                                ExitCode::unreachable});
         case Event::too_long:
           return tell_failure(

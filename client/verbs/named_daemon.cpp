@@ -190,8 +190,7 @@ std::variant<Connected, NamingFailure> start_named(const NamedDaemon& daemon, Co
         "starting @{}: {}{}", name, summary_of(server.definition),
         may_download(server.definition) ? " (the first time it may have to be downloaded)" : ""));
   }
-  replace_file(daemon.paths.record,
-               record_of({"", server.definition.name, server.file, summary_of(server.definition)}));
+  replace_file(daemon.paths.record, record_of(instance_for(server, "")));
   auto started = start_daemon(server, *inputs, daemon.places, daemon.paths, daemon.start, until);
   if (const auto* why = std::get_if<std::string>(&started)) {
     return NamingFailure{fmt::format("cannot start the daemon of @{}: {}", name, *why),
@@ -200,25 +199,12 @@ std::variant<Connected, NamingFailure> start_named(const NamedDaemon& daemon, Co
   return std::get<Connected>(std::move(started));
 }
 
-std::string describe_end(std::string_view socket) {
-  constexpr std::string_view suffix = ".sock";
-  const std::size_t name = socket.rfind('/') + 1;
-  if (socket.find("/mcp-bridged") == socket.npos || !socket.ends_with(suffix) ||
-      socket.size() - name < suffix.size())
-    return describe_hang_up(socket);
-  const std::string_view instance = socket.substr(name, socket.size() - name - suffix.size());
-  const auto places = make_places(environment_variable);
-  const auto* const found = std::get_if<Places>(&places);
-  if (found == nullptr || paths_of(*found, instance).socket != socket)
-    return describe_hang_up(socket);
-  return fmt::format("it has ended; {} tells why",
-                     make_visible_line(paths_of(*found, instance).log));
-}
-
 ExitCode report(const NamingFailure& failure, const Options& options, Console& console) {
   if (options.json) {
     JsonError told;
-    told.kind = failure.code == ExitCode::usage ? "usage" : "daemon";
+    told.kind = failure.code == ExitCode::usage       ? "usage"
+                : failure.code == ExitCode::timed_out ? "timeout"
+                                                      : "daemon";
     told.message = failure.message;
     told.hint = failure.code == ExitCode::usage
                     ? "mcp-nc servers lists the servers, and which may run"

@@ -47,10 +47,6 @@ std::variant<NamedDaemon, NamingFailure> named_daemon(const Options& options, Co
 std::variant<Connected, NamingFailure> start_named(const NamedDaemon& daemon, Console& console,
                                                    Deadline deadline);
 
-/// Why the daemon behind this socket may have closed the connection, and what tells more: of one
-/// that mcp-nc has started, its log.
-std::string describe_end(std::string_view socket);
-
 /// Shows what is to be approved, asks at the terminal, and keeps it if that was the answer.
 std::optional<NamingFailure> have_approved(const NamedServer& server, const Places& places,
                                            Console& console);

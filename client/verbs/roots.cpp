@@ -14,6 +14,7 @@
 #include "json/value.hpp"
 #include "terminal/visible.hpp"
 #include "text/utf8.hpp"
+#include "verbs/verb_kinds.hpp"
 
 namespace client {
 namespace {
@@ -76,17 +77,18 @@ std::variant<std::string, UsageError> read_roots(const std::vector<std::string>&
   return roots.empty() ? roots : fmt::format("{{\"roots\":[{}]}}", roots);
 }
 
-void open_with_roots(Dialogue& dialogue, const std::string& roots) {
+Answer open_with_roots(Dialogue& dialogue, const std::string& roots) {
   dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
   dialogue.introduce();
-  dialogue.ask("server/discover", "");  // what fails here fails again, and is told then
+  return dialogue.ask("server/discover", "");
 }
 
-void tell_roots(Dialogue& dialogue, const Options& options) {
+Answer tell_roots(Dialogue& dialogue, const Options& options) {
   dialogue.introduce();
-  if (dialogue.ask("server/discover", "").outcome != Answer::Outcome::result) return;
+  Answer described = dialogue.ask("server/discover", "");
+  if (described.outcome != Answer::Outcome::result) return described;
   const Answer status = dialogue.ask("bridge/status", "");
-  if (status.outcome != Answer::Outcome::result || is_modern(status.payload)) return;
+  if (status.outcome != Answer::Outcome::result || is_modern(status.payload)) return described;
   if (!has_declared(status.payload)) {
     const std::string program = typed_program(options);
     dialogue.console().note(fmt::format(
@@ -95,11 +97,25 @@ void tell_roots(Dialogue& dialogue, const Options& options) {
             ? fmt::format("{} stop, then the next call opens it with roots", program)
             : "mcp-bridged --client-capabilities '{\"elicitation\":{},\"roots\":{}}' opens it with "
               "them"));
-    return;
+    return described;
   }
   dialogue.tell("notifications/roots/list_changed", "");
   const Deadline until = Deadline::earlier(Deadline::after(longest_asking), dialogue.deadline());
   if (dialogue.await_roots(until)) dialogue.ask("ping", "");  // it has read what we answered
+  return described;
+}
+
+std::optional<Answer> begin_with_roots(Dialogue& dialogue, const Options& options,
+                                       const std::string& roots, bool is_new) {
+  std::optional<Answer> described;
+  if (is_new && asks_server(options)) {
+    described = open_with_roots(dialogue, roots);
+    if (described->outcome != Answer::Outcome::result) return described;
+  } else if (!roots.empty()) {
+    dialogue.answer_roots(roots);
+  }
+  if (!roots.empty()) described = tell_roots(dialogue, options);
+  return described;
 }
 
 }  // namespace client

@@ -12,12 +12,14 @@
 #include "connection/relay.hpp"
 #include "render/json_error.hpp"
 #include "verbs/cut_output.hpp"
+#include "verbs/daemon_end.hpp"
 #include "verbs/grep.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/monitor.hpp"
 #include "verbs/named_daemon.hpp"
 #include "verbs/params.hpp"
 #include "verbs/roots.hpp"
+#include "verbs/running_daemon.hpp"
 #include "verbs/servers.hpp"
 #include "verbs/shell.hpp"
 #include "verbs/tool_arguments.hpp"
@@ -65,7 +67,7 @@ ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& pr
     case Verb::complete: return complete(dialogue, options, params);
     case Verb::login: return log_in(dialogue, options);
     case Verb::logout: return log_out(dialogue, options);
-    case Verb::agent_help: return show_agent_help(dialogue, options);
+    case Verb::agent_help: return show_agent_help(dialogue, options, std::nullopt);
     default: return ExitCode::usage;
   }
 }
@@ -100,6 +102,12 @@ ExitCode search_all_servers(const Options& options) {
   return unless_lost(print_held(console, options, code), console);
 }
 
+/// What is left of a verb where there is no session with the server, and why.
+ExitCode without_session(Dialogue& dialogue, const Options& options, const Answer& why) {
+  return options.verb == Verb::agent_help ? show_agent_help(dialogue, options, why)
+                                          : dialogue.report(why);
+}
+
 /// `is_new`: the daemon was started for it.
 ExitCode run_verb(Connected connected, const Options& options, Deadline deadline,
                   const Prepared& prepared, bool is_new) {
@@ -114,13 +122,10 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
     const bool keep = keeps_notifications(options);
     Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
     if (options.max_bytes) console.hold();
-    if (is_new && asks_server(options)) {
-      open_with_roots(dialogue, prepared.roots);
-    } else if (!prepared.roots.empty()) {
-      dialogue.answer_roots(prepared.roots);
-    }
-    if (!prepared.roots.empty()) tell_roots(dialogue, options);
-    code = dispatch(dialogue, options, prepared);
+    const auto described = begin_with_roots(dialogue, options, prepared.roots, is_new);
+    code = !described || described->outcome == Answer::Outcome::result
+               ? dispatch(dialogue, options, prepared)
+               : without_session(dialogue, options, *described);
     if (dialogue.wants_login() && !options.json && options.verb != Verb::login &&
         dialogue.can_ask() && log_in_if_wanted(dialogue))
       code = dispatch(dialogue, options, prepared);
@@ -169,6 +174,7 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
     watch.emplace(waiting_timeout, connect,
                   [&console](std::string_view line) { say_if_possible(console, line); });
   }
+  const pid_t process = process_behind(connected.daemon.get());
   const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon),
                              options.timeout, watch ? &*watch : nullptr);
   const int error = errno;
@@ -176,7 +182,7 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
     case RelayEnd::finished:
     case RelayEnd::output_closed: break;
     case RelayEnd::hung_up:
-      console.note("the daemon closed the connection: " + describe_end(connected.path));
+      console.note("the daemon closed the connection: " + describe_end(connected.path, process));
       return ExitCode::unreachable;
     case RelayEnd::timed_out:
       console.note("nothing came in time after the end of the input (-w)");

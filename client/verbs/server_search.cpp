@@ -30,8 +30,10 @@ SearchOutcome search(Connected connected, const std::string& name, const Options
   Interrupt interrupt;
   Console console(interrupt.descriptor());
   Dialogue dialogue(std::move(connected), options, deadline, true, console, interrupt);
-  if (is_new) open_with_roots(dialogue, "");
-  auto found = find_hits(dialogue, options, fmt::format("@{} ", name));
+  std::variant<Hits, Answer> found = Hits();
+  if (is_new) found = open_with_roots(dialogue, "");
+  if (!is_new || std::get<Answer>(found).outcome == Answer::Outcome::result)
+    found = find_hits(dialogue, options, fmt::format("@{} ", name));
   if (auto* hits = std::get_if<Hits>(&found)) return {std::move(*hits)};
   const Answer& failed = std::get<Answer>(found);
   return {{}, why_not(failed), failed.outcome == Answer::Outcome::interrupted};

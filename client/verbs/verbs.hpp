@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,10 @@ ExitCode complete(Dialogue& dialogue, const Options& options, const std::string&
 
 /// The skill for programs that load such; with --save DIR it is written there. Asks no daemon.
 ExitCode print_skill(const Options& options, Console& console);
-/// Also where the server cannot be reached; then it says so.
-ExitCode show_agent_help(Dialogue& dialogue, const Options& options);
+/// Also where the server cannot be reached; then it says so. `known`: what it has said of itself
+/// already, or why it cannot.
+ExitCode show_agent_help(Dialogue& dialogue, const Options& options,
+                         const std::optional<Answer>& known);
 
 ExitCode log_in(Dialogue& dialogue, const Options& options);
 /// Asks at the terminal whether to, and logs in. False if nobody is logged in then.

@@ -65,6 +65,27 @@ class Questions(OfServer):
         eventually(lambda: self.its("call", "answers")[0] == "cancel\n", "the answer of who was interrupted")
 
 
+    def test_what_one_was_asked_that_is_gone_is_said_to_be_about_anothers_call(self):
+        first = self.terminal("@its", "call", "ask")
+        first.expect("The server asks: Go on\\?")
+        first.popen.kill()
+        second = self.terminal("@its", "call", "ask")
+        second.expect("Not about your call: .*The server asks: Go on\\?")
+        second.type("!cancel\n").expect("Perhaps not about your call: .*Go on\\?").type("\x03")
+        self.assertEqual(second.wait(), 130)
+
+
+    def test_a_caller_at_a_terminal_is_asked_rather_than_a_job(self):
+        job = self.its("call", "--detach", "ask")[0].strip()
+        self.its("wait", job, code=75)
+        terminal = self.terminal("@its", "call", "ask")
+        terminal.expect("Perhaps not about your call: .*Go on\\?").type("yes\n")
+        eventually(lambda: self.its("call", "answers")[0] == "accept\n", "the answer typed at the terminal")
+        terminal.type("\x03")
+        self.assertEqual(terminal.wait(), 130)
+        self.assertEqual(self.its("cancel", job)[0], "cancelled\n")
+
+
 class Shell(OfServer):
     def test_each_line_is_a_command_for_the_same_server(self):
         lines = "# a comment\n\ncall declared\ntasks --names\n'call' \"roots\" --json\nexit\ncall ask\n"

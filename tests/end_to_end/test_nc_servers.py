@@ -3,7 +3,6 @@
 import concurrent.futures
 import json
 import os
-import re
 import signal
 import socket
 import stat
@@ -65,6 +64,39 @@ class Started(ByName):
         self.assertEqual(sorted(stopped), sorted(pids))
         self.assertFalse([pid for pid in pids if runs(pid)])
         self.assertIn("no daemon runs for @local", self.named("stop", "local")[1])
+
+    def test_what_runs_of_an_edited_definition_is_told_apart(self):
+        self.own({"local": self.child()})
+        self.echoes("@local")
+        self.assertEqual([(one["running"], one.get("former")) for one in self.servers()], [(True, False)])
+        self.own({"local": {"command": "other-program"}})
+        self.assertEqual([(one["server"] == "other-program", one["running"], one.get("former")) for one in self.servers()],
+                         [(True, False, None), (False, True, True)])
+        out, told = self.named("servers")
+        self.assertRegex(out, r"@local +- .*other-program\n@local +runs, former .*/python")
+        self.assertIn("before its definition was edited", told)
+
+    def test_nothing_is_left_of_one_that_was_killed_but_its_log(self):
+        command = " ".join("'" + word + "'" for word in self.wayward())
+        self.echoes("--run", command)
+        [(name, pid)] = self.running().items()
+        os.kill(pid, signal.SIGKILL)
+        self.assert_gone(pid)
+        self.assertEqual(self.servers(), [])
+        self.assertEqual([file for file in os.listdir(self.path("run/mcp-bridged")) if file.endswith(".json")], [])
+        self.assertIn("serves", self.named("logs", "@" + name)[0])
+
+    def test_one_that_takes_no_signal_is_not_waited_for_for_ever(self):
+        self.own({"local": self.child()})
+        self.echoes("@local")
+        pid = self.running()["local"]
+        os.kill(pid, signal.SIGSTOP)
+        out, told = self.named("stop", "@local", "--json", code=124)
+        self.assertIn(f"it is stopped: kill -CONT {pid}", told)
+        self.assertEqual(json.loads(out)["error"]["kind"], "timeout")
+        self.assertEqual(self.running(), {"local": pid})
+        os.kill(pid, signal.SIGCONT)
+        self.assert_gone(pid)
 
     def test_it_comes_again_after_it_was_stopped(self):
         self.own({"local": self.child()})
@@ -240,13 +272,34 @@ class Refused(ByName):
     def test_where_no_file_names_any(self):
         self.assertIn("no server is named in ", self.named("servers")[1])
 
-    def test_a_daemon_that_ends_names_its_log(self):
-        told = self.named("--run", "/no/such/program", "tools", code=3)[1]
-        log = re.search(r"it has ended; (\S+\.log) tells why", told)
-        if log:  # else it was not even reached, and its last words are told
-            with open(log[1], encoding="utf-8") as file:
-                told = file.read()
-        self.assertIn("there is no such program", told)
+    def test_a_program_that_is_not_there_is_named_and_nothing_was_delivered(self):
+        out, told = self.named("--run", "/no/such/program", "tools", "--json", code=3)
+        self.assertIn("cannot run /no/such/program: there is no such program", told)
+        error = json.loads(out)["error"]
+        self.assertEqual((error["kind"], error["delivered"]), ("daemon", "no"))
+        self.assertIn("there is no such program", error["message"])
+
+    def test_the_first_call_says_once_why_there_is_no_session(self):
+        server = self.upstream()
+        server.fault({"status": 403}, method="initialize", times=100)
+        self.own({"away": {"url": server.url}})
+        out, told = self.named("@away", "call", "echo", "message=x", "--json", code=4)
+        self.assertEqual(json.loads(out)["error"]["kind"], "auth")
+        self.assertNotIn("has ended", told)
+        self.assertEqual(len(server.log("initialize")), 1)
+        self.named("@away", "stop")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}})
+            told = self.named("-w", "1s", "@silent", "tools", code=124)[1]
+        self.assertIn("no answer in time", told)
+        self.assertNotIn("has ended", told)
+
+    def test_a_login_that_is_none_is_refused_by_the_daemon(self):
+        self.own({"local": self.child()})
+        out, told = self.named("@local", "login", "--json", code=1)
+        error = json.loads(out)["error"]
+        self.assertEqual((error["kind"], error["delivered"]), ("daemon", "no"))
+        self.assertIn("the daemon: there is no login here", told)
 
     def test_values_that_are_missing_are_named_all_at_once(self):
         self.own({"wants": self.child(args=["${input:one}", "${env:TWO}", "${THREE:-3}", "${input:four}"])},

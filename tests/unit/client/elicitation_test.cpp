@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "elicitation/form.hpp"
+#include "elicitation/punycode.hpp"
 #include "elicitation/web_address.hpp"
 
 using namespace client;
@@ -132,6 +133,17 @@ TEST_CASE("a form without fields asks for consent") {
   CHECK(page->result() == R"({"action":"accept"})");
 }
 
+TEST_CASE("whose call a question is about is said before it, if it is not one's own") {
+  const auto begin = [](ElicitationForm::Caller caller) {
+    return ElicitationForm::from_params(R"({"mode":"url","url":"https://x/","message":"Sign in"})",
+                                        ElicitationForm::EndOfInput::cancels, caller)
+        ->begin();
+  };
+  CHECK(begin(ElicitationForm::Caller::own).starts_with("The server asks you to open"));
+  CHECK(begin(ElicitationForm::Caller::another).starts_with("Not about your call: "));
+  CHECK(begin(ElicitationForm::Caller::unknown).starts_with("Perhaps not about your call: "));
+}
+
 TEST_CASE("the host of a page is the one that a browser goes to") {
   CHECK(host_of("https://example.com/path?x=https://other/") == "example.com");
   CHECK(host_of("HTTPS://example.com:8443#x") == "example.com:8443");
@@ -148,9 +160,32 @@ TEST_CASE("nothing that the server writes looks like the host of its page") {
       R"({"mode":"url","message":"Sign in\n  host:    github.com","url":"https://\u0430pple.com/\n  host:    github.com\u202e"})");
   REQUIRE(page);
   const std::string shown = page->begin();
-  CHECK(shown.find("\n  host:    \\xd0\\xb0pple.com\n") != std::string::npos);
+  CHECK(shown.find("\n  host:    \\xd0\\xb0pple.com (xn--pple-43d.com)\n") != std::string::npos);
   CHECK(shown.find("\n  host:    github.com") == std::string::npos);
   CHECK(shown.find("\xE2\x80\xAE") == std::string::npos);
+}
+
+TEST_CASE("a host of other letters has a name that is looked up") {
+  CHECK(punycode_host("example.com:8080") == "example.com:8080");
+  CHECK(punycode_host("b\u00fccher.example") == "xn--bcher-kva.example");
+  CHECK(punycode_host("B\u00dcCHER.example") == "xn--bcher-kva.example");
+  CHECK(punycode_host("\u4ed6\u4eec\u4e3a\u4ec0\u4e48\u4e0d\u8bf4\u4e2d\u6587") ==
+        "xn--ihqwcrb4cv8a8dqg056pqjye");
+  CHECK(punycode_host("\u043f\u0440\u0438\u043c\u0435\u0440\u3002\u0440\u0444:1") ==
+        "xn--e1afmkfd.xn--p1ai:1");
+  CHECK_FALSE(punycode_host("\xff"));
+}
+
+TEST_CASE("what makes an address look like one of another host is pointed out") {
+  CHECK(describe_address("https://github.com/login") ==
+        "  address: https://github.com/login\n  host:    github.com\n");
+  CHECK(describe_address("https://github.com@evil.example/")
+            .find("  beware:  github.com before the @ ") != std::string::npos);
+  const std::string shown = describe_address("https://evil.example\\@github.com/");
+  CHECK(shown.find("  host:    evil.example\n") != std::string::npos);
+  CHECK(shown.find("a backslash") != std::string::npos);
+  CHECK(describe_address("https://%67ithub.com/").find("percent") != std::string::npos);
+  CHECK(describe_address("https://x/a@b\\c").find("beware") == std::string::npos);
 }
 
 TEST_CASE("params that are none make no form") {

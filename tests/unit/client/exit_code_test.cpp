@@ -109,3 +109,21 @@ TEST_CASE("a server that may not ask says so, and what opens the session otherwi
   CHECK(describe_error(R"({"code":-32602,"message":"Client does not support roots"})")
             .find("--client-capabilities") != std::string::npos);
 }
+
+TEST_CASE("the pages that a server wants opened first are told in lines") {
+  constexpr std::string_view error =
+      R"({"code":-32042,"message":"Log in","data":{"elicitations":[{"mode":"url","elicitationId":"1","url":"https://a.example@evil.example/\u202e","message":"Sign\n  host:    a.example"}]}})";
+  CHECK(describe_error(error) == "the server answered with error -32042: Log in");
+  const std::string pages = describe_pages(error);
+  CHECK(pages.find("\n  host:    evil.example\n") != pages.npos);
+  CHECK(pages.find("\n  host:    a.example") == pages.npos);
+  CHECK(pages.find("\\u202e") != pages.npos);
+  CHECK(pages.find("beware") != pages.npos);
+  CHECK(hint_of_pages(error).starts_with("open https://a.example@evil.example/"));
+  for (const char* other : {"{}", "7", R"({"code":-32042,"message":"m"})",
+                            R"({"code":-32042,"data":{"elicitations":[7,{"message":"x"}]}})",
+                            R"({"code":1,"data":{"elicitations":[{"url":"https://x/"}]}})"}) {
+    CHECK(describe_pages(other).empty());
+    CHECK(hint_of_pages(other).empty());
+  }
+}

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,10 +10,12 @@
 #include "servers/approvals.hpp"
 #include "servers/definition.hpp"
 #include "servers/instance.hpp"
+#include "servers/last_words.hpp"
 #include "servers/named_server.hpp"
 #include "servers/places.hpp"
 #include "servers/sha256.hpp"
 #include "servers/start_daemon.hpp"
+#include "servers/whole_file.hpp"
 
 using namespace client;
 
@@ -217,6 +220,58 @@ TEST_CASE("a record is read as it was written, whatever the names are") {
   CHECK(!read_record("a-1", "[]"));
   CHECK(record_of({"", "a", "/\xff", std::string(499, 'x') + "\xc3\xa4"}).find('\xff') ==
         std::string::npos);
+}
+
+TEST_CASE("a daemon of an edited definition is known") {
+  const NamedServer before = server_of(R"({"mcpServers":{"a":{"command":"x"}}})");
+  const NamedServer edited = server_of(R"({"mcpServers":{"a":{"command":"x","env":{"B":"1"}}}})");
+  const auto recorded = read_record("a-1", record_of(instance_for(before, "a-1")));
+  REQUIRE(recorded);
+  CHECK(is_of(*recorded, edited));
+  CHECK(is_former(*recorded, edited));
+  CHECK_FALSE(is_former(*recorded, before));
+  // A record of an earlier version has no hash.
+  const Instance old{"a-1", "a", "/f", "x"};
+  CHECK_FALSE(is_former(old, edited));
+  CHECK(is_former(old, server_of(R"({"mcpServers":{"a":{"command":"y"}}})")));
+}
+
+TEST_CASE("the record of a daemon that has ended is removed, but not while one is started") {
+  const Folder folder;
+  const Places places{folder.path, folder.path};
+  const Instance one{"a-1", "a", "/f", "x"};
+  const std::string record = paths_of(places, one.id).record;
+  REQUIRE(replace_file(record, record_of(one)) == 0);
+  {
+    const auto lock = lock_starting(places);
+    forget_ended(one, places);
+    CHECK(::access(record.c_str(), F_OK) == 0);
+  }
+  forget_ended(one, places);
+  CHECK(::access(record.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("the newest log of a name is found without a record") {
+  const Folder folder;
+  const Places places{folder.path, folder.path};
+  CHECK(newest_log("a", places).empty());
+  for (const char* id : {"a-0f1", "a-0f2", "a-b-0f3", "b-0f4"})
+    REQUIRE(replace_file(paths_of(places, id).log, "said\n") == 0);
+  const timespec later[] = {{2, 0}, {2'000'000'000, 0}};
+  REQUIRE(::utimensat(AT_FDCWD, paths_of(places, "a-0f1").log.c_str(), later, 0) == 0);
+  CHECK(newest_log("a", places) == paths_of(places, "a-0f1").log);
+  CHECK(newest_log("c", places).empty());
+}
+
+TEST_CASE("a daemon's last words tell whether it could start") {
+  const LastWords refused = last_words_of(
+      "2026-01-01 info serves\nmcp-bridged: cannot run \x1b[2J: --config /proc/self/fd/5 is wrong\n",
+      "/f");
+  CHECK(refused.is_refusal);
+  CHECK(refused.text == "cannot run \\u001b[2J: /f is wrong");
+  CHECK_FALSE(last_words_of("mcp-bridged: unexpected: bad_alloc\n", "/f").is_refusal);
+  CHECK_FALSE(last_words_of("mcp-bridged: x\n2026-01-01 info serves\n", "/f").is_refusal);
+  CHECK_FALSE(last_words_of("", "/f").is_refusal);
 }
 
 TEST_CASE("a daemon's environment is small") {
