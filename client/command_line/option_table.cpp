@@ -77,7 +77,7 @@ const OptionEntry option_table[] = {
      [](Text, Options& o) { return set(o.keep); },
      {Verb::tools, Verb::call, Verb::resources, Verb::read, Verb::prompts, Verb::prompt,
       Verb::request, Verb::notify, Verb::status}},
-    {"json", 0, false, [](Text, Options& o) { return set(o.json); }, {}, true},
+    {"json", 0, false, [](Text, Options& o) { return set(o.json); }, {every_verb}},
     {"max-bytes",
      0,
      true,
@@ -164,18 +164,16 @@ const OptionEntry option_table[] = {
 std::span<const OptionEntry> option_entries() { return option_table; }
 
 bool may_stand_with(const OptionEntry& option, Verb verb) {
-  if (option.with_every_verb) return verb != Verb::relay;
-  return option.verbs.size() == 0 ||
-         std::find(option.verbs.begin(), option.verbs.end(), verb) != option.verbs.end();
+  if (option.verbs.size() == 0) return true;
+  if (*option.verbs.begin() == every_verb) return verb != Verb::relay;
+  return std::find(option.verbs.begin(), option.verbs.end(), verb) != option.verbs.end();
 }
 
 bool goes_with(std::string_view option, Verb verb) {
   const auto* const found =
       std::find_if(std::begin(option_table), std::end(option_table),
                    [option](const OptionEntry& entry) { return option.substr(2) == entry.name; });
-  if (found == std::end(option_table)) return false;
-  const bool is_for_all = found->verbs.size() == 0 && !found->with_every_verb;
-  return !is_for_all && may_stand_with(*found, verb);
+  return found != std::end(option_table) && found->verbs.size() > 0 && may_stand_with(*found, verb);
 }
 
 }  // namespace client

@@ -20,8 +20,10 @@ struct OptionEntry {
   bool takes_value;
   Refusal (*store)(std::string_view value, Options& options);
   std::initializer_list<Verb> verbs;  // empty = all, and the relay
-  bool with_every_verb = false;       // and not with the relay
 };
+
+/// Alone in an option's list: all verbs, but not the relay, which is none.
+constexpr Verb every_verb = Verb::relay;
 
 /// Whether it may stand with this verb.
 bool may_stand_with(const OptionEntry& option, Verb verb);

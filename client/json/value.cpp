@@ -5,7 +5,6 @@
 #include <charconv>
 #include <type_traits>
 
-#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "text/json_scanner.hpp"
 #include "text/json_text.hpp"
@@ -29,6 +28,15 @@ bool take_number(std::string_view digits, Value& value) {
   return true;
 }
 
+/// What stands between the quotes of a string; most have no escape.
+void decode(std::string_view raw, std::string& text) {
+  if (raw.find('\\') == raw.npos) {
+    text.assign(raw);
+  } else {
+    text = bridge::unescape(raw);
+  }
+}
+
 /// Into a new value. Recursive, bounded by the levels that the scanner accepts. False: no JSON, or
 /// a number that fits no 64 bit type.
 bool read(JsonScanner& scanner, std::string_view text, Value& value) {
@@ -38,7 +46,7 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
       return scanner.object([&](Slice key) {
         if (value.members.empty()) value.members.reserve(4);
         Member& member = value.members.emplace_back();
-        member.name = bridge::unescape(key.of(text));
+        decode(key.of(text), member.name);
         return read(scanner, text, member.value);
       });
     case '[':
@@ -52,7 +60,7 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
   switch (scalar.front()) {
     case '"':
       value.kind = Value::Kind::string;
-      value.text = decode_string(scalar);
+      decode(scalar.substr(1, scalar.size() - 2), value.text);
       return true;
     case 't':
     case 'f':

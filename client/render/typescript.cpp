@@ -60,7 +60,7 @@ std::string named_type(std::string_view type, const Schema& schema, Place place)
   if (type == "object") return object_type(schema, place);
   if (type == "array") {
     const Value* const items = schema.items();
-    const std::string others = fmt::format(
+    std::string others = fmt::format(
         "Array<{}>", items == nullptr ? "unknown" : type_of(schema.at(*items), place.inner()));
     const auto first = schema.first_items();
     if (first.empty()) return others;

@@ -68,7 +68,7 @@ std::string example_value(const Schema& schema, int depth = 0) {
     }
   }
   if (const auto values = schema.values(); !values.empty()) return json::to_json(*values.front());
-  const std::string text = json::quote("text");
+  std::string text = json::quote("text");
   const auto types = schema.types();
   const auto others = schema.alternatives();
   if (depth > deepest_example) return text;
@@ -109,8 +109,10 @@ std::vector<std::string> example_words(std::string_view name, const std::string&
   const auto value = json::parse(json);
   if (value && value->is(Kind::array) && !value->items.empty()) {
     std::vector<std::string> texts;
+    texts.reserve(value->items.size());
     for (const Value& item : value->items) texts.push_back(as_typed(item));
     std::vector<TypedElement> elements;
+    elements.reserve(texts.size());
     for (const std::string& text : texts) elements.push_back({text, false});
     const auto made =
         texts.size() == 1 ? convert_text(texts[0], schema) : convert_elements(elements, schema);

@@ -72,8 +72,8 @@ std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options&
       schema ? arguments_by_schema(arguments, *schema) : arguments_as_written(arguments);
   if (const auto* wrong = std::get_if<WrongArguments>(&made))
     return refuse_arguments(console, options, *wrong, schema);
-  call.params = fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(name),
-                            std::get<std::string>(made));
+  call.params = R"({"name":)" + json::quote(name) + R"(,"arguments":)";
+  call.params.append(std::get<std::string>(made)).push_back('}');
   return call;
 }
 

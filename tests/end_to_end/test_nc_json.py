@@ -100,6 +100,11 @@ class EveryVerb(ByName):
         self.assertEqual((error["kind"], error["delivered"]), ("usage", "no"))
         self.assertIn("line 1", error["message"])
 
+    def test_a_file_that_cannot_take_what_is_cut_is_an_error(self):
+        out, _ = self.named("-s", self.daemon.socket_path, "call", "big", "bytes=5000", "--max-bytes", "100", "--json",
+                            code=1, TMPDIR=self.path("no/folder"))
+        self.assertEqual(json.loads(out)["error"]["kind"], "file")
+
     def test_a_log_is_a_line_of_json_each(self):
         self.echoes("@remote")
         plain = self.named("logs", "@remote")[0].splitlines()
