@@ -248,7 +248,8 @@ class Completion(Case):
         self.zsh_completes(("mcp-nc sta", "mcp-nc status"), ("mcp-nc call ec", "mcp-nc call echo"),
                            ("mcp-nc prompt gr", "mcp-nc prompt greet"), ("mcp-nc call echo me", "mcp-nc call echo message="),
                            ("mcp-nc status --wat", "mcp-nc status --watch"),
-                           ("mcp-nc tools --ro", "mcp-nc tools --root"), ("mcp-nc -w 5s call --ra", "mcp-nc -w 5s call --raw"),
+                           # Other commands have --follow, --full and --field.
+                           ("mcp-nc record --f", "mcp-nc record --for"), ("mcp-nc -w 5s record --f", "mcp-nc -w 5s record --for"),
                            ("mcp-bridged --ring-coa", "mcp-bridged --ring-coalesce"),
                            ("mcp-bridged --handshake=ea", "mcp-bridged --handshake=eager"))
         self.assertEqual(self.asked_in_all(), ["-w 150ms tools --names", "-w 150ms prompts --names",
