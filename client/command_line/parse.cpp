@@ -180,7 +180,10 @@ class Parser {
     }
   }
 
-  void fail(std::string message) { error_ = std::move(message); }
+  /// The first one is told.
+  void fail(std::string message) {
+    if (error_.empty()) error_ = std::move(message);
+  }
 
   const std::vector<std::string_view>& arguments_;
   std::size_t next_ = 0;

@@ -50,7 +50,7 @@ std::string Dialogue::send(std::string_view method, std::string_view params) {
 }
 
 Answer Dialogue::await(const Ids& ids, Deadline until, int also) {
-  Answer answer = *wait(until, ids, also);
+  Answer answer = wait(until, ids, also);
   console_.clear_transient();
   return answer;
 }
@@ -58,7 +58,7 @@ Answer Dialogue::await(const Ids& ids, Deadline until, int also) {
 Answer Dialogue::ask(std::string_view method, std::string_view params) {
   const std::string id = send(method, params);
   if (!is_for_the_bridge(method) || method == "bridge/tool") look_soon();
-  Answer answer = *wait(deadline_, {id});
+  Answer answer = wait(deadline_, {id});
   look_at_.reset();
   console_.clear_transient();
   if (answer.outcome == Answer::Outcome::timed_out) give_up(id, method, "time is up");
@@ -73,7 +73,7 @@ void Dialogue::answer_roots(std::string result) {
 
 bool Dialogue::await_roots(Deadline until) {
   awaits_roots_ = true;
-  const bool has_asked = wait(until, {})->outcome == Answer::Outcome::woken;
+  const bool has_asked = wait(until, {}).outcome == Answer::Outcome::woken;
   awaits_roots_ = false;
   return has_asked;
 }
@@ -114,7 +114,7 @@ void Dialogue::show_wait(const json::Message& status) {
   if (const auto hint = describe_wait(status.result)) console_.note(*hint);
 }
 
-Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also)->outcome; }
+Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also).outcome; }
 
 std::optional<std::string> Dialogue::leave() {
   conversation_.finish_sending();
@@ -124,7 +124,7 @@ std::optional<std::string> Dialogue::leave() {
 }
 
 /// Until the answer to one of these, or until the conversation or the time ends.
-std::optional<Answer> Dialogue::wait(Deadline deadline, const Ids& ids, int also) {
+Answer Dialogue::wait(Deadline deadline, const Ids& ids, int also) {
   using Event = Conversation::Event;
   using Outcome = Answer::Outcome;
   for (;;) {
@@ -136,7 +136,7 @@ std::optional<Answer> Dialogue::wait(Deadline deadline, const Ids& ids, int also
     const Deadline until = look_at_ ? Deadline::earlier(deadline, *look_at_) : deadline;
     switch (conversation_.next(until, questions_.empty() ? also : STDIN_FILENO)) {
       case Event::line:
-        if (auto answer = take_line(ids)) return answer;
+        if (auto answer = take_line(ids)) return std::move(*answer);
         break;
       case Event::input:
         if (questions_.empty()) return Answer{Outcome::woken, ""};

@@ -119,7 +119,7 @@ class Dialogue {
  private:
   using Ids = std::vector<std::string>;
 
-  std::optional<Answer> wait(Deadline deadline, const Ids& ids, int also = -1);
+  Answer wait(Deadline deadline, const Ids& ids, int also = -1);
   std::optional<Answer> take_line(const Ids& ids);
   void take_notification(const json::Message& message);
   void note_caller(const json::Message& message);

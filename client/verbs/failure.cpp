@@ -9,9 +9,10 @@ ExitCode tell_failure(Console& console, const Options& options, const Failure& f
   if (options.json) {
     JsonError told;
     told.kind = failure.kind;
+    told.code = failure.error_code;
     told.delivered = failure.delivered;
     told.message = failure.message;
-    told.hint = hint_for(failure.kind);
+    told.hint = failure.hint.empty() ? std::string(hint_for(failure.kind)) : failure.hint;
     console.print(to_text(told));
   }
   console.note(failure.message);

@@ -15,6 +15,8 @@ struct Failure {
   std::string message;
   ExitCode code;
   std::string_view delivered = "no";
+  std::string hint{};                    ///< with --json; "" = that of its kind
+  std::string_view error_code = "null";  ///< JSON: of the JSON-RPC error, if there is one
 };
 
 /// Returns its code.

@@ -9,9 +9,9 @@
 #include "command_line/typed_program.hpp"
 #include "json/scan.hpp"
 #include "json/text.hpp"
-#include "render/json_error.hpp"
 #include "schema/signature.hpp"
 #include "spelling/similar.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/server_list.hpp"
 
 namespace client {
@@ -55,17 +55,13 @@ std::optional<json::Value> KnownTool::input_schema() const {
 }
 
 ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
-  if (options.json) {
-    JsonError told;
-    told.kind = "server";
-    told.code = invalid_params;
-    told.message = unknown.message;
-    told.hint = typed_program(options) + " tools" +
-                (unknown.meant.empty() ? " lists them" : " " + tool_operand(unknown.meant));
-    console.print(to_text(told));
-  }
-  console.note(unknown.message);
-  return ExitCode::answered_error;
+  const std::string next = unknown.meant.empty() ? "lists them" : tool_operand(unknown.meant);
+  return tell_failure(console, options,
+                      {.kind = "server",
+                       .message = unknown.message,
+                       .code = ExitCode::answered_error,
+                       .hint = typed_program(options) + " tools " + next,
+                       .error_code = invalid_params});
 }
 
 Found find_tool(Dialogue& dialogue, std::string_view name) {

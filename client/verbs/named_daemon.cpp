@@ -16,6 +16,7 @@
 #include "servers/whole_file.hpp"
 #include "terminal/visible.hpp"
 #include "text/utf8.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 namespace {
@@ -200,19 +201,15 @@ std::variant<Connected, NamingFailure> start_named(const NamedDaemon& daemon, Co
 }
 
 ExitCode report(const NamingFailure& failure, const Options& options, Console& console) {
-  if (options.json) {
-    JsonError told;
-    told.kind = failure.code == ExitCode::usage       ? "usage"
-                : failure.code == ExitCode::timed_out ? "timeout"
-                                                      : "daemon";
-    told.message = failure.message;
-    told.hint = failure.code == ExitCode::usage
-                    ? "mcp-nc servers lists the servers, and which may run"
-                    : hint_for(told.kind);
-    console.print(to_text(told));
-  }
-  console.note(failure.message);
-  return failure.code;
+  const bool is_usage = failure.code == ExitCode::usage;
+  return tell_failure(
+      console, options,
+      {.kind = is_usage                              ? "usage"
+               : failure.code == ExitCode::timed_out ? "timeout"
+                                                     : "daemon",
+       .message = failure.message,
+       .code = failure.code,
+       .hint = is_usage ? "mcp-nc servers lists the servers, and which may run" : ""});
 }
 
 }  // namespace client

@@ -13,6 +13,7 @@
 #include "render/json_error.hpp"
 #include "verbs/cut_output.hpp"
 #include "verbs/daemon_end.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/grep.hpp"
 #include "verbs/listen.hpp"
 #include "verbs/monitor.hpp"
@@ -196,15 +197,12 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
 
 ExitCode report(const ConnectFailure& failure, const Options& options) {
   Console console;
-  if (options.json) {
-    JsonError told;
-    told.kind = failure.timed_out ? "timeout" : "daemon";
-    told.message = failure.message;
-    told.hint = hint_for("daemon");
-    console.print(to_text(told));
-  }
-  console.note(failure.message);
-  return failure.timed_out ? ExitCode::timed_out : ExitCode::unreachable;
+  const ExitCode code = failure.timed_out ? ExitCode::timed_out : ExitCode::unreachable;
+  return tell_failure(console, options,
+                      {.kind = failure.timed_out ? "timeout" : "daemon",
+                       .message = failure.message,
+                       .code = code,
+                       .hint = std::string(hint_for("daemon"))});
 }
 
 ExitCode refuse(UsageError error, const Options& options) {

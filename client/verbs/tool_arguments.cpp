@@ -9,8 +9,8 @@
 #include "json/scan.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
-#include "render/json_error.hpp"
 #include "schema/signature.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/known_tool.hpp"
 #include "verbs/verbs.hpp"
 
@@ -31,19 +31,13 @@ ExitCode refuse_arguments(Console& console, const Options& options, const WrongA
     }
     text += (index == 0 ? "" : "; ") + wrong.problems[index];
   }
-  if (options.json) {
-    JsonError told;
-    told.kind = "usage";
-    told.message = text;
-    told.hint = schema ? typed_program(options) + " call " + signature(tool_operand(name), *schema)
-                       : std::string();
-    console.print(to_text(told));
-  }
-  console.note(text);
-  if (schema)
-    console.note(fmt::format("usage: {} call {} (--raw sends as written)", typed_program(options),
-                             signature(tool_operand(name), *schema)));
-  return ExitCode::usage;
+  const std::string call =
+      schema ? typed_program(options) + " call " + signature(tool_operand(name), *schema)
+             : std::string();
+  const ExitCode code = tell_failure(
+      console, options, {.kind = "usage", .message = text, .code = ExitCode::usage, .hint = call});
+  if (schema) console.note(fmt::format("usage: {} (--raw sends as written)", call));
+  return code;
 }
 
 }  // namespace

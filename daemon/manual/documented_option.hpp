@@ -15,7 +15,7 @@ struct DocumentedOption {
   std::string text;                ///< without its default
   std::string default_value;
   std::string variable;
-  std::vector<std::string> commands;  ///< that take it; empty: it is not about one
+  std::vector<std::string> commands{};  ///< that take it; empty: it is not about one
 };
 
 }  // namespace documents
