@@ -43,6 +43,7 @@ void Daemon::end_shutdown() {
   router_.end_shutdown(is_kept());
   jobs_.settle();
   collectors_.tell_all();
+  tools_.settle();
   last_moment_.set_after(delete_time);
   if (state_ && state_->keeps_session()) upstream_->keep_session();
   session_.end([this] { leave(); });

@@ -78,6 +78,13 @@ void ToolLookup::answer(const Frame& request, Control::Reply reply) {
   }
 }
 
+void ToolLookup::settle() {
+  while (next_step_.is_scheduled()) {
+    next_step_.cancel();
+    go_on();
+  }
+}
+
 void ToolLookup::go_on() {
   if (!listing_) {
     if (!waiting_.empty()) begin();

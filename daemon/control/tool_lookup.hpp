@@ -34,6 +34,8 @@ class ToolLookup final : private ClientChannel {
 
   /// Answers the request: at once if the list is known, else when it has come.
   void answer(const Frame& request, Control::Reply reply);
+  /// Does now what was left for the end of the turn: clients are about to be left.
+  void settle();
 
  private:
   struct Waiting {

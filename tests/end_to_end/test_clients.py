@@ -9,6 +9,18 @@ from harness import Case, Client, call, initialize, main, notification, request,
 from harness.binaries import release_binary
 
 
+class Shutdown(Case):
+    def test_what_the_bridge_answers_itself_is_answered_before_the_end(self):
+        """`bridge/tool` waits for a list of the tools from a server that nobody can reach."""
+        daemon = self.start_daemon("http://127.0.0.1:1/mcp", "--grace", "10ms")
+        client = self.client()
+        client.send(request("bridge/tool", {"name": "echo"}, 1))
+        client.request("bridge/status", id=2)
+        daemon.stop()
+        self.assert_error(client.answer(1), -32000, id=1, kind="shutdown")
+        client.expect_closed()
+
+
 class HalfClose(Case):
     def test_all_outstanding_answers_come_and_then_the_end(self):
         self.bridge()

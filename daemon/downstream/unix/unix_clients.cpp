@@ -94,8 +94,12 @@ void UnixClients::stop_accepting() {
   listener_.reset();
 }
 
+// The router still knows them, and may have something to say to one before the turn ends.
 void UnixClients::close_all() {
-  for (auto& [id, connection] : connections_) connection->abandon();
+  for (auto& [id, connection] : connections_) {
+    connection->abandon();
+    context_.loop.reap(std::move(connection));
+  }
   context_.dirty.clear();
   connections_.clear();
 }

@@ -184,3 +184,15 @@ TEST_CASE("a client that has its turn alone gets its answer") {
   t.list(two_tools);
   CHECK(contains(t.take_reply(), R"("tool")"));
 }
+
+TEST_CASE("who waits is answered before the clients are left") {
+  Lookup t;
+  t.open();
+  t.ask("a");
+  t.in_turn([&] {
+    t.router.begin_shutdown();
+    t.router.end_shutdown();
+    t.lookup.settle();
+    CHECK(contains(t.take_reply(), R"("kind":"shutdown")"));
+  });
+}
