@@ -3,9 +3,10 @@
 import json
 import os
 import statistics
+import subprocess
 import time
 
-from harness import Client, call, eventually
+from harness import Case, Client, call, eventually
 from harness.binaries import binary, is_sanitized, release_binary
 from harness.gathering import Gathering
 from harness.parallel import main_parallel
@@ -13,6 +14,18 @@ from harness.scripted_server import ScriptedServer, answer_to, good, response
 
 PROGRAM = release_binary("MCP_BRIDGED")
 SANITIZED = is_sanitized(PROGRAM)
+
+
+class Sizes(Case):
+    def test_the_static_client_is_no_larger_than_promised(self):
+        """At most 1.5 MB, stripped as packages and the image have it."""
+        program, stripped = release_binary("MCP_NC"), self.path("stripped")
+        if is_sanitized(program):
+            return
+        headers = subprocess.run(["readelf", "-l", program], check=True, capture_output=True, text=True).stdout
+        subprocess.run(["strip", "-o", stripped, program], check=True)
+        if "INTERP" not in headers:
+            self.assertLessEqual(os.path.getsize(stripped), 1_500_000)
 
 
 class Costs(Gathering):
