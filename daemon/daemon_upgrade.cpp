@@ -11,7 +11,7 @@
 
 #include "auth/login.hpp"
 #include "daemon.hpp"
-#include "handover/signals.hpp"
+#include "process/signals_blocked.hpp"
 
 namespace bridge {
 namespace {

@@ -1,7 +1,6 @@
 #include "upstream/stdio/watcher.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "process/signals_blocked.hpp"
 #include "upstream/stdio/watcher_process.hpp"
 
 namespace bridge {
@@ -21,13 +21,13 @@ Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents& ev
     throw std::system_error(errno, std::generic_category(), "the watcher's socket");
   }
   // A signal must not reach the copies of our handlers: they would report it to us.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pid_ = fork();
-  if (pid_ == 0) run_watcher(ends[1], command);
-  const int error = errno;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  int error = 0;
+  {
+    const SignalsBlocked blocked;
+    pid_ = fork();
+    if (pid_ == 0) run_watcher(ends[1], command);
+    error = errno;
+  }
   close(ends[1]);
   if (pid_ < 0) {
     close(ends[0]);
