@@ -42,6 +42,7 @@ zsh zsh
 fish fish
 man man-db
 systemd-analyze systemd
+valgrind valgrind
 TOOLS
   # The traditional netcat has the same name and no Unix sockets.
   nc -h 2>&1 | grep -q -- '-U' || echo netcat-openbsd

@@ -129,16 +129,17 @@ class Bench:
         return statistics.median(times)
 
     @contextlib.contextmanager
-    def on_one_cpu(self, *processes):
-        """These, and what is started meanwhile."""
+    def on_cpus(self, ours, upstreams):
+        """The upstream on one of the CPUs we may use, by number; the daemon, the relay and what is started meanwhile on another."""
         everywhere = os.sched_getaffinity(0)
-        pids = [0, *(process.pid for process in processes)]
+        cpus = sorted(everywhere)
         try:
-            for pid in pids:
-                os.sched_setaffinity(pid, {min(everywhere)})
+            os.sched_setaffinity(self.upstream.pid, {cpus[upstreams]})
+            for pid in (0, self.daemon.pid, self.relay.pid):
+                os.sched_setaffinity(pid, {cpus[ours]})
             yield
         finally:
-            for pid in pids:
+            for pid in (0, self.upstream.pid, self.daemon.pid, self.relay.pid):
                 os.sched_setaffinity(pid, everywhere)
 
 

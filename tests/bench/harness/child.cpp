@@ -94,14 +94,14 @@ double time_process(const std::vector<std::string>& command) {
   return took.count();
 }
 
-PinnedToOneCpu::PinnedToOneCpu() : before_(sizeof(cpu_set_t)) {
+PinnedToOneCpu::PinnedToOneCpu(int number) : before_(sizeof(cpu_set_t)) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) fail("sched_getaffinity");
   std::memcpy(before_.data(), &set, sizeof set);
-  std::size_t first = 0;
-  while (first < CPU_SETSIZE && !CPU_ISSET(first, &set)) ++first;
+  std::size_t cpu = 0;
+  while (cpu < CPU_SETSIZE && (!CPU_ISSET(cpu, &set) || number-- > 0)) ++cpu;
   CPU_ZERO(&set);
-  CPU_SET(first, &set);
+  CPU_SET(cpu, &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
 }
 
@@ -109,6 +109,12 @@ PinnedToOneCpu::~PinnedToOneCpu() {
   cpu_set_t set;
   std::memcpy(&set, before_.data(), sizeof set);
   sched_setaffinity(0, sizeof set, &set);
+}
+
+int cpu_count() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) fail("sched_getaffinity");
+  return CPU_COUNT(&set);
 }
 
 }  // namespace bench

@@ -37,11 +37,12 @@ std::size_t voluntary_switches(pid_t pid);
 /// A line of /proc/PID/status in KiB, as "RssAnon".
 std::size_t status_kib(pid_t pid, const std::string& field);
 
-/// Pins this process, and children started from now on, to the first CPU it may use, while it
+/// Pins this process, and children started from now on, to one of the CPUs it may use, while it
 /// lives.
 class PinnedToOneCpu {
  public:
-  PinnedToOneCpu();
+  /// `number`: the first is 0. REQUIRES: there are more.
+  explicit PinnedToOneCpu(int number = 0);
   ~PinnedToOneCpu();
   PinnedToOneCpu(const PinnedToOneCpu&) = delete;
   PinnedToOneCpu& operator=(const PinnedToOneCpu&) = delete;
@@ -49,5 +50,8 @@ class PinnedToOneCpu {
  private:
   std::vector<char> before_;
 };
+
+/// How many CPUs this process may use.
+int cpu_count();
 
 }  // namespace bench

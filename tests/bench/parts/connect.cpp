@@ -1,3 +1,6 @@
+#include <string>
+
+#include "harness/child.hpp"
 #include "harness/requests.hpp"
 #include "harness/statistics.hpp"
 #include "parts/parts.hpp"
@@ -7,12 +10,8 @@ namespace {
 
 constexpr std::size_t calls_a_round = 500;
 
-}  // namespace
-
-void measure_connect(Setting& setting) {
-  const PinnedToOneCpu pinned;  // else it is about which processor the kernel chooses
-  setting.report.title("Connect, one call, close, all on one CPU");
-  const Upstream upstream = start_demo_upstream(setting.programs, setting.folder);
+/// `limit`: of connect+call+close in times of a call on an open connection.
+void measure(Setting& setting, const Upstream& upstream, const std::string& where, double limit) {
   const Relay daemon = start_daemon(setting.programs, setting.folder, upstream);
   const Relay bare = start_bare_relay(setting.programs, setting.folder, upstream);
   const std::string message = echo_message("hello from the benchmark");
@@ -36,11 +35,29 @@ void measure_connect(Setting& setting) {
     bare_ratio.add(median_of(calls_a_round, relayed) / straight);
     fresh_us.add(bridged);
   }
-  setting.report.at_most("connect+call+close through/a call on an open connection through",
-                         of_open.middle(), 1.4, "x");
+  setting.report.at_most(where + ": connect+call+close/a call on an open connection, both through",
+                         of_open.middle(), limit, "x");
   setting.report.note("  through/a direct call on a kept connection", ratio.middle(), "x");
   setting.report.note("  a bare libcurl relay/the same", bare_ratio.middle(), "x");
   setting.report.note("  through", fresh_us.middle(), "us");
+}
+
+}  // namespace
+
+// Pinned, else it is about which processor the kernel chooses.
+void measure_connect(Setting& setting) {
+  setting.report.title("Connect, one call, close");
+  {
+    const PinnedToOneCpu pinned;
+    measure(setting, start_demo_upstream(setting.programs, setting.folder), "all on one CPU", 1.4);
+  }
+  if (cpu_count() < 2) return;
+  const auto upstream = [&] {
+    const PinnedToOneCpu pinned(1);
+    return start_demo_upstream(setting.programs, setting.folder);
+  }();
+  const PinnedToOneCpu pinned;
+  measure(setting, upstream, "the server on a CPU of its own", 1.3);
 }
 
 void measure_process(Setting& setting) {
