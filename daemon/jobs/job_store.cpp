@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/spare_room.hpp"
+
 namespace bridge {
 namespace {
 
@@ -196,6 +198,7 @@ void JobStore::set_progress(Job& job, std::string_view params) {
 bool JobStore::ask(Job& job, JobQuestion question) {
   if (!grow(job, question.method.size() + question.params.size())) return false;
   job.question = std::move(question);
+  drop_spare_room(job.question->params);
   set_state(job, JobState::input_required);
   journal_->job_changed(job);
   return true;
@@ -220,6 +223,7 @@ bool JobStore::end(Job& job, JobState state, std::string response, bool delivere
   go_on(job);
   if (!grow(job, charge_of_response(response))) return false;
   job.response = std::move(response);
+  drop_spare_room(job.response);
   job.ended = now;
   set_state(job, state);
   Owner& owner = owners_.at(job.user);

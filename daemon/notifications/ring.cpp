@@ -1,8 +1,10 @@
 #include "notifications/ring.hpp"
-#include "base/clock.hpp"
 
 #include <algorithm>
 #include <utility>
+
+#include "base/clock.hpp"
+#include "base/spare_room.hpp"
 
 namespace bridge {
 namespace {
@@ -53,9 +55,7 @@ bool Ring::push(std::string message, std::string_view method, std::string coales
   entry.sequence = static_cast<Sequence>(++last_);
   entry.time = now;
   entry.line = std::move(message);
-  // It may stay for long: what grew while it was read is not kept with it.
-  if (entry.line.capacity() > entry.line.size() + entry.line.size() / 8 + 32)
-    entry.line.shrink_to_fit();
+  drop_spare_room(entry.line);
   if (limits_.coalesce) entry.coalesce_key = std::move(coalesce_key);
   add(std::move(entry));
   if (journal_ != nullptr) journal_->pushed(entries_.back());

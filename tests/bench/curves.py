@@ -8,7 +8,7 @@ import setting
 from rows import NOTIFICATION
 
 PAYLOADS = [100, 1_000, 10_000, 100_000, 1_000_000, 4_000_000, 8_000_000]
-KINDS = {"base64": "an image", "escapes": "text with escapes", "values": "small values"}
+KINDS = {"base64": "an image", "escapes": "text with escapes", "values": "small values", "arrays": "deep arrays"}
 CLIENTS = [1, 8, 32, 128]
 MANY_CLIENTS = [300, 1000]
 NOTIFICATIONS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]

@@ -51,7 +51,7 @@ class Bench:
         """Its process and its socket. `arguments`: the server, and options."""
         path = os.path.join(self.folder, name)
         return self.start_socket(self.program("daemon/mcp-bridged"), "--socket", path, "--log-level", "warning", "--max-frame", "16M",
-                                 "--max-clients", "4000", "--max-inflight", "4000", "--keepalive", "0", *arguments, path=path), path
+                                 "--max-clients", "4000", "--keepalive", "0", *arguments, path=path), path
 
     def begin(self):
         self.upstream, self.url = self.start_upstream()

@@ -37,10 +37,19 @@ std::string values(std::size_t size) {
   return R"({"content":[],"structuredContent":{"rows":[)" + rows + "]}}";
 }
 
+std::string deep_arrays(std::size_t size) {
+  constexpr std::size_t depth = 40;
+  const std::string deep = std::string(depth, '[') + "1" + std::string(depth, ']') + ",";
+  std::string rows = repeated(deep, size);
+  rows.pop_back();
+  return R"({"content":[],"structuredContent":{"rows":[)" + rows + "]}}";
+}
+
 std::string made(std::string_view tool, std::size_t size) {
   if (tool == "base64") return base64(size);
   if (tool == "escapes") return escapes(size);
   if (tool == "values") return values(size);
+  if (tool == "arrays") return deep_arrays(size);
   return {};
 }
 

@@ -10,6 +10,7 @@ namespace bench {
 ///   base64   a picture: one string without an escape
 ///   escapes  a text with a line break, a quote or a character of two bytes in every few words
 ///   values   small arrays and objects of numbers, words and literals, as structured content
+///   arrays   arrays in one another, 40 deep
 /// and a brace behind it, which ends the answer. Empty if `tool` is none of them. Made once and
 /// kept; as a real server would have read it before.
 std::string_view large_result(std::string_view tool, std::size_t size);

@@ -50,11 +50,12 @@ async def until_small(world, start, judge_memory, patience=15.0):
         return Footprint(world.daemon)
 
     status = await world.status()
-    memory = start.anonymous + 8 * MEGABYTE + status["ring"]["bytes"]
+    kept = status["ring"]["bytes"] + status["jobs"]["bytes"]  # and what the allocator keeps between them
+    memory = start.anonymous + 8 * MEGABYTE + kept + kept // 4
     footprint, problem = await until(
         look, lambda now: now.descriptors <= start.descriptors + IDLE_CONNECTIONS and
         (not judge_memory or now.anonymous <= memory), patience)
     if not problem:
         return None
     open_files = [os.readlink(f"/proc/{world.daemon.pid}/fd/{name}") for name in os.listdir(f"/proc/{world.daemon.pid}/fd")]
-    return f"was {start}, is {footprint} with {status['ring']['bytes']} bytes in the ring: {sorted(open_files)}"
+    return f"was {start}, is {footprint} with {status['ring']['bytes']} bytes in the ring, {status['jobs']['bytes']} of jobs: {sorted(open_files)}"

@@ -60,6 +60,26 @@ JobLimits of_jobs(std::size_t jobs) {
   return limits;
 }
 
+TEST_CASE("a job does not keep the room in which its response was read") {
+  Store jobs;
+  REQUIRE(jobs.add("a"));
+  std::string response(300'000, 'x');
+  response.reserve(8'000'000);
+  REQUIRE(jobs.store.end(*jobs.store.find("a"), JobState::completed, std::move(response), true,
+                         jobs.now));
+  CHECK(jobs.store.find("a")->response.capacity() < 400'000);
+}
+
+TEST_CASE("nor that of its question") {
+  Store jobs;
+  REQUIRE(jobs.add("a"));
+  JobQuestion question;
+  question.params.assign(300'000, 'x');
+  question.params.reserve(8'000'000);
+  REQUIRE(jobs.store.ask(*jobs.store.find("a"), std::move(question)));
+  CHECK(jobs.store.find("a")->question->params.capacity() < 400'000);
+}
+
 TEST_CASE("what has ended gives way to a later job, the oldest first, those with a key last") {
   Store t(of_jobs(3));
   t.add_ended("k", ann, "key");
