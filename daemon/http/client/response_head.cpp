@@ -11,9 +11,12 @@
 namespace bridge {
 namespace {
 
+constexpr std::string_view json = "application/json";
+constexpr std::string_view event_stream = "text/event-stream";
+
 bool is_called(std::string_view name, std::string_view expected) {
   return std::equal(name.begin(), name.end(), expected.begin(), expected.end(),
-                    [](char a, char b) { return ascii_lower(a) == b; });
+                    [](char a, char b) { return a == b || ascii_lower(a) == b; });
 }
 
 std::string_view trim(std::string_view text) {
@@ -61,7 +64,7 @@ std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {
 bool ResponseHead::line(std::string_view text, const Clock& clock) {
   if (complete) return false;
   if (text.starts_with("HTTP/")) {
-    *this = ResponseHead{};
+    begin();
     const auto space = text.find(' ');
     if (space != text.npos) status = number<int>(trim(text.substr(space, 4))).value_or(0);
     return false;
@@ -75,26 +78,56 @@ bool ResponseHead::line(std::string_view text, const Clock& clock) {
   return false;
 }
 
+void ResponseHead::begin() {
+  if (begun_) *this = ResponseHead{};
+  begun_ = true;
+}
+
+void ResponseHead::set_content_type(std::string_view value) {
+  const std::string_view type = trim(value.substr(0, value.find(';')));
+  content = is_called(type, json)           ? Content::json
+            : is_called(type, event_stream) ? Content::event_stream
+                                            : Content::other;
+  other_content = content == Content::other ? ascii_lower(type) : std::string();
+}
+
+std::string_view ResponseHead::content_type() const {
+  switch (content) {
+    case Content::json: return json;
+    case Content::event_stream: return event_stream;
+    case Content::other: break;
+  }
+  return other_content;
+}
+
+// By the length first: most lines are none of these.
 void ResponseHead::field(std::string_view name, std::string_view value, const Clock& clock) {
-  if (is_called(name, "content-type")) {
-    content_type = trim(value.substr(0, value.find(';')));
-    std::transform(content_type.begin(), content_type.end(), content_type.begin(),
-                   [](char c) { return ascii_lower(c); });
-  } else if (is_called(name, "content-length")) {
-    content_length = number<std::size_t>(value);
-  } else if (is_called(name, "mcp-session-id")) {
-    session_id = value;
-  } else if (is_called(name, "www-authenticate")) {
-    if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges are one list
-    www_authenticate += value;
-  } else if (is_called(name, "mcp-auth-server")) {
-    authorization_server = value;
-  } else if (is_called(name, "location")) {
-    location = value;
-  } else if (is_called(name, "retry-after")) {
-    retry_after = retry_after_of(value, clock);
-  } else if (is_called(name, "keep-alive")) {
-    keep_alive_timeout = keep_alive_of(value);
+  switch (name.size()) {
+    case 8:
+      if (is_called(name, "location")) location = value;
+      break;
+    case 10:
+      if (is_called(name, "keep-alive")) keep_alive_timeout = keep_alive_of(value);
+      break;
+    case 11:
+      if (is_called(name, "retry-after")) retry_after = retry_after_of(value, clock);
+      break;
+    case 12:
+      if (is_called(name, "content-type")) set_content_type(value);
+      break;
+    case 14:
+      if (is_called(name, "content-length")) content_length = number<std::size_t>(value);
+      if (is_called(name, "mcp-session-id")) session_id = value;
+      break;
+    case 15:
+      if (is_called(name, "mcp-auth-server")) authorization_server = value;
+      break;
+    case 16:
+      if (!is_called(name, "www-authenticate")) break;
+      if (!www_authenticate.empty()) www_authenticate += ", ";  // several challenges are one list
+      www_authenticate += value;
+      break;
+    default: break;
   }
 }
 

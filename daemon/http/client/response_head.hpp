@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,9 +12,12 @@ namespace bridge {
 
 /// The few fields of an HTTP answer's head that the bridge reads. Pure: the time is given.
 struct ResponseHead {
+  enum class Content : std::uint8_t { other, json, event_stream };
+
   int status = 0;
-  bool complete = false;     ///< its empty line has come: curl does not mind one that breaks off
-  std::string content_type;  ///< in lower case, without parameters
+  bool complete = false;  ///< its empty line has come: curl does not mind one that breaks off
+  Content content = Content::other;
+  std::string other_content;  ///< the type of what is neither, in lower case, without parameters
   std::string session_id;
   std::string www_authenticate;
   std::string authorization_server;
@@ -32,11 +36,18 @@ struct ResponseHead {
   bool line(std::string_view text, const Clock& clock);
 
   bool is_success() const { return status >= 200 && status < 300; }
-  bool is_json() const { return content_type == "application/json"; }
-  bool is_event_stream() const { return content_type == "text/event-stream"; }
+  bool is_json() const { return content == Content::json; }
+  bool is_event_stream() const { return content == Content::event_stream; }
+  /// The value of a Content-Type.
+  void set_content_type(std::string_view value);
+  /// In lower case, without parameters.
+  std::string_view content_type() const;
 
  private:
+  void begin();
   void field(std::string_view name, std::string_view value, const Clock& clock);
+
+  bool begun_ = false;  ///< there was a status line
 };
 
 }  // namespace bridge

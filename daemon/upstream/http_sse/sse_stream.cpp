@@ -141,7 +141,7 @@ Failure SseStream::failure_of_end(int result) const {
   if (!head.is_event_stream()) {
     return failure_of(ErrorKind::malformed, Delivered::no,
                       fmt::format("the upstream has no event stream: content type '{}'",
-                                  printable(head.content_type, 80)));
+                                  printable(head.content_type(), 80)));
   }
   return failure_of(ErrorKind::closed, Delivered::no,
                     "the upstream's event stream ended before it named an endpoint");

@@ -24,7 +24,7 @@ constexpr std::string_view unusable_event_id =
 void Exchange::transfer_done(int result) {
   CURL* const handle = transfer_.handle();
   context_.counts().connections += connections_opened(handle);
-  if (phase_ != Phase::continuing) reached_ = has_left();
+  if (phase_ != Phase::continuing) reached_ = head().complete || has_left();
   TransferProgress progress{reached_by(handle, transfer_.was_connected(), reached_),
                             transfer_.error_text()};
   if (result == CURLE_OK && !head().complete) {
@@ -126,7 +126,7 @@ void Exchange::answer_complete() {
         ErrorKind::malformed, Delivered::unknown,
         fmt::format(
             "the upstream answered with content type '{}', not JSON and not an event stream",
-            printable(head().content_type, 80))));
+            printable(head().content_type(), 80))));
     return;
   }
   add_message(transfer_.take_body());

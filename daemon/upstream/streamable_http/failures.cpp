@@ -234,7 +234,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   // Cut behind that: of a secret that was cut nothing would be recognized.
   const std::string start = context.without_secrets(body).substr(0, longest_look);
   std::string text =
-      printable(is_web_page(head.content_type, start) ? first_line_of_page(start) : start);
+      printable(is_web_page(head.content_type(), start) ? first_line_of_page(start) : start);
   if (failure.kind == ErrorKind::auth && !failure.error_object.empty()) {
     const std::string error = std::exchange(failure.error_object, std::string());
     const std::string said = find_string(error, "message").value_or(std::string());

@@ -155,7 +155,7 @@ void UpstreamGetStream::ended(int result) {
   }
   if (opened_ == Opened::never && answered && head.status == 200) {
     has_none(fmt::format("the upstream answers the server stream with content type '{}': not used",
-                         printable(head.content_type, 80)));
+                         printable(head.content_type(), 80)));
     return;
   }
   const bool good =

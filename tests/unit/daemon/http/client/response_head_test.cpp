@@ -129,6 +129,24 @@ TEST_CASE("a content type is compared in lower case and without its parameters")
     CHECK_FALSE(head.is_json());
     CHECK_FALSE(head.is_event_stream());
   }
+  const auto type_of = [](std::string_view value) {
+    ResponseHead head;
+    head.set_content_type(value);
+    return std::string(head.content_type());
+  };
+  CHECK(type_of("Application/JSON; charset=UTF-8") == "application/json");
+  CHECK(type_of("Text/Event-Stream") == "text/event-stream");
+  CHECK(type_of("Text/HTML ;x") == "text/html");
+  CHECK(type_of("").empty());
+}
+
+TEST_CASE("the last content type counts") {
+  const ResponseHead head =
+      head_of({"HTTP/1.1 200", "Content-Type: text/html", "Content-Type: application/json"});
+  CHECK(head.is_json());
+  CHECK(head.content_type() == "application/json");
+  CHECK(head_of({"HTTP/1.1 200", "Content-Type: application/json", "Content-Type: text/html"})
+            .content_type() == "text/html");
 }
 
 TEST_CASE("a length that is none is not believed") {

@@ -35,7 +35,7 @@ struct TestContext {
 inline ResponseHead head_with(int status, const std::string& content_type = "application/json") {
   ResponseHead head;
   head.status = status;
-  head.content_type = content_type;
+  head.set_content_type(content_type);
   return head;
 }
 
