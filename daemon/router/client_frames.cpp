@@ -183,18 +183,23 @@ bool ClientFrames::start_initialize(Client& client) {
 }
 
 void ClientFrames::start_request(Client& client) {
+  if (answer_unsubscribe(client)) return;
+  WaitingFrame request = client.waiting.take_front();
+  if (!suspended_calls_.take_retry(client, request)) in_flight_.start(client, std::move(request));
+}
+
+/// Answers an unsubscribe of what others still want. False if its front is none.
+bool ClientFrames::answer_unsubscribe(Client& client) {
   const Frame& frame = client.waiting.front().frame;
+  if (frame.method != "resources/unsubscribe"sv) return false;
   const std::string uri = RestorableState::subject_of(frame);
-  if (frame.method == "resources/unsubscribe"sv && listens_.is_subscribed(uri)) {
+  if (listens_.is_subscribed(uri)) {
     restorable_.accepted(frame, client.id());
-    answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
-  } else if (frame.method == "resources/unsubscribe"sv &&
-             restorable_.subscriptions().still_wanted_without(uri, client.id())) {
-    answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
-  } else {
-    WaitingFrame request = client.waiting.take_front();
-    if (!suspended_calls_.take_retry(client, request)) in_flight_.start(client, std::move(request));
+  } else if (!restorable_.subscriptions().still_wanted_without(uri, client.id())) {
+    return false;
   }
+  answer_here(client, client.waiting.take_front().frame, MethodClass::subscribe, "{}");
+  return true;
 }
 
 /// Gives free slots to the clients that wait for one, in turn, one request each.

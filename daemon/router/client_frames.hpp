@@ -79,6 +79,7 @@ class ClientFrames {
   bool start_without_session(Client& client);
   bool start_listen(Client& client);
   void start_request(Client& client);
+  bool answer_unsubscribe(Client& client);
   bool answer_for_upstream(Client& client);
   bool takes_id_of_listen(const Client& client, const Frame& request) const;
   void answer_with_error(Client& client, const Frame& request, int code, std::string_view message);

@@ -19,6 +19,8 @@
 #include "text/json_text.hpp"
 
 namespace bridge {
+
+using namespace std::string_view_literals;
 namespace {
 
 /// What a job's request declares: that it may become a task.
@@ -179,24 +181,26 @@ void EraTranslator::mirror_again(Outgoing& message) const {
   message.body = std::move(frame.bytes);
 }
 
-Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending) {
+void EraTranslator::translate_for_client(Frame& response, const PendingRequest& pending) {
   const bool modern_upstream = context_.session.is_modern();
-  if (modern_upstream && pending.method == "tools/list" && response.result.present() &&
-      context_.session.mirrors_headers()) {
-    response = tools_.learn(std::move(response));
-  } else if (pending.era == Era::modern && pending.method == "tools/list" &&
-             response.result.present()) {
-    tools_.note(response);  // its client may mirror them to the HTTP face
-  }
-  if (pending.method == "tools/list" && response.result.present())
+  if (pending.method == "tools/list"sv && response.result.present()) {
+    if (modern_upstream && context_.session.mirrors_headers()) {
+      response = tools_.learn(std::move(response));
+    } else if (pending.era == Era::modern) {
+      tools_.note(response);  // its client may mirror them to the HTTP face
+    }
     tools_.keep(pending.subject, response);
+  }
   if (!modern_upstream && pending.era == Era::modern) {
-    if (!pending.modern->undeclared.empty() && has_failed(response))
-      return missing_capability(response, pending.modern->undeclared,
-                                pending.modern->undeclared_by_one_of_several);
+    if (!pending.modern->undeclared.empty() && has_failed(response)) {
+      response = missing_capability(response, pending.modern->undeclared,
+                                    pending.modern->undeclared_by_one_of_several);
+      return;
+    }
     const bool answers_urls =
         pending.modern->declared.covers("elicitation/create", AskedFor::elicitation_url);
-    return for_modern_client(std::move(response), pending.method, answers_urls);
+    response = for_modern_client(std::move(response), pending.method, answers_urls);
+    return;
   }
   const bool is_task_of_job = modern_upstream &&
                               same_id(response.text(response.result_type), "\"task\"") &&
@@ -207,9 +211,8 @@ Frame EraTranslator::toward_client(Frame response, const PendingRequest& pending
         fmt::format("the upstream answers with a result of the type {}, which this client does not "
                     "know",
                     printable(response.text(response.result_type), 40)));
-    return frame_of(error_reply(response.text(response.id), failure));
+    response = frame_of(error_reply(response.text(response.id), failure));
   }
-  return response;
 }
 
 bool EraTranslator::is_job(const PendingRequest& pending) const {

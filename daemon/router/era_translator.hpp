@@ -47,9 +47,9 @@ class EraTranslator {
   Frame as_task(Frame call) const;
   /// Sets the headers anew, by what is known of the server's tools now.
   void mirror_again(Outgoing& message) const;
-  /// The response as the client is to get it, but for its id, which is where it was or in
-  /// `response.id` of a frame made anew.
-  Frame toward_client(Frame response, const PendingRequest& pending);
+  /// Makes of the response what the client is to get, but for its id, which stays where it was or
+  /// is in `response.id` of a frame made anew.
+  void translate_for_client(Frame& response, const PendingRequest& pending);
   /// Whether the client is to see this notification about its request.
   bool is_for_client(const Frame& notification, const PendingRequest& pending) const;
 

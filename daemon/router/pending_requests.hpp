@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/ids.hpp"
-#include "base/spare_nodes.hpp"
 #include "event/deadline_timer.hpp"
 #include "mcp/era.hpp"
 #include "router/modern_request.hpp"
@@ -40,13 +39,42 @@ struct PendingRequest {
   SteadyTime sent;
 };
 
+/// A request that is in flight no more, where it was in the table: it is not moved about. False:
+/// there was none.
+class TakenRequest {
+ public:
+  using Node = std::unordered_map<UpstreamId, PendingRequest>::node_type;
+
+  explicit TakenRequest(Node node) : node_(std::move(node)) {}
+  explicit operator bool() const { return !node_.empty(); }
+  const PendingRequest& operator*() const { return node_.mapped(); }
+  const PendingRequest* operator->() const { return &node_.mapped(); }
+
+ private:
+  Node node_;
+};
+
 /// The requests in flight by upstream id, and whose stream an answered one was: what comes late on
 /// it still belongs to that client. Pure. Bounded by --max-inflight, and by 1024 answered ones.
 class PendingRequests {
  public:
   PendingRequest& add(UpstreamId id, PendingRequest request) {
     if (request.takes_slot) ++slots_used_;
-    return spare_.insert(pending_, id, std::move(request));
+    return pending_.emplace(id, std::move(request)).first->second;
+  }
+  /// One that is filled in where it stays. REQUIRES: there is none of this id.
+  PendingRequest& add(UpstreamId id, bool takes_slot) {
+    PendingRequest& request = pending_[id];
+    request.takes_slot = takes_slot;
+    if (takes_slot) ++slots_used_;
+    return request;
+  }
+  /// Gives it another id. REQUIRES: there is one of the former id, and none of this one.
+  PendingRequest& rename(UpstreamId former, UpstreamId id) {
+    auto node = pending_.extract(former);
+    note_answered(former, node.mapped());
+    node.key() = id;
+    return pending_.insert(std::move(node)).position->second;
   }
 
   void set_takes_slot(PendingRequest& request, bool takes_slot) {
@@ -64,12 +92,11 @@ class PendingRequests {
     return found == pending_.end() ? nullptr : &found->second;
   }
 
-  std::optional<PendingRequest> take(UpstreamId id) {
-    const auto found = pending_.find(id);
-    if (found == pending_.end()) return std::nullopt;
-    std::optional<PendingRequest> taken(spare_.extract(pending_, found));
+  TakenRequest take(UpstreamId id) {
+    TakenRequest taken(pending_.extract(id));
+    if (!taken) return taken;
     if (taken->takes_slot) --slots_used_;
-    if (taken->client) answered_[value_of(id) % answered_.size()] = {id, *taken->client};
+    note_answered(id, *taken);
     return taken;
   }
 
@@ -90,10 +117,11 @@ class PendingRequests {
   auto end() const { return pending_.end(); }
 
  private:
-  using Map = std::unordered_map<UpstreamId, PendingRequest>;
+  void note_answered(UpstreamId id, const PendingRequest& request) {
+    if (request.client) answered_[value_of(id) % answered_.size()] = {id, *request.client};
+  }
 
-  Map pending_;
-  SpareNodes<Map> spare_;
+  std::unordered_map<UpstreamId, PendingRequest> pending_;
   std::size_t slots_used_ = 0;
   std::array<std::pair<UpstreamId, ClientId>, 1024> answered_{};
 };

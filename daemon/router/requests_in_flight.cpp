@@ -27,28 +27,26 @@ void RequestsInFlight::describe(PendingRequest& request, const Client& client,
   const Frame& frame = waiting.frame;
   request.client = client.id();
   request.user = client.user;
-  request.client_request_id = std::string(frame.text(frame.id));
-  request.progress_token = std::string(frame.text(frame.progress_token));
+  request.client_request_id = frame.text(frame.id);
+  request.progress_token = frame.text(frame.progress_token);
   request.received = waiting.since;
   translator_.note(frame, request);
 }
 
-RequestsInFlight::Taken RequestsInFlight::take_in(Client& client, WaitingFrame&& waiting,
-                                                  UpstreamId id, bool takes_slot) {
-  Frame& frame = waiting.frame;
-  PendingRequest request;
+PendingRequest& RequestsInFlight::take_in(Client& client, const WaitingFrame& waiting,
+                                          UpstreamId id, bool takes_slot) {
+  PendingRequest& request = table_.add(id, takes_slot);
   describe(request, client, waiting);
-  request.subject = RestorableState::subject_of(frame);
-  request.takes_slot = takes_slot;
-  request.method = frame.method;
-  context_.request_log.started(id, request, frame);
+  request.subject = RestorableState::subject_of(waiting.frame);
+  request.method = waiting.frame.method;
+  context_.request_log.started(id, request, waiting.frame);
   client.in_flight.push_back(id);
-  return {id, table_.add(id, std::move(request)), std::move(frame)};
+  return request;
 }
 
-std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
-  auto ended = table_.take(id);
-  if (!ended) return std::nullopt;
+TakenRequest RequestsInFlight::take(UpstreamId id) {
+  TakenRequest ended = table_.take(id);
+  if (!ended) return ended;
   if (ended->suspended) --suspended_;
   if (Client* client = context_.clients.find(ended->client)) {
     std::erase(client->in_flight, id);
@@ -60,12 +58,12 @@ std::optional<PendingRequest> RequestsInFlight::take(UpstreamId id) {
 
 /// Gives it another id; what still comes of the former one is about it no more.
 std::optional<UpstreamId> RequestsInFlight::set_aside(UpstreamId id) {
-  auto request = table_.take(id);
-  if (!request) return std::nullopt;
+  const PendingRequest* const request = table_.find(id);
+  if (request == nullptr) return std::nullopt;
   const UpstreamId next = context_.ids.next();
   if (Client* client = context_.clients.find(request->client))
     std::replace(client->in_flight.begin(), client->in_flight.end(), id, next);
-  table_.add(next, std::move(*request));
+  table_.rename(id, next);
   return next;
 }
 

@@ -154,15 +154,11 @@ class RequestsInFlight {
   }
 
  private:
-  struct Taken {
-    UpstreamId id;
-    PendingRequest& request;
-    Frame frame;  ///< as the client wrote it
-  };
   void describe(PendingRequest& request, const Client& client, const WaitingFrame& waiting) const;
   bool is_suspended(UpstreamId id) const;
-  Taken take_in(Client& client, WaitingFrame&& waiting, UpstreamId id, bool takes_slot);
-  void take_up(Client& client, WaitingFrame&& waiting, const ResumePoint& place);
+  PendingRequest& take_in(Client& client, const WaitingFrame& waiting, UpstreamId id,
+                          bool takes_slot);
+  void take_up(Client& client, const WaitingFrame& waiting, const ResumePoint& place);
   static bool is_modern_call(const PendingRequest& request);
   void found_undeclared(const ModernRequest& failed);
   void refuse_unsendable(UpstreamId id, std::string_view header);
@@ -171,7 +167,7 @@ class RequestsInFlight {
   void give_up(const std::vector<UpstreamId>& ids, const Failure& failure, std::string_view reason,
                bool keeps_jobs = false);
   std::optional<UpstreamId> set_aside(UpstreamId id);
-  std::optional<PendingRequest> take(UpstreamId id);
+  TakenRequest take(UpstreamId id);
   void end_unanswered(UpstreamId id, Outcome outcome);
   void fail(UpstreamId id, const PendingRequest& ended, const Failure& failure);
   bool keep_orphan(UpstreamId id, PendingRequest& request, const Client& former);

@@ -57,23 +57,23 @@ std::optional<UpstreamId> RequestsInFlight::answer(std::optional<UpstreamId> ori
     return std::nullopt;
   }
   if (ended->is_own) {
-    const Frame answer = translator_.toward_client(std::move(response), *ended);
-    if (ended->method == "tools/list"sv) header_retry_.listed(answer);
+    translator_.translate_for_client(response, *ended);
+    if (ended->method == "tools/list"sv) header_retry_.listed(response);
     return id;
   }
   if (response.result.present()) restorable_.accepted(*ended);
   if (ended->modern && !ended->modern->undeclared.empty() && has_failed(response))
     found_undeclared(*ended->modern);
-  response = translator_.toward_client(std::move(response), *ended);
+  translator_.translate_for_client(response, *ended);
   Client* const client = context_.clients.find(ended->client);
   context_.request_log.ended(id, *ended,
                              client == nullptr          ? Outcome::left
                              : response.error.present() ? Outcome::error
                                                         : Outcome::ok);
   if (client != nullptr) {
-    std::string bytes = std::move(response.bytes);
-    splice(bytes, {response.id, ended->client_request_id});
-    client->channel.answer(ended->client_request_id, std::move(bytes), AnswerOrder::in_order);
+    splice(response.bytes, {response.id, ended->client_request_id});
+    client->channel.answer(ended->client_request_id, std::move(response.bytes),
+                           AnswerOrder::in_order);
     const SteadyTime done = context_.loop.now();
     context_.statistics.answered_in(class_of(ended->method), done - ended->received,
                                     (ended->sent - ended->received) + (done - arrived));

@@ -16,22 +16,23 @@ void RequestsInFlight::start(Client& client, WaitingFrame&& waiting) {
   if (client.is_job) {
     const std::string_view raw_id = waiting.frame.text(waiting.frame.id);
     if (const auto place = client.channel.resume_point(raw_id)) {
-      take_up(client, std::move(waiting), *place);
+      take_up(client, waiting, *place);
       return;
     }
     client.channel.request_starting(raw_id, id);
   }
-  Taken taken = take_in(client, std::move(waiting), id, true);
-  const std::string unsendable = send(taken.id, taken.request, std::move(taken.frame), &client);
+  PendingRequest& request = take_in(client, waiting, id, true);
+  const std::string unsendable = send(id, request, std::move(waiting.frame), &client);
   if (!unsendable.empty()) {
-    refuse_unsendable(taken.id, unsendable);
+    refuse_unsendable(id, unsendable);
     return;
   }
-  taken.request.sent = context_.loop.now();
+  request.sent = context_.loop.now();
 }
 
 /// Awaits the answer to a request that another daemon has sent.
-void RequestsInFlight::take_up(Client& client, WaitingFrame&& waiting, const ResumePoint& place) {
+void RequestsInFlight::take_up(Client& client, const WaitingFrame& waiting,
+                               const ResumePoint& place) {
   const std::string raw_id(waiting.frame.text(waiting.frame.id));
   if (place.session != context_.session.number() || table_.find(place.id) != nullptr) {
     context_.request_log.answer_with(
@@ -45,18 +46,18 @@ void RequestsInFlight::take_up(Client& client, WaitingFrame&& waiting, const Res
   message.id = place.id;
   message.endless = true;
   message.resumes_after = place.event_id;
-  take_in(client, std::move(waiting), place.id, true).request.sent = context_.loop.now();
+  take_in(client, waiting, place.id, true).sent = context_.loop.now();
   context_.session.send(std::move(message));
 }
 
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   std::string params = params_to_keep(initialize.frame);
-  Taken taken = take_in(client, std::move(initialize), context_.ids.next(), false);
-  taken.request.sent = context_.loop.now();
-  std::string body = std::move(taken.frame.bytes);
-  const std::string number = std::to_string(value_of(taken.id));
-  splice(body, {taken.frame.id, number}, {taken.frame.progress_token, number});
-  context_.session.open_with(taken.id, std::move(body), std::move(params));
+  const UpstreamId id = context_.ids.next();
+  take_in(client, initialize, id, false).sent = context_.loop.now();
+  std::string body = std::move(initialize.frame.bytes);
+  const std::string number = std::to_string(value_of(id));
+  splice(body, {initialize.frame.id, number}, {initialize.frame.progress_token, number});
+  context_.session.open_with(id, std::move(body), std::move(params));
 }
 
 void RequestsInFlight::start_own(std::string_view method, std::string_view params) {

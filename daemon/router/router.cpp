@@ -117,7 +117,7 @@ void Router::nobody_declares(std::optional<UpstreamId> request, std::string_view
   in_flight_.note_undeclared(request, method, asked);
 }
 
-std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> origin, Frame frame) {
+std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> origin, Frame&& frame) {
   context_.log.body("from the upstream", {.upstream = origin}, frame.bytes);
   if (const char* reason = wrong_kind(frame)) {
     session_malformed(origin, reason);

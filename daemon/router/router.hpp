@@ -99,7 +99,8 @@ class Router final : public ClientEvents,
   void session_failed(const Failure& failure) override;
   void session_refused(const Failure& failure) override;
   void session_awaits_login() override { frames_.session_awaits_login(); }
-  std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin, Frame frame) override;
+  std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin,
+                                            Frame&& frame) override;
   void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) override;
   void session_ended(UpstreamId id, Ending ending) override;
   bool frames_wait() const override;

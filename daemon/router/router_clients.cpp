@@ -12,6 +12,8 @@
 #include "text/json_text.hpp"
 
 namespace bridge {
+
+using namespace std::string_view_literals;
 namespace {
 
 /// What of an `initialize` goes with each of its client's requests to a modern upstream: not what
@@ -200,7 +202,7 @@ bool Router::is_control(const Frame& frame) const {
 // What a connection sends tells whether it is there for the notifications (BEHAVIOUR, "Ring: what
 // takes nothing").
 void Router::note_kind(Client& client, const Frame& frame) {
-  const bool ordinary = !is_control(frame) && frame.method != "server/discover";
+  const bool ordinary = !is_control(frame) && frame.method != "server/discover"sv;
   const bool first_ordinary = ordinary && !client.seen_ordinary_frame;
   const bool first = !client.seen_frame;
   if (frame.is_modern()) {
@@ -230,7 +232,7 @@ void Router::client_request(Client& client, Frame&& frame) {
   }
   if (!client.is_bridge) ++statistics_.requests;
   if (frame.is_modern() && refuse_modern(client, frame)) return;
-  if (frame.method == "initialize") note_initialize(client, frame);
+  if (frame.method == "initialize"sv) note_initialize(client, frame);
   frames_.add(client, std::move(frame));
 }
 

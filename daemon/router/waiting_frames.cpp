@@ -15,10 +15,7 @@ bool has_escapes(std::string_view raw_id) { return raw_id.find('\\') != raw_id.n
 void WaitingFrames::push(Frame&& frame, SteadyTime now) {
   share_.add(charge_of(frame));
   List& list = frame.is_request() ? requests_ : notifications_;
-  Waiting& added = list.emplace_back();
-  added.content.frame = std::move(frame);
-  added.content.since = now;
-  added.place = ++last_place_;
+  list.emplace_back(std::move(frame), now, ++last_place_);
 }
 
 bool WaitingFrames::front_is_request() const {

@@ -65,8 +65,11 @@ class WaitingFrames {
 
  private:
   struct Waiting {
+    Waiting(Frame&& frame, SteadyTime since, std::uint64_t its_place)
+        : content{std::move(frame), since}, place(its_place) {}
+
     WaitingFrame content;
-    std::uint64_t place = 0;  ///< in the order of all
+    std::uint64_t place;  ///< in the order of all
     bool indexed = false;
     std::unique_ptr<const std::string> unescaped_id;  ///< if it is in the index, and has escapes
   };

@@ -87,7 +87,7 @@ class Session final : public UpstreamEvents,
   const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 
   /// REQUIRES: is_open(), but for answers.
-  void send(Outgoing message) { sender_.send(std::move(message)); }
+  void send(Outgoing&& message) { sender_.send(std::move(message)); }
   void abandon(UpstreamId id);
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
   /// Somebody else ends it in time.

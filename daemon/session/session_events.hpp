@@ -38,7 +38,7 @@ class SessionEvents {
   /// One message that is not the session's own affair. Returns the request that it answers; none:
   /// it is no answer, or to nothing that is awaited.
   virtual std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin,
-                                                    Frame frame) = 0;
+                                                    Frame&& frame) = 0;
   /// A message that cannot be read came on this stream.
   virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
   /// Nothing more comes for this outgoing message.

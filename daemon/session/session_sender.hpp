@@ -20,7 +20,7 @@ class SessionSender {
   SessionSender(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, const KeptSession& kept)
       : loop_(loop), ids_(ids), upstream_(upstream), kept_(kept) {}
 
-  void send(Outgoing message) {
+  void send(Outgoing&& message) {
     last_sent_ = loop_.round_began();
     message.notes.session = kept_.number;
     message.notes.stateful = !is_modern();
@@ -49,7 +49,7 @@ class SessionSender {
  private:
   Outgoing own(OutgoingKind kind, std::string_view method, std::string_view params, bool modern,
                std::string_view capabilities = "{}");
-  UpstreamId send_own(Outgoing message) {
+  UpstreamId send_own(Outgoing&& message) {
     const UpstreamId id = message.id;
     send(std::move(message));
     return id;

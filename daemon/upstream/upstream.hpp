@@ -138,7 +138,7 @@ class Upstream {
   virtual void reconfigure(const UpstreamOptions& options) = 0;
 
   /// Starts at once; ends with upstream_ended.
-  virtual void send(Outgoing message) = 0;
+  virtual void send(Outgoing&& message) = 0;
   /// Gives the answer stream up, at once; nothing more is reported of it.
   virtual void abandon(UpstreamId id) = 0;
   /// Stops or continues reading that answer stream.

@@ -3,7 +3,8 @@ forwarded as they came")."""
 
 import re
 
-from harness import Case, main
+from harness import Case, main, text_of
+from harness.scripted_server import ScriptedServer
 
 # What a parser and a printer in between would change.
 PECULIAR = {
@@ -54,6 +55,22 @@ class ToTheUpstream(Case):
                      '{"jsonrpc":"2.0","id":%s,"method":"x/y","params":null}'):
             with self.subTest(line):
                 self.arrives(server, client, line, "17")
+
+    def test_large_ones_are_sent_at_once_too(self):
+        server = ScriptedServer()
+        self.addCleanup(server.close)
+        self.start_daemon(server)
+        client = self.client()
+        for size in (10, 64 << 10, 1 << 20, 3 << 20):
+            with self.subTest(size):
+                self.assertEqual(text_of(client.call("echo", {"message": "x" * size})), "done")
+                asked = server.requests("tools/call")[-1]
+                self.assertEqual(asked.message["params"]["arguments"]["message"], "x" * size)
+                # A server that were asked whether it wants the body would have to answer first.
+                self.assertNotIn("expect", asked.headers)
+                self.assertEqual(asked.headers["accept"], "application/json, text/event-stream")
+                self.assertEqual(asked.headers["content-type"], "application/json")
+                self.assertGreater(int(asked.headers["content-length"]), size)
 
     def test_a_notification_arrives_as_it_was_written(self):
         server, _ = self.bridge()

@@ -24,7 +24,7 @@ SseUpstream::SseUpstream(EventLoop& loop, const HttpOptions& options, const Auth
   http_.set_events(*this);
 }
 
-void SseUpstream::send(Outgoing message) {
+void SseUpstream::send(Outgoing&& message) {
   if (!speaks_sse() || has_open_stream()) {
     http_.send(std::move(message));
   } else if (message.opens_session) {

@@ -27,7 +27,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
 
   void set_events(UpstreamEvents& events) override { events_ = &events; }
   void reconfigure(const UpstreamOptions& options) override { http_.reconfigure(options); }
-  void send(Outgoing message) override;
+  void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
   void lift_deadline(UpstreamId id) override { http_.lift_deadline(id); }

@@ -67,7 +67,7 @@ void ChildUpstream::restart() {
   for (Outgoing& opening : std::exchange(openings_, {})) send(std::move(opening));
 }
 
-void ChildUpstream::send(Outgoing message) {
+void ChildUpstream::send(Outgoing&& message) {
   if (message.begins_run() && runs_.process() == nullptr) {
     if (!pace_.may_begin()) {
       pace_.asked();

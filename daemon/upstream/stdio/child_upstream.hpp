@@ -35,7 +35,7 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   void set_events(UpstreamEvents& events) override { events_ = &events; }
   void start() override;
   void reconfigure(const UpstreamOptions& options) override;
-  void send(Outgoing message) override;
+  void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
   /// Its stdout is everybody's: nothing is paused.
   void pause(UpstreamId, bool) override {}

@@ -21,7 +21,7 @@ constexpr long max_idle_to_read = 118;
 
 }  // namespace
 
-Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message)
+Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing&& message)
     : context_(context),
       owner_(owner),
       message_(std::move(message)),
@@ -29,6 +29,7 @@ Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message)
       transfer_(context.curl(), *this) {}
 
 void Exchange::close_transfer() {
+  if (transfer_.handle() == nullptr) return;
   CurlHandle handle = transfer_.close();
   if (!is_endless()) context_.handles().give_back(std::move(handle));
 }
@@ -72,8 +73,9 @@ void Exchange::begin_post() {
   session_is_over_ = false;
   session_named_by_ = context_.session_named_by();
   token_generation_ = context_.token().generation();
-  CURL* const h = transfer_.prepare(context_.handles().take(),
-                                    with_lines(message_.headers, context_.post_headers()));
+  CURL* const h =
+      transfer_.prepare(context_.handles().take(),
+                        with_lines(message_.headers, context_.post_headers(message_.body.size())));
   curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());
@@ -191,11 +193,11 @@ void Exchange::forget_body() {
   std::string().swap(message_.body);
 }
 
-void Exchange::add_message(ReceivedText message, std::string event_before) {
+void Exchange::add_message(ReceivedText&& message, std::string&& event_before) {
   make_single_line(message);
   ending_.something_came = true;
   untold_ += message.bytes.size();
-  messages_.push_back({std::move(message), std::move(event_before)});
+  messages_.emplace_back(std::move(message), std::move(event_before));
 }
 
 void Exchange::on_event(std::string, ReceivedText data) {
@@ -230,11 +232,12 @@ std::optional<ReceivedText> Exchange::next_message() {
     if (!clock_.is_paused()) transfer_.go_on();
     return std::nullopt;
   }
-  StreamMessage message = std::move(messages_.front());
+  StreamMessage& first = messages_.front();
+  untold_ -= first.text.bytes.size();
+  event_before_ = std::move(first.event_before);
+  std::optional<ReceivedText> message(std::move(first.text));
   messages_.pop_front();
-  untold_ -= message.text.bytes.size();
-  event_before_ = std::move(message.event_before);
-  return std::move(message.text);
+  return message;
 }
 
 }  // namespace bridge

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
@@ -36,7 +37,7 @@ class ExchangeOwner {
 /// turn. Ends by itself or by close(), which closes the answer stream at once.
 class Exchange final : private TransferReceiver, private SseSink {
  public:
-  Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing message);
+  Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing&& message);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -112,6 +113,9 @@ class Exchange final : private TransferReceiver, private SseSink {
 
  private:
   struct StreamMessage {
+    StreamMessage(ReceivedText&& its_text, std::string&& before)
+        : text(std::move(its_text)), event_before(std::move(before)) {}
+
     ReceivedText text;
     std::string event_before;  ///< the id of the event before its own
   };
@@ -137,7 +141,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool has_left() const;
   bool is_unusable_session() const;
   void forget_body();
-  void add_message(ReceivedText message, std::string event_before = {});
+  void add_message(ReceivedText&& message, std::string&& event_before = {});
   void head_line_received(bool complete) override;
   void body_begins() override;
   bool body_received(std::string_view bytes) override;

@@ -28,7 +28,7 @@ class ExchangeTable {
   /// In the order in which they were begun.
   std::vector<UpstreamId> ids() const;
 
-  void begin(Outgoing message);
+  void begin(Outgoing&& message);
   /// One that an earlier image of the program had begun.
   void go_on_with(KeptMessage message);
   /// Closes it. Not destroyed before the end of the turn.

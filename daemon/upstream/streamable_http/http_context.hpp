@@ -30,8 +30,8 @@ class HttpContext {
 
   HandlePool& handles() { return handles_; }
 
-  /// The headers of a POST in this session, or before there is one.
-  const HeaderList& post_headers();
+  /// The headers of a POST of so many bytes in this session, or before there is one.
+  HeaderList post_headers(std::size_t body_size);
   /// The headers of a GET or DELETE. `last_event_id` may be empty.
   HeaderList stream_headers(const std::string& last_event_id) const;
 
@@ -81,7 +81,7 @@ class HttpContext {
   std::string without_secrets(std::string text) const;
 
  private:
-  HeaderList common_headers() const;
+  void append_common_headers(HeaderList& list) const;
 
   CurlLoop& curl_;
   HttpOptions options_;

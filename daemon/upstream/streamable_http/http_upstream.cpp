@@ -38,7 +38,7 @@ UpstreamCounts HttpUpstream::counts() const {
   return counts;
 }
 
-void HttpUpstream::send(Outgoing message) {
+void HttpUpstream::send(Outgoing&& message) {
   const UpstreamId id = message.id;
   if (token_.is_there() && unsent_.may_start(message.kind)) {
     begin_exchange(std::move(message));
@@ -65,7 +65,7 @@ void HttpUpstream::begin_unsent() {
   while (auto message = unsent_.pop()) begin_exchange(std::move(*message));
 }
 
-void HttpUpstream::begin_exchange(Outgoing message) {
+void HttpUpstream::begin_exchange(Outgoing&& message) {
   unsent_.started(message.kind);
   exchanges_.begin(std::move(message));
 }

@@ -26,7 +26,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
 
   void set_events(UpstreamEvents& events) override { events_ = &events; }
   void reconfigure(const UpstreamOptions& options) override;
-  void send(Outgoing message) override;
+  void send(Outgoing&& message) override;
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override;
   void lift_deadline(UpstreamId id) override;
@@ -70,7 +70,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void stream_lost_session() override;
   void token_arrived(const std::optional<Failure>& failure);
   bool try_another_token(const Exchange& exchange, Ending& ending);
-  void begin_exchange(Outgoing message);
+  void begin_exchange(Outgoing&& message);
   void begin_unsent();
   /// The server stream is gone on with behind its last event by another image of the program.
   bool stream_resumes() const;

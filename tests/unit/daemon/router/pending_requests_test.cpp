@@ -64,3 +64,19 @@ TEST_CASE("the owners of the last 1024 answered requests are remembered") {
   CHECK(pending.owner(UpstreamId{2}) == ClientId{2});
   CHECK(pending.owner(UpstreamId{1025}) == ClientId{1025});
 }
+
+TEST_CASE("a request is filled in where it stays, and goes on under another id") {
+  PendingRequests pending;
+  PendingRequest& request = pending.add(UpstreamId{1}, true);
+  request.client = ClientId{10};
+  pending.add(UpstreamId{2}, false);
+  CHECK(pending.slots_used() == 1);
+  CHECK(&pending.rename(UpstreamId{1}, UpstreamId{3}) == &request);
+  CHECK(pending.find(UpstreamId{3}) == &request);
+  CHECK(pending.find(UpstreamId{1}) == nullptr);
+  CHECK(pending.owner(UpstreamId{1}) == ClientId{10});  // what comes late
+  CHECK(pending.size() == 2);
+  CHECK(pending.slots_used() == 1);
+  CHECK(&*pending.take(UpstreamId{3}) == &request);
+  CHECK(pending.slots_used() == 0);
+}

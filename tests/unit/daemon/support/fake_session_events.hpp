@@ -70,7 +70,7 @@ class FakeSessionEvents final : public SessionEvents {
     refusals.push_back(failure);
   }
   /// Takes every response for the answer to a request of its own.
-  std::optional<UpstreamId> session_message(std::optional<UpstreamId>, Frame frame) override {
+  std::optional<UpstreamId> session_message(std::optional<UpstreamId>, Frame&& frame) override {
     told.emplace_back("message");
     std::optional<UpstreamId> answered;
     if (const auto id = to_unsigned(frame.text(frame.id)); frame.is_response() && id)

@@ -126,7 +126,7 @@ class FakeUpstream final : public Upstream {
   // Upstream.
   void set_events(UpstreamEvents& events) override { events_ = &events; }
   void reconfigure(const UpstreamOptions&) override {}
-  void send(Outgoing message) override {
+  void send(Outgoing&& message) override {
     REQUIRE(under_way_.emplace(message.id, message).second);
     sent.push_back(std::move(message));
   }
