@@ -1,13 +1,13 @@
 // An MCP server that costs next to nothing, so that at 32 clients it is not what is measured: one
 // thread, epoll, fixed answers. It looks for the id and the method as text and knows no error. Its
 // session id is always the same, and as long as a real one. Some of its tools have large results
-// (large_results.hpp), of the size that their argument "size" says.
+// (harness/large_results.hpp), of the size that their argument "size" says.
 // usage: bench-upstream [TOOLS]     so many in its list, which is one page
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +18,8 @@
 #include <unordered_map>
 
 #include "harness/http_head.hpp"
+#include "harness/large_results.hpp"
 #include "harness/sockets.hpp"
-#include "upstream/large_results.hpp"
 
 namespace {
 
@@ -28,26 +28,9 @@ struct Client {
   std::string input;
 };
 
-/// What stands behind `before`, up to one of the characters of `ends`; empty: it does not stand
-/// there.
-std::string_view text_after(std::string_view message, std::string_view before,
-                            std::string_view ends) {
-  const std::size_t at = message.find(before);
-  if (at == message.npos) return {};
-  const std::string_view rest = message.substr(at + before.size());
-  return rest.substr(0, rest.find_first_of(ends));
-}
-
 /// The raw id of the message; empty for a notification.
-std::string_view id_of(std::string_view message) { return text_after(message, "\"id\":", ",}"); }
-
-/// Empty if that is none of the tools with large results.
-std::string_view large_result_of(std::string_view message) {
-  const std::string_view size = text_after(message, "\"size\":", "},");
-  if (size.empty()) return {};
-  std::size_t bytes = 0;
-  std::from_chars(size.data(), size.data() + size.size(), bytes);
-  return bench::large_result(text_after(message, "\"name\":\"", "\""), bytes);
+std::string_view id_of(std::string_view message) {
+  return bench::text_after(message, "\"id\":", ",}");
 }
 
 std::string tool_list;  ///< the result of tools/list
@@ -78,6 +61,9 @@ std::string_view result_of(std::string_view message) {
   return "{}";
 }
 
+/// What is asked for stands at the beginning of a message: no more of it is looked at.
+constexpr std::size_t looked_at = 400;
+
 /// The beginning of an answer; a large result is sent behind it, from where it is kept.
 struct Answer {
   std::string begin;
@@ -89,7 +75,7 @@ Answer answer_to(std::string_view head, std::string_view message) {
     return {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", {}};
   const std::string_view id = id_of(message);
   if (id.empty()) return {"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", {}};
-  const std::string_view large = large_result_of(message);
+  const std::string_view large = bench::large_result_for(message);
   std::string body = R"({"jsonrpc":"2.0","id":)";
   body.append(id).append(R"(,"result":)");
   if (large.empty()) body.append(result_of(message)).append("}");
@@ -111,8 +97,8 @@ bool serve(Client& client) {
        extent && client.input.size() >= extent->head + extent->body;
        extent = bench::http_extent(client.input)) {
     const std::string_view input = client.input;
-    const Answer answer =
-        answer_to(input.substr(0, extent->head), input.substr(extent->head, extent->body));
+    const Answer answer = answer_to(input.substr(0, extent->head),
+                                    input.substr(extent->head, std::min(extent->body, looked_at)));
     bench::write_all(client.connection.get(), answer.begin);
     if (!answer.large.empty()) bench::write_all(client.connection.get(), answer.large);
     client.input.erase(0, extent->head + extent->body);
