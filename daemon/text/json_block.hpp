@@ -8,11 +8,12 @@ namespace bridge {
 /// How many bytes are looked at together; in what is said of them bit i speaks of byte i.
 constexpr std::size_t json_block = 64;
 
-/// Of a block, what counts inside of strings.
+/// Of a block, what counts inside of strings. The first three are its marks.
 struct JsonMarks {
   std::uint64_t quotes = 0;
   std::uint64_t backslashes = 0;
-  std::uint64_t controls = 0;  ///< below 0x20
+  std::uint64_t controls = 0;      ///< below 0x20
+  std::uint64_t beyond_ascii = 0;  ///< no mark, but to be looked at as UTF-8
 
   bool operator==(const JsonMarks&) const = default;
 };
@@ -47,21 +48,18 @@ struct JsonNumbers {
   bool operator==(const JsonNumbers&) const = default;
 };
 
-/// One way of telling a block's bytes apart. All say the same.
-struct JsonBlockReader {
-  JsonMarks (*marks)(const char* block);
-  JsonEscapes (*escapes)(const char* block);
-  JsonTokens (*tokens)(const char* block);
-  JsonNumbers (*numbers)(const char* block);
-  /// Of how many bytes, whole blocks, from the begin of `size` ones none is a mark.
-  std::size_t (*unmarked)(const char* bytes, std::size_t size);
-  bool is_avx2 = false;  ///< for a processor that has AVX2, BMI, BMI2 and PCLMUL
+/// With which instructions a block's bytes are told apart. What is said of them is the same.
+enum class VectorCode : std::uint8_t {
+  none,    ///< byte by byte, for any processor: what the others are measured by
+  sse2,    ///< every x86-64
+  avx2,    ///< with BMI, BMI2 and PCLMUL
+  avx512,  ///< Ice Lake and later, Zen 4: what had it before ran slower for it
 };
 
-/// Byte by byte, for any processor: what the others are measured by.
-extern const JsonBlockReader plain_blocks;
+/// Whether this processor can, and the program was made for such.
+bool can_run(VectorCode code);
 
-/// The fastest one that this processor can run.
-const JsonBlockReader& fastest_blocks();
+/// The best that this processor can run.
+VectorCode fastest_code();
 
 }  // namespace bridge

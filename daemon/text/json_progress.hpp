@@ -27,7 +27,8 @@ class JsonProgress {
   /// A shorter value is read again as fast as it is remembered.
   static constexpr std::size_t large_value = 4u << 10;
 
-  explicit JsonProgress(JsonBlockReader blocks = fastest_blocks()) : blocks_(blocks) {}
+  /// REQUIRES: this processor can run it.
+  explicit JsonProgress(VectorCode code = fastest_code()) : code_(code) {}
 
   /// Reads on. `text` is all that has come, of which the beginning was given before.
   void read_on(std::string_view text);
@@ -38,41 +39,44 @@ class JsonProgress {
  private:
   /// Of a block, where the tokens begin that are outside of strings, or strings.
   struct Tokens;
-  /// What the last token was: of all 1 or 0, and one of them is 1 unless none has come. A value is
-  /// what is complete: not a key.
+  /// What the last token was, each 1 or 0; none of them: a value that is complete and no key.
   struct Last {
-    std::uint64_t object_opening = 0;
-    std::uint64_t array_opening = 0;
-    std::uint64_t colon = 0;
+    std::uint64_t opening = 0;
+    std::uint64_t colon = 1;  ///< before the first one: a value is to come, as behind a colon
     std::uint64_t comma = 0;
     std::uint64_t key = 0;
-    std::uint64_t value = 0;
   };
 
-  bool read_next_block(std::string_view text, const char* bytes);
-  template <class Bits>
+  // What is done with each block is in json_progress_blocks.cpp.
+  bool read_blocks(std::string_view text, const char* bytes, std::size_t size);
+  bool read_blocks_avx2(std::string_view text, const char* bytes, std::size_t size);
+  bool read_blocks_avx512(std::string_view text, const char* bytes, std::size_t size);
+  template <class Blocks>
+  bool read_blocks_with(std::string_view text, const char* bytes, std::size_t size);
+  template <class Blocks>
   bool read_block(std::string_view text, const char* bytes);
-  bool read_block_fast(std::string_view text, const char* bytes);
-  template <class Bits>
+  template <class Blocks>
   bool read_outside(std::string_view text, const char* bytes, const JsonMarks& marks,
                     std::uint64_t strings, std::uint64_t quotes);
+  template <class Blocks>
   bool read_escapes(const char* bytes, std::uint64_t backslashes, std::uint64_t& escaped);
-  bool read_unicode(const char* bytes, std::size_t at);
-  void look_for_line_breaks(const char* bytes, std::uint64_t controls);
+  template <class Blocks>
   bool read_scalars(std::string_view text, const char* bytes, std::uint64_t scalars,
                     std::uint64_t& begins);
-  bool check_scalars(const char* bytes, std::uint64_t scalars) const;
-  template <class Bits>
+  template <class Blocks>
+  static bool check_scalars(const char* bytes, std::uint64_t scalars);
   bool read_brackets(const Tokens& tokens, std::uint64_t& in_objects);
+  bool read_outer_brackets(const Tokens& tokens, std::uint64_t& in_objects);
   bool check_order(const Tokens& tokens, std::uint64_t in_objects);
+  void look_for_line_breaks(const char* bytes, std::uint64_t controls);
   bool end_scalar(std::string_view text, std::size_t end) const;
-  bool check_utf8(std::string_view text, bool is_whole);
   void note_closed(std::size_t at, const JsonContainers& around);
   void note_value(std::size_t begin, std::size_t end);
+  bool check_utf8(std::string_view text, bool is_whole);
 
   static constexpr std::size_t noted_depth = 2;  ///< of the object whose members are noted
 
-  JsonBlockReader blocks_;
+  VectorCode code_;
   CheckedJson found_;
   JsonContainers containers_;  ///< that are open
   JsonContainers::Outer outer_containers_{};
@@ -82,8 +86,9 @@ class JsonProgress {
   std::size_t scalar_begin_ = 0;                       ///< if in_scalar_
   std::size_t string_begin_ = 0;                       ///< if in_noted_string_
   Last last_;
-  std::uint8_t hex_digits_ = 0;  ///< that an escape still wants
-  bool has_begun_ = false;       ///< the outermost container; it is over at depth 0
+  std::uint64_t hex_wanted_ = 0;    ///< a bit for each that an escape still wants
+  std::uint64_t beyond_ascii_ = 0;  ///< not 0: there was such a byte since UTF-8 was checked
+  bool has_begun_ = false;          ///< the outermost container; it is over at depth 0
   bool in_string_ = false;
   bool in_noted_string_ = false;
   bool has_marks_ = false;  ///< the last block

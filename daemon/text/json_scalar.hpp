@@ -1,5 +1,9 @@
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -14,6 +18,23 @@ inline bool is_json_word(std::string_view text) {
   };
   if (text.size() == 4) return begins("true") || begins("null");
   return text.size() == 5 && begins("fals") && text[4] == 'e';
+}
+
+/// Of a block (text/json_block.hpp) where the words end that begin there, behind their last byte;
+/// those that are none end nowhere. REQUIRES: of each five bytes stand in the block.
+inline std::uint64_t ends_of_json_words(const char* bytes, std::uint64_t begins) {
+  std::uint64_t ends = 0;
+  for (; begins != 0; begins &= begins - 1) {
+    const auto at = static_cast<std::size_t>(std::countr_zero(begins));
+    std::array<char, 5> text;
+    std::memcpy(text.data(), bytes + at, text.size());
+    const auto is = [&text](const char(&word)[5]) {
+      return std::memcmp(text.data(), word, 4) == 0 ? std::uint64_t{1} : 0;
+    };
+    const std::uint64_t is_false = is("fals") & (text[4] == 'e' ? 1 : 0);
+    ends |= ((is("true") | is("null")) << 4 | is_false << 5) << at;
+  }
+  return ends;
 }
 
 /// The digits that begin there end here.

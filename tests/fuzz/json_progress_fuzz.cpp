@@ -1,4 +1,5 @@
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "harness.hpp"
@@ -15,6 +16,7 @@ using bridge::CheckedJson;
 using bridge::JsonProgress;
 using bridge::JsonScanner;
 using bridge::Slice;
+using bridge::VectorCode;
 
 bool is_container(std::string_view text) {
   JsonScanner scanner(text);
@@ -26,8 +28,8 @@ bool is_container(std::string_view text) {
   return scanner.at_end() && bridge::is_utf8(text);
 }
 
-void check(std::string_view text, std::size_t cut) {
-  JsonProgress progress;
+void check(std::string_view text, std::size_t cut, VectorCode code) {
+  JsonProgress progress(code);
   for (std::size_t end = cut; end < text.size(); end += cut) progress.read_on(text.substr(0, end));
   const auto checked = progress.finish(text);
   MUST(checked.has_value() == is_container(text));
@@ -38,6 +40,13 @@ void check(std::string_view text, std::size_t cut) {
     MUST(value.end <= text.size());
     MUST(scanner.value(taken) && scanner.at_end());
     MUST(checked->value_at(value.begin) == &value);
+  }
+}
+
+void check(std::string_view text, std::size_t cut) {
+  for (const VectorCode code :
+       {VectorCode::none, VectorCode::sse2, VectorCode::avx2, VectorCode::avx512}) {
+    if (bridge::can_run(code)) check(text, cut, code);
   }
 }
 

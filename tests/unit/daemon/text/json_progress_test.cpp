@@ -17,6 +17,7 @@ using bridge::CheckedJson;
 using bridge::JsonProgress;
 using bridge::JsonScanner;
 using bridge::Slice;
+using bridge::VectorCode;
 
 namespace {
 
@@ -31,24 +32,40 @@ bool is_good(std::string_view text) {
   return scanner.at_end() && bridge::is_utf8(text);
 }
 
+std::vector<VectorCode> codes_to_run() {
+  std::vector<VectorCode> codes;
+  for (const VectorCode code :
+       {VectorCode::none, VectorCode::sse2, VectorCode::avx2, VectorCode::avx512}) {
+    if (bridge::can_run(code)) codes.push_back(code);
+  }
+  return codes;
+}
+
 std::optional<CheckedJson> read(std::string_view text, std::size_t cut,
-                                const bridge::JsonBlockReader& blocks = bridge::fastest_blocks()) {
-  JsonProgress progress(blocks);
+                                VectorCode code = bridge::fastest_code()) {
+  JsonProgress progress(code);
   for (std::size_t end = cut; end < text.size(); end += cut) progress.read_on(text.substr(0, end));
   return progress.finish(text);
 }
 
-bool agrees(std::string_view text, std::size_t cut) {
-  const auto checked = read(text, cut);
-  if (checked.has_value() != is_good(text)) return false;
-  if (checked.has_value() != read(text, cut, bridge::plain_blocks).has_value()) return false;
-  if (!checked) return true;
-  for (const Slice& value : checked->values) {
+bool is_found_right(const CheckedJson& checked, std::string_view text) {
+  for (const Slice& value : checked.values) {
     JsonScanner scanner(value.of(text));
     Slice taken;
     if (!scanner.value(taken) || !scanner.at_end()) return false;
   }
-  return checked->has_line_breaks == (text.find_first_of("\r\n") != text.npos);
+  return checked.has_line_breaks == (text.find_first_of("\r\n") != text.npos);
+}
+
+bool agrees(std::string_view text, std::size_t cut) {
+  static const std::vector<VectorCode> codes = codes_to_run();
+  const bool good = is_good(text);
+  for (const VectorCode code : codes) {
+    const auto checked = read(text, cut, code);
+    if (checked.has_value() != good) return false;
+    if (checked && !is_found_right(*checked, text)) return false;
+  }
+  return true;
 }
 
 bool agrees(std::string_view text) {
@@ -106,6 +123,11 @@ const std::vector<std::string> bad = {
     "[1..5]",
     "[1.e5]",
     "[true1]",
+    "[tru,e]",
+    "[fals]",
+    "[falsf]",
+    "[t]",
+    "[-true]",
     "[1true]",
     "[1;2]",
     "[{]}",
@@ -143,6 +165,8 @@ const std::vector<std::string> bad = {
     "[\"\\x\"]",
     "[\"\\u12g4\"]",
     "[\"\\u123\"]",
+    "[\"\\u123\\u1234\"]",
+    "[\"\\u00e9\\uD83x\"]",
     "[\"a\nb\"]",
     "[\"a\x01\"]",
     "[\\\"a\"]",
@@ -208,8 +232,54 @@ TEST_CASE("it says of texts that were changed at random what the plain scanner s
 }
 
 TEST_CASE("it goes as deep as the plain scanner") {
-  CHECK(read(nested(JsonScanner::max_depth), 100).has_value());
-  CHECK_FALSE(read(nested(JsonScanner::max_depth + 1), 100).has_value());
+  for (const VectorCode code : codes_to_run()) {
+    CHECK(read(nested(JsonScanner::max_depth), 100, code).has_value());
+    CHECK_FALSE(read(nested(JsonScanner::max_depth + 1), 100, code).has_value());
+  }
+}
+
+TEST_CASE("containers of both kinds are told apart at every depth, wherever a block ends") {
+  std::minstd_rand random(3);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text, closing;
+    const std::size_t depth = random() % (round % 10 == 0 ? 200 : 12);
+    for (std::size_t level = 0; level < depth; ++level) {
+      const bool is_object = random() % 2 == 0;
+      if (random() % 3 == 0)
+        text += is_object ? R"({"a":[],"b":{},"c":)" : R"([{},[],)";
+      else
+        text += is_object ? R"({"a":)" : "[";
+      closing.insert(0, is_object ? (random() % 2 == 0 ? "}" : R"(,"d":[{}]})")
+                                  : (random() % 2 == 0 ? "]" : ",[]]"));
+    }
+    text = "[" + text + "0" + closing + "]";
+    REQUIRE(is_good(text));
+    REQUIRE(agrees(text, 1 + random() % 130));
+    const std::size_t at = text.find_first_of("[]{}", random() % text.size());
+    if (at == text.npos) continue;
+    text[at] = "[]{}"[random() % 4];
+    CAPTURE(text);
+    REQUIRE(agrees(text, 1 + random() % 130));
+  }
+}
+
+TEST_CASE("a character beyond ASCII may be cut wherever a piece, or a step of the check, ends") {
+  for (const std::string_view character : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    for (const std::size_t edge : {std::size_t{64}, std::size_t{16} << 10}) {
+      for (std::size_t before = edge - 6; before < edge + 2; ++before) {
+        std::string text = "[\"" + std::string(before, 'x');
+        for (const bool whole : {true, false}) {
+          const std::string both =
+              text + std::string(character.substr(0, character.size() - (whole ? 0 : 1))) +
+              std::string(100, 'x') + "\"]";
+          CAPTURE(before);
+          REQUIRE(is_good(both) == whole);
+          REQUIRE(agrees(both, 64));
+          REQUIRE(agrees(both, both.size() + 1));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("it notes the large members of the two outermost objects, and no others") {
@@ -245,35 +315,4 @@ TEST_CASE("large texts agree, at every cut") {
   CHECK(agrees(R"({"result":{"text":")" + text + "\"}}"));
   text.resize(70'000);
   CHECK(agrees(R"({"result":{"text":")" + text));
-}
-
-TEST_CASE("the vector code tells bytes apart as the plain code does") {
-  std::minstd_rand random(2);
-  const std::string_view marks =
-      "{}[]:,\"\\ \t\n\ra\x1f;[z|~\x80"
-      "0109.-/:\x0c\x1a\x0d+";
-  for (int round = 0; round < 5000; ++round) {
-    std::array<char, bridge::json_block> bytes{};
-    for (char& byte : bytes)
-      byte = round % 2 == 0 ? static_cast<char>(random()) : marks[random() % marks.size()];
-    REQUIRE(bridge::fastest_blocks().marks(bytes.data()) ==
-            bridge::plain_blocks.marks(bytes.data()));
-    REQUIRE(bridge::fastest_blocks().tokens(bytes.data()) ==
-            bridge::plain_blocks.tokens(bytes.data()));
-    REQUIRE(bridge::fastest_blocks().escapes(bytes.data()) ==
-            bridge::plain_blocks.escapes(bytes.data()));
-    REQUIRE(bridge::fastest_blocks().numbers(bytes.data()) ==
-            bridge::plain_blocks.numbers(bytes.data()));
-  }
-}
-
-TEST_CASE("the vector code skips what has no marks as the plain code does") {
-  for (const char mark : {'"', '\\', '\x1f', '\0', ' ', '\x80'}) {
-    for (std::size_t at = 0; at < 300; ++at) {
-      std::string text(300, 'x');
-      text[at] = mark;
-      REQUIRE(bridge::fastest_blocks().unmarked(text.data(), text.size()) ==
-              bridge::plain_blocks.unmarked(text.data(), text.size()));
-    }
-  }
 }
