@@ -93,13 +93,6 @@ void set_tcp_keep_alive(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
 }
 
-void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self) {
-  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
-  curl_easy_setopt(handle, CURLOPT_HEADERDATA, self);
-  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
-  curl_easy_setopt(handle, CURLOPT_WRITEDATA, self);
-}
-
 std::uint64_t connections_opened(CURL* handle) {
   long count = 0;
   curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &count);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,16 +18,19 @@ namespace bridge {
 
 using HeaderList = std::shared_ptr<curl_slist>;
 
+/// As long as curl's CURL_ERROR_SIZE.
+using CurlErrorText = std::array<char, 256>;
+
+/// Ends a handle, and has what that refers to for as long as it lives.
 struct CurlCleanup {
   void operator()(CURL* handle) const;
-  std::shared_ptr<const TrustFiles> trust{};  ///< what the handle opens, for as long as it lives
+  std::shared_ptr<const TrustFiles> trust{};    ///< what it opens
+  std::unique_ptr<CurlErrorText> error_text{};  ///< what it says of a failure
 };
 using CurlHandle = std::unique_ptr<CURL, CurlCleanup>;
 
 /// How the upstream is reached and trusted: proxy, its Unix socket, HTTP version, TLS.
 void apply_transport_options(CURL* handle, const HttpOptions& options);
-
-using CurlReceive = std::size_t (*)(char* data, std::size_t size, std::size_t count, void* self);
 
 /// How many connections were opened for the transfer that has just ended.
 std::uint64_t connections_opened(CURL* handle);
@@ -38,7 +42,6 @@ void set_get(CURL* handle);
 void set_tcp_keep_alive(CURL* handle);
 /// A GET of such a stream: no connection that was idle for long.
 void set_stream(CURL* handle);
-void set_receivers(CURL* handle, CurlReceive header, CurlReceive body, void* self);
 
 /// These lines before those of a list, which is shared and not copied. The lines are not copied
 /// either: they outlive the result.

@@ -221,7 +221,6 @@ void CurlLoop::add(CURL* handle, CurlTransfer& transfer) {
   spare_transfers_.insert(transfers_, handle, {&transfer, ++last_number_});
   transfer.connected_ = false;
   idle_->transfer_begins();
-  curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfer);
   curl_multi_add_handle(multi_, handle);
   if (acting_) return;
   has_added_ = true;

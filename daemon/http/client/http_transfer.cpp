@@ -30,17 +30,27 @@ struct HttpTransfer::Callbacks {
   }
 };
 
+CurlHandle HttpTransfer::make_handle(std::shared_ptr<const TrustFiles> trust) {
+  static_assert(std::tuple_size_v<CurlErrorText> >= CURL_ERROR_SIZE);
+  CurlHandle handle(curl_easy_init(),
+                    CurlCleanup{std::move(trust), std::make_unique<CurlErrorText>()});
+  CURL* const h = handle.get();
+  curl_easy_setopt(h, CURLOPT_ERRORBUFFER, handle.get_deleter().error_text->data());
+  curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &Callbacks::header);
+  curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, &Callbacks::body);
+  return handle;
+}
+
 CURL* HttpTransfer::prepare(CurlHandle handle, HeaderList headers) {
-  static_assert(std::tuple_size_v<decltype(error_text_)> >= CURL_ERROR_SIZE);
   handle_ = std::move(handle);
   headers_ = std::move(headers);
   head_ = ResponseHead{};
   body_.clear();
-  error_text_[0] = '\0';
+  handle_.get_deleter().error_text->front() = '\0';
   CURL* const h = handle_.get();
-  curl_easy_setopt(h, CURLOPT_ERRORBUFFER, error_text_.data());
   curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers_.get());
-  set_receivers(h, &Callbacks::header, &Callbacks::body, this);
+  curl_easy_setopt(h, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(h, CURLOPT_WRITEDATA, this);
   redirection_.apply(h);
   return h;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,8 +44,11 @@ class HttpTransfer final : private CurlTransfer {
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 
-  /// Takes the handle for the next request, which goes to where the last one was redirected;
-  /// returns it for what else is to be set. REQUIRES: nothing runs.
+  /// A handle for such requests, one after the other, be they one transfer's or several's.
+  static CurlHandle make_handle(std::shared_ptr<const TrustFiles> trust);
+
+  /// Takes a handle for the next request, which goes to where the last one was redirected; returns
+  /// it for what else is to be set. REQUIRES: make_handle() made it, and nothing runs.
   CURL* prepare(CurlHandle handle, HeaderList headers);
   void start();
   /// Ends what runs. The handle may be used again, unless it was redirected.
@@ -64,8 +67,8 @@ class HttpTransfer final : private CurlTransfer {
   const ResponseHead& head() const { return head_; }
   Redirection& redirection() { return redirection_; }
   const Redirection& redirection() const { return redirection_; }
-  /// curl's own words on a failure; may be empty.
-  const char* error_text() const { return error_text_.data(); }
+  /// curl's own words on a failure; may be empty. REQUIRES: it has the handle still.
+  const char* error_text() const { return handle_.get_deleter().error_text->data(); }
 
   /// What was kept of the answer's body.
   const std::string& body() const { return body_.bytes(); }
@@ -82,7 +85,6 @@ class HttpTransfer final : private CurlTransfer {
 
   CurlLoop& curl_;
   TransferReceiver& receiver_;
-  std::array<char, 256> error_text_{};  ///< curl's CURL_ERROR_SIZE
   HeaderList headers_;
   CurlHandle handle_;
   State state_ = State::idle;  ///< with another one curl has the handle

@@ -52,8 +52,7 @@ SmallRequest::SmallRequest(CurlLoop& curl, const HttpOptions& upstream, const st
   append_header(headers, "Expect:");
   if (form != nullptr) append_header(headers, std::string("Content-Type: ") + form_type);
   if (!authorization.empty()) append_header(headers, "Authorization: " + authorization);
-  CURL* const h = transfer_.prepare(CurlHandle(curl_easy_init(), CurlCleanup{upstream.trust}),
-                                    std::move(headers));
+  CURL* const h = transfer_.prepare(HttpTransfer::make_handle(upstream.trust), std::move(headers));
   curl.prepare(h);
   const HttpOptions options = options_for(upstream, url);
   apply_transport_options(h, options);

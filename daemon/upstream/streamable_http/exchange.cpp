@@ -76,9 +76,8 @@ void Exchange::begin_post() {
   CURL* const h =
       transfer_.prepare(context_.handles().take(),
                         with_lines(message_.headers, context_.post_headers(message_.body.size())));
-  curl_easy_setopt(h, CURLOPT_POST, 1L);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
-  curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());
+  curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());  // makes it a POST
   curl_easy_setopt(
       h, CURLOPT_MAXAGE_CONN,
       message_.may_repeat ? max_idle_to_read : static_cast<long>(context_.max_idle().count()));
@@ -131,7 +130,7 @@ void Exchange::settle() {
     phase_ = Phase::over;
   } else {
     phase_ = Phase::draining;
-    end(std::nullopt);
+    end();
   }
 }
 
@@ -148,10 +147,10 @@ void Exchange::body_begins() {
   if (!head().is_success()) return;
   if (phase_ == Phase::posting) phase_ = Phase::answering;
   if (is_unusable_session()) {
-    failed_in_callback_ = definitive_failure_of(
+    fail_in_callback(definitive_failure_of(
         ErrorKind::malformed,
         "the upstream's Mcp-Session-Id cannot stand in a header: not all of it is visible ASCII, or "
-        "it is over 1024 bytes");
+        "it is over 1024 bytes"));
   } else if (head().is_event_stream()) {
     if (!parser_) parser_ = std::make_unique<SseParser>(context_.options().max_frame);
   } else if (head().content_length) {
@@ -170,7 +169,7 @@ bool Exchange::body_received(std::string_view bytes) {
   if (parser_ && head().is_success()) {  // what refuses a continuation is no part of the stream
     parser_->feed(bytes, *this);
   } else if (!transfer_.keep_body(bytes, limit) && head().is_success()) {
-    failed_in_callback_ = answer_too_large(limit);
+    fail_in_callback(answer_too_large(limit));
   }
   const bool full = context_.budget().over();
   if (full) forget_body();
@@ -195,7 +194,7 @@ void Exchange::forget_body() {
 
 void Exchange::add_message(ReceivedText&& message, std::string&& event_before) {
   make_single_line(message);
-  ending_.something_came = true;
+  something_came_ = true;
   untold_ += message.bytes.size();
   messages_.emplace_back(std::move(message), std::move(event_before));
 }
@@ -212,10 +211,10 @@ void Exchange::on_event(std::string, ReceivedText data) {
 void Exchange::on_retry(std::chrono::milliseconds delay) { continuation_.set_retry(delay); }
 
 void Exchange::on_oversized_event() {
-  failed_in_callback_ = failure_of(
+  fail_in_callback(failure_of(
       ErrorKind::too_large, Delivered::unknown,
       fmt::format("an event of the upstream's answer is over the limit of {} bytes (--max-frame)",
-                  context_.options().max_frame));
+                  context_.options().max_frame)));
 }
 
 void Exchange::transfer_progressed(bool done, int result) {

@@ -71,7 +71,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool has_messages() const { return !messages_.empty(); }
   bool has_ended() const { return phase_ == Phase::ended || phase_ == Phase::over; }
   /// How it ended. REQUIRES: has_ended(), all messages taken.
-  Ending take_ending() { return std::move(ending_); }
+  Ending take_ending();
 
   /// Continues, times out or ends the draining, if it is time; `next` is when to ask again.
   void check_time(SteadyTime now, SteadyTime& next);
@@ -166,8 +166,13 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool follow_redirection();
   void end_in_vain();
   void time_out(SteadyTime now);
-  void end(std::optional<Failure> failure) { end(std::move(failure), is_given_back()); }
-  void end(std::optional<Failure> failure, bool give_back);
+  void end();
+  void end(Failure&& failure) { end(std::move(failure), is_given_back()); }
+  void end(Failure&& failure, bool give_back);
+  /// From within curl, which ends the transfer then.
+  void fail_in_callback(Failure&& failure) {
+    failed_in_callback_ = std::make_unique<Failure>(std::move(failure));
+  }
 
   void on_event(std::string type, ReceivedText data) override;
   void on_retry(std::chrono::milliseconds delay) override;
@@ -190,8 +195,10 @@ class Exchange final : private TransferReceiver, private SseSink {
   std::size_t untold_ = 0;             ///< bytes of these
   std::string last_event_;             ///< that was parsed; empty: none
   std::string event_before_;           ///< the message that was taken last
-  std::optional<Failure> failed_in_callback_;
-  Ending ending_;
+  bool something_came_ = false;
+  // What few of them have stands apart: one is made for each call.
+  std::unique_ptr<Failure> failed_in_callback_;
+  std::unique_ptr<Ending> failed_end_;
   ByteBudget::Share share_;
   HttpTransfer transfer_;
 };

@@ -25,8 +25,8 @@ void Exchange::transfer_done(int result) {
   CURL* const handle = transfer_.handle();
   context_.counts().connections += connections_opened(handle);
   if (phase_ != Phase::continuing) reached_ = head().complete || has_left();
-  TransferProgress progress{reached_by(handle, transfer_.was_connected(), reached_),
-                            transfer_.error_text()};
+  const std::string said = transfer_.error_text();  // which goes with the handle
+  TransferProgress progress{reached_by(handle, transfer_.was_connected(), reached_), said};
   if (result == CURLE_OK && !head().complete) {
     result = CURLE_GOT_NOTHING;
     progress.detail = "its head is not complete";
@@ -40,7 +40,7 @@ void Exchange::transfer_done(int result) {
                             head().is_json() && !context_.answers_elsewhere() &&
                             transfer_.body().find_first_not_of(" \t\r\n") != std::string::npos;
     if (is_message) add_message(transfer_.take_body());
-    end(std::nullopt);
+    end();
   } else if (failed_in_callback_) {
     end(std::move(*failed_in_callback_));
   } else if (result != CURLE_OK) {
@@ -67,8 +67,8 @@ void Exchange::refused() {
     if ((renews || is_passing) && try_to_continue()) return;
   }
   Failure failure = failure_of_status(context_, head(), transfer_.body());
-  ending_.session = session_verdict(status, failure.error_object, session_named_by_);
-  if (ending_.session == SessionVerdict::lost) failure.delivered = Delivered::no;
+  const SessionVerdict verdict = session_verdict(status, failure.error_object, session_named_by_);
+  if (verdict == SessionVerdict::lost) failure.delivered = Delivered::no;
   if (is_continuation) {
     failure.kind = ErrorKind::closed;
     const std::string_view broke = "the answer's stream broke and cannot be resumed: ";
@@ -80,13 +80,14 @@ void Exchange::refused() {
     failure.error_object.clear();
   }
   end(std::move(failure));
+  failed_end_->session = verdict;
 }
 
 /// A success: what did its body hold?
 void Exchange::answer_complete() {
   const bool elsewhere = context_.answers_elsewhere();
   if (!is_request()) {
-    end(std::nullopt);
+    end();
     return;
   }
   if (elsewhere) {
@@ -104,7 +105,7 @@ void Exchange::answer_complete() {
     if (session_is_over_) {  // it may not be continued any more
       end_in_vain();
     } else {
-      end(std::nullopt);
+      end();
     }
     return;
   }
@@ -115,7 +116,7 @@ void Exchange::answer_complete() {
     const bool is_nothing =
         (status == 200 && head().is_json()) || message_.begins_run() || !context_.is_stateful();
     if (is_nothing) {
-      end(std::nullopt);
+      end();
     } else {
       accepted();
     }
@@ -130,7 +131,7 @@ void Exchange::answer_complete() {
     return;
   }
   add_message(transfer_.take_body());
-  end(std::nullopt);
+  end();
 }
 
 /// The answer comes on another stream.
@@ -188,12 +189,23 @@ bool Exchange::is_given_back() const {
   return message_.may_repeat && (is_lost || phase_ == Phase::awaiting_elsewhere);
 }
 
-void Exchange::end(std::optional<Failure> failure, bool give_back) {
+void Exchange::end() {
   close_transfer();
-  if (failure && give_back) ending_.unanswered = std::move(message_);
   phase_ = is_settled() ? Phase::over : Phase::ended;
-  ending_.failure = std::move(failure);
   share_.set(0);
+}
+
+void Exchange::end(Failure&& failure, bool give_back) {
+  failed_end_ = std::make_unique<Ending>();
+  failed_end_->failure = std::move(failure);
+  end();
+  if (give_back) failed_end_->unanswered = std::move(message_);
+}
+
+Ending Exchange::take_ending() {
+  Ending ending = failed_end_ ? std::move(*failed_end_) : Ending{};
+  ending.something_came = something_came_;
+  return ending;
 }
 
 void Exchange::fail(Failure failure) {
@@ -254,7 +266,7 @@ void Exchange::end_in_vain() {
 
 void Exchange::time_out(SteadyTime now) {
   if (phase_ == Phase::draining) {
-    end(std::nullopt);
+    end();
     return;
   }
   if (lacks_stream() && due_ <= now) {

@@ -36,7 +36,7 @@ void Exchange::go_on_with(KeptMessage kept) {
   share_.set(message_.body.size());
   reached_ = true;
   session_named_by_ = context_.session_named_by();
-  ending_.something_came = !kept.elsewhere;
+  something_came_ = !kept.elsewhere;
   if (kept.elsewhere) {
     phase_ = Phase::awaiting_elsewhere;
     due_ = SteadyTime::max();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/client/http_transfer.hpp"
+
 namespace bridge {
 namespace {
 
@@ -43,7 +45,7 @@ CurlHandle HandlePool::take() {
     unused_ = std::min(unused_, idle_.size());
     return handle;
   }
-  CurlHandle handle(curl_easy_init(), CurlCleanup{options_.trust});
+  CurlHandle handle = HttpTransfer::make_handle(options_.trust);
   CURL* const h = handle.get();
   curl_.prepare(h);
   curl_easy_setopt(h, CURLOPT_URL, options_.url.c_str());
@@ -65,7 +67,6 @@ CurlHandle HandlePool::take() {
 void HandlePool::give_back(CurlHandle handle) {
   if (!handle || !has_been_connected(handle.get())) return;
   if (handle.get_deleter().trust != options_.trust) return;
-  curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, nullptr);  // it was its last user's
   idle_.push_back(std::move(handle));
   if (idle_.size() <= max_idle || surplus_timer_.is_set()) return;
   unused_ = idle_.size();
