@@ -8,27 +8,15 @@ cd "$(dirname "$0")/.."
 
 # shellcheck source=tests/end_to_end/peers.sh
 . tests/end_to_end/peers.sh
+# shellcheck source=tests/packages/needed.sh
+. tests/packages/needed.sh
 
 say() { printf '\n== %s\n' "$*"; }
 
-as_root() {
-  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
-}
-
-libraries=(libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
-           libcli11-dev prometheus-cpp-dev doctest-dev libssl-dev zlib1g-dev libbrotli-dev python3-yaml)
-
 # One package a line, for what is not there.
-missing_packages() {
-  local tool package
-  while read -r tool package; do
-    PATH=$PATH:/usr/sbin command -v "$tool" >/dev/null || echo "$package"
-  done <<'TOOLS'
-g++ g++
-cmake cmake
-ninja ninja-build
-pkg-config pkg-config
-ccache ccache
+missing() {
+  missing_tools <<<"$build_tools"
+  missing_tools <<'TOOLS'
 python3 python3
 socat socat
 node nodejs
@@ -46,9 +34,7 @@ valgrind valgrind
 TOOLS
   # The traditional netcat has the same name and no Unix sockets.
   nc -h 2>&1 | grep -q -- '-U' || echo netcat-openbsd
-  for package in "${libraries[@]}"; do
-    dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
-  done
+  missing_packages "${build_libraries[@]}" doctest-dev python3-yaml
 }
 
 # What only looks at the sources, of the one version that says how they look and what is found in them.
@@ -61,14 +47,10 @@ source_tools() {
 
 install_missing() {
   local packages tools
-  mapfile -t packages < <(missing_packages)
+  mapfile -t packages < <(missing)
   [ ${#packages[@]} -eq 0 ] || as_root apt-get -q update
   mapfile -t tools < <(source_tools)
-  packages+=("${tools[@]}")
-  [ ${#packages[@]} -gt 0 ] || return 0
-  say "installing ${packages[*]}"
-  as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get -q -y install --no-install-recommends "${packages[@]}"
+  install_packages "${packages[@]}" "${tools[@]}"
 }
 
 # Only the one program that checks metrics and rules: in Debian 13 a package of its own, in Debian 12 a part

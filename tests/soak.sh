@@ -4,8 +4,11 @@
 # Exit 1: something was found, and is printed with the seed that plays it again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=tests/packages/needed.sh
+. tests/packages/needed.sh
+install_to_build "python3 python3"
 mkdir -p build
-{ cmake --preset release && cmake --build --preset release; } >build/soak.log 2>&1 ||
+{ cmake --preset release -DCMAKE_CXX_COMPILER_LAUNCHER=ccache && cmake --build --preset release; } >build/soak.log 2>&1 ||
   { tail -40 build/soak.log >&2; exit 2; }
 MCP_BRIDGED=$PWD/build/release/daemon/mcp-bridged MCP_BRIDGED_RELEASE=$PWD/build/release/daemon/mcp-bridged \
   exec python3 tests/soak/run.py "$@"

@@ -22,9 +22,13 @@ constexpr int max_doublings = 4;
 
 Opening::Opening(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
                  Events& events)
-    : sender_(sender), upstream_(upstream), log_(log), events_(events), timer_(loop, [this] {
-        unanswered();
-      }) {}
+    : loop_(loop),
+      sender_(sender),
+      upstream_(upstream),
+      log_(log),
+      events_(events),
+      timer_(loop, [this] { unanswered(); }),
+      again_(loop, [this] { send_again(); }) {}
 
 void Opening::begin(Outgoing initialize, std::chrono::milliseconds connect_wait) {
   const auto wait = std::max<std::chrono::milliseconds>(connect_wait, std::chrono::seconds(1));
@@ -72,11 +76,43 @@ void Opening::server_stream_answered() {
 
 void Opening::enter(Step step, std::optional<std::chrono::milliseconds> timeout) {
   step_ = step;
+  put_off_.clear();
+  again_.clear();
   if (timeout) {
-    timer_.set_after(*timeout);
+    timeout_ = loop_.now() + *timeout;
+    timer_.set(timeout_);
   } else {
     timer_.clear();
   }
+}
+
+void Opening::put_off(Outgoing message, std::chrono::milliseconds delay) {
+  const SteadyTime until = loop_.now() + delay;
+  if (until >= timeout_) {
+    warn_of_loss("will not hear of them yet");
+    ended(message.id);
+    return;
+  }
+  put_off_.push_back({until, std::move(message)});
+  again_.set_at_latest(until);
+}
+
+void Opening::send_again() {
+  const SteadyTime now = loop_.now();
+  for (PutOff& one : std::exchange(put_off_, {})) {
+    if (one.until <= now) {
+      sender_.send(std::move(one.message));
+    } else {
+      again_.set_at_latest(one.until);
+      put_off_.push_back(std::move(one));
+    }
+  }
+}
+
+void Opening::warn_of_loss(std::string_view why) {
+  log_.peer(LogLevel::warning, "session not restored",
+            "{} {}, when {} restored in the new session; going on without", upstream_.target(), why,
+            step_ == Step::log_level ? "the log level was" : "subscriptions were");
 }
 
 /// Enters the steps after the one that is over, up to one that has to wait for something.
@@ -122,10 +158,7 @@ void Opening::unanswered() {
     case Step::server_stream: next(); break;
     case Step::log_level:
     case Step::subscriptions:
-      log_.peer(LogLevel::warning, "session not restored",
-                "{} did not answer while {} restored in the new session; going on without",
-                upstream_.target(),
-                step_ == Step::log_level ? "the log level was" : "subscriptions were");
+      warn_of_loss("did not answer");
       give_up_awaited();
       next();
       break;

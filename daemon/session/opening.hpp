@@ -16,7 +16,7 @@ namespace bridge {
 
 /// One try to open a session, step by step: `initialize`, the server stream, `initialized`, the log
 /// level, all subscriptions at once (MCP 2025-11-25, "Lifecycle"; BEHAVIOUR, "Session: opening").
-/// Each step waits for the one before, and none for ever.
+/// Each step waits for the one before, and none for ever. Memory: a request for each subscription.
 ///
 /// Another way of opening one (`server/discover` of MCP 2026-07-28) is another first step: begin()
 /// is given the request, and handshake_done() is told when its answer was good.
@@ -66,6 +66,11 @@ class Opening {
   /// Nothing more comes for this message. REQUIRES: awaits(). After that of `initialize` it waits
   /// for handshake_done() or stop().
   void ended(UpstreamId id);
+  /// Whether what the old session had is being set again in the new one.
+  bool is_restoring() const { return step_ == Step::log_level || step_ == Step::subscriptions; }
+  /// The server wants this later (429, 503): it is sent again after `delay` if that is within the
+  /// step's time, else the session is opened without it. REQUIRES: awaits() and is_restoring().
+  void put_off(Outgoing message, std::chrono::milliseconds delay);
   /// The server stream was answered, whatever the answer.
   void server_stream_answered();
 
@@ -79,11 +84,19 @@ class Opening {
     subscriptions
   };
 
+  struct PutOff {
+    SteadyTime until;
+    Outgoing message;
+  };
+
   void enter(Step step, std::optional<std::chrono::milliseconds> timeout);
   void next();
   void unanswered();
   void give_up_awaited();
+  void send_again();
+  void warn_of_loss(std::string_view why);
 
+  EventLoop& loop_;
   SessionSender& sender_;
   Upstream& upstream_;
   Log& log_;
@@ -93,6 +106,9 @@ class Opening {
   std::string_view malformed_;       ///< what is wrong with what came for `initialize`; a literal
   int unanswered_tries_ = 0;         ///< in a row
   DeadlineTimer timer_;              ///< the step's timeout
+  SteadyTime timeout_{};             ///< when that is
+  std::vector<PutOff> put_off_;      ///< of the awaited ones
+  DeadlineTimer again_;              ///< for the first of these
 };
 
 }  // namespace bridge

@@ -42,8 +42,9 @@ void Retries::try_failed(bool somebody_waits,
   const SteadyTime now = loop_.now();
   std::chrono::milliseconds delay = somebody_waits ? backoff_.soon() : backoff_.next();
   if (retry_after) {
+    // That is the server's; beyond it, who comes may be impatient.
+    not_before_ = now + std::min(*retry_after, Backoff::longest);
     delay = std::max(delay, std::min(*retry_after, Backoff::longest));
-    not_before_ = now + delay;
   }
   next_try_ = std::min(next_try_.value_or(SteadyTime::max()), now + delay);
   schedule();

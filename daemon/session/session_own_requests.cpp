@@ -1,7 +1,9 @@
 // What comes of the session's own requests: the probe, the opening's steps, pings, the streams of a
 // modern upstream.
+#include <algorithm>
 #include <utility>
 
+#include "base/backoff.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "session/retry_decision.hpp"
 #include "session/session.hpp"
@@ -16,6 +18,12 @@ bool refuses_ping(const Frame& answer) {
   if (!answer.error.present()) return false;
   return find_member(answer.text(answer.error), "code") !=
          std::to_string(json_rpc::method_not_found);
+}
+
+bool wants_it_later(const Ending& ending) {
+  const auto& failure = ending.failure;
+  return failure && ending.session == SessionVerdict::kept && failure->delivered == Delivered::no &&
+         (failure->retry_after || failure->status == 429);
 }
 
 }  // namespace
@@ -102,6 +110,11 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
 void Session::step_ended(UpstreamId id, Ending ending) {
   if (ending.failure && ending.failure->kind == ErrorKind::auth) {
     refuse(*ending.failure);
+  } else if (ending.unanswered && opening_.is_restoring() && wants_it_later(ending)) {
+    // The server is there, and has opened a session: many subscriptions at once may be too many.
+    opening_.put_off(
+        std::move(*ending.unanswered),
+        std::max(ending.failure->retry_after.value_or(Backoff::first), Backoff::first));
   } else if (ending.failure && (ending.session == SessionVerdict::lost ||
                                 ending.failure->delivered == Delivered::no)) {
     try_failed(std::move(*ending.failure));

@@ -14,6 +14,7 @@ import datetime
 import os
 import platform
 import signal
+import shutil
 import subprocess
 import sys
 import time
@@ -58,9 +59,17 @@ def measure(bench):
     return table, lines
 
 
+def commit_of(folder):
+    """Empty: it is in no git's hands."""
+    if shutil.which("git") is None:
+        return ""
+    command = ["git", "-C", folder, "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def where(load):
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8") if line.startswith("model name")), platform.machine())
-    commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    commit = commit_of(HERE)
     system = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
     return f"on {datetime.date.today()}, of {commit or 'no commit'}, on {system}, {os.cpu_count()} CPUs ({cpu}), load {load:.1f} before"
 

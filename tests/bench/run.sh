@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds everything with optimisation and runs the benchmark.
+# Builds everything with optimisation and runs the benchmark; what is missing is installed with apt and npm.
 #   bash tests/bench/run.sh               the figures of tests/bench/figures/: a table, and plots
 #   bash tests/bench/run.sh --short       tries all of that in half a minute, into build/; worth nothing
 #   bash tests/bench/run.sh --parts       all parts, each against its limits
@@ -14,9 +14,16 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/end_to_end/peers.sh
 . tests/end_to_end/peers.sh
+# shellcheck source=tests/packages/needed.sh
+. tests/packages/needed.sh
+case ${1:-} in
+  -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' tests/bench/run.sh; exit 0 ;;
+  --callgrind | --instructions) install_to_build "python3 python3" "valgrind valgrind" ;;
+  *) install_to_build "python3 python3" "node nodejs" "npm npm" ;;
+esac
 build=build/bench
 mkdir -p build
-cmake --preset bench >"$build.log" 2>&1 ||
+cmake --preset bench -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 1; }
 cmake --build "$build" -j "$(nproc)" \
   --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay bench-calls face-load >"$build.log" 2>&1 ||
@@ -26,11 +33,9 @@ bench=$build/tests/bench
 daemon=$build/daemon/mcp-bridged
 demo=$build/tests/support/demo-upstream
 if [[ ${1:-} == --callgrind ]]; then
-  command -v valgrind >/dev/null || { echo "this wants valgrind: apt-get install valgrind" >&2; exit 2; }
   exec bash tests/bench/callgrind.sh "$daemon" "$bench" "$build"
 fi
 if [[ ${1:-} == --instructions ]]; then
-  command -v valgrind >/dev/null || { echo "this wants valgrind: apt-get install valgrind" >&2; exit 2; }
   exec python3 tests/bench/instructions.py "$daemon" "$build/client/mcp-nc" "${@:2}"
 fi
 if [[ ${1:-} == --state ]]; then

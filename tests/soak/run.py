@@ -6,6 +6,7 @@ import datetime
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -68,9 +69,17 @@ class Soak:
         return f"{counted}: {f'{self.found} rounds VIOLATED' if self.found else 'well'}"
 
 
+def commit_of(folder):
+    """Empty: it is in no git's hands."""
+    if shutil.which("git") is None:
+        return ""
+    command = ["git", "-C", folder, "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def record(duration, soak):
     """A row below the table's head: the newest comes first."""
-    commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    commit = commit_of(HERE)
     system = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
     row = f"| {datetime.date.today()} | {commit or 'no commit'} | {duration} | {system}, {os.cpu_count()} CPUs | {soak.text()} |\n"
     with open(PAGE, encoding="utf-8") as file:

@@ -115,6 +115,54 @@ TEST_CASE("what does not answer while it is restored is passed over after five s
   CHECK(t.upstream.under_way() == 0);
 }
 
+TEST_CASE("what the server puts off while it is restored is sent again, and nothing else is") {
+  Open t;
+  t.events.set = {"", {"demo://1", "demo://2"}};
+  t.upstream.lose_session();
+  t.let_it_open();
+  REQUIRE(t.upstream.count("resources/subscribe") == 2);
+  const UpstreamId second = t.upstream.id_of("resources/subscribe");
+  t.upstream.fail(second, t.come_again(429, 2s));
+  t.upstream.answer(UpstreamId{value_of(second) - 1});
+  t.advance(1999ms);
+  CHECK(t.upstream.count("resources/subscribe") == 2);
+  t.advance(1ms);
+  CHECK(t.upstream.count("resources/subscribe") == 3);
+  CHECK(t.upstream.id_of("resources/subscribe") == second);
+  CHECK_FALSE(t.session.is_open());
+  t.upstream.answer(second);
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.count("initialize") == 2);
+}
+
+TEST_CASE("a server that puts it off without end is not asked without pause, nor waited for") {
+  Open t;
+  t.events.set = {"", {"demo://1"}};
+  t.upstream.lose_session();
+  t.let_it_open();
+  Failure too_many = t.status(429);  // without a Retry-After
+  for (int asked = 1; asked <= 10; ++asked) {
+    REQUIRE(t.upstream.count("resources/subscribe") == static_cast<std::size_t>(asked));
+    CHECK_FALSE(t.session.is_open());
+    t.upstream.fail(t.upstream.id_of("resources/subscribe"),
+                    asked % 2 == 0 ? too_many : t.come_again(503, 0s));
+    t.advance(500ms);
+  }
+  CHECK(t.session.is_open());
+  CHECK(t.upstream.count("initialize") == 2);
+}
+
+TEST_CASE("what is put off for longer than the rest is waited for is not restored") {
+  Open t;
+  t.events.set = {R"({"level":"warning"})", {"demo://1"}};
+  t.upstream.lose_session();
+  t.let_it_open();
+  t.upstream.fail(t.upstream.id_of("logging/setLevel"), t.come_again(503, 1min));
+  REQUIRE(t.upstream.count("resources/subscribe") == 1);
+  t.upstream.answer(t.upstream.id_of("resources/subscribe"));
+  CHECK(t.session.is_open());
+}
+
 TEST_CASE(
     "a reopening that finds the session lost again has failed, and what it has sent is given up") {
   Open t;

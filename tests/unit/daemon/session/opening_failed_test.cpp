@@ -107,6 +107,23 @@ TEST_CASE(
   CHECK(t.until_next_try() == 30s);
 }
 
+TEST_CASE("who comes is not kept waiting by a server that may be asked again at once") {
+  SessionFixture t;
+  t.events.wanted = true;
+  t.require();
+  for (int tries = 0; tries < 5; ++tries) {
+    t.upstream.fail(t.upstream.id_of("initialize"), t.come_again(503, 0s));
+    const std::size_t before = t.upstream.count("initialize");
+    t.time_until([&] { return t.upstream.count("initialize") > before; }, 60s);
+  }
+  t.upstream.fail(t.upstream.id_of("initialize"), t.come_again(503, 0s));
+  const std::size_t before = t.upstream.count("initialize");
+  t.advance(100ms);
+  t.require();
+  t.advance(400ms);
+  CHECK(t.upstream.count("initialize") == before + 1);
+}
+
 TEST_CASE("an initialize has six times --connect-wait, and twice as long at each further try") {
   SessionOptions options;
   options.connect_wait = 2s;
