@@ -23,12 +23,12 @@
 
 namespace {
 
-/// One thread allocates. Of what large frames have taken some stays for the next one, until the
-/// HeapTrimmer gives it back: to have pages made and cleared anew costs as much as copying a frame.
+/// One thread allocates. What large frames have taken stays for the next one, until the HeapTrimmer
+/// gives it back: to have pages made and cleared anew costs as much as copying a frame.
 void tune_memory() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 10);
+  mallopt(M_TRIM_THRESHOLD, 16 << 20);
   mallopt(M_TOP_PAD, 4 << 20);
 }
 

@@ -46,6 +46,24 @@ class MemoryOfAMessage(LocalServer):
         if not is_sanitized(PROGRAM):
             self.assertLess(taken, LIMIT, "times the message")
 
+    def test_the_memory_of_one_is_there_for_the_next(self):
+        """Until it is given back, a second after the last: to have pages made costs as much as a copy."""
+        daemon = self.before(with_large_text(json_response))
+        client = self.client()
+
+        def pages_made_by_calls(count):
+            before = daemon.pages_made()
+            for n in range(count):
+                client.send(call(n, {"bytes": LARGE}))
+                self.assertIn(b'"result"', client.raw_line(deadline=60)[:200])
+            return daemon.pages_made() - before
+
+        first = pages_made_by_calls(1)
+        # A machine that does nothing else for a second between two of them has one more of the first.
+        fewest = min(pages_made_by_calls(2) for _ in range(3))
+        if not is_sanitized(PROGRAM):
+            self.assertLess(fewest, min(first, 100))
+
     def test_a_json_answer_whose_length_is_said(self):
         self.assert_peak(self.before(with_large_text(json_response)), {"bytes": LARGE})
 

@@ -120,6 +120,7 @@ class Connection final : public ClientChannel {
   void wait_for_input();
   bool may_read() const;
   void update_load();
+  bool widen_socket();
   void report_lost();
   void look_whether_read();
   bool peer_has_read_all();
@@ -143,6 +144,7 @@ class Connection final : public ClientChannel {
   bool input_paused_ = false;  ///< by the router
   bool marked_ = false;
   bool blocked_ = false;  ///< the socket takes no more for now
+  bool is_wide_ = false;  ///< the socket was made to hold more
   bool reset_ = false;    ///< it closed with unread data; the kernel says so only once
 };
 

@@ -12,6 +12,9 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t pieces_per_write = 64;
+/// With so much left when the socket is full, that is made to hold twice as much: the client and we
+/// wake one another less often.
+constexpr int large = 256 << 10;
 
 /// Most often there is one, which costs the kernel less as such.
 ssize_t write_pieces(int descriptor, iovec* pieces, std::size_t count) {
@@ -24,6 +27,18 @@ ssize_t write_pieces(int descriptor, iovec* pieces, std::size_t count) {
 }
 
 }  // namespace
+
+/// False if it is as wide as it gets. What the kernel gives is twice what it is asked for, which is
+/// net.core.wmem_max at most.
+bool Connection::widen_socket() {
+  int size = 0;
+  socklen_t length = sizeof size;
+  if (std::exchange(is_wide_, true) ||
+      getsockopt(watch_.descriptor(), SOL_SOCKET, SO_SNDBUF, &size, &length) != 0 ||
+      size >= 2 * large)
+    return false;
+  return setsockopt(watch_.descriptor(), SOL_SOCKET, SO_SNDBUF, &large, sizeof large) == 0;
+}
 
 void Connection::send(std::string frame) { queue(std::move(frame), Sequence{}); }
 
@@ -100,6 +115,8 @@ void Connection::flush() {
       if (stall_.is_set()) stall_.set_after(context_.limits.stall);
     }
     if (written < 0 || static_cast<std::size_t>(written) < wanted) {
+      const std::size_t left = wanted - (written < 0 ? 0 : static_cast<std::size_t>(written));
+      if (left >= large && widen_socket()) continue;
       blocked_ = true;
       watch_.want(DescriptorWatch::Event::writable);
       break;

@@ -32,6 +32,9 @@ std::uint64_t unread_in(int pipe) {
   return ioctl(pipe, FIONREAD, &count) == 0 && count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
+/// So that a large message wakes its reader less often. A user with too many pipes has 64 KiB.
+constexpr int pipe_size = 256 << 10;
+
 Pipe make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -89,9 +92,11 @@ ChildProcess::ChildProcess(const Context& context, std::uint32_t run)
       share_(context.budget) {
   try {
     const Pipe in = make_pipe();
+    fcntl(in.write_end, F_SETPIPE_SZ, pipe_size);
     child_ends_[0] = in.read_end;
     watch_input(in.write_end);
     const Pipe out = make_pipe();
+    fcntl(out.read_end, F_SETPIPE_SZ, pipe_size);
     child_ends_[1] = out.write_end;
     watch_output(out.read_end);
     const Pipe error = make_pipe();

@@ -112,6 +112,11 @@ class Process:
                     return int(line.split()[1])
         raise KeyError(name)
 
+    def pages_made(self):
+        """Page faults that took no reading: how often it wrote where it had no memory."""
+        with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
+            return int(file.read().rpartition(")")[2].split()[7])
+
     def cpu_seconds(self):
         with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
