@@ -44,7 +44,7 @@ CurlHandle HttpTransfer::make_handle(std::shared_ptr<const TrustFiles> trust) {
 CURL* HttpTransfer::prepare(CurlHandle handle, HeaderList headers) {
   handle_ = std::move(handle);
   headers_ = std::move(headers);
-  head_ = ResponseHead{};
+  head_.clear();
   body_.clear();
   handle_.get_deleter().error_text->front() = '\0';
   CURL* const h = handle_.get();

@@ -63,8 +63,10 @@ std::optional<std::chrono::seconds> keep_alive_of(std::string_view given) {
 
 bool ResponseHead::line(std::string_view text, const Clock& clock) {
   if (complete) return false;
-  if (text.starts_with("HTTP/")) {
-    begin();
+  const bool begins = text.starts_with("HTTP/");
+  if (begins) clear();
+  begun_ = true;
+  if (begins) {
     const auto space = text.find(' ');
     if (space != text.npos) status = number<int>(trim(text.substr(space, 4))).value_or(0);
     return false;
@@ -78,9 +80,8 @@ bool ResponseHead::line(std::string_view text, const Clock& clock) {
   return false;
 }
 
-void ResponseHead::begin() {
+void ResponseHead::clear() {
   if (begun_) *this = ResponseHead{};
-  begun_ = true;
 }
 
 void ResponseHead::set_content_type(std::string_view value) {

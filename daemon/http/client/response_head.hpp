@@ -26,6 +26,8 @@ struct ResponseHead {
   std::optional<std::chrono::seconds> retry_after;
   std::optional<std::chrono::seconds> keep_alive_timeout;
 
+  /// Another head begins.
+  void clear();
   /// Takes one line that curl gives to a transfer's header function, with its line end. Returns
   /// whether it is the one that completes the head.
   ///
@@ -44,10 +46,9 @@ struct ResponseHead {
   std::string_view content_type() const;
 
  private:
-  void begin();
   void field(std::string_view name, std::string_view value, const Clock& clock);
 
-  bool begun_ = false;  ///< there was a status line
+  bool begun_ = false;  ///< a line was taken
 };
 
 }  // namespace bridge
