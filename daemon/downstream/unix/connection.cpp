@@ -13,9 +13,9 @@ namespace bridge {
 namespace {
 
 /// Reads of one connection in one turn; then the others have theirs.
-constexpr int reads_per_turn = 4;
-/// Of 64 KiB, from one that is gone: more than a socket holds.
-constexpr int max_last_reads = 64;
+constexpr int reads_per_turn = 2;
+/// Of a whole buffer, from one that is gone: more than a socket holds.
+constexpr int max_last_reads = 16;
 /// For so long what a new client is fed waits for its first frame, which may say that it is not to
 /// be fed (BEHAVIOUR, "Eras: a modern client").
 constexpr std::chrono::milliseconds first_frame_time{50};

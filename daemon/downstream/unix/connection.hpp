@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
+#include "base/read_buffer.hpp"
 #include "downstream/unix/kept_connection.hpp"
 #include "downstream/unix/outbox.hpp"
 #include "downstream/unix/peer_credentials.hpp"
@@ -34,10 +34,10 @@ struct ConnectionContext {
   ByteBudget& budget;
   Log& log;
   ClientLimits limits;
-  Deferred& flush;                           ///< what was queued is written then
-  bool paused = false;                       ///< nothing is read of anybody
-  std::vector<Connection*> dirty{};          ///< have something to write, or are over
-  std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
+  Deferred& flush;                       ///< what was queued is written then
+  bool paused = false;                   ///< nothing is read of anybody
+  std::vector<Connection*> dirty{};      ///< have something to write, or are over
+  ReadBuffer<256u << 10> read_buffer{};  ///< one for all
   ClientCounts counts{};
 };
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "base/byte_budget.hpp"
 #include "base/byte_counts.hpp"
+#include "base/read_buffer.hpp"
 #include "event/deadline_timer.hpp"
 #include "event/descriptor_watch.hpp"
 #include "http/request_reader.hpp"
@@ -73,8 +73,8 @@ struct HttpConnectionContext {
   std::size_t max_body;
   std::chrono::milliseconds stall;  ///< a peer that takes nothing for so long is given up
   DateHeader date{};
-  std::vector<HttpConnection*> dirty{};      ///< have something to do at the end of the turn
-  std::array<char, 64 << 10> read_buffer{};  ///< one for all: it is empty between two turns
+  std::vector<HttpConnection*> dirty{};  ///< have something to do at the end of the turn
+  ReadBuffer<64u << 10> read_buffer{};   ///< one for all
 };
 
 /// One HTTP/1.1 connection: bytes to requests, one after the other, and answers to bytes.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
+#include "base/read_buffer.hpp"
 #include "event/descriptor_watch.hpp"
 #include "jsonrpc/line_splitter.hpp"
 #include "upstream/stdio/frame_queue.hpp"
@@ -48,6 +48,9 @@ class ChildPipeEvents {
 /// since an event may lead to its end.
 class ChildProcess {
  public:
+  /// Half of what its pipe holds: it writes one half while we read the other.
+  using OutputBuffer = ReadBuffer<128u << 10>;
+
   /// What all runs of a child share.
   struct Context {
     EventLoop& loop;
@@ -58,8 +61,8 @@ class ChildProcess {
     const std::string& name;
     std::size_t max_frame;
     UpstreamCounts& counts;
-    Deferred& flush;                           ///< asked for when the child takes bytes again
-    std::array<char, 64u << 10>& read_buffer;  ///< empty between two reads
+    Deferred& flush;  ///< asked for when the child takes bytes again
+    OutputBuffer& read_buffer;
   };
 
   /// Throws std::system_error if there are no pipes to be had.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -69,7 +68,7 @@ class ChildRuns final : private ChildPipeEvents, private WatcherEvents {
   void shut_down(ChildShutdown::Step step);
 
   const ChildCommand command_;
-  std::array<char, 64u << 10> read_buffer_;
+  ChildProcess::OutputBuffer read_buffer_;
   UpstreamCounts counts_;
   ChildRunEvents& events_;
   const ChildProcess::Context context_;

@@ -77,6 +77,15 @@ Relay start_daemon(const Programs& programs, Folder& folder, const Upstream& ups
   return Relay(std::move(command), std::move(socket), folder);
 }
 
+Relay start_daemon_of(const Programs& programs, Folder& folder,
+                      const std::vector<std::string>& server) {
+  std::string socket = folder.fresh("mcp.sock");
+  std::vector<std::string> command{programs.daemon, "--socket",       socket, "--log-level",
+                                   "warning",       "--connect-wait", "60s",  "--"};
+  command.insert(command.end(), server.begin(), server.end());
+  return Relay(std::move(command), std::move(socket), folder);
+}
+
 Relay start_bare_relay(const Programs& programs, Folder& folder, const Upstream& upstream) {
   std::string socket = folder.fresh("bare.sock");
   return Relay({programs.bare_relay, socket, upstream.url(), upstream.session()}, socket, folder);

@@ -75,6 +75,9 @@ Upstream start_bench_upstream(const Programs& programs, Folder& folder);
 /// Its session is opened by the first call.
 Relay start_daemon(const Programs& programs, Folder& folder, const Upstream& upstream,
                    const std::vector<std::string>& options = {});
+/// Before a local server: this command.
+Relay start_daemon_of(const Programs& programs, Folder& folder,
+                      const std::vector<std::string>& server);
 Relay start_bare_relay(const Programs& programs, Folder& folder, const Upstream& upstream);
 
 /// A request for a Unix socket connection.

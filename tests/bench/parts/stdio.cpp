@@ -25,14 +25,6 @@ void open_session(Caller& caller) {
   caller.send(line_request(initialized_message()));
 }
 
-Relay start_daemon_of(Setting& setting, const Command& command) {
-  std::string socket = setting.folder.fresh("mcp.sock");
-  Command all{setting.programs.daemon, "--socket", socket, "--log-level", "warning",
-              "--connect-wait",        "60s",      "--"};
-  all.insert(all.end(), command.begin(), command.end());
-  return Relay(std::move(all), std::move(socket), setting.folder);
-}
-
 Relay start_pipe_relay(Setting& setting, const Command& command) {
   std::string socket = setting.folder.fresh("pipe.sock");
   Command all{setting.programs.pipe_relay, socket};
@@ -46,7 +38,7 @@ struct Ratios {
 };
 
 Ratios measure(Setting& setting, const Command& command) {
-  const Relay daemon = start_daemon_of(setting, command);
+  const Relay daemon = start_daemon_of(setting.programs, setting.folder, command);
   const Relay bare = start_pipe_relay(setting, command);
   const PipedChild child(command);
   Caller through = daemon.connect(), relayed = bare.connect();
