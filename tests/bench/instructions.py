@@ -32,7 +32,7 @@ LIMIT = 1.05
 LIMIT_OF_CONVERSION = {True: 1.7, False: 1.3}  # static, dynamic
 LIMIT_OF_PROCESS = 3  # an empty one
 LIMITS_BESIDE = [  # what costs at most so many times what: judged everywhere
-    ("translated call", "call", 1.3), ("submit", "call", 2.2), ("durable notification", "notification", 2.2),
+    ("translated call", "call", 1.3), ("submit", "call", 2.0), ("durable notification", "notification", 2.2),
     ("call of 64 KiB", "call", 7), ("call of 1 MiB", "call of 64 KiB", 14)]
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
 FUNCTIONS_KEPT = 60

@@ -9,6 +9,7 @@ namespace bridge {
 namespace {
 
 constexpr long tcp_keep_alive_seconds = 30;
+constexpr long large_upload_piece = 256L << 10;
 
 }  // namespace
 
@@ -91,6 +92,12 @@ void set_tcp_keep_alive(CURL* handle) {
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, tcp_keep_alive_seconds);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, tcp_keep_alive_seconds);
+}
+
+void clear_tcp_keep_alive(CURL* handle) { curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 0L); }
+
+void set_large_upload(CURL* handle) {
+  curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, large_upload_piece);
 }
 
 std::uint64_t connections_opened(CURL* handle) {

@@ -37,10 +37,15 @@ std::uint64_t connections_opened(CURL* handle);
 
 /// Makes the handle a GET.
 void set_get(CURL* handle);
-// For a stream that stays. Such a handle is not given back, since these settings would stay with
-// it.
+/// For what may take long: a gateway on the way does not take the connection for idle. Until it is
+/// cleared; connections that are open have it for as long as they are.
 void set_tcp_keep_alive(CURL* handle);
-/// A GET of such a stream: no connection that was idle for long.
+void clear_tcp_keep_alive(CURL* handle);
+/// For a large body: it is copied, and sent, in larger pieces. What curl takes for one stays with
+/// the handle, which is not for others then.
+void set_large_upload(CURL* handle);
+/// A GET of a stream that stays: the former, and no connection that was idle for long. It is not
+/// for others then.
 void set_stream(CURL* handle);
 
 /// These lines before those of a list, which is shared and not copied. The lines are not copied

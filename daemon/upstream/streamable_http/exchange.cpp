@@ -16,6 +16,8 @@ namespace {
 constexpr std::chrono::seconds drain_time{1};
 /// Of an answer that is no success only this much is kept.
 constexpr std::size_t max_error_body = 256u << 10;
+/// A message of more is worth a handle of its own.
+constexpr std::size_t large_body = 128u << 10;
 /// For how long a connection may have been idle before what only reads.
 constexpr long max_idle_to_read = 118;
 
@@ -31,7 +33,9 @@ Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing&& messag
 void Exchange::close_transfer() {
   if (transfer_.handle() == nullptr) return;
   CurlHandle handle = transfer_.close();
-  if (!is_endless()) context_.handles().give_back(std::move(handle));
+  if (std::exchange(has_large_upload_, false)) return;
+  if (is_endless()) clear_tcp_keep_alive(handle.get());
+  context_.handles().give_back(std::move(handle));
 }
 
 void Exchange::close() {
@@ -84,6 +88,8 @@ void Exchange::begin_post() {
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
   if (is_endless()) set_tcp_keep_alive(h);
+  has_large_upload_ = message_.body.size() > large_body;
+  if (has_large_upload_) set_large_upload(h);
   context_.counts().sent_bytes += message_.body.size();
   transfer_.start();
 }

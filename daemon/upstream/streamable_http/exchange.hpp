@@ -183,6 +183,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   Outgoing message_;
   Phase phase_ = Phase::posting;
   bool reached_ = false;                                       ///< the POST may have left
+  bool has_large_upload_ = false;                              ///< as its handle was told
   SessionNamedBy session_named_by_ = SessionNamedBy::nothing;  ///< in the POST
   bool session_is_over_ = false;
   int token_generation_ = 0;
