@@ -42,7 +42,7 @@ class Ring(WithState):
         client.lines(20)
         self.assertEqual(self.ring()["entries"], 1)
         eventually(lambda: os.path.getsize(self.log_file()) < 3_000_000, lambda: str(os.path.getsize(self.log_file())))
-        self.assertNotIn("state.new", self.files())
+        eventually(lambda: "state.new" not in self.files(), "the file that replaces the log is not there any more")
 
     def test_what_a_client_has_read_is_not_delivered_again(self):
         server, daemon = self.begin()

@@ -18,12 +18,15 @@ void Proxy::set_accept_hang(bool on) {
 }
 
 bool Proxy::set_refuse(bool on) {
+  if (on == reserved_.is_open()) return true;
   if (on) {
     listener_.close();
-  } else if (!listener_.is_open()) {
-    listener_ = listen_on(address_);
+    reserved_ = reserve(address_);
+    return reserved_.is_open();
   }
-  return on || listener_.is_open();
+  if (!listen(reserved_)) return false;
+  listener_ = std::move(reserved_);
+  return true;
 }
 
 void Proxy::cut_all(Clock::time_point now) {

@@ -48,6 +48,7 @@ class Proxy {
  private:
   sockaddr_in server_;
   Socket listener_;
+  Socket reserved_;  ///< instead of it, while connections are refused
   sockaddr_in address_;
   Rules rules_;
   Counters counters_;

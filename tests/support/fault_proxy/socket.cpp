@@ -69,15 +69,21 @@ std::string to_text(const sockaddr_in& address) {
   return std::string(host.data()) + ':' + std::to_string(ntohs(address.sin_port));
 }
 
-Socket listen_on(sockaddr_in& address) {
+Socket reserve(const sockaddr_in& address) {
   auto socket = make();
   const int on = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (::bind(socket.get(), generic(address), sizeof address) != 0) socket.close();
+  return socket;
+}
+
+bool listen(const Socket& reserved) { return ::listen(reserved.get(), kBacklog) == 0; }
+
+Socket listen_on(sockaddr_in& address) {
+  auto socket = reserve(address);
   socklen_t length = sizeof address;
-  const bool listens = ::bind(socket.get(), generic(address), sizeof address) == 0 &&
-                       ::listen(socket.get(), kBacklog) == 0 &&
-                       ::getsockname(socket.get(), generic(address), &length) == 0;
-  if (!listens) socket.close();
+  if (!listen(socket) || ::getsockname(socket.get(), generic(address), &length) != 0)
+    socket.close();
   return socket;
 }
 
