@@ -29,6 +29,7 @@ README = os.path.join(HERE, "../../README.md")
 BEGIN, END = "<!-- figures: bash tests/bench/run.sh -->", "<!-- figures end -->"
 # Of the table, in the README.
 CHOSEN = ("a call on an open connection, directly", "a call on an open connection, mcp-bridged", "a call on an open connection, supergateway",
+          "a call on an open connection, the server on a CPU",
           "a call on an open connection, mcp-remote", "the whole process of one call", "calls a second, 32 clients", "start to the first answer",
           "memory, one session", "s of idleness")
 CAPTIONS = {
