@@ -13,6 +13,7 @@ import json
 import sys
 import tempfile
 
+import ending
 import instructions
 
 LIMITS = {"modern to modern": 1.1, "legacy to modern": 1.3, "modern to legacy": 1.3}
@@ -106,4 +107,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ending.code_of(main))

@@ -9,24 +9,24 @@
 # tenth of the memory), 2 if something could not be measured.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# shellcheck source=tests/bench/shared.sh
+. tests/bench/shared.sh
 
 readonly clients=${1:-16} rounds=5 milliseconds=2000
-readonly supergateway=4.0.0 mcp_proxy=6.7.19
 build=build/bench
-peers=$PWD/build/bench-peers
+peers=$PWD/$bench_peers
+be_the_only_one
 folder=$(mktemp -d)
 running=()
-trap 'for one in "${running[@]}"; do kill -- "-$one" 2>/dev/null || true; done; rm -rf "$folder"' EXIT
+# Killed: supergateway takes a while to end when it is asked to.
+trap 'for one in "${running[@]}"; do kill -KILL -- "-$one" 2>/dev/null || true; done; rm -rf "$folder"' EXIT
 
 node=${MCP_E2E_NODE:-$(command -v node)} || { echo "this wants node and npm" >&2; exit 2; }
-mkdir -p build
 cmake --preset bench >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 2; }
 cmake --build "$build" -j "$(nproc)" --target mcp-bridged bench-child face-load >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 2; }
-mkdir -p "$peers"
-[[ -d $peers/node_modules/supergateway && -d $peers/node_modules/mcp-proxy ]] ||
-  npm install --prefix "$peers" --no-audit --no-fund --loglevel=error "supergateway@$supergateway" "mcp-proxy@$mcp_proxy" </dev/null
+install_bench_peers || exit 2
 child=$PWD/$build/tests/bench/bench-child
 
 free_port() {
@@ -36,7 +36,7 @@ free_port() {
 start() {
   local name=$1
   shift
-  setsid "$@" >"$folder/$name.log" 2>&1 </dev/null &
+  setsid "$@" >"$folder/$name.log" 2>&1 </dev/null 9>&- &
   pid=$!
   running+=("$pid")
 }

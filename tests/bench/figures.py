@@ -5,7 +5,7 @@
 
 BUILD is a build of the preset "bench", PEERS a folder with the peers from npm, NODE the program that runs them; empty:
 the peers are left out. Everything that is compared is measured in turns, in one run, by one program (bench-calls).
---short tries all of it in less than a minute; its figures are worth nothing. Nothing is judged by a limit: what a figure
+--short tries all of it within a minute; its figures are worth nothing. Nothing is judged by a limit: what a figure
 is to be compared with stands beside it, and of a curve whether it is linear.
 """
 
@@ -20,6 +20,7 @@ import sys
 import time
 
 import curves
+import ending
 import plot
 import rows
 from setting import Bench
@@ -61,11 +62,14 @@ def measure(bench):
 
 
 def commit_of(folder):
-    """Empty: it is in no git's hands."""
+    """Empty: it is in no git's hands. What is made here does not count as a change."""
     if shutil.which("git") is None:
         return ""
-    command = ["git", "-C", folder, "rev-parse", "--short=8", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    def said(*words):
+        return subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False).stdout.strip()
+    commit = said("rev-parse", "--short=8", "HEAD")
+    made = [":(top,exclude)README.md", ":(top,exclude)tests/bench/figures"]
+    return f"{commit} with changes" if said("status", "--porcelain", "--untracked-files=no", "--", ":/", *made) else commit
 
 
 def where(load):
@@ -101,6 +105,10 @@ def write_readme(table, load):
         file.write(f"{before}{BEGIN}\n{shown}{END}{after}")
 
 
+def give_up(*_):
+    raise TimeoutError("not done within 20 minutes: given up")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
@@ -110,8 +118,7 @@ def main():
     parser.add_argument("--folder", default=os.path.join(HERE, "figures"))
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
-    signal.signal(signal.SIGALRM, lambda *_: sys.exit("not done within 20 minutes: given up"))
+    signal.signal(signal.SIGALRM, give_up)
     signal.alarm(20 * 60)
     curves.raise_limits()
     bench = Bench(arguments.build, arguments.peers, arguments.node, arguments.short)
@@ -129,4 +136,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ending.code_of(main))

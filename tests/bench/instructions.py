@@ -15,6 +15,7 @@ The processor does not matter as long as it has AVX2: callgrind plays one of its
 --client counts mcp-nc alone.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -28,6 +29,9 @@ import tempfile
 import threading
 import time
 
+import ending
+
+START = 30  # seconds until a daemon has its socket
 LIMIT = 1.05
 LIMIT_OF_CONVERSION = {True: 1.7, False: 1.3}  # static, dynamic
 LIMIT_OF_PROCESS = 3  # an empty one
@@ -101,6 +105,7 @@ class Upstream:
 class Client:
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(120)
         self.socket.connect(path)
         self.file = self.socket.makefile("rb")
 
@@ -156,7 +161,7 @@ OPERATIONS = {  # name: (what, few, many)
 
 def counted(folder, name, command):
     out = os.path.join(folder, f"callgrind.{name.replace(' ', '_')}")
-    return out, ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--log-file={out}.log", *command]
+    return out, ["valgrind", "--tool=callgrind", "--vgdb=no", f"--callgrind-out-file={out}", f"--log-file={out}.log", *command]
 
 
 def figures_of(out):
@@ -175,16 +180,31 @@ def figures_of(out):
     return total, functions
 
 
+@contextlib.contextmanager
+def running(path, *command):
+    """It has made its socket, and ends with the block, whatever happens there."""
+    deadline = time.monotonic() + START
+    with subprocess.Popen(command) as process:
+        try:
+            while not os.path.exists(path):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"it did not start, there is no socket at {path}: {' '.join(command)}")
+                time.sleep(0.05)
+            yield
+            process.send_signal(signal.SIGTERM)
+            process.wait(START)
+        except BaseException:
+            process.kill()
+            raise
+
+
 def run_daemon(folder, daemon, name, operate, count, upstream_type=Upstream, options=()):
     upstream = upstream_type()
     path = os.path.join(folder, "s")
     out, command = counted(folder, f"{name}.{count}", [daemon, "--url", upstream.url, "--socket", path,
                                                      "--keepalive", "0", "--log-level", "error", *options])
-    with subprocess.Popen(command) as process:
-        while not os.path.exists(path):
-            time.sleep(0.05)
+    with running(path, *command):
         operate(path, upstream, count)
-        process.send_signal(signal.SIGTERM)
     return figures_of(out)
 
 
@@ -221,10 +241,8 @@ def cost_of_client(folder, daemon, client, words):
         json.dump({"mcpServers": {"counted": {"url": upstream.url}}}, file)
     path = os.path.join(folder, "c")
     around = {"HOME": home, "XDG_RUNTIME_DIR": home, "MCP_SOCKET_PATH": path, "PATH": os.environ["PATH"]}
-    with subprocess.Popen([daemon, "--url", upstream.url, "--socket", path, "--log-level", "error"]) as process:
+    with running(path, daemon, "--url", upstream.url, "--socket", path, "--log-level", "error"):
         try:
-            while not os.path.exists(path):
-                time.sleep(0.05)
             around["PATH"] = os.path.dirname(os.path.abspath(daemon)) + ":" + around["PATH"]
             subprocess.run([client, *words], check=True, capture_output=True, env=around)  # the daemon has the tools then, and that of the name runs
             out, command = counted(folder, "mcp-nc", [client, *words])
@@ -232,7 +250,6 @@ def cost_of_client(folder, daemon, client, words):
         finally:
             if words[0].startswith("@"):
                 subprocess.run([client, "stop", words[0]], capture_output=True, env=around, check=False)
-            process.send_signal(signal.SIGTERM)
     return figures_of(out)
 
 
@@ -343,4 +360,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ending.code_of(main))

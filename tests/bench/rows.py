@@ -57,7 +57,8 @@ def companions(bench):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../companions"))
     import tools  # pylint: disable=import-outside-toplevel
     kinds = [tools.McpNc, tools.Mcpdo, tools.Mcpc, tools.Mcporter]
-    for tool in [kind() for kind in kinds]:
+    for kind in kinds:
+        tool = kind()
         bench.stack.callback(tool.close)
         tool.connect()
         first = tool.call("echo", message="hi")

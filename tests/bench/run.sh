@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything with optimisation and runs the benchmark; what is missing is installed with apt and npm.
 #   bash tests/bench/run.sh               the figures of tests/bench/figures/: a table, and plots
-#   bash tests/bench/run.sh --short       tries all of that in half a minute, into build/; worth nothing
+#   bash tests/bench/run.sh --short       tries all of that within a minute, once built, into build/; worth nothing
 #   bash tests/bench/run.sh --parts       all parts, each against its limits
 #   bash tests/bench/run.sh PART…         these: latency throughput connect process cpu bytes results
 #                                         notifications idle stdio
@@ -9,25 +9,29 @@
 #   bash tests/bench/run.sh --state       what --state-dir costs, and a detached call
 #   bash tests/bench/run.sh --instructions [--record]
 #                                         what operations cost, against the figures in instructions.json
-# Exit 1: a figure is over its limit.
+# Exit 1: a figure is over its limit; 2: something could not be measured, or another one runs in this folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/end_to_end/peers.sh
 . tests/end_to_end/peers.sh
 # shellcheck source=tests/packages/needed.sh
 . tests/packages/needed.sh
+# shellcheck source=tests/bench/shared.sh
+. tests/bench/shared.sh
 case ${1:-} in
   -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' tests/bench/run.sh; exit 0 ;;
+esac
+be_the_only_one
+case ${1:-} in
   --callgrind | --instructions) install_to_build "python3 python3" "valgrind valgrind" ;;
   *) install_to_build "python3 python3" "node nodejs" "npm npm" ;;
 esac
 build=build/bench
-mkdir -p build
 cmake --preset bench -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >"$build.log" 2>&1 ||
-  { cat "$build.log" >&2; exit 1; }
+  { cat "$build.log" >&2; exit 2; }
 cmake --build "$build" -j "$(nproc)" \
   --target mcp-bridged mcp-nc demo-upstream bridge-bench bench-upstream bare-relay bench-child pipe-relay bench-calls face-load >"$build.log" 2>&1 ||
-  { tail -40 "$build.log" >&2; exit 1; }
+  { tail -40 "$build.log" >&2; exit 2; }
 
 bench=$build/tests/bench
 daemon=$build/daemon/mcp-bridged
@@ -42,12 +46,8 @@ if [[ ${1:-} == --state ]]; then
   exec python3 tests/bench/state.py "$daemon" "$build/client/mcp-nc" "${@:2}"
 fi
 if [[ $# -eq 0 || $1 == --short ]]; then
-  peers=build/bench-peers
-  # Pinned: what stands between stdio and HTTP as the bridge does, and other command lines (in tests/companions).
-  if install_peers && mkdir -p "$peers" &&
-    { [[ -d $peers/node_modules/supergateway && -d $peers/node_modules/mcp-remote && -d $peers/node_modules/mcp-proxy ]] ||
-      npm install --prefix "$peers" --no-audit --no-fund --loglevel=error \
-        supergateway@4.0.0 mcp-remote@0.15.1 mcp-proxy@6.7.19 </dev/null; } && install_companions; then
+  # The companions: other command lines.
+  if install_peers && install_bench_peers && install_companions; then
     node=$MCP_E2E_NODE
   else
     echo "the peers from npm are left out: they want node and npm, and the npm registry once" >&2
@@ -55,7 +55,7 @@ if [[ $# -eq 0 || $1 == --short ]]; then
   fi
   options=()
   if [[ ${1:-} == --short ]]; then options=(--short --folder build/bench-figures); fi
-  exec python3 tests/bench/figures.py "$build" "$peers" "$node" "${options[@]}"
+  exec python3 tests/bench/figures.py "$build" "$bench_peers" "$node" "${options[@]}"
 fi
 if [[ $1 == --parts ]]; then shift; fi
 node_server=tests/end_to_end/real/echo_server.mjs

@@ -9,7 +9,7 @@ notifications  how fast they enter the ring, with: at least 50,000 a second
 instructions   of one call, by callgrind, with and without: at most 1.1 times
 detach         `mcp-nc call --detach` beside `mcp-nc call` of a tool that answers at once, from fork to exit: at most 1.1 times
 
-The exit code is 1 if a figure is over its limit.
+The exit code is 1 if a figure is over its limit, 2 if one could not be measured.
 """
 
 import os
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import ending
 import instructions
 
 RING, JOBS = 1000, 1000
@@ -41,22 +42,28 @@ class Upstream(instructions.Upstream):
 class Running:
     """A daemon; what it costs to have it there is the caller's to look at."""
 
+    alive = []
+
     def __init__(self, daemon, folder, upstream, *options):
         self.path = os.path.join(folder, "s")
         self.began = time.monotonic()
         self.process = subprocess.Popen([daemon, "--url", upstream.url, "--socket", self.path, "--keepalive", "0",
                                          "--log-level", "error", *options])
+        self.alive.append(self)
 
     def client(self):
         while True:
             try:
                 return instructions.Client(self.path)
             except OSError:
+                if time.monotonic() - self.began > instructions.START or self.process.poll() is not None:
+                    raise RuntimeError("the daemon did not start") from None
                 time.sleep(0.0002)
 
     def end(self, signal_number=signal.SIGTERM):
         self.process.send_signal(signal_number)
         self.process.wait()
+        self.alive.remove(self)
         if os.path.exists(self.path):
             os.unlink(self.path)
 
@@ -173,11 +180,15 @@ def main():
     failed = False
     for name in sys.argv[3:] or PARTS:
         with tempfile.TemporaryDirectory() as folder:
-            if not PARTS[name](daemon, client, folder):
-                failed = True
-                print("  NOT OK", flush=True)
+            try:
+                if not PARTS[name](daemon, client, folder):
+                    failed = True
+                    print("  NOT OK", flush=True)
+            finally:
+                for one in list(Running.alive):
+                    one.end(signal.SIGKILL)
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(ending.code_of(main))

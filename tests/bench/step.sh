@@ -9,22 +9,23 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/end_to_end/peers.sh
 . tests/end_to_end/peers.sh
+# shellcheck source=tests/bench/shared.sh
+. tests/bench/shared.sh
 
-readonly rounds=${1:-15} mcp_remote=0.15.1 mcpc=0.2.6
+readonly rounds=${1:-15}
 build=build/bench
-peers=$PWD/build/bench-peers
+peers=$PWD/$bench_peers
+be_the_only_one
 folder=$(mktemp -d)
 running=()
 trap 'for one in "${running[@]}"; do kill "$one" 2>/dev/null || true; done; wait; rm -rf "$folder"' EXIT
 
 install_peers || exit 2
-mkdir -p build "$peers"
 cmake --preset bench >"$build.log" 2>&1 ||
   { cat "$build.log" >&2; exit 2; }
 cmake --build "$build" -j "$(nproc)" --target mcp-bridged mcp-nc demo-upstream >"$build.log" 2>&1 ||
   { tail -40 "$build.log" >&2; exit 2; }
-[[ -d $peers/node_modules/mcp-remote && -d $peers/node_modules/@apify/mcpc ]] ||
-  npm install --prefix "$peers" --no-audit --no-fund --loglevel=error "mcp-remote@$mcp_remote" "@apify/mcpc@$mcpc" </dev/null
+install_bench_peers || exit 2
 
 "$build/tests/support/demo-upstream" >"$folder/upstream" &
 running+=($!)

@@ -4,6 +4,7 @@
 daemon is sent SIGUSR2, again and again. Printed are the longest time from a request to its answer with and without
 upgrades, and what was answered with an error. To be run with release builds on an idle machine."""
 
+import contextlib
 import json
 import os
 import selectors
@@ -14,8 +15,11 @@ import sys
 import tempfile
 import time
 
+import ending
+
 CLIENTS = 32
 BETWEEN = 0.5
+START = 30  # seconds until the daemon has its socket
 
 
 class Caller:
@@ -51,6 +55,14 @@ class Caller:
         return None
 
 
+def started(stack, command, **how):
+    """It ends with the stack."""
+    process = subprocess.Popen(command, **how)
+    stack.callback(process.wait)
+    stack.callback(process.kill)
+    return process
+
+
 def longest(selector, seconds):
     """Of all answers in this time, and how many there were."""
     end, found, count = time.monotonic() + seconds, 0.0, 0
@@ -64,13 +76,16 @@ def longest(selector, seconds):
 
 def main():
     program, upstream, upgrades = sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 20
-    with tempfile.TemporaryDirectory() as folder:
-        server = subprocess.Popen([upstream], stdout=subprocess.PIPE, text=True)
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        server = started(stack, [upstream], stdout=subprocess.PIPE, text=True)
         url = next(word for word in server.stdout.readline().split() if word.startswith("http://"))
         path = os.path.join(folder, "s")
         with open(os.path.join(folder, "log"), "w", encoding="utf-8") as log:
-            daemon = subprocess.Popen([program, "--url", url, "--socket", path, "--grace", "5s"], stderr=log)
+            daemon = started(stack, [program, "--url", url, "--socket", path, "--grace", "5s"], stderr=log)
+        deadline = time.monotonic() + START
         while not os.path.exists(path):
+            if time.monotonic() > deadline or daemon.poll() is not None:
+                raise RuntimeError(f"{program} did not start")
             time.sleep(0.01)
         selector = selectors.DefaultSelector()
         callers = [Caller(path, selector) for _ in range(CLIENTS)]
@@ -87,10 +102,8 @@ def main():
         wrong = sum((caller.wrong for caller in callers), [])
         print(f"{done} of {upgrades} upgrades: longest pause {pauses[-1]:.1f} ms, median {pauses[len(pauses) // 2]:.1f} ms, "
               f"{len(wrong)} calls failed{': ' + json.dumps(wrong[0]) if wrong else ''}")
-        for process in (daemon, server):
-            process.terminate()
-            process.wait()
-    sys.exit(1 if wrong or done != upgrades else 0)
+    return 1 if wrong or done != upgrades else 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(ending.code_of(main))

@@ -185,12 +185,14 @@ class Tool:
         """Ends the server's session."""
 
     def close(self):
-        self.stop()
-        for pid in self.own():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGTERM)
-        time.sleep(0.5)
-        shutil.rmtree(self.home, ignore_errors=True)
+        try:
+            self.stop()
+        finally:
+            for pid in self.own():
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGTERM)
+            time.sleep(0.5)
+            shutil.rmtree(self.home, ignore_errors=True)
 
 
 class McpNc(Tool):
