@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # A soak on demand: the stateful fuzzer and the crash test in turns, for as long as it is said (soak/README.md).
 #   bash tests/soak.sh DURATION [--record]     24h, 90m or 600s; --record writes the result into soak/README.md
-# Exit 1: something was found, and is printed with the seed that plays it again.
+# Ctrl-C, SIGTERM and SIGHUP end it early: the result of what was played is said, and written, all the same.
+# Exit 1: something was found, and is printed with the seed that plays it again. Else 129, 130 or 143 if SIGHUP, Ctrl-C
+# or SIGTERM has ended it, and 2 if it could not be built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/packages/needed.sh

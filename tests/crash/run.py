@@ -13,6 +13,7 @@ import uuid
 
 from peers import KINDS, Choices, listen, make_upstream
 
+from ending import Ending
 from ledger import Ledger
 from quiet import Footprint, until, until_quiet, until_small
 from timeline import Timeline
@@ -134,6 +135,8 @@ async def settle(world):
 
 async def play(kind, seed, kills, program):
     """A round. True if nothing was found."""
+    ending = Ending()
+    ending.cancel_by_signals(asyncio.current_task())
     started = time.monotonic()
     folder = tempfile.mkdtemp(prefix="mcp-crash-")
     world = World(kind, seed, folder, program)
@@ -163,19 +166,26 @@ async def play(kind, seed, kills, program):
                 world.ledger.violation(problem)
     except asyncio.TimeoutError:
         world.ledger.violation("no answer to a status")
+    except asyncio.CancelledError:
+        pass  # by a signal
     finally:
-        world.daemon.kill()
-        await world.upstream.stop()
-    report(world, seed, kills, time.monotonic() - started)
+        if world.daemon:
+            world.daemon.kill()
+        if not ending.signal:
+            await world.upstream.stop()
+    report(world, seed, kills, time.monotonic() - started, "ended early" if ending.signal else "well")
+    if ending.signal:
+        ending.leave(world.ledger.violations)
     return not world.ledger.violations
 
 
-def report(world, seed, kills, seconds):
+def report(world, seed, kills, seconds, otherwise):
+    """`otherwise`: what is said if nothing was found."""
     ledger = world.ledger
     answered = sum(bool(call.answers) for call in ledger.calls)
     print(f"{world.kind}, seed {seed}: {world.lives - 1} kills, {world.upgrades} upgrades, {len(ledger.calls)} calls ({answered} answered, "
           f"{len(ledger.acted)} done), {len(world.jobs)} jobs, {len(ledger.notifications)} notifications ({len(world.accepted)} seen in the ring), "
-          f"{seconds:.0f} s: {'VIOLATED' if ledger.violations else 'well'}", flush=True)
+          f"{seconds:.0f} s: {'VIOLATED' if ledger.violations else otherwise}", flush=True)
     if not ledger.violations:
         shutil.rmtree(world.folder, ignore_errors=True)
         return

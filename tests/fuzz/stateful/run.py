@@ -15,6 +15,7 @@ import time
 import uuid
 
 from choices import Choices
+from ending import Ending
 from ledger import Ledger
 from quiet import Footprint, until_small
 import scenario
@@ -28,19 +29,20 @@ LONGEST_SCENARIO = 120.0
 
 
 async def play(seed, program, patience, deadline, scenarios):
-    """A round: one daemon, some scenarios, none begun after the deadline. True if nothing was found."""
+    """A round: one daemon, some scenarios, none begun after the deadline. True if nothing was found, also until it was cancelled."""
     choices = Choices(seed)
     kind = choices.pick(KINDS)
     folder = tempfile.mkdtemp(prefix="mcp-fuzz-")
     ledger = Ledger(Timeline())
     world = World(kind, ledger, choices, folder, uuid.uuid4().hex, program, patience)
     started = time.monotonic()
-    number = 0
+    number, cancelled, problem = 0, False, None
     try:
         await world.start()
         start = None
         for number in range(1, scenarios + 1):
-            await asyncio.wait_for(scenario.run(world, number, choices.of("scenario", number)), LONGEST_SCENARIO)
+            # Shielded, since a scenario that is cancelled waits for all its clients.
+            await asyncio.shield(asyncio.wait_for(scenario.run(world, number, choices.of("scenario", number)), LONGEST_SCENARIO))
             if ledger.violations or time.monotonic() > deadline:
                 break
             start = start or Footprint(world.daemon)
@@ -54,12 +56,18 @@ async def play(seed, program, patience, deadline, scenarios):
         ledger.violation(f"nobody accepts connections: {error}")
     except asyncio.TimeoutError:
         ledger.violation(f"scenario {number} does not end: {[task.get_stack() for task in asyncio.all_tasks()]}")
+    except asyncio.CancelledError:
+        cancelled, number = True, max(0, number - 1)
+        if world.daemon:
+            world.daemon.kill()
     finally:
-        problem = await world.stop()
+        if not cancelled:
+            problem = await world.stop()
     if problem:
         ledger.violation(problem)
+    verdict = "VIOLATED" if ledger.violations else "ended early" if cancelled else "well"
     print(f"seed {seed}: {kind}, {number} scenarios, {len(ledger.by_key)} calls, {len(ledger.notifications)} "
-          f"notifications, {sum(1 for one in ledger.questions.values() if one.responses)} answers, {time.monotonic() - started:.1f} s: {'VIOLATED' if ledger.violations else 'well'}", flush=True)
+          f"notifications, {sum(1 for one in ledger.questions.values() if one.responses)} answers, {time.monotonic() - started:.1f} s: {verdict}", flush=True)
     if ledger.violations:
         report(seed, number, world, ledger)
         return False
@@ -112,19 +120,26 @@ async def play_all(to_play, programs, arguments):
     """Rounds beside one another until the time is over; a round waits most of the time."""
     asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor(4 * arguments.beside))
     end = time.monotonic() + arguments.seconds
-    found = []
+    found, ending = [], Ending()
 
     async def player():
         for seed in to_play:
             program = programs[seed % 2]
             if not await play(seed, program, arguments.patience, end, arguments.scenarios):
                 found.append(seed)
-            if time.monotonic() > end or (found and not arguments.go_on):
+            if ending.signal or time.monotonic() > end or (found and not arguments.go_on):
                 return
 
-    await asyncio.gather(*[player() for _ in range(arguments.beside)])
+    players = asyncio.gather(*[player() for _ in range(arguments.beside)])
+    ending.cancel_by_signals(players)
+    try:
+        await players
+    except asyncio.CancelledError:
+        pass
     if found:
         print(f"violated: {' '.join(str(seed) for seed in found)}", flush=True)
+    if ending.signal:
+        ending.leave(found)
     return not found
 
 
