@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -33,10 +34,12 @@ class ByteBudget {
   bool far_over() const { return used_ > limit_ + limit_ / 4; }
   std::size_t used() const { return used_; }
   std::size_t limit() const { return limit_; }
-  /// The most that was held at a time since take_peak().
+  /// The most that was held at a time since take_peak(), with what was told to note_freed().
   std::size_t peak() const { return peak_; }
   /// Returns it; from now on it is what is held now or later.
   std::size_t take_peak() { return std::exchange(peak_, used_); }
+  /// So many bytes that nobody counts here were freed.
+  void note_freed(std::size_t bytes) { peak_ = std::max(peak_, used_ + bytes); }
 
   /// One holder's part of the budget: says how much it holds now, gives it back when it goes.
   class Share {

@@ -42,7 +42,7 @@ void ArrivingText::append(std::string_view piece, std::size_t limit) {
 }
 
 void ArrivingText::make_room(std::size_t size, std::size_t limit) {
-  const std::size_t room = std::max(std::min(limit, most_at_once) + room_behind, size * 2);
+  const std::size_t room = std::max(std::min(limit, most_at_once) + room_behind(size), size * 2);
   try {
     bytes_.reserve(room);
   } catch (const std::bad_alloc&) {

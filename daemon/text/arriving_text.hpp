@@ -29,7 +29,7 @@ class ArrivingText {
   static constexpr std::size_t large = 256u << 10;
 
   /// So many bytes are said to come.
-  void expect(std::size_t bytes) { bytes_.reserve(bytes + room_behind); }
+  void expect(std::size_t bytes) { bytes_.reserve(bytes + room_behind(bytes)); }
 
   /// More of it. `limit` of the whole, in bytes: the caller keeps to it.
   void append(std::string_view piece, std::size_t limit);
@@ -49,8 +49,9 @@ class ArrivingText {
   bool empty() const { return bytes_.empty(); }
 
  private:
-  /// For what whoever has it puts into it: a longer id, the end of a line.
-  static constexpr std::size_t room_behind = 64;
+  /// For what whoever has it puts into it: a longer id, the end of a line; where it is worth a copy
+  /// saved, also what a request for a server of the other era carries (`_meta`).
+  static constexpr std::size_t room_behind(std::size_t bytes) { return bytes < 4096 ? 64 : 512; }
 
   void make_room(std::size_t size, std::size_t limit);
   void prepare_memory();

@@ -36,7 +36,7 @@ LIMIT = 1.05
 LIMIT_OF_CONVERSION = {True: 1.7, False: 1.3}  # static, dynamic
 LIMIT_OF_PROCESS = 3  # an empty one
 LIMITS_BESIDE = [  # what costs at most so many times what: judged everywhere
-    ("translated call", "call", 1.3), ("submit", "call", 2.0), ("durable notification", "notification", 2.2),
+    ("translated call", "call", 1.3), ("translated call of 64 KiB", "call of 64 KiB", 1.25), ("submit", "call", 2.0), ("durable notification", "notification", 2.2),
     ("call of 64 KiB", "call", 7), ("call of 1 MiB", "call of 64 KiB", 14)]
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
 FUNCTIONS_KEPT = 60
@@ -153,6 +153,7 @@ OPERATIONS = {  # name: (what, few, many)
     "call of 64 KiB": (calls_of(64 << 10), 30, 130),
     "call of 1 MiB": (calls_of(1 << 20), 3, 13),
     "translated call": (calls_of(24), 300, 1300),
+    "translated call of 64 KiB": (calls_of(64 << 10), 30, 130),
     "submit": (submits, 100, 500),
     "notification": (notifications, 1000, 11000),
     "durable notification": (notifications, 1000, 11000),
@@ -217,7 +218,7 @@ def difference(few, many, operations):
 def cost_of(folder, daemon, name):
     import eras  # which imports this
     operate, few, many = OPERATIONS[name]
-    upstream = eras.ModernUpstream if name == "translated call" else Upstream
+    upstream = eras.ModernUpstream if name.startswith("translated") else Upstream
     counts = []
     for count in (few, many):
         state = os.path.join(folder, f"state.{count}")

@@ -128,6 +128,20 @@ class Costs(Gathering):
         if not SANITIZED:
             eventually(lambda: self.anonymous(daemon) < 6 * 1024, lambda: f"RssAnon {self.anonymous(daemon)} kB", 15)
 
+    def test_memory_is_given_back_after_many_small_calls_at_once(self):
+        """Of which the queues say nothing: it is libcurl's."""
+        _, daemon = self.opened()
+        clients = [self.client() for _ in range(250)]
+        for client in clients:
+            client.send(call("slow", {"steps": 1, "delayMs": 300}, 1))
+        for client in clients:
+            client.answer(1)
+        most = self.anonymous(daemon)
+        for client in clients:
+            client.close()
+        if not SANITIZED:
+            eventually(lambda: self.anonymous(daemon) < most - 1024, lambda: f"RssAnon {self.anonymous(daemon)} of {most} kB", 15)
+
     def test_more_rounds_of_64_requests_and_lost_sessions_leave_no_more_than_the_first(self):
         server, daemon = self.opened("--keepalive", "0", upstream=("--keep-alive-timeout", "120"))
         clients = [self.client() for _ in range(4)]

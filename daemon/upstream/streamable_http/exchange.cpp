@@ -77,9 +77,11 @@ void Exchange::begin_post() {
   session_is_over_ = false;
   session_named_by_ = context_.session_named_by();
   token_generation_ = context_.token().generation();
+  has_large_upload_ = message_.body.size() > large_body;
   CURL* const h =
-      transfer_.prepare(context_.handles().take(),
+      transfer_.prepare(has_large_upload_ ? context_.handles().make() : context_.handles().take(),
                         with_lines(message_.headers, context_.post_headers(message_.body.size())));
+  if (has_large_upload_) set_large_upload(h);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());  // makes it a POST
   curl_easy_setopt(
@@ -88,8 +90,6 @@ void Exchange::begin_post() {
   curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, &before_request);
   curl_easy_setopt(h, CURLOPT_PREREQDATA, this);
   if (is_endless()) set_tcp_keep_alive(h);
-  has_large_upload_ = message_.body.size() > large_body;
-  if (has_large_upload_) set_large_upload(h);
   context_.counts().sent_bytes += message_.body.size();
   transfer_.start();
 }

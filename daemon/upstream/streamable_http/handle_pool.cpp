@@ -11,6 +11,8 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_idle = 16;
+/// What curl reads at once. The buffer stays with a handle.
+constexpr long receive_piece = 64L << 10;
 /// For so long more are kept that nobody uses.
 constexpr std::chrono::milliseconds surplus_time{500};
 
@@ -22,9 +24,10 @@ bool has_been_connected(CURL* handle) {
 
 }  // namespace
 
-HandlePool::HandlePool(CurlLoop& curl, const HttpOptions& options)
+HandlePool::HandlePool(CurlLoop& curl, const HttpOptions& options, ByteBudget& budget)
     : curl_(curl),
       options_(options),
+      budget_(budget),
       url_(curl_url()),
       surplus_timer_(curl.loop(), [this] { drop_surplus(); }) {
   set_url(options.url);
@@ -45,6 +48,10 @@ CurlHandle HandlePool::take() {
     unused_ = std::min(unused_, idle_.size());
     return handle;
   }
+  return make();
+}
+
+CurlHandle HandlePool::make() {
   CurlHandle handle = HttpTransfer::make_handle(options_.trust);
   CURL* const h = handle.get();
   curl_.prepare(h);
@@ -53,7 +60,7 @@ CurlHandle HandlePool::take() {
   curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(h, CURLOPT_TCP_NODELAY, 1L);
-  curl_easy_setopt(h, CURLOPT_BUFFERSIZE, 65536L);
+  curl_easy_setopt(h, CURLOPT_BUFFERSIZE, receive_piece);
   curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the server's
@@ -76,7 +83,9 @@ void HandlePool::give_back(CurlHandle handle) {
 /// Those that nobody has used since the timer was set: of a burst that is over all but a few.
 void HandlePool::drop_surplus() {
   const std::size_t spare = idle_.size() - std::min(idle_.size(), max_idle);
-  idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(std::min(unused_, spare)));
+  const std::size_t dropped = std::min(unused_, spare);
+  idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(dropped));
+  budget_.note_freed(dropped * receive_piece);
   if (idle_.size() <= max_idle) return;
   unused_ = idle_.size();
   surplus_timer_.set_after(surplus_time);

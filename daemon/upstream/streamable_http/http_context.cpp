@@ -25,7 +25,7 @@ HttpContext::HttpContext(CurlLoop& curl, HttpOptions options, AccessToken& token
       token_(token),
       budget_(budget),
       log_(log),
-      handles_(curl, options_) {}
+      handles_(curl, options_, budget) {}
 
 void HttpContext::append_common_headers(HeaderList& list) const {
   append_header(list, "User-Agent: mcp-bridged/" MCP_BRIDGE_VERSION);

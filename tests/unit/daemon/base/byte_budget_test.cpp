@@ -46,3 +46,15 @@ TEST_CASE("relief is told once, when it falls to the limit again") {
   share.reset();
   CHECK(relieved == 2);
 }
+
+TEST_CASE("what was freed beside it counts for the peak, until that is taken") {
+  ByteBudget budget(100);
+  ByteBudget::Share share(budget);
+  share.set(10);
+  budget.note_freed(50);
+  CHECK(budget.peak() == 60);
+  CHECK(budget.used() == 10);
+  budget.note_freed(5);
+  CHECK(budget.take_peak() == 60);
+  CHECK(budget.peak() == 10);
+}
