@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "README.md")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FUZZ = [sys.executable, os.path.join(HERE, "../fuzz/stateful/run.py"), "--go-on"]
 CRASH = [sys.executable, os.path.join(HERE, "../crash/run.py")]
 # Of a turn of both: one daemon of the fuzzer's lives through so many scenarios, until its time is over.
@@ -55,7 +56,7 @@ class Soak:
         self.found = 0
 
     def end_by_signals(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in ENDING:
             # Who started it with nohup wants it to go on.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self.end)
@@ -90,7 +91,10 @@ class Soak:
                     self.found += "VIOLATED" in line
                     for name, count in match.groupdict().items():
                         self.counts[name] += int(count)
-        if self.process.returncode != 0 and not self.signal:
+        code = self.process.returncode
+        if code - 128 in ENDING:  # it was told first: a service manager tells all of them
+            self.signal = self.signal or code - 128
+        elif code != 0 and not self.signal:
             self.found = max(self.found, 1)
 
     def run(self, seconds):
