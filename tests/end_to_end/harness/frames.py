@@ -44,4 +44,5 @@ def initialize(id=0, capabilities=None, version="2025-11-25", name="e2e"):
 
 def text_of(response):
     """The text of a tool's answer."""
+    assert "result" in response, f"no result: {response}"
     return response["result"]["content"][0]["text"]
