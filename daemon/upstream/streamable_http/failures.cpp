@@ -3,12 +3,12 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "auth/login.hpp"
 #include "auth/metadata.hpp"
-#include "http/html_text.hpp"
 #include "http/sse_parser.hpp"
 #include "jsonrpc/error_codes.hpp"
 #include "jsonrpc/frame.hpp"
@@ -20,6 +20,24 @@ namespace {
 
 /// How much of a body is looked through for something to tell.
 constexpr std::size_t longest_look = 4096;
+
+/// The title of a web page, else its first text between tags; any other body as it is.
+std::string_view text_of(std::string_view body) {
+  constexpr std::string_view blank = " \t\r\n";
+  const auto trimmed = [blank](std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
+    return text.substr(0, text.find_last_not_of(blank) + 1);
+  };
+  const std::string_view page = trimmed(body);
+  if (!page.starts_with('<') || page.starts_with("<?")) return body;
+  std::size_t at = page.find("<title>");
+  for (at = at == page.npos ? 0 : at; at < page.size(); at = page.find('<', at)) {
+    at = std::min(page.find('>', at), page.size() - 1) + 1;
+    const std::string_view text = trimmed(page.substr(at, page.find('<', at) - at));
+    if (!text.empty()) return text;
+  }
+  return {};
+}
 
 ErrorKind kind_of(CURLcode code) {
   switch (code) {
@@ -233,8 +251,7 @@ Failure failure_of_status(const HttpContext& context, const ResponseHead& head,
   failure.error_object = error_in(std::move(message));
   // Cut behind that: of a secret that was cut nothing would be recognized.
   const std::string start = context.without_secrets(body).substr(0, longest_look);
-  std::string text =
-      printable(is_web_page(head.content_type(), start) ? first_line_of_page(start) : start);
+  std::string text = printable(text_of(start));
   if (failure.kind == ErrorKind::auth && !failure.error_object.empty()) {
     const std::string error = std::exchange(failure.error_object, std::string());
     const std::string said = find_string(error, "message").value_or(std::string());
