@@ -121,8 +121,8 @@ bool is_input_required(const Frame& response) {
 }
 
 bool is_complete(const Frame& response) {
-  const std::string_view type = response.text(response.result_type);
-  return !is_string(type) || same_id(type, "\"complete\"");
+  return !response.result_type.present() ||
+         same_id(response.text(response.result_type), "\"complete\"");
 }
 
 bool has_failed(const Frame& response) {

@@ -20,8 +20,9 @@ bool may_require_input(std::string_view method);
 
 bool is_input_required(const Frame& response);
 
-/// Whether it is no result, or one that any client understands: an unknown resultType is an error
-/// to whoever gets it (MCP 2026-07-28, basic, "ResultType").
+/// Whether a legacy client can be given it: an error, or a result whose resultType is missing or
+/// "complete". Any other value, of whatever JSON type, is an error (MCP 2026-07-28, basic,
+/// "ResultType").
 bool is_complete(const Frame& response);
 
 /// `response`, to a request of `method`, as a modern client must see it. One pass at most over

@@ -42,6 +42,8 @@ bool AskableClients::can_answer(const Client& client, const ServerRequest& reque
   if (client.half_closed || !client.declared.covers(request.method, request.asked_for))
     return false;
   if (request.origin && request.user != client.user) return false;
+  // A job answers only about its own request, and no job stands for another client's.
+  if (client.is_job && request.origin && subject(request, client).empty()) return false;
   return !has_declined(request, client.id()) &&
          client.channel.can_be_asked(subject(request, client));
 }

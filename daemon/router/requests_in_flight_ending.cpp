@@ -61,7 +61,7 @@ void RequestsInFlight::set_waits_for_answer(Client& client, std::string_view raw
     client.waiting_for_answers += waits_for_answer ? 1 : 0;
     client.waiting_for_answers -= waits_for_answer ? 0 : 1;
     // What it waits for has a time of its own.
-    if (waits_for_answer) context_.session.lift_deadline(id);
+    context_.session.hold_deadline(id, waits_for_answer);
     return;
   }
 }

@@ -92,6 +92,7 @@ class Session final : public UpstreamEvents,
   void pause(UpstreamId id, bool paused) { upstream_.pause(id, paused); }
   /// Somebody else ends it in time.
   void lift_deadline(UpstreamId id) { upstream_.lift_deadline(id); }
+  void hold_deadline(UpstreamId id, bool held) { upstream_.hold_deadline(id, held); }
 
   MessageTap& tap() { return sender_.tap(); }
 

@@ -145,6 +145,12 @@ class Upstream {
   virtual void pause(UpstreamId id, bool paused) = 0;
   /// From now on that request is as if it had been sent as Outgoing::endless.
   virtual void lift_deadline(UpstreamId id) { static_cast<void>(id); }
+  /// While `held`, for as long as a question about the request is open, its deadline does not run.
+  /// Afterwards it does again: the time held does not count, and the silence starts over.
+  virtual void hold_deadline(UpstreamId id, bool held) {
+    static_cast<void>(id);
+    static_cast<void>(held);
+  }
   /// The last event of that request's answer stream, if it has such and all that came with it was
   /// told; else empty. Good until the next call of a function that is not const.
   virtual std::string_view last_event_of(UpstreamId id) const {

@@ -31,6 +31,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override { http_.pause(id, paused); }
   void lift_deadline(UpstreamId id) override { http_.lift_deadline(id); }
+  void hold_deadline(UpstreamId id, bool held) override { http_.hold_deadline(id, held); }
   std::string_view last_event_of(UpstreamId id) const override {
     return speaks_sse() ? std::string_view() : http_.last_event_of(id);
   }

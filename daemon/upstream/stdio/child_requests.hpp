@@ -22,6 +22,8 @@ struct ChildRequest {
   bool written = false;     ///< some of it
   std::uint64_t begin = 0;  ///< then: where in the stream to the child
   SteadyTime started{};
+  SteadyTime released{};                ///< when the last question about it was answered
+  std::optional<SteadyTime> held_at{};  ///< since when one is open: no time runs (Upstream)
 };
 
 /// The messages under way to a child, and when the first of them has waited too long (BEHAVIOUR,
@@ -69,12 +71,26 @@ class ChildRequests {
     kept_.add(request.message.body.size());
   }
 
+  /// Upstream::hold_deadline().
+  void hold_deadline(UpstreamId id, bool held, SteadyTime now) {
+    ChildRequest* const request = find(id);
+    if (request == nullptr || request->held_at.has_value() == held) return;
+    if (held) {
+      request->held_at = now;
+    } else {
+      request->started += now - *request->held_at;
+      request->released = now;
+      request->held_at.reset();
+    }
+  }
+
   /// All of them, for another image of the program.
-  std::vector<KeptMessage> to_keep() const {
+  std::vector<KeptMessage> to_keep(SteadyTime now) const {
     std::vector<KeptMessage> all;
     for (const auto& [id, request] : requests_) {
       KeptMessage kept = kept_message(request.message);
-      kept.started = ticks_of(request.started);
+      const SteadyTime held_at = request.held_at.value_or(now);
+      kept.started = ticks_of(request.started + (now - held_at));
       kept.heard = ticks_of(heard_);
       kept.run = request.run;
       kept.written = request.written;
@@ -110,8 +126,9 @@ class ChildRequests {
   static SteadyTime deadline(const ChildRequest& request, SteadyTime heard,
                              const Timeouts& timeouts) {
     SteadyTime due = SteadyTime::max();
-    if (request.message.endless) return due;
-    if (timeouts.silence.count() > 0) due = std::max(request.started, heard) + timeouts.silence;
+    if (request.message.endless || request.held_at) return due;
+    if (timeouts.silence.count() > 0)
+      due = std::max({request.started, request.released, heard}) + timeouts.silence;
     if (timeouts.in_all.count() > 0) due = std::min(due, request.started + timeouts.in_all);
     if (request.message.kind != OutgoingKind::request)
       due = std::min(due, request.started + delivery_time);

@@ -42,13 +42,19 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   void lift_deadline(UpstreamId id) override {
     if (ChildRequest* const request = requests_.find(id)) request->message.endless = true;
   }
+  void hold_deadline(UpstreamId id, bool held) override {
+    requests_.hold_deadline(id, held, loop_.now());
+    check_time();
+  }
   void session_opened(const SessionForm& form) override;
   /// If its run goes on.
   bool session_continued(const SessionForm& form, const SessionReference& reference) override;
   std::optional<KeptRun> run_to_keep() const override { return runs_.to_keep(); }
   void go_on_with(const KeptRun& run) override;
   bool survives_upgrade(UpstreamId id) const override { return requests_.find(id) != nullptr; }
-  std::vector<KeptMessage> messages_to_keep() const override { return requests_.to_keep(); }
+  std::vector<KeptMessage> messages_to_keep() const override {
+    return requests_.to_keep(loop_.now());
+  }
   bool go_on_with(KeptMessage&& message) override;
   /// A session ends with its run, of which nothing is kept.
   void session_over() override {}

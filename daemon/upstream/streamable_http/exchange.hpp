@@ -54,6 +54,14 @@ class Exchange final : private TransferReceiver, private SseSink {
   void pause(bool paused);
   /// As if it had been sent as Outgoing::endless.
   void lift_deadline() { message_.endless = true; }
+  /// Upstream::hold_deadline().
+  void hold_deadline(bool held) {
+    if (held) {
+      clock_.hold(context_.now());
+    } else {
+      clock_.release(context_.now());
+    }
+  }
   /// The answer has come.
   void settle();
   /// Its session is over: what waits to be continued, or for its answer on another stream, waits in
@@ -88,7 +96,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   OutgoingKind kind() const { return message_.kind; }
   bool is_request() const { return message_.kind == OutgoingKind::request; }
   /// A job's, or one whose stream stays open (that has --request-timeout until it is lifted).
-  bool is_endless() const { return message_.endless || message_.stays_open; }
+  bool is_endless() const { return message_.endless || message_.stays_open || clock_.is_held(); }
   /// It was answered: its end is told to nobody.
   bool is_settled() const { return phase_ == Phase::draining || phase_ == Phase::over; }
   bool was_reached() const { return reached_; }

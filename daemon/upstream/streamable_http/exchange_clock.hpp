@@ -32,7 +32,10 @@ class ExchangeClock {
     excused_ = excused;
     heard_ = now;
   }
-  SteadyTime started() const { return started_; }
+  /// When it was started, as if it had never been held.
+  SteadyTime started(SteadyTime now) const {
+    return started_ + (held_at_ ? now - *held_at_ : SteadyTime::duration{});
+  }
   SteadyTime heard() const { return heard_; }
   /// The time of all pauses, of the present one so far.
   SteadyTime::duration excused(SteadyTime now) const {
@@ -51,11 +54,25 @@ class ExchangeClock {
   }
   bool is_paused() const { return paused_at_.has_value(); }
 
-  /// SteadyTime::max() only if the options set no bound. `elsewhere`: when something came on the
-  /// stream that its answer is awaited on, if that is not its own: that one is never paused.
+  /// No time runs until release(): a question about it is open, and has a deadline of its own.
+  void hold(SteadyTime now) {
+    if (!held_at_) held_at_ = now;
+  }
+  void release(SteadyTime now) {
+    if (!held_at_) return;
+    started_ = started(now);
+    held_at_.reset();
+    heard_ = now;
+  }
+  bool is_held() const { return held_at_.has_value(); }
+
+  /// SteadyTime::max() only while it is held, or if the options set no bound. `elsewhere`: when
+  /// something came on the stream that its answer is awaited on, if that is not its own: that one
+  /// is never paused.
   SteadyTime deadline(const ExchangeTimeouts& timeouts,
                       std::optional<SteadyTime> elsewhere = {}) const {
     SteadyTime due = SteadyTime::max();
+    if (held_at_) return due;
     if (timeouts.delivery.count() > 0) due = started_ + timeouts.delivery;
     if (timeouts.silence.count() > 0) {
       due = std::min(due, elsewhere ? std::max(heard_, *elsewhere) + timeouts.silence
@@ -67,7 +84,7 @@ class ExchangeClock {
 
   /// Whether --request-max is what has run out.
   bool took_too_long(SteadyTime now, const ExchangeTimeouts& timeouts) const {
-    return timeouts.in_all.count() > 0 && now >= latest_end(timeouts);
+    return !held_at_ && timeouts.in_all.count() > 0 && now >= latest_end(timeouts);
   }
 
  private:
@@ -82,6 +99,7 @@ class ExchangeClock {
   SteadyTime started_;
   SteadyTime heard_;
   std::optional<SteadyTime> paused_at_;
+  std::optional<SteadyTime> held_at_;
   SteadyTime::duration excused_{};  ///< by pauses that are over
 };
 

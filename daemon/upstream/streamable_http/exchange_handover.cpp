@@ -19,7 +19,7 @@ bool Exchange::survives_upgrade(bool server_stream_resumes) const {
 
 KeptMessage Exchange::to_keep() const {
   KeptMessage kept = kept_message(message_);
-  kept.started = ticks_of(clock_.started());
+  kept.started = ticks_of(clock_.started(context_.now()));
   kept.heard = ticks_of(clock_.heard());
   kept.excused = static_cast<std::uint64_t>(clock_.excused(context_.now()).count());
   kept.elsewhere = phase_ == Phase::awaiting_elsewhere;

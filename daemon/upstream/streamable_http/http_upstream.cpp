@@ -122,6 +122,13 @@ void HttpUpstream::lift_deadline(UpstreamId id) {
   if (Exchange* const exchange = exchanges_.find(id)) exchange->lift_deadline();
 }
 
+void HttpUpstream::hold_deadline(UpstreamId id, bool held) {
+  Exchange* const exchange = exchanges_.find(id);
+  if (exchange == nullptr) return;
+  exchange->hold_deadline(held);
+  exchanges_.watch(*exchange);
+}
+
 void HttpUpstream::session_over() {
   context_.forget_session();
   exchanges_.change_all([](Exchange& exchange) { exchange.session_over(); });

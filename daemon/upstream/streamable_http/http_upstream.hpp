@@ -30,6 +30,7 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void abandon(UpstreamId id) override;
   void pause(UpstreamId id, bool paused) override;
   void lift_deadline(UpstreamId id) override;
+  void hold_deadline(UpstreamId id, bool held) override;
   std::string_view last_event_of(UpstreamId id) const override;
   std::string_view event_before(UpstreamId id) const override;
   void session_opened(const SessionForm& form) override;

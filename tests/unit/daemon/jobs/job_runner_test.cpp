@@ -103,6 +103,7 @@ TEST_CASE("a question about a job takes no place until it is answered") {
   CHECK(t.calls() == Lines{"first"});
   t.ask("1", t.id_of_call("first"));
   CHECK(t.state_of(first) == "input_required");
+  CHECK(t.upstream.held == std::set<UpstreamId>{t.id_of_call("first")});
   CHECK(t.calls() == Lines{"first", "second"});
   t.answer_call("second");
   CHECK(t.state_of(second) == "completed");
@@ -110,6 +111,7 @@ TEST_CASE("a question about a job takes no place until it is answered") {
                  R"("result":{})"));
   CHECK(t.responses() == Lines{R"({"jsonrpc":"2.0","id":1,"result":{}})"});
   CHECK(t.state_of(first) == "working");
+  CHECK(t.upstream.held.empty());
   t.submit(client, "third");
   CHECK(t.calls() == Lines{"first", "second"});
   t.answer_call("first");
@@ -313,6 +315,26 @@ TEST_CASE("a question that is about no request goes to the oldest job of whom it
 }
 
 constexpr std::string_view unknown = R"("error":{"code":-32601,"message":"no"})";
+
+TEST_CASE("a question about another client's request is never a job's") {
+  JobFixture t;
+  FakeClient& client = t.connect();
+  const std::string job = t.submit(client, "job's");
+  t.call(client, "1", "own");
+  for (const char* method : {"sampling/createMessage", "elicitation/create", "vendor/ask"}) {
+    CAPTURE(method);
+    t.ask("1", t.id_of_call("own"), method);
+    CHECK(t.is_refused());
+    CHECK(t.state_of(job) == "working");
+  }
+  t.leave(client);
+  t.ask("1", t.id_of_call("own"));
+  CHECK(t.is_refused());
+  CHECK(t.state_of(job) == "working");
+  // About the job's own request, or about none, it is the job's.
+  t.ask("2", t.id_of_call("job's"));
+  CHECK(t.state_of(job) == "input_required");
+}
 
 TEST_CASE("who does not know a question is not asked it again for the job of its own request") {
   JobFixture t;

@@ -105,7 +105,11 @@ TEST_CASE("the kind of a result is known by its type") {
   CHECK_FALSE(is_complete(frame_of(R"({"id":1,"result":{"resultType":"task"}})")));
   CHECK_FALSE(is_complete(frame_of(R"({"id":1,"result":{"resultType":"later"}})")));
   CHECK(is_complete(frame_of(R"({"id":1,"result":{"resultType":"c\u006fmplete"}})")));
-  CHECK(is_complete(frame_of(R"({"id":1,"result":{"resultType":7}})")));
+  for (const char* other : {"7", "null", "true", "{}", "[\"complete\"]", "\"\""}) {
+    CAPTURE(other);
+    CHECK_FALSE(
+        is_complete(frame_of(std::string(R"({"id":1,"result":{"resultType":)") + other + "}}")));
+  }
   CHECK(is_complete(frame_of(R"({"id":1,"result":{}})")));
   CHECK(is_complete(frame_of(R"({"id":1,"error":{}})")));
   CHECK_FALSE(is_input_required(frame_of(R"({"id":1,"result":{}})")));

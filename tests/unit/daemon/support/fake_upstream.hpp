@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,7 @@ class FakeUpstream final : public Upstream {
   // What it was told.
   std::vector<Outgoing> sent;         ///< all messages, in order
   std::vector<UpstreamId> lifted;     ///< their deadlines
+  std::set<UpstreamId> held;          ///< their deadlines, now
   std::vector<UpstreamId> abandoned;  ///< and answered: those that were under way until then
   std::vector<UpstreamId> answered;
   std::map<UpstreamId, bool> paused;
@@ -135,6 +137,13 @@ class FakeUpstream final : public Upstream {
   }
   void pause(UpstreamId id, bool stops) override { paused[id] = stops; }
   void lift_deadline(UpstreamId id) override { lifted.push_back(id); }
+  void hold_deadline(UpstreamId id, bool is_held) override {
+    if (is_held) {
+      held.insert(id);
+    } else {
+      held.erase(id);
+    }
+  }
   void session_opened(const SessionForm& form) override {
     version = form.protocol_version;
     is_stateful = form.stateful;

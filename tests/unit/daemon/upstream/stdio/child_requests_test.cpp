@@ -42,6 +42,21 @@ TEST_CASE_FIXTURE(Fixture, "a request waits for a byte of the child, and for its
   CHECK(!requests.took_too_long(at(start), start + 60s));
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "no time runs while a question is open, and all of the silence is left then") {
+  const ChildRequests::Timeouts timeouts{10s, 60s};
+  requests.set_timeouts(timeouts);
+  ChildRequest& request = requests.add(id(1), at(start));
+  requests.hold_deadline(id(1), true, start + 9s);
+  requests.hold_deadline(id(1), true, start + 20s);
+  CHECK(requests.deadline(request) == SteadyTime::max());
+  requests.hold_deadline(id(1), false, start + 109s);
+  CHECK(requests.deadline(request) == start + 119s);
+  requests.heard(start + 155s);
+  CHECK(requests.deadline(request) == start + 160s);
+  requests.hold_deadline(id(2), true, start);
+}
+
 TEST_CASE_FIXTURE(
     Fixture,
     "a notification waits for a child that does not read no longer than what is behind it may") {
@@ -98,7 +113,7 @@ TEST_CASE("another image of the program awaits what was asked, for the time that
   request.message.notes.session = 2;
   ChildRequest& asked = earlier.requests.add(id(7), std::move(request));
   earlier.requests.keep(asked, {id(7), "{}", 40});
-  const auto kept = earlier.requests.to_keep();
+  const auto kept = earlier.requests.to_keep(start + 1s);
   REQUIRE(kept.size() == 1);
   Fixture later;
   const ChildRequest& again = later.requests.go_on_with(kept[0]);

@@ -49,6 +49,19 @@ TEST_CASE("what the bridge does not read is not late, but a pause puts no deadli
   CHECK(clock.took_too_long(start + 65s, timeouts));
 }
 
+TEST_CASE("no time runs while a question is open, and all of the silence is left afterwards") {
+  ExchangeClock clock = started();
+  clock.hold(start + 9s);
+  CHECK(clock.deadline(timeouts) == SteadyTime::max());
+  CHECK_FALSE(clock.took_too_long(start + 600s, timeouts));
+  CHECK(clock.started(start + 109s) == start + 100s);
+  clock.release(start + 109s);
+  CHECK(clock.deadline(timeouts) == start + 119s);
+  CHECK(clock.deadline({0s, 60s, 5s}) == start + 160s);
+  clock.release(start + 500s);
+  CHECK(clock.deadline(timeouts) == start + 119s);
+}
+
 TEST_CASE("an answer on another stream is as alive as that one, which is never paused") {
   ExchangeClock clock = started();
   clock.pause(start);
@@ -66,7 +79,7 @@ TEST_CASE("another image of the program goes on with the time that is left in al
   ExchangeClock earlier = started();
   earlier.pause(start + 1s);
   ExchangeClock later;
-  later.go_on_from(earlier.started(), earlier.excused(start + 4s), start + 4s);
+  later.go_on_from(earlier.started(start + 4s), earlier.excused(start + 4s), start + 4s);
   CHECK(later.deadline(timeouts) == start + 14s);
   later.heard(start + 62s);
   CHECK(later.deadline(timeouts) == start + 63s);
