@@ -7,6 +7,7 @@ import struct
 from harness import call, eventually, initialize, main, text_of
 from harness.face import BOTH, STREAM
 from harness.facing import Facing
+from harness.scripted_server import ScriptedServer, good
 
 LATER = {"Prefer": "respond-async"}
 SHORT = ("--client-buffer", "256K", "--client-stall", "700ms", "--http-session-idle", "1s")
@@ -89,6 +90,30 @@ class Abandoned(Facing):
         self.assertEqual(face.post(calls, session, headers=LATER).status, 202)
         server.log("tools/call", wait=8)
         self.everything_is_given_back()
+
+    def test_a_put_off_call_has_its_time_again_once_its_question_was_answered(self):
+        question = {"jsonrpc": "2.0", "id": 5, "method": "elicitation/create",
+                    "params": {"message": "?", "requestedSchema": {"type": "object", "properties": {}}}}
+
+        def answer(asked):
+            if asked.method != "tools/call":
+                return good(asked)
+            # A stream that stays open and says nothing more.
+            return (b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: "
+                    + json.dumps(question).encode() + b"\n\n")
+
+        server = ScriptedServer(answer)
+        self.addCleanup(server.close)
+        face = self.face_before(server, "--request-timeout", "700ms")
+        session = face.session()
+        stream = face.stream(session)
+        job = face.call("ask", {}, 7, session, headers=LATER).headers["Bridge-Jobs"]
+        asked = face.ask("bridge/collect", {"job": job, "waitMs": 30000}).json()["result"]
+        self.assertEqual(asked["state"], "input_required")
+        self.assertEqual(face.ask("bridge/answer", {"job": job, "result": {"action": "decline"}}).json()["result"], {})
+        error = stream.message()
+        self.assertEqual((error["id"], error["error"]["data"]["kind"]), (7, "timeout"))
+        self.in_flight(0)
 
     def test_a_session_that_left_before_its_put_off_call_was_answered_ends_after_the_answer(self):
         server, face = self.face("--http-session-idle", "300ms")
