@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ struct Client {
   /// It will send nothing more, and everything that it has sent has come to its end.
   bool is_done() const {
     return half_closed && waiting.empty() && in_flight.empty() && listens == 0 &&
-           subscribing == 0 && !notification && control.empty() && control_unanswered == 0;
+           subscribing == 0 && !notification && control.empty() && control_unanswered.empty();
   }
 
   const WatchedChannel channel;
@@ -75,7 +76,13 @@ struct Client {
 
   // ControlRequests.
   WaitingFrames control;  ///< those that it had sent when reading from it stopped
-  std::size_t control_unanswered = 0;
+  struct UnansweredControl {
+    std::uint64_t number;  ///< of all control requests
+    std::string raw_id;    ///< raw JSON
+    std::string again;     ///< the frame, if the new process handles it after an upgrade
+    bool is_delivery;      ///< the response to a request that became a job: KeptDelivery
+  };
+  std::vector<UnansweredControl> control_unanswered;
 };
 
 }  // namespace bridge

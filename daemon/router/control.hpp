@@ -16,6 +16,12 @@ inline bool is_confidential(std::string_view method) {
   return method == "bridge/answer" || method == "bridge/login" || method == "bridge/logout";
 }
 
+/// Whether a control request of this method that waits for its answer is handled again by the new
+/// process after an upgrade. It only reads, so it does no harm to handle it twice.
+inline bool is_handled_again(std::string_view method) {
+  return method == "bridge/tool" || method == "bridge/collect";
+}
+
 /// Answers the control methods, `bridge/*`: implemented above the router, which keeps their order
 /// and delivers what they say.
 class Control {

@@ -1,12 +1,18 @@
 #include "router/control_requests.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
+#include "jsonrpc/reply.hpp"
 #include "mcp/modern_result.hpp"
 
 namespace bridge {
 namespace {
+
+/// A longer frame is not kept for an upgrade while it waits.
+constexpr std::size_t longest_handled_again = 4096;
 
 /// What a modern client asks the bridge itself is answered as its revision wants it.
 std::string as_modern(const std::string& response) {
@@ -36,53 +42,91 @@ void ControlRequests::answer(Client& client, const Frame& request) {
   const bool has_its_place =
       request.method == "bridge/notifications" || request.method == "bridge/collect";
   const AnswerOrder order = has_its_place ? AnswerOrder::in_order : AnswerOrder::ahead;
-  ++client.control_unanswered;
-  control_->answer(request, client, reply_to(client, request, order));
+  control_->answer(request, client, reply_to(client, request, order, false));
 }
 
 std::string ControlRequests::keep_for_later(Client& client, const Frame& request) {
   if (control_ == nullptr) return {};
-  ++client.control_unanswered;
-  std::string name =
-      control_->keep_for_later(request, client, reply_to(client, request, AnswerOrder::in_order));
-  if (name.empty()) --client.control_unanswered;
+  std::string name = control_->keep_for_later(
+      request, client, reply_to(client, request, AnswerOrder::in_order, true));
+  if (name.empty()) client.control_unanswered.pop_back();
   return name;
 }
 
 Control::Reply ControlRequests::reply_continued(Client& client, std::string_view raw_id) {
-  ++client.control_unanswered;
-  return reply_to(client.id(), std::string(raw_id), false, false, AnswerOrder::in_order);
+  return reply_to(client, {0, std::string(raw_id), {}, true}, false, false, AnswerOrder::in_order);
 }
 
-Control::Reply ControlRequests::reply_to(const Client& client, const Frame& request,
-                                         AnswerOrder order) {
-  return reply_to(client.id(), std::string(request.text(request.id)), request.is_modern(),
-                  is_confidential(request.method), order);
+Control::Reply ControlRequests::reply_to(Client& client, const Frame& request, AnswerOrder order,
+                                         bool is_delivery) {
+  const bool again = !is_delivery && is_handled_again(request.method) &&
+                     request.bytes.size() <= longest_handled_again;
+  return reply_to(client,
+                  {0, std::string(request.text(request.id)), again ? request.bytes : std::string(),
+                   is_delivery},
+                  request.is_modern(), is_confidential(request.method), order);
 }
 
-Control::Reply ControlRequests::reply_to(ClientId client, std::string raw_id, bool is_modern,
-                                         bool confidential, AnswerOrder order) {
-  return [this, client, raw_id = std::move(raw_id), is_modern, confidential,
-          order](std::string response) {
-    Client* const asker = context_.clients.find(client);
-    if (asker == nullptr) return;
-    --asker->control_unanswered;
-    if (is_modern) response = as_modern(response);
-    asker->channel.answer(raw_id, std::move(response), order, confidential);
-    context_.clients.finish_if_done(*asker);
-  };
+Control::Reply ControlRequests::reply_to(Client& client, Client::UnansweredControl unanswered,
+                                         bool is_modern, bool confidential, AnswerOrder order) {
+  const std::uint64_t number = ++last_number_;
+  unanswered.number = number;
+  client.control_unanswered.push_back(std::move(unanswered));
+  return
+      [this, client = client.id(), number, is_modern, confidential, order](std::string response) {
+        Client* const asker = context_.clients.find(client);
+        if (asker == nullptr) return;
+        auto& all = asker->control_unanswered;
+        const auto found = std::find_if(all.begin(), all.end(),
+                                        [number](const auto& one) { return one.number == number; });
+        if (found == all.end()) return;
+        const std::string raw_id = std::move(found->raw_id);
+        all.erase(found);
+        if (is_modern) response = as_modern(response);
+        asker->channel.answer(raw_id, std::move(response), order, confidential);
+        context_.clients.finish_if_done(*asker);
+      };
 }
 
 bool ControlRequests::cancel(Client& client, std::string_view raw_id) {
-  if (client.control_unanswered == 0 || !control_->cancel(client, raw_id)) return false;
-  --client.control_unanswered;
+  auto& all = client.control_unanswered;
+  const auto found = std::find_if(
+      all.begin(), all.end(), [raw_id](const auto& one) { return same_id(one.raw_id, raw_id); });
+  if (found == all.end() || !control_->cancel(client, raw_id)) return false;
+  all.erase(found);
   client.channel.no_answer(raw_id);
   context_.clients.finish_if_done(client);
   return true;
 }
 
+std::vector<std::string> ControlRequests::to_handle_again(const Client& client) {
+  std::vector<std::string> frames;
+  for (const auto& one : client.control_unanswered) {
+    if (!one.again.empty() && client.channel.survives_upgrade(one.raw_id))
+      frames.push_back(one.again);
+  }
+  return frames;
+}
+
+void ControlRequests::fail_unanswered(const Failure& failure) {
+  for (const auto& [id, client] : context_.clients) {
+    auto failed = std::exchange(client->control_unanswered, {});
+    const auto stays = [&client = *client](const Client::UnansweredControl& one) {
+      return one.is_delivery || (!one.again.empty() && client.channel.survives_upgrade(one.raw_id));
+    };
+    const auto from = std::stable_partition(failed.begin(), failed.end(), stays);
+    client->control_unanswered.assign(std::make_move_iterator(failed.begin()),
+                                      std::make_move_iterator(from));
+    for (auto one = from; one != failed.end(); ++one) {
+      client->channel.answer(one->raw_id, error_reply(one->raw_id, failure), AnswerOrder::in_order,
+                             false);
+    }
+    context_.clients.finish_if_done(*client);
+  }
+}
+
 void ControlRequests::answer_waiting(Client& client) {
-  if (client.control_unanswered > 0) control_->client_drained(client);
+  if (!client.control_unanswered.empty()) control_->client_drained(client);
   while (!client.control.empty() && !client.channel.congested())
     answer(client, client.control.take_front().frame);
   if (!client.channel.congested()) client.channel.release_input();

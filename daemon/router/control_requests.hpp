@@ -23,8 +23,12 @@ class ControlRequests {
   std::string keep_for_later(Client& client, const Frame& request);
   /// It waited for this answer at another image of the program, and does so on.
   Control::Reply reply_continued(Client& client, std::string_view raw_id);
-  /// Its queue has room again.
+  /// Its queue has room again, or it was restored after an upgrade.
   void answer_waiting(Client& client);
+  /// The unanswered requests of this client that the new process handles again after an upgrade.
+  static std::vector<std::string> to_handle_again(const Client& client);
+  /// The bridge is being upgraded: every other unanswered request fails. Deliveries stay.
+  void fail_unanswered(const Failure& failure);
   /// It waits no more for the answer of this id; false if there is none that comes later.
   bool cancel(Client& client, std::string_view raw_id);
   /// What is no answer to the upstream; false if it is none to a question of Control either.
@@ -32,24 +36,26 @@ class ControlRequests {
     return control_ != nullptr && control_->take_response(client, response);
   }
   void client_can_be_asked(const Client& client) {
-    if (client.control_unanswered > 0) control_->client_can_be_asked(client);
+    if (!client.control_unanswered.empty()) control_->client_can_be_asked(client);
   }
   void client_half_closed(const Client& client) {
-    if (client.control_unanswered > 0) control_->client_half_closed(client);
+    if (!client.control_unanswered.empty()) control_->client_half_closed(client);
   }
   /// REQUIRES: it was taken out of Clients.
   void client_left(const Client& client) {
-    if (client.control_unanswered > 0) control_->client_left(client);
+    if (!client.control_unanswered.empty()) control_->client_left(client);
   }
 
  private:
   void answer(Client& client, const Frame& request);
-  Control::Reply reply_to(const Client& client, const Frame& request, AnswerOrder order);
-  Control::Reply reply_to(ClientId client, std::string raw_id, bool is_modern, bool confidential,
-                          AnswerOrder order);
+  Control::Reply reply_to(Client& client, const Frame& request, AnswerOrder order,
+                          bool is_delivery);
+  Control::Reply reply_to(Client& client, Client::UnansweredControl unanswered, bool is_modern,
+                          bool confidential, AnswerOrder order);
 
   const RouterContext context_;
   Control* control_ = nullptr;
+  std::uint64_t last_number_ = 0;
 };
 
 }  // namespace bridge

@@ -26,7 +26,10 @@ void InputRounds::go_on_with(KeptRound kept) {
   const auto id = static_cast<UpstreamId>(kept.id);
   if (in_flight_.find(id) == nullptr || kept.waits > static_cast<std::uint64_t>(Waits::for_session))
     return;
+  const PendingRequest& request = *in_flight_.find(id);
+  if (!request.rounds) return;
   Round& round = rounds_.emplace(id, budget_).first->second;
+  round.held.set(request.rounds->original.size() + kept.request_state.size());
   round.waits = static_cast<Waits>(kept.waits);
   for (KeptRound::Question& one : kept.questions) {
     round.held.add(one.result.size());

@@ -40,6 +40,7 @@ KeptRequest kept_request(UpstreamId id, const PendingRequest& request) {
     kept.log_level = request.modern->log_level;
     kept.digest = request.modern->digest;
     kept.undeclared = request.modern->undeclared;
+    kept.undeclared_by_one_of_several = request.modern->undeclared_by_one_of_several;
   }
   if (request.rounds) {
     kept.original = request.rounds->original;
@@ -68,7 +69,7 @@ PendingRequest pending_request_of(KeptRequest kept) {
     request.era = Era::modern;
     request.modern = std::make_unique<ModernRequest>(
         ModernRequest{std::move(kept.declared), std::move(kept.log_level), kept.digest,
-                      std::move(kept.undeclared)});
+                      std::move(kept.undeclared), kept.undeclared_by_one_of_several});
   }
   if (!kept.original.empty()) {
     request.rounds = std::make_unique<InputRound>(InputRound{std::move(kept.original),

@@ -32,6 +32,7 @@ struct KeptRequest {
   std::string log_level;
   std::uint64_t digest = 0;
   std::string undeclared;
+  bool undeclared_by_one_of_several = false;
   std::string original;  ///< InputRound; empty: there is none
   std::uint64_t rounds = 0;
   std::uint64_t pauses = 0;
@@ -43,7 +44,8 @@ struct KeptRequest {
   void each_field(Fields&& fields) {
     fields(id, client, remote, uid, client_request_id, progress_token, method, subject, takes_slot,
            mirrored_again, is_of_modern_client, declared, log_level, digest, undeclared, original,
-           rounds, pauses, traceparent, received, sent, suspended, is_upstream);
+           rounds, pauses, traceparent, received, sent, suspended, is_upstream,
+           undeclared_by_one_of_several);
   }
 };
 

@@ -4,6 +4,13 @@
 
 namespace bridge {
 
+void RouterHandover::resume() {
+  router_.frames_.resume();
+  for (const auto& [id, client] : router_.clients_) {
+    if (!client->channel.congested()) router_.control_.answer_waiting(*client);
+  }
+}
+
 void RouterHandover::pause() {
   router_.frames_.pause();
   router_.listens_.end_left_behind();
@@ -22,6 +29,9 @@ void RouterHandover::end_unfinished() {
       failure_of(ErrorKind::closed, Delivered::unknown,
                  "the bridge was upgraded before the answer came (it waited for --grace)"),
       "the bridge is being upgraded");
+  router_.control_.fail_unanswered(
+      failure_of(ErrorKind::closed, Delivered::unknown,
+                 "the bridge was upgraded before it answered; ask again"));
 }
 
 std::vector<KeptClient> RouterHandover::clients() const {
@@ -48,6 +58,7 @@ std::vector<KeptClient> RouterHandover::clients() const {
       };
     };
     client->waiting.each(keep_in(kept.waiting));
+    kept.control = ControlRequests::to_handle_again(*client);
     client->control.each(keep_in(kept.control));
     kept.subscriptions = router_.restorable_.subscriptions().uris_of(id);
     (kept.served ? served : others).push_back(std::move(kept));

@@ -25,7 +25,7 @@ class RouterHandover {
 
   /// Nothing of the clients is started until resume(); what is in flight goes on.
   void pause();
-  void resume() { router_.frames_.resume(); }
+  void resume();
   /// Whether the upstream works on nothing, for the clients or for the bridge, but on what
   /// survives.
   bool is_quiet() const;

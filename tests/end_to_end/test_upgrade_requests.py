@@ -1,6 +1,8 @@
 """Requests that are under way while the daemon is upgraded go along (BEHAVIOUR, "Upgrade in place")."""
 
 import json
+import re
+import socket
 
 from harness import eventually, main, notification, request, text_of
 from harness.jobs import Jobs
@@ -8,6 +10,66 @@ from harness.local_server import LocalServer
 from harness.upgrading import Upgrading
 
 NO_GRACE = ("--grace", "1ms")
+
+
+class OfTheBridge(Upgrading):
+    """Control requests that wait. Each method that can is in one of the three, and the last test holds that."""
+    HANDLED_AGAIN = {"bridge/tool"}
+    ANSWERED_BEFORE = {"bridge/collect": {"state": "working"}}
+    # A login that is pending ends (test_login); what is revoked is answered, or fails.
+    FAILED = {"bridge/login", "bridge/logout"}
+
+    def away(self):
+        """A daemon before a server that cannot be reached, and the port at which it will be."""
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        self.start_daemon(f"http://127.0.0.1:{port}/mcp", *NO_GRACE, "--connect-wait", "60s")
+        return port
+
+    def test_a_lookup_of_a_tool_is_answered_by_the_new_process(self):
+        port = self.away()
+        clients = [self.client() for _ in range(3)]
+        for client in clients:
+            client.send(request("bridge/tool", {"name": "echo"}, "look"))
+            client.send(request("bridge/status", {}, "fence"))
+            self.assertEqual(client.line()["id"], "fence")
+        self.upgrade(2)
+        self.upstream("--port", str(port))
+        for client in clients:
+            self.assertEqual(client.answer("look")["result"]["tool"]["name"], "echo")
+
+    def test_who_has_half_closed_is_answered_as_well(self):
+        port = self.away()
+        client = self.client()
+        client.send(request("bridge/tool", {"name": "echo"}, "look"))
+        client.half_close()
+        self.upgrade()
+        self.upstream("--port", str(port))
+        self.assertEqual(client.answer("look")["result"]["tool"]["name"], "echo")
+
+    def test_a_collector_is_told_how_its_job_stands(self):
+        self.away()
+        client = self.client()
+        client.send(request("bridge/submit", {"method": "tools/call", "params": {"name": "echo"}}, 1))
+        job = client.answer(1)["result"]["job"]
+        client.send(request("bridge/collect", {"job": job, "waitMs": 3_600_000}, 2))
+        client.send(request("bridge/status", {}, 3))
+        self.assertEqual(client.line()["id"], 3)
+        self.upgrade()
+        state = client.answer(2)["result"]["state"]
+        self.assertEqual(state, self.ANSWERED_BEFORE["bridge/collect"]["state"])
+
+    def test_no_other_method_waits(self):
+        self.away()
+        client = self.client()
+        client.send(request("bridge/none", {}, 1))
+        known = set(re.findall(r"bridge/[a-z]+", client.answer(1)["error"]["message"]))
+        waiting = self.HANDLED_AGAIN | set(self.ANSWERED_BEFORE) | self.FAILED
+        self.assertLessEqual(waiting, known)
+        for method in sorted(known - waiting):
+            with self.subTest(method):
+                client.send(request(method, {"job": "none"}, method))
+                self.assertEqual(client.answer(method)["id"], method)
 
 
 class AtALocalServer(Upgrading, LocalServer):

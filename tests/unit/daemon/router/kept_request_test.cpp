@@ -56,6 +56,7 @@ TEST_CASE("what a modern client says, and the rounds of a legacy one, are kept")
   request.modern->log_level = "warning";
   request.modern->digest = 77;
   request.modern->undeclared = "{}";
+  request.modern->undeclared_by_one_of_several = true;
   request.rounds = std::make_unique<InputRound>(InputRound{"{\"id\":1}", 3, 2});
   request.traceparent = std::make_unique<const std::string>("00-1-2-01");
   const PendingRequest again = pending_request_of(kept_request(UpstreamId{9}, request));
@@ -65,6 +66,7 @@ TEST_CASE("what a modern client says, and the rounds of a legacy one, are kept")
   CHECK(again.modern->log_level == "warning");
   CHECK(again.modern->digest == 77);
   CHECK(again.modern->undeclared == "{}");
+  CHECK(again.modern->undeclared_by_one_of_several);
   REQUIRE(again.rounds != nullptr);
   CHECK(again.rounds->original == "{\"id\":1}");
   CHECK(again.rounds->rounds == 3);
