@@ -87,7 +87,7 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std:
     const int error = try_all(paths, connected, path);
     if (error == 0) {
       if (auto why = distrust(connected.get(), path, trusted)) return ConnectFailure{*why};
-      return Connected{std::move(connected), std::move(path)};
+      return Connected{std::move(connected), std::move(path), trusted};
     }
     const bool queue_is_full = error == EAGAIN;
     const bool may_come = error == ENOENT || error == ECONNREFUSED;

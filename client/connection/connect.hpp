@@ -13,10 +13,11 @@
 
 namespace client {
 
-/// A connection to a daemon, and the path it was found at.
+/// A connection to a daemon, the path it was found at, and who may serve it.
 struct Connected {
   FileDescriptor daemon;
   std::string path;
+  TrustedPeer trusted{};
 };
 
 /// Why there is no connection, as one line for a person.

@@ -172,6 +172,15 @@ void add_latency(std::vector<StyledLine>& lines, const Value& latency) {
       .add(time_text(latency.count("addedP50")), Tone::strong);
 }
 
+/// Only while nothing is saved, which a person has to act on.
+void add_state(std::vector<StyledLine>& lines, const Value& state) {
+  const Value* durable = state.find("durable", Kind::boolean);
+  if (durable == nullptr || durable->truth) return;
+  lines.emplace_back(named("state"))
+      .add(fmt::format("not saved: {}", state.string("error")), Tone::bad)
+      .add("; results and notifications are lost if the daemon ends");
+}
+
 void add_last_error(std::vector<StyledLine>& lines, const Value& error, std::int64_t now_ms) {
   StyledLine& line = lines.emplace_back(named("last error"));
   if (const auto at = static_cast<std::int64_t>(error.count("atMs")); at > 0 && at <= now_ms) {
@@ -189,6 +198,7 @@ std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, 
       .add(fmt::format(", pid {}, up {}", status.count("pid"), duration(status, "uptimeMs")));
   if (const Value* upstream = status.find("upstream", Kind::object))
     add_upstream(lines, *upstream, look);
+  if (const Value* state = status.find("state", Kind::object)) add_state(lines, *state);
   if (const Value* error = status.find("lastError", Kind::object))
     add_last_error(lines, *error, now_ms);
   lines.emplace_back();

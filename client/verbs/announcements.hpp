@@ -21,6 +21,11 @@ class Announcements {
 
   /// A message of this method is going to be queued: queues what has to go before it.
   void before(std::string_view method, bool is_request);
+  /// The conversation goes to another daemon, which has been told nothing.
+  void start_over() {
+    if (ring_ != Ring::taken) ring_ = Ring::to_be_left;
+    is_said_ = false;
+  }
   /// Whether a response is the answer to what was queued here; then it is taken.
   bool take(const json::Message& response);
   /// Until the daemon has read bridge/peek it gives us its ring, as to anybody who connects. All of

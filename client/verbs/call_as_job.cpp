@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "json/scan.hpp"
 #include "terminal/visible.hpp"
 #include "verbs/job_reports.hpp"
 #include "verbs/job_waits.hpp"
@@ -27,6 +28,19 @@ ExitCode tell_forgotten(Console& console, const SubmittedJob& job) {
                   "result is not kept any more",
                   job.state));
   return job.state == "completed" ? ExitCode::ok : ExitCode::answered_error;
+}
+
+/// Only a daemon with a state directory was to save it.
+void warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
+  if (job.durable || job.forgotten) return;
+  const std::string id = dialogue.send("bridge/status", "{}");
+  const Answer answer = dialogue.await({id}, dialogue.deadline());
+  if (answer.outcome != Answer::Outcome::result) return;
+  const auto state = json::member(answer.payload, "state");
+  if (!state || json::member(*state, "durable") != std::optional<std::string_view>("false")) return;
+  dialogue.console().note(
+      fmt::format("the job is not saved: {}; its result is lost if the daemon ends",
+                  make_visible_line(json::string_member(*state, "error"))));
 }
 
 /// A result goes to nobody else, unless the key's next call asks for it.
@@ -74,6 +88,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
   const auto job = read_submitted(answer.payload);
   if (!job) return report_job_failure(dialogue, answer);
   Console& console = dialogue.console();
+  warn_unless_saved(dialogue, *job);
   if (options.detach) {
     console.print(options.json ? answer.payload + "\n" : make_visible_line(job->id) + "\n");
     return job->forgotten ? tell_forgotten(console, *job) : ExitCode::ok;

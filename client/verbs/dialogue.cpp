@@ -1,6 +1,7 @@
 #include "verbs/dialogue.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <utility>
@@ -27,6 +28,7 @@ constexpr std::string_view hint_of_job =
 Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
                    Console& console, Interrupt& interrupt)
     : path_(std::move(connected.path)),
+      trusted_(std::move(connected.trusted)),
       console_(console),
       interrupt_(interrupt),
       conversation_(std::move(connected.daemon), interrupt.descriptor()),
@@ -53,6 +55,35 @@ Answer Dialogue::await(const Ids& ids, Deadline until, int also) {
   Answer answer = wait(until, ids, also);
   console_.clear_transient();
   return answer;
+}
+
+Answer::Outcome Dialogue::reconnect() {
+  using Outcome = Answer::Outcome;
+  constexpr Milliseconds longest_pause{1000};
+  constexpr Milliseconds longest_wait{60000};
+  console_.clear_transient();
+  console_.note("the daemon closed the connection; waiting until it runs again");
+  const Deadline until = limit_ ? deadline_ : Deadline::after(longest_wait);
+  while (!until.passed()) {
+    pollfd interrupt = {interrupt_.descriptor(), POLLIN, 0};
+    const Milliseconds pause = std::min(reconnect_pause_, until.left());
+    if (::poll(&interrupt, 1, static_cast<int>(pause.count())) > 0) return Outcome::interrupted;
+    reconnect_pause_ = std::min(reconnect_pause_ * 2, longest_pause);
+    const Milliseconds at_once(0);
+    auto again = connect_to_daemon({path_}, trusted_, at_once, Deadline::after(at_once));
+    if (auto* connected = std::get_if<Connected>(&again)) {
+      conversation_ = Conversation(std::move(connected->daemon), interrupt_.descriptor());
+      announcements_.start_over();
+      asked_of_daemon_.clear();
+      return Outcome::result;
+    }
+    const auto& failure = std::get<ConnectFailure>(again);
+    if (!failure.is_absent && !failure.timed_out) {
+      console_.note(failure.message);
+      return Outcome::hung_up;
+    }
+  }
+  return limit_ ? Outcome::timed_out : Outcome::hung_up;
 }
 
 Answer Dialogue::ask(std::string_view method, std::string_view params) {

@@ -99,6 +99,11 @@ class Dialogue {
   /// lost with the connection. Gives the first error that is no answer to a request.
   std::optional<std::string> leave();
 
+  /// After the daemon has hung up: connects to the one that takes its place, for as long as the
+  /// time limit of the command line, or 60 s. What was sent before is not sent again. The outcome
+  /// is result if there is a connection.
+  Answer::Outcome reconnect();
+
   /// The time limit of the command line.
   Deadline deadline() const { return deadline_; }
   void restart_time_limit() { deadline_ = Deadline::after(limit_); }
@@ -130,6 +135,8 @@ class Dialogue {
   void give_up(std::string_view id, std::string_view method, std::string_view reason);
 
   std::string path_;  // of the socket
+  TrustedPeer trusted_;
+  Milliseconds reconnect_pause_{100};  // doubled with each try, up to a second
   Console& console_;
   Interrupt& interrupt_;
   Conversation conversation_;

@@ -34,6 +34,7 @@ std::optional<SubmittedJob> read_submitted(std::string_view result) {
   SubmittedJob job;
   job.id = json::string_member(result, "job");
   job.state = json::string_member(result, "state");
+  job.durable = json::member(result, "durable") != std::optional<std::string_view>("false");
   job.forgotten = json::member(result, "forgotten") == std::optional<std::string_view>("true");
   if (job.id.empty() || job.state.empty()) return std::nullopt;
   return job;

@@ -24,6 +24,7 @@ std::string collect_wait(Milliseconds left);
 struct SubmittedJob {
   std::string id;
   std::string state;
+  bool durable = true;
   bool forgotten = false;  ///< its key did the same call, and only how that ended is still known
 };
 

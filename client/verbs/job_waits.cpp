@@ -58,6 +58,15 @@ JobEvent JobWaits::next() {
     for (const Pending& one : pending_) ids.push_back(one.id);
     const Answer answer = dialogue_.await(ids, until());
     const auto found = std::find(ids.begin(), ids.end(), answer.id);
+    if (answer.outcome == Answer::Outcome::hung_up) {
+      const Answer::Outcome outcome = dialogue_.reconnect();
+      if (outcome != Answer::Outcome::result)
+        return {JobEvent::Kind::stopped, "", {}, {outcome, ""}};
+      for (Pending& one : pending_) {
+        if (one.step != Step::asking) collect(one);
+      }
+      continue;
+    }
     if (found == ids.end()) {
       if (is_asking()) dialogue_.console().prompt("\n");  // the cursor stands behind a question
       const bool is_time_up =

@@ -26,7 +26,7 @@ struct JobEvent {
 };
 
 /// Waits for jobs, all at the same time over one connection. What they ask is asked at the terminal
-/// if there is one, one question after the other.
+/// if there is one, one question after the other. If the daemon hangs up, it is connected to again.
 class JobWaits {
  public:
   struct Manner {

@@ -139,7 +139,8 @@ std::string ControlMethods::status() const {
 std::string ControlMethods::state_status() const {
   if (!state_report_) return {};
   const StateReport state = state_report_();
-  return fmt::format(R"(,"state":{{"durable":{},"bytes":{}}})", state.durable, state.bytes);
+  return fmt::format(R"(,"state":{{"durable":{},"bytes":{}{}}})", state.durable, state.bytes,
+                     state.durable ? "" : fmt::format(R"(,"error":{})", quote(state.error)));
 }
 
 std::string ControlMethods::upstream_status() const {

@@ -75,7 +75,8 @@ DurableState::DurableState(EventLoop& loop, const StateOptions& options, const T
 
 void DurableState::read() {
   if (read_file("state", true)) return;
-  // What a daemon left that could not write any more: what nobody had read is told, and no more.
+  // Of a daemon that could not write any longer: everything is restored, and nothing is executed,
+  // since it is not known what happened after it was written.
   read_file("state.stale", false);
 }
 

@@ -33,7 +33,9 @@ StateLog::StateLog(EventLoop& loop, StateFolder& folder, const TargetHash& targe
 bool StateLog::go_on(Descriptor file, const LogHeader& header, std::uint64_t size) {
   if (ftruncate(file.get(), static_cast<off_t>(size)) != 0) return false;
   current_.emplace(std::move(file), header, size);
-  folder_.remove("state.new");  // of a daemon that died while it wrote one
+  // Of a daemon that died while it wrote one, or before it could remove the other.
+  folder_.remove("state.new");
+  folder_.remove("state.stale");
   return true;
 }
 
@@ -100,29 +102,32 @@ void StateLog::finish() {
     return;
   }
   current_ = std::exchange(next_, std::nullopt);
+  error_.clear();
   timer_.clear();
   ++rewrites_;
   folder_.remove("state.stale");
   if (std::exchange(has_failed_, false))
-    log_.event(LogLevel::info, "state written again", "the state in {} is written again",
-               folder_.path());
+    log_.event(LogLevel::info, "state written again", "state saved again in {}", folder_.path());
 }
 
-/// The log cannot be written: it is not to be gone on with, and what happens is in memory only.
+/// The log cannot be written: from now on what happens is in memory only. What was durable stays,
+/// as `state.stale`.
 void StateLog::fail() {
   const int error = errno;
+  error_ = std::strerror(error);
   ++failures_;
   current_.reset();
   const bool is_marked = folder_.rename("state", "state.stale");
   if (next_) folder_.remove("state.new");
   next_.reset();
   has_failed_ = true;
-  log_.event(
-      LogLevel::error, "state not written",
-      "the state in {} cannot be written: {}; what happens from now on is lost if the daemon "
-      "ends{}. A new one is tried every {} s",
-      folder_.path(), std::strerror(error),
-      is_marked ? "" : " (and the old one could not be marked as stale)", next_try.count());
+  log_.event(LogLevel::error, "state not written",
+             "state not saved: {} in {}; what happens from now on is lost if the daemon ends. {}; "
+             "a new one is tried every {} s",
+             error_, folder_.path(),
+             is_marked ? "What was saved before is kept in state.stale"
+                       : "What was saved before could not be renamed to state.stale",
+             next_try.count());
   timer_.set_after(next_try);
 }
 
@@ -132,14 +137,13 @@ void StateLog::give_up_new_one() {
   next_.reset();
   folder_.remove("state.new");
   if (!current_) {
-    // Room is better used for what is now.
-    if (error == ENOSPC || error == EDQUOT) folder_.remove("state.stale");
+    error_ = std::strerror(error);
     if (!std::exchange(has_failed_, true)) {
       ++failures_;
       log_.event(LogLevel::error, "state not written",
-                 "a state in {} cannot be written: {}; what happens is lost if the daemon ends. "
-                 "It is tried every {} s",
-                 folder_.path(), std::strerror(error), next_try.count());
+                 "state not saved: {} in {}; what happens is lost if the daemon ends; it is tried "
+                 "again every {} s",
+                 error_, folder_.path(), next_try.count());
     }
   }
   timer_.set_after(next_try);
@@ -151,7 +155,7 @@ void StateLog::timer_fired() {
 }
 
 StateReport StateLog::report() const {
-  return {is_durable(), current_ ? current_->size() : 0, failures_, rewrites_};
+  return {is_durable(), current_ ? current_->size() : 0, failures_, rewrites_, error_};
 }
 
 }  // namespace bridge

@@ -31,8 +31,9 @@ class StateSource {
 };
 
 /// The log of the state in its folder (BEHAVIOUR, "State"; STATE.md): appended to once a turn, and
-/// written anew, in steps, when more than half of it is obsolete. If it cannot be written the
-/// daemon goes on without it, and tries every 10 s to write a new one.
+/// written anew, in steps, when more than half of it is obsolete. If it cannot be written it is
+/// renamed to `state.stale`, where it stays until a new one is complete; the daemon continues in
+/// memory and tries to write a new one every 10 s.
 ///
 /// Owned by DurableState; the loop's thread only. Bounds: the file is at most three times what is
 /// kept, and 1 MiB. No error is more than a line in the log.
@@ -76,6 +77,7 @@ class StateLog {
   std::optional<LogWriter> next_;     ///< the one that will take its place
   std::size_t appended_ = 0;          ///< since the last step
   bool has_failed_ = false;           ///< and that was said
+  std::string error_;                 ///< why, of the last try
   std::uint64_t failures_ = 0;
   std::uint64_t rewrites_ = 0;
   DeadlineTimer timer_;  ///< the next step, or the next try

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace bridge {
 
@@ -10,6 +11,7 @@ struct StateReport {
   std::uint64_t bytes = 0;     ///< of the log
   std::uint64_t failures = 0;  ///< so often it could not be written any more
   std::uint64_t rewrites = 0;  ///< so often it was written anew
+  std::string error{};         ///< why it is not durable; empty: it is
 };
 
 }  // namespace bridge

@@ -368,7 +368,7 @@ class Folder(WithState):
         daemon.status_when(lambda status: not status["state"]["durable"], "a state that is not written")
         self.assertEqual(self.files(), ["lock", "state.stale"])
         self.assertEqual(daemon.metrics().sum("mcp_bridge_state_durable"), 0)
-        self.assertEqual(daemon.stderr().count("cannot be written"), 1)
+        self.assertEqual(daemon.stderr().count("state not saved"), 1)
         self.gather(server, "c")
         resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE, limit)
         eventually(lambda: daemon.status()["state"]["durable"], "a state that is written again", 30)

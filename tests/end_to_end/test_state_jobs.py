@@ -1,9 +1,12 @@
 """Jobs that outlive the daemon: what becomes of them after kill -9 (BEHAVIOUR, "State")."""
 
+import contextlib
 import json
 import os
 import resource
 import signal
+import subprocess
+import unittest
 
 from harness import call, eventually, main, text_of
 from harness.eras import Eras
@@ -295,6 +298,120 @@ class AtAModernServer(DurableJobs, Eras):
         self.assertEqual(self.collect(job, wait=0)["state"], "working")
         server.complete_task(task)
         self.assertEqual(text_of(self.collect(job)["response"]), "done later")
+
+
+class WaitedForThroughARestart(DurableJobs):
+    def start(self, server, *options, ready=True):
+        return self.start_daemon(server, "--state-dir", self.folder_of_state, *options, ready=ready)
+
+    def waiting(self, *arguments):
+        """`mcp-nc wait` whose daemon has heard of it, and is gone then."""
+        waiting = self.nc("wait", *arguments)
+        self.default_daemon.status_when(lambda status: any(client["command"] == "mcp-nc" for client in status["clients"]), "mcp-nc")
+        self.crash(self.default_daemon)
+        eventually(lambda: "waiting until it runs again" in waiting.stderr(), "it notices")
+        return waiting
+
+    def test_the_result_is_printed_by_the_next_daemon(self):
+        server, _ = self.begin("--client-inflight", "1")
+        first = self.submit("slow", FOREVER)["job"]
+        waits_for_a_slot = self.submit("echo", {"message": "after the restart"})["job"]
+        server.log("tools/call", wait=1)
+        waiting = self.waiting(waits_for_a_slot)
+        self.start(server)
+        self.assertEqual((waiting.wait(), waiting.stdout()), (0, b"after the restart\n"), waiting.stderr())
+        self.failed_unknown(first)
+
+    def test_without_a_state_the_next_daemon_says_that_it_does_not_know_the_job(self):
+        server = self.upstream()
+        self.start_daemon(server)
+        waiting = self.waiting(self.submit("slow", FOREVER)["job"])
+        self.start_daemon(server)
+        self.assertEqual((waiting.wait(), waiting.stdout()), (1, b""))
+        self.assertIn("no such job", waiting.stderr())
+
+    def test_w_ends_it(self):
+        self.begin()
+        self.assertEqual(self.waiting("-w", "2s", self.submit("slow", FOREVER)["job"]).wait(), 124)
+
+    def test_an_interrupt_ends_it(self):
+        self.begin()
+        waiting = self.waiting(self.submit("slow", FOREVER)["job"])
+        waiting.signal(signal.SIGINT)
+        self.assertEqual(waiting.wait(), 130)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "mounts a small disk: only root may")
+class FullDisk(DurableJobs):
+    """What was durable outlives a disk that is full, for as long as it is, and daemons that come and go meanwhile."""
+
+    def setUp(self):
+        super().setUp()
+        disk = self.path("disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=0700", "none", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        self.folder_of_state = os.path.join(disk, "state")
+        self.filler = os.path.join(disk, "filler")
+
+    def fill(self):
+        with open(self.filler, "ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * 512)
+
+    def not_saved(self, daemon):
+        return daemon.status_when(lambda status: not status["state"]["durable"], "a state that is not saved")["state"]
+
+    def test_nothing_that_was_durable_is_lost(self):
+        server, daemon = self.begin()
+        done = self.submit("echo", {"message": "done"}, key="step-1")
+        self.assertIs(done["durable"], True)
+        self.assertEqual(self.collect(done["job"])["state"], "completed")
+        self.gather(server, "kept")
+        self.fill()
+        self.gather(server, "x" * 8000)
+        self.assertEqual(self.not_saved(daemon)["error"], "No space left on device")
+        self.assertEqual(self.files(), ["lock", "state.stale"])
+        self.assertEqual(daemon.metrics().sum("mcp_bridge_state_durable"), 0)
+        daemon.logged("state not saved: No space left on device")
+        self.assertIn("not saved: No space left on device", self.run_nc("status")[0])
+        self.assertEqual(self.run_nc("status", "--ready")[0], "ready: open\n")
+        self.assertIn("the job is not saved: No space left on device", self.run_nc("call", "--detach", "echo", "message=y")[1])
+        # Two daemons that can write nothing either, then one that can.
+        for room in (False, False, True):
+            with self.subTest(room=room):
+                self.crash(daemon)
+                if room:
+                    os.remove(self.filler)
+                daemon = self.start(server)
+                self.assertIs(daemon.status()["state"]["durable"], room)
+                again = self.submit("echo", {"message": "done"}, key="step-1")
+                self.assertEqual((again["job"], again["state"]), (done["job"], "completed"))
+                self.assertEqual(text_of(self.collect(done["job"])["response"]), "done")
+                kept = daemon.control("bridge/notifications")["notifications"]
+                self.assertIn("kept", [entry["message"]["params"]["data"] for entry in kept])
+        self.assertEqual(self.files(), ["lock", "state"])
+        self.assertEqual(sum("done" in json.dumps(call) for call in self.calls(server)), 1)
+
+    def test_a_daemon_that_runs_saves_everything_again_when_there_is_room(self):
+        server, daemon = self.begin()
+        done = self.submit("echo", {"message": "done"}, key="step-1")
+        self.collect(done["job"])
+        self.fill()
+        self.gather(server, "x" * 8000)
+        self.not_saved(daemon)
+        # The next try makes a file and removes it: the folder changes.
+        changed = lambda: os.stat(self.folder_of_state).st_mtime_ns
+        before = changed()
+        eventually(lambda: changed() != before, "a try that fails")
+        eventually(lambda: self.files() == ["lock", "state.stale"], "only what was saved before")
+        os.remove(self.filler)
+        daemon.status_when(lambda status: status["state"]["durable"], "a state that is saved again")
+        self.assertEqual(self.files(), ["lock", "state"])
+        self.crash(daemon)
+        self.start(server)
+        self.assertEqual(self.submit("echo", {"message": "done"}, key="step-1")["state"], "completed")
+        self.assertEqual(len(self.calls(server)), 1)
 
 
 class StateThatIsNotGoneOnWith(DurableJobs):

@@ -174,7 +174,7 @@ class Symptoms(Case):
         resource.prlimit(daemon.popen.pid, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
         server.emit(message % "y")
         daemon.status_when(lambda status: not status["state"]["durable"], "a state that is not written")
-        self.shows("cannot be written: …; what happens from now on is lost", daemon.stderr())
+        self.shows("state not saved: …; what happens from now on is lost", daemon.stderr())
 
 
 if __name__ == "__main__":
