@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/replaceable_path.hpp"
 #include "servers/foreign_files.hpp"
 #include "servers/whole_file.hpp"
 #include "spelling/similar.hpp"
@@ -65,7 +66,10 @@ std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFil
   const std::string path = real_path(file.path);
   std::vector<NamedServer> servers;
   const std::string folder = file.folder.empty() ? folder_of(path) : real_path(file.folder);
-  const bool needs_approval = file.needs_approval || (file.is_foreign && !content.is_own);
+  const std::string named =
+      file.path.starts_with('/') ? file.path : current_folder() + "/" + file.path;
+  const bool needs_approval = file.needs_approval || !content.is_own ||
+                              !bridge::replaceable_part_of(named, ::geteuid()).empty();
   for (Definition& one : std::get<std::vector<Definition>>(definitions))
     servers.push_back({std::move(one), path, folder, needs_approval});
   return servers;

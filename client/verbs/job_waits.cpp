@@ -58,7 +58,7 @@ JobEvent JobWaits::next() {
     for (const Pending& one : pending_) ids.push_back(one.id);
     const Answer answer = dialogue_.await(ids, until());
     const auto found = std::find(ids.begin(), ids.end(), answer.id);
-    if (answer.outcome == Answer::Outcome::hung_up) {
+    if (answer.outcome == Answer::Outcome::hung_up && manner_.reconnects) {
       const Answer::Outcome outcome = dialogue_.reconnect();
       if (outcome != Answer::Outcome::result)
         return {JobEvent::Kind::stopped, "", {}, {outcome, ""}};

@@ -26,7 +26,7 @@ struct JobEvent {
 };
 
 /// Waits for jobs, all at the same time over one connection. What they ask is asked at the terminal
-/// if there is one, one question after the other. If the daemon hangs up, it is connected to again.
+/// if there is one, one question after the other.
 class JobWaits {
  public:
   struct Manner {
@@ -34,6 +34,7 @@ class JobWaits {
     bool keep = true;                  ///< leave what was collected in the daemon
     bool several = false;              ///< more than one job: each is named where it asks
     bool only_now = false;             ///< a job that works on is not waited for
+    bool reconnects = false;           ///< to the daemon that takes the place of one that hangs up
   };
 
   JobWaits(Dialogue& dialogue, Manner manner);

@@ -34,7 +34,7 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
 
 ExitCode wait_for_jobs(Dialogue& dialogue, const Options& options) {
   const bool several = options.operands.size() > 1;
-  JobWaits waits(dialogue, {std::nullopt, true, several, false});
+  JobWaits waits(dialogue, {std::nullopt, true, several, false, true});
   for (const std::string& job : options.operands) waits.add(job);
   ExitCode worst = ExitCode::ok;
   while (!waits.empty() && dialogue.console().output_state() == Sink::Result::ok) {

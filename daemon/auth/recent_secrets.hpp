@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/secret_forms.hpp"
+
 namespace bridge {
 
 /// The secrets a source has used lately: an answer that is still on its way may show one that has
@@ -25,18 +27,13 @@ class RecentSecrets {
   std::vector<std::string> known_;
 };
 
-/// `text` with every secret of at least four characters in it redacted, long ones first, so that
-/// nothing remains of one that begins like another.
+/// `text` with every secret of at least four characters in it redacted, also where JSON spells it
+/// otherwise; long ones first, so that nothing remains of one that begins like another.
 inline std::string redacted(std::string text, std::vector<std::string> secrets) {
+  std::erase_if(secrets, [](const std::string& secret) { return secret.size() < 4; });
   std::sort(secrets.begin(), secrets.end(),
             [](const auto& left, const auto& right) { return left.size() > right.size(); });
-  for (const std::string& secret : secrets) {
-    if (secret.size() < 4) break;
-    for (auto at = text.find(secret); at != text.npos; at = text.find(secret, at + 3)) {
-      text.replace(at, secret.size(), "***");
-    }
-  }
-  return text;
+  return blotted(std::move(text), secrets);
 }
 
 }  // namespace bridge

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "handover/named_descriptors.hpp"
+#include "handover/program_file.hpp"
 #include "process/spawn_shell.hpp"
 
 namespace bridge {
@@ -33,6 +34,7 @@ ProgramCheck::ProgramCheck(EventLoop& loop, const Descriptor& program, const Des
   CommandLimits limits;
   limits.time = longest_check;
   limits.out = 4096;
+  const FileCapabilitiesOff during_the_start;
   run_ = std::make_unique<CommandRun>(loop, spawn_process(order), limits,
                                       [this](const CommandOutput& output) { ended(output); });
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "handover/program_file.hpp"
 #include "process/pointers_to.hpp"
 
 namespace bridge {
@@ -19,6 +20,7 @@ void replace_image(NextImage next) {
   // Whatever a library has opened. What should be closed by exec anyway stays so if this fails.
   close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   for (const int descriptor : next.descriptors) fcntl(descriptor, F_SETFD, 0);
+  const FileCapabilitiesOff until_it_fails;
   execveat(next.program, "", arguments.data(), environment.data(), AT_EMPTY_PATH);
   const int error = errno;
   for (const int descriptor : next.descriptors) fcntl(descriptor, F_SETFD, FD_CLOEXEC);

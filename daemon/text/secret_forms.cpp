@@ -1,30 +1,74 @@
 #include "text/secret_forms.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "text/base64.hpp"
-#include "text/json_text.hpp"
+#include "text/code_point.hpp"
 
 namespace bridge {
 namespace {
 
 constexpr std::string_view blot = "***";
 
-/// What stands between the quotes of a JSON string.
-std::string json_form(const std::string& secret) {
-  const std::string quoted = quote(secret);
-  return quoted.substr(1, quoted.size() - 2);
+/// One character of a JSON string (RFC 8259, section 7), as the bytes it stands for.
+struct Spelled {
+  std::string bytes;
+  std::size_t length = 1;  ///< of its spelling
+};
+
+std::optional<std::uint32_t> code_unit(std::string_view text) {
+  if (text.size() < 6 || !text.starts_with("\\u")) return std::nullopt;
+  std::uint32_t unit = 0;
+  const char* const end = text.data() + 6;
+  const auto [rest, error] = std::from_chars(text.data() + 2, end, unit, 16);
+  return error == std::errc() && rest == end ? std::optional(unit) : std::nullopt;
 }
 
-std::string with_slashes_escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '/') escaped += '\\';
-    escaped += c;
+/// REQUIRES: `text` begins with a backslash.
+Spelled read_escape(std::string_view text) {
+  constexpr std::string_view letters = "\"\\/bfnrt";
+  constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
+  const std::size_t letter = text.size() < 2 ? letters.npos : letters.find(text[1]);
+  if (letter != letters.npos) return {std::string(1, meant[letter]), 2};
+  const auto unit = code_unit(text);
+  if (!unit) return {"\\", 1};
+  Spelled spelled;
+  spelled.length = 6;
+  std::uint32_t code_point = *unit;
+  const auto low = code_unit(text.substr(6));
+  if (code_point >> 10 == 0xD800 >> 10 && low && *low >> 10 == 0xDC00 >> 10) {
+    code_point = 0x10000 + ((code_point & 0x3FF) << 10) + (*low & 0x3FF);
+    spelled.length = 12;
   }
-  return escaped;
+  append_utf8(spelled.bytes, code_point);
+  return spelled;
+}
+
+/// How many bytes at the front of `text` spell `form`, plainly or as part of a JSON string; 0: they
+/// do not.
+std::size_t length_of(std::string_view form, std::string_view text) {
+  if (text.starts_with(form)) return form.size();
+  std::size_t length = 0;
+  while (!form.empty()) {
+    if (length == text.size()) return 0;
+    if (text[length] != '\\') {
+      if (text[length] != form.front()) return 0;
+      form.remove_prefix(1);
+      ++length;
+      continue;
+    }
+    const Spelled spelled = read_escape(text.substr(length));
+    if (!form.starts_with(spelled.bytes)) return 0;
+    form.remove_prefix(spelled.bytes.size());
+    length += spelled.length;
+  }
+  return length;
 }
 
 /// RFC 3986, "Percent-Encoding", all but the unreserved characters; a form has `+` for a space.
@@ -64,8 +108,6 @@ SecretForms::SecretForms(std::vector<std::string> secrets) : secrets_(std::move(
   for (const std::string& secret : secrets_) {
     if (secret.size() < shortest) continue;
     add(secret);
-    add(json_form(secret));
-    add(with_slashes_escaped(json_form(secret)));
     for (const std::string_view digits : {"0123456789ABCDEF", "0123456789abcdef"}) {
       add(percent_form(secret, digits, false));
       add(percent_form(secret, digits, true));
@@ -83,12 +125,32 @@ SecretForms::SecretForms(std::vector<std::string> secrets) : secrets_(std::move(
 
 void SecretForms::add(std::string form) { forms_.push_back(std::move(form)); }
 
-std::string SecretForms::blotted(std::string text) const {
-  for (const std::string& form : forms_) {
-    for (auto at = text.find(form); at != text.npos; at = text.find(form, at + blot.size()))
-      text.replace(at, form.size(), blot);
+std::string blotted(std::string text, const std::vector<std::string>& forms) {
+  if (forms.empty()) return text;
+  std::array<bool, 256> may_begin{};
+  may_begin['\\'] = true;
+  for (const std::string& form : forms) may_begin[static_cast<unsigned char>(form.front())] = true;
+  const std::string_view all = text;
+  std::string shown;
+  std::size_t kept = 0;  // what stands before it is shown already
+  for (std::size_t at = 0; at < all.size();) {
+    std::size_t length = 0;
+    if (may_begin[static_cast<unsigned char>(all[at])]) {
+      for (const std::string& form : forms) {
+        length = length_of(form, all.substr(at));
+        if (length > 0) break;
+      }
+    }
+    if (length == 0) {
+      ++at;
+      continue;
+    }
+    shown.append(all, kept, at - kept).append(blot);
+    at += length;
+    kept = at;
   }
-  return text;
+  if (kept == 0) return text;
+  return shown.append(all, kept);
 }
 
 }  // namespace bridge

@@ -1,13 +1,20 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bridge {
 
-/// Known secrets in the forms in which they may stand in a text: as they are, as part of a JSON
-/// string, percent-encoded, and inside of Base64 (of both alphabets, wherever in it they begin).
-/// Other encodings are not looked for. Pure. Memory: some 20 times that of the secrets.
+/// `text` with `***` in the place of each of `forms`, whether it stands there plainly or as part of
+/// a JSON string, in whatever way that spells its characters. REQUIRES: long forms first, none
+/// empty.
+std::string blotted(std::string text, const std::vector<std::string>& forms);
+
+/// Known secrets in the forms in which they may stand in a text: as they are, percent-encoded, and
+/// inside of Base64 (of both alphabets, wherever in it they begin); each of these plainly or as
+/// part of a JSON string, in whatever way that spells its characters. Other encodings are not
+/// looked for. Pure. Memory: some 20 times that of the secrets.
 class SecretForms {
  public:
   /// Shorter ones are not looked for: they would be found in everything.
@@ -18,8 +25,7 @@ class SecretForms {
 
   /// Whether it was made of these.
   bool is_of(const std::vector<std::string>& secrets) const { return secrets_ == secrets; }
-  /// `text` with `***` in the place of each of them, long forms first.
-  std::string blotted(std::string text) const;
+  std::string blotted(std::string text) const { return bridge::blotted(std::move(text), forms_); }
 
  private:
   void add(std::string form);

@@ -259,6 +259,21 @@ class OfOtherPrograms(ByName):
         os.chmod(self.path("home/.cursor/mcp.json"), 0o666)
         self.assertIn("not approved", self.run_in("project", "@c", "tools", code=2)[1])
 
+    def test_a_file_that_others_can_write_or_replace_needs_approval_wherever_it_is(self):
+        self.own({"own": self.child()})
+        file = self.path("home/.config/mcp/mcp.json")
+        for path, open_mode, mode in ((file, 0o666, 0o600), (file, 0o620, 0o600), (os.path.dirname(file), 0o777, 0o700)):
+            with self.subTest(path, mode=oct(open_mode)):
+                os.chmod(path, open_mode)
+                self.assertIn("not approved", self.run_in("project", "@own", "tools", code=2)[1])
+                os.chmod(path, mode)
+        # A link that leads to it from a folder that others can write.
+        os.mkdir(self.path("open"))
+        os.symlink(file, self.path("open/mcp.json"))
+        os.chmod(self.path("open"), 0o777)
+        self.assertIn("not approved", self.run_in("project", "--config", self.path("open/mcp.json"), "@own", "tools", code=2)[1])
+        self.echoes("@own")
+
 
 class Refused(ByName):
     def test_a_name_that_nobody_has(self):

@@ -2,12 +2,17 @@
 
 import os
 import resource
+import shutil
 import signal
+import subprocess
+import sys
 import unittest
 
 from harness import eventually, main
+from harness.binaries import is_sanitized, release_binary
 from harness.local_server import LocalServer, children
 from harness.other_user import NOBODY, is_root
+from harness.upgrading import Upgrading
 
 SECRETS = {"MCP_SERVER_TOKEN": "t0p-s3cret", "MCP_BRIDGE_HEADER": "X-Key: k3y", "MCP_INPUT_PAT": "p4t", "OTHER": "0ther"}
 
@@ -115,6 +120,72 @@ class AnotherUser(LocalServer):
         daemon.signal(signal.SIGKILL)
         daemon.exit_codes = (-signal.SIGKILL,)
         self.assert_gone(pid)
+
+
+# Opens whatever it can of the process and of what that starts, as often as it can, and says what it got.
+_ATTACK = r"""
+import ctypes, os, sys
+pid, uid, stop = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+os.setgroups([]); os.setgid(uid); os.setuid(uid)
+libc = ctypes.CDLL(None, use_errno=True)
+def got(what, pid):
+    print(what, pid, open(f"/proc/{pid}/comm").read().strip(), flush=True)
+def attack(pid):
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        got("fd " + name + " " + os.readlink(f"/proc/{pid}/fd/{name}"), pid)
+while not os.path.exists(stop):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            attacked = [pid, *map(int, file.read().split())]
+    except OSError:
+        attacked = [pid]
+    for one in attacked:
+        for attempt in (lambda: attack(one), lambda: (open(f"/proc/{one}/mem", "rb").close(), got("mem", one)),
+                        lambda: (open(f"/proc/{one}/environ", "rb").read(), got("environ", one))):
+            try:
+                attempt()
+            except OSError:
+                pass
+        pidfd = libc.syscall(434, one, 0)
+        if pidfd >= 0:
+            for number in range(3, 24):
+                if libc.syscall(438, pidfd, number, 0) >= 0:
+                    got("pidfd_getfd", one)
+            os.close(pidfd)
+"""
+
+
+@unittest.skipUnless(is_root(), "only root can become another user")
+class UpgradeUnderAttack(Upgrading):
+    """A process of the daemon's user that tries all the time to look into what an upgrade starts."""
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.path("own"))
+        os.chown(self.path("own"), NOBODY, NOBODY)
+        os.remove(self.program)
+        # Looking for leaks, a sanitizer lets its process be inspected.
+        program = release_binary("MCP_BRIDGED")
+        if is_sanitized(program):
+            self.skipTest("there is no program without sanitizers")
+        shutil.copy(program, self.program)
+
+    def test_nothing_can_be_opened_at_any_moment(self):
+        server = self.upstream()
+        daemon = self.start_daemon(server, "--token-command", "echo t0p-s3cret", socket=self.path("own/s"),
+                                   before_exec=become_nobody)
+        client = self.client()
+        self.assert_still_serves(client)
+        stop = self.path("own/stop")
+        attacker = subprocess.Popen([sys.executable, "-c", _ATTACK, str(daemon.pid), str(NOBODY), stop],
+                                    stdout=subprocess.PIPE, text=True)
+        self.addCleanup(attacker.kill)
+        self.upgrade(12)
+        self.assert_still_serves(client)
+        open(stop, "w", encoding="ascii").close()
+        self.assertEqual(attacker.communicate()[0][:1500], "")
+        self.assertEqual(attacker.returncode, 0)
 
 
 if __name__ == "__main__":

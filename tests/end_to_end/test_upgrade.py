@@ -303,7 +303,18 @@ class Refused(Upgrading):
             shutil.copy(shutil.which("true"), folder)
             os.symlink(os.path.join(folder, "true"), path)
 
-        self.assert_refused(make, "another user can write the folder")
+        self.assert_refused(make, "another user can replace it, at ")
+
+    def test_what_a_link_in_between_in_such_a_folder_leads_to(self):
+        def make(path):
+            folder = self.path("open")
+            os.mkdir(folder)
+            os.chmod(folder, 0o777)
+            shutil.copy(shutil.which("true"), self.path("true"))
+            os.symlink(self.path("true"), os.path.join(folder, "link"))
+            os.symlink(os.path.join(folder, "link"), path)
+
+        self.assert_refused(make, "another user can replace it, at " + self.path("open"))
 
     def test_a_script(self):
         def make(path):

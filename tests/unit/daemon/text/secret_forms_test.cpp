@@ -27,6 +27,41 @@ TEST_CASE("a known secret is blotted out as bytes and in JSON") {
               R"("})") == R"({"x":"***"})");
 }
 
+TEST_CASE("a known secret is blotted out in every way in which JSON can spell it") {
+  const std::string odd = "a/b\"c\\d\te\xC3\xA4\xF0\x9F\x98\x80z";
+  const SecretForms forms({odd});
+  const char* const characters[][4] = {{"a", "\\u0061"},
+                                       {"/", "\\/", "\\u002f", "\\u002F"},
+                                       {"b", "\\u0062"},
+                                       {"\\\"", "\\u0022"},
+                                       {"c", "\\u0063"},
+                                       {"\\\\", "\\u005c", "\\u005C"},
+                                       {"d", "\\u0064"},
+                                       {"\\t", "\\u0009"},
+                                       {"e", "\\u0065"},
+                                       {"\xC3\xA4", "\\u00e4", "\\u00E4"},
+                                       {"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"},
+                                       {"z", "\\u007a"}};
+  unsigned drawn = 1;
+  for (int round = 0; round < 500; ++round) {
+    std::string spelled = "{\"x\":\"";
+    for (const auto& spellings : characters) {
+      drawn = drawn * 1103515245 + 12345;
+      std::size_t count = 0;
+      while (count < 4 && spellings[count] != nullptr) ++count;
+      spelled += spellings[(drawn >> 16) % count];
+    }
+    CAPTURE(spelled);
+    CHECK(forms.blotted(spelled + "\"}") == "{\"x\":\"***\"}");
+    CHECK(forms.blotted(spelled.substr(0, spelled.size() - 1)).find("***") == spelled.npos);
+  }
+  // A spelling of Base64 and of percent signs is one, too.
+  CHECK(forms.blotted(R"(a%2Fb%22c%5Cd%09e%C3%A4%F0%9F%98%80z)") == "***");
+  CHECK(forms.blotted(R"(\u0061\u00252Fb%22c%5Cd%09e%C3%A4%F0%9F%98%80z)") == "***");
+  for (const char* broken : {"a\\u", "a\\u00", "a\\", "\\ud83d", "\\ud83d\\u0061", "a\\x62"})
+    CHECK(forms.blotted(broken) == broken);
+}
+
 TEST_CASE("a known secret is blotted out in its percent forms") {
   CHECK(shown("k=s3cret%2F%22pass%20word%22%2B%C3%A4&x") == "k=***&x");
   CHECK(shown("k=s3cret%2f%22pass%20word%22%2b%c3%a4&x") == "k=***&x");

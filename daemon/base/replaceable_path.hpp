@@ -1,0 +1,16 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace bridge {
+
+/// The first folder or symbolic link on the way to `path` through which a user other than root and
+/// `user` could put something else in its place; empty if there is none. Every folder counts that
+/// the kernel walks through, those of links included; in a sticky folder that others may write only
+/// what is root's or the user's own. Only the path is judged, not the mode of the file at its end.
+/// A path that cannot be followed is replaceable where that fails. REQUIRES: `path` is absolute.
+std::string replaceable_part_of(const std::string& path, uid_t user);
+
+}  // namespace bridge
