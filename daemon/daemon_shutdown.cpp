@@ -65,6 +65,7 @@ void Daemon::leave() {
     log_.event(LogLevel::warning, "jobs lost",
                "{} jobs have ended that nobody has collected, and are lost", lost);
   }
+  if (state_) state_->end();
   log_.event(LogLevel::info, "ended", "ended");
   is_over_ = true;
   loop_.stop();

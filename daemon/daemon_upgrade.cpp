@@ -171,6 +171,7 @@ void Daemon::replace() {
     // time the router knows nothing.
     const EventLoop::Turn turn(loop_);
     end_unfinished();
+    router_handover_.fail_unanswered_control();
   }
   clients_.acknowledge_read();
   flush();

@@ -55,11 +55,13 @@ class AccessToken {
 
   /// Every secret that may be in what the upstream says.
   std::vector<std::string> secrets() const;
-  /// How often another one came into use; how often none could be had.
+  /// How often another one came into use; how often there was none that the upstream accepts.
   std::uint64_t refreshes() const {
     return generation_ > 1 ? static_cast<unsigned>(generation_ - 1) : 0;
   }
   std::uint64_t failures() const { return failures_; }
+  /// The upstream has refused the one there is, and no other can be had.
+  void note_failure() { ++failures_; }
 
  private:
   void use(const std::string& token);

@@ -22,8 +22,8 @@ void Metrics::add_upstream(Exposition& out) const {
               counts.server_stream_openings);
   out.counter("mcp_bridge_token_refreshes_total", "Times another bearer token came into use.",
               counts.token_refreshes);
-  out.counter("mcp_bridge_token_failures_total", "Times no bearer token could be had.",
-              counts.token_failures);
+  out.counter("mcp_bridge_token_failures_total",
+              "Times there was no bearer token that the upstream accepts.", counts.token_failures);
   add_login(out);
   out.counter("mcp_bridge_child_restarts_total", "Times the upstream's process was started again.",
               counts.child_restarts);

@@ -20,7 +20,7 @@ SteadyTime DurableJobs::on_clock(WallTime time) const {
   return loop_.now() + std::chrono::duration_cast<SteadyTime::duration>(off);
 }
 
-void DurableJobs::restore(JobReplay replay, bool may_act) {
+RestoredJobs DurableJobs::restore(JobReplay replay, bool may_act) {
   for (ReplayedKey& replayed : replay.keys()) {
     replayed.key.until = on_clock(replayed.until);
     if (replayed.key.until > loop_.now())
@@ -38,10 +38,17 @@ void DurableJobs::restore(JobReplay replay, bool may_act) {
     replayed->kept.job.ended = std::min(on_clock(replayed->ended), loop_.now());
     jobs_.store().restore(std::move(replayed->kept.job));
   }
+  RestoredJobs restored;
   for (auto& [number, replayed] : replay.jobs()) {
-    if (!is_end(replayed.kept.job.state)) jobs_.take_over(std::move(replayed.kept), may_act);
+    if (is_end(replayed.kept.job.state)) continue;
+    const JobNumber of_job = replayed.kept.job.number;
+    jobs_.take_over(std::move(replayed.kept), may_act);
+    const Job* const job = jobs_.store().find(of_job);
+    ++restored.unfinished;
+    if (job == nullptr || is_end(job->state)) ++restored.failed;
   }
   jobs_.restored();
+  return restored;
 }
 
 void DurableJobs::adopt(UpstreamId id, KeptOrphan orphan) {

@@ -18,6 +18,12 @@
 
 namespace bridge {
 
+/// What became of the jobs that had not ended when their daemon did.
+struct RestoredJobs {
+  std::size_t unfinished = 0;
+  std::size_t failed = 0;  ///< of those
+};
+
 /// The jobs' part of what outlives the daemon (BEHAVIOUR, "State"): written as they change, and
 /// gone on with.
 ///
@@ -32,7 +38,7 @@ class DurableJobs final : public JobJournal {
       : loop_(loop), state_log_(log), jobs_(jobs), session_(session), upstream_(upstream) {}
 
   /// Gives what a log told of to the JobRunner. What had not ended fails unless it is `may_act`.
-  void restore(JobReplay replay, bool may_act);
+  RestoredJobs restore(JobReplay replay, bool may_act);
 
   /// Makes a job of a request that a connected client of the daemon before was waiting for.
   void adopt(UpstreamId id, KeptOrphan orphan);

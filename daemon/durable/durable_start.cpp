@@ -115,6 +115,7 @@ bool DurableState::read_file(const std::string& name, bool may_go_on) {
     state_log_.append(record::opened, fields.bytes());
     state_log_.write_now();  // written anew it would be without what is not restored yet
   }
+  was_killed_ = !kept_.ended_in_order;
   goes_on_ = state_log_.is_durable();
   if (goes_on_) instance_ = kept_.instance.empty() ? instance_ : kept_.instance;
   return true;
@@ -141,6 +142,18 @@ void DurableState::restore() {
                "{} notifications of the state in {} are kept, {} of them nobody has taken",
                ring.size(), folder_.path(), ring.untaken());
   }
+}
+
+void DurableState::report_killed(const RestoredJobs& jobs) {
+  const std::string of_jobs =
+      jobs.unfinished == 0
+          ? "no job was under way"
+          : fmt::format("of {} jobs under way {} continue and {} have failed (delivered: unknown)",
+                        jobs.unfinished, jobs.unfinished - jobs.failed, jobs.failed);
+  log_.event(LogLevel::warning, "previous daemon killed",
+             "the previous daemon ended without shutting down (killed, out of memory, or a crash); "
+             "its state in {} is restored; {}",
+             folder_.path(), of_jobs);
 }
 
 void DurableState::session_goes_on() {
@@ -174,7 +187,8 @@ void DurableState::take_up_session() {
   } else {
     session_.take_up(std::move(kept), {*replay.id, event_id});
   }
-  jobs_.restore(std::move(jobs), goes_on_);
+  const RestoredJobs restored = jobs_.restore(std::move(jobs), goes_on_);
+  if (was_killed_) report_killed(restored);
   for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
   if (!goes_on_) state_log_.begin();
 }

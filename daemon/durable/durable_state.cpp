@@ -64,6 +64,13 @@ void DurableState::begin_end() {
   is_ending_ = true;
 }
 
+void DurableState::end() {
+  FieldWriter fields;
+  fields.number(static_cast<std::uint64_t>(std::time(nullptr)));
+  state_log_.append(record::ended, fields.bytes());
+  state_log_.write_now();
+}
+
 void DurableState::note_changes() {
   write_marks();
   const Ring& ring = feed_.ring();

@@ -44,6 +44,8 @@ class DurableState final : private RingJournal, private StateSource {
 
   /// The daemon is ending in order: what has no answer by now is for the next one to cancel.
   void begin_end();
+  /// The daemon has ended in order.
+  void end();
 
   /// Of the ring and its numbers, for bridge/status and bridge/notifications: 16 hexadecimal
   /// digits, the same for as long as they go on.
@@ -64,6 +66,7 @@ class DurableState final : private RingJournal, private StateSource {
   bool read_file(const std::string& name, bool may_go_on);
   void move_aside(const std::string& name, const char* kind, const char* why);
   void restore();
+  void report_killed(const RestoredJobs& jobs);
 
   void pushed(const RingEntry& entry) override;
   void taken(Sequence sequence) override { mark(sequence, true); }
@@ -99,8 +102,9 @@ class DurableState final : private RingJournal, private StateSource {
   DurableJobs jobs_;
   DurableOrphans orphans_;
   std::string instance_;
-  ReplayedState kept_;    ///< until it is taken up
-  bool goes_on_ = false;  ///< with a log that could be written: what is in it may be acted on
+  ReplayedState kept_;       ///< until it is taken up
+  bool was_killed_ = false;  ///< the daemon before, without shutting down
+  bool goes_on_ = false;     ///< with a log that could be written: what is in it may be acted on
 
   bool marks_taken_ = false;
   std::vector<Sequence> marks_;  ///< of this turn, all taken or all given back

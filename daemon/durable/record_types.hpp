@@ -23,5 +23,6 @@ constexpr std::uint32_t job_ended = 14;
 constexpr std::uint32_t job_forgotten = 15;
 constexpr std::uint32_t used_key = 16;
 constexpr std::uint32_t orphan = 17;
+constexpr std::uint32_t ended = 18;
 
 }  // namespace bridge::record

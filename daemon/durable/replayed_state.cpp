@@ -14,7 +14,8 @@ bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
     case record::instance:
       instance = fields.text();
       return fields.is_done() && is_plain_name(instance);
-    case record::opened: return true;
+    case record::opened: ended_in_order = false; return true;
+    case record::ended: ended_in_order = true; return true;
     case record::ring_entry: return ring.entry(payload, stream);
     case record::ring_marks: return ring.marks(payload);
     case record::ring_superseded: return ring.superseded(payload);

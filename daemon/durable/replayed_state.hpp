@@ -22,6 +22,7 @@ struct ReplayedState {
   std::vector<UpstreamId> unanswered;
   JobReplay jobs;
   OrphanReplay orphans;
+  bool ended_in_order = false;  ///< the daemon that wrote last has shut down
 
   /// False if it is no record of this format.
   bool take(std::uint32_t type, std::string_view payload);

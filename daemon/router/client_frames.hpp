@@ -87,6 +87,7 @@ class ClientFrames {
   void pass_slots_on();
   void refuse(Client& client, const Frame& refused, const Failure& failure);
   void expire();
+  void note_unserved(const Frame& refused, const Failure& failure);
 
   const RouterContext context_;
   RestorableState& restorable_;
@@ -100,6 +101,7 @@ class ClientFrames {
   std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun
   bool paused_ = false;
   SteadyTime not_open_since_;
+  std::uint64_t unserved_ = 0;  ///< requests that have failed since there was a session
   DeadlineTimer expiry_;
 };
 

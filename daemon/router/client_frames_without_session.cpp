@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "router/client_frames.hpp"
 
@@ -29,6 +30,10 @@ bool ClientFrames::start_without_session(Client& client) {
 
 void ClientFrames::session_open() {
   expiry_.clear();
+  if (const auto failed = std::exchange(unserved_, 0); failed > 0) {
+    context_.log.peer(LogLevel::info, "requests served",
+                      "there is a session again; {} requests have failed without one", failed);
+  }
   notifications_.session_open();
   pass_slots_on();
   for (const auto& [id, client] : context_.clients) start_waiting(*client);
@@ -46,6 +51,13 @@ void ClientFrames::session_away() {
 
 void ClientFrames::session_awaits_login() {
   if (!context_.session.is_open()) expiry_.set_at_latest(context_.loop.now());
+}
+
+/// Says so once, until there is a session; the status and the metrics count all of them.
+void ClientFrames::note_unserved(const Frame& refused, const Failure& failure) {
+  if (!refused.is_request() || ++unserved_ > 1) return;
+  context_.log.peer(LogLevel::warning, "requests fail",
+                    "requests fail until there is a session: {}", log_text(failure));
 }
 
 /// Answers those who have waited for a session for longer than it may take.
@@ -68,7 +80,9 @@ void ClientFrames::expire() {
         expiry_.set_at_latest(due);
         break;
       }
-      refuse(*client, client->waiting.take_front().frame, failure);
+      const Frame refused = client->waiting.take_front().frame;
+      note_unserved(refused, failure);
+      refuse(*client, refused, failure);
     }
     context_.clients.finish_if_done(*client);
   }

@@ -29,6 +29,9 @@ void RouterHandover::end_unfinished() {
       failure_of(ErrorKind::closed, Delivered::unknown,
                  "the bridge was upgraded before the answer came (it waited for --grace)"),
       "the bridge is being upgraded");
+}
+
+void RouterHandover::fail_unanswered_control() {
   router_.control_.fail_unanswered(
       failure_of(ErrorKind::closed, Delivered::unknown,
                  "the bridge was upgraded before it answered; ask again"));

@@ -31,6 +31,8 @@ class RouterHandover {
   bool is_quiet() const;
   /// What is still in flight and does not survive is answered `closed`.
   void end_unfinished();
+  /// So is a `bridge/*` request that is not answered by now, and is not handled again afterwards.
+  void fail_unanswered_control();
   /// Requests in flight of which that would be so now.
   std::size_t left_behind() const { return router_.in_flight_.left_behind(); }
   /// Whether this client's request in flight survives; and one that has not been started, as it

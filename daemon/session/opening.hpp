@@ -18,8 +18,7 @@ namespace bridge {
 /// level, all subscriptions at once (MCP 2025-11-25, "Lifecycle"; BEHAVIOUR, "Session: opening").
 /// Each step waits for the one before, and none for ever. Memory: a request for each subscription.
 ///
-/// Another way of opening one (`server/discover` of MCP 2026-07-28) is another first step: begin()
-/// is given the request, and handshake_done() is told when its answer was good.
+/// A modern server has no such steps: what it says of itself is asked by EraProbe.
 ///
 /// Owned by the session, which decides what an answer means and who is told; the loop's thread
 /// only.

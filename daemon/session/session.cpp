@@ -39,7 +39,7 @@ Session::State Session::state() const {
   switch (phase_) {
     case Phase::idle: return State::idle;
     case Phase::opening: return is_lost() ? State::reopening : State::opening;
-    case Phase::open: return State::open;
+    case Phase::open: return record_.last_failure ? State::refused : State::open;
     case Phase::away: return State::waiting;
     case Phase::taking_up: return State::reopening;
     case Phase::waiting: return State::waiting;
@@ -63,7 +63,12 @@ bool Session::forget_unsent(UpstreamId id) { return retries_.remove(id) || doubt
 /// The session serves: the next loss of it is the first one.
 void Session::note_answer() {
   retries_.forget_failures();
-  if (is_open()) record_.last_failure.reset();
+  if (!is_open()) return;
+  record_.last_failure.reset();
+  if (std::exchange(refusal_is_logged_, false)) {
+    log_.peer(LogLevel::info, "upstream accepts", "the upstream {} accepts requests again",
+              upstream_.target());
+  }
 }
 
 AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, ReceivedText message) {

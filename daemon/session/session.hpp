@@ -265,6 +265,7 @@ class Session final : public UpstreamEvents,
   void go_away(const Failure& failure);
   void fail_held(const Failure& failure);
   void note_turned_away(const Failure& failure);
+  void log_refusal(const Failure& failure);
   void came_back();
   void taken_up();
   void not_taken_up(const Failure& failure);
@@ -296,6 +297,7 @@ class Session final : public UpstreamEvents,
   InitializeRequest initialize_;
   ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last session that was lost
   SessionRecord record_;
+  bool refusal_is_logged_ = false;  ///< and nothing was accepted since
 };
 
 std::string_view name_of(Session::State state);

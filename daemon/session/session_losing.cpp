@@ -142,10 +142,22 @@ void Session::fail_held(const Failure& failure) {
 void Session::note_turned_away(const Failure& failure) {
   if (failure.kind != ErrorKind::auth || !is_open()) return;
   const bool is_news = is_ready();
+  const bool is_about_one = is_news && failure.status == 403;  // perhaps
   record_.last_failure = failure;
   events_->session_failed(failure);
-  // It may concern that one request alone.
-  if (is_news && failure.status == 403) keep_alive_.ping();
+  if (is_about_one) {
+    keep_alive_.ping();
+  } else {
+    log_refusal(failure);
+  }
+}
+
+/// Once, until it answers something.
+void Session::log_refusal(const Failure& failure) {
+  if (std::exchange(refusal_is_logged_, true)) return;
+  log_.peer(LogLevel::warning, "upstream refuses",
+            "the upstream {} refuses the daemon: {}; requests fail until it accepts one",
+            upstream_.target(), log_text(failure));
 }
 
 bool Session::somebody_waits() const {

@@ -129,6 +129,7 @@ void Session::note_ping_failure(const Ending& ending) {
   if (failure && failure->kind == ErrorKind::auth && is_open()) {
     record_.last_failure = failure;
     events_->session_failed(*failure);
+    log_refusal(*failure);
   }
   if (ending.session != SessionVerdict::kept) {
     lose("a ping was refused");

@@ -70,7 +70,7 @@ struct UpstreamCounts {
   std::uint64_t connections = 0;  ///< opened
   std::uint64_t server_stream_openings = 0;
   std::uint64_t token_refreshes = 0;  ///< another bearer token came into use
-  std::uint64_t token_failures = 0;   ///< none could be had
+  std::uint64_t token_failures = 0;   ///< there was none that the upstream accepts
   std::uint64_t child_restarts = 0;
 };
 

@@ -15,6 +15,9 @@ LABELS = 'instance="host",socket="/tmp/mcp.sock"'
 # What a healthy daemon shows over 30 minutes, in promtool's notation: start, step, how often.
 HEALTHY = {
     "mcp_bridge_upstream_ready": "1x30",
+    'mcp_bridge_session_state{state="refused"}': "0x30",
+    "mcp_bridge_jobs_refused_total": "0x30",
+    "mcp_bridge_jobs_pushed_out_total": "0x30",
     "mcp_bridge_session_reopenings_total": "0x30",
     "mcp_bridge_child_restarts_total": "0x30",
     'mcp_bridge_requests_total{outcome="result"}': "0+60x30",
@@ -37,6 +40,10 @@ HEALTHY = {
 # What is otherwise when the alert is due.
 ILL = {
     "McpBridgeUpstreamNotReady": {"mcp_bridge_upstream_ready": "0x30"},
+    # A server that refuses is one that can be reached.
+    "McpBridgeUpstreamRefuses": {"mcp_bridge_upstream_ready": "0x30", 'mcp_bridge_session_state{state="refused"}': "1x30"},
+    "McpBridgeGone": {name: "1x10 _x20" for name in ("mcp_bridge_upstream_ready",)},
+    "McpBridgeJobsWithoutRoom": {"mcp_bridge_jobs_refused_total": "0x15 1x15"},
     "McpBridgeSessionKeepsBeingLost": {"mcp_bridge_session_reopenings_total": "0+1x30"},
     "McpBridgeChildKeepsCrashing": {"mcp_bridge_child_restarts_total": "0+1x30"},
     "McpBridgeRequestsFail": {'mcp_bridge_requests_total{outcome="bridge_error"}': "0+10x30"},
@@ -54,6 +61,7 @@ ILL = {
 PASSING = (
     {"mcp_bridge_upstream_ready": "1x18 0x2 1x10"},
     {"mcp_bridge_session_reopenings_total": "0x15 1x15"},
+    {'mcp_bridge_session_state{state="refused"}': "0x18 1x2 0x10"},
     {'mcp_bridge_requests_total{outcome="bridge_error"}': "0x15 20x15"},
     {"mcp_bridge_ring_untaken": "100x18 1000x12"},
 )

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from harness import Case, main
-from harness.binaries import binary
+from harness.binaries import ROOT, binary
 from harness.pages import text_of_page
 from test_completions import document, needs
 
@@ -143,6 +143,35 @@ class ManPages(Case):
         page = rendered(document("mcp-bridged.8"), 80)
         self.assertIn("mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]", page)
         self.assertIn("from 2024-11-05 to 2026-07-28", " ".join(page.split()))
+
+
+class NamedInPages(Case):
+    """What pages name of the programs is theirs: signals, kinds of errors, revisions. (Options: test_pages.)"""
+    PAGES = [path for folder in ("", "daemon", "client", "docker", "systemd") for path in sorted((ROOT / folder).glob("*.md"))
+             if path.name != "CHANGELOG.md"]
+
+    def source(self, path):
+        return (ROOT / "daemon" / path).read_text(encoding="utf-8")
+
+    def test_the_signals_are_those_that_the_daemon_watches(self):
+        watched = set(re.findall(r"SIG(?:HUP|USR\d|TERM|INT|QUIT)", self.source("daemon.cpp")))
+        table = text_of_page("daemon/OPTIONS.md").split("\n## Signals\n", 1)[1].split("\n## ", 1)[0]
+        manual = self.source("manual/mcp-bridged.8.in").split(".SH SIGNALS", 1)[1].split(".SH", 1)[0]
+        for text in (table, manual):
+            self.assertEqual(set(re.findall(r"SIG[A-Z]+\d?", text)), watched)
+
+    def test_the_kinds_of_errors_are_those_that_the_daemon_has(self):
+        kinds = set(re.findall(r'ErrorKind::(\w+): return "\1"', self.source("base/failure.cpp")))
+        table = text_of_page("daemon/BEHAVIOUR.md").split("\n### Kinds\n", 1)[1].split("\n### ", 1)[0]
+        # An unknown job or tool is an error of JSON-RPC with a kind of its own.
+        self.assertEqual(set(re.findall(r"^\| `(\w+)` ", table, re.M)) - {"job", "tool"}, kinds)
+
+    def test_every_range_of_revisions_is_the_whole(self):
+        first = re.search(r'legacy_versions = \{"([\d-]+)"', self.source("mcp/handshake.cpp"))[1]
+        last = re.search(r'newest_version = "([\d-]+)"', self.source("mcp/handshake.hpp"))[1]
+        for page in self.PAGES:
+            for begin, end in re.findall(r"from (20\d\d-\d\d-\d\d) to (20\d\d-\d\d-\d\d)", page.read_text(encoding="utf-8")):
+                self.assertEqual((begin, end), (first, last), page)
 
 
 if __name__ == "__main__":

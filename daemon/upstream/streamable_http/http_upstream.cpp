@@ -206,13 +206,17 @@ void HttpUpstream::exchange_progressed(UpstreamId id) {
 
 /// Once a message: 401, or 403 for another scope (BEHAVIOUR, "Authorization").
 bool HttpUpstream::try_another_token(const Exchange& exchange, Ending& ending) {
-  if (!ending.failure || !ending.unanswered || ending.unanswered->notes.authorizations > 0)
-    return false;
+  if (!ending.failure || !ending.unanswered) return false;
   const int status = ending.failure->status;
   if (status != 401 && status != 403) return false;
-  if (!token_.refused(exchange.token_generation(),
-                      {status, exchange.head().www_authenticate, exchange.is_peer_public()}))
+  const bool may_try_again =
+      ending.unanswered->notes.authorizations == 0 &&
+      token_.refused(exchange.token_generation(),
+                     {status, exchange.head().www_authenticate, exchange.is_peer_public()});
+  if (!may_try_again) {
+    if (status == 401) token_.note_failure();
     return false;
+  }
   ++ending.unanswered->notes.authorizations;
   return true;
 }
