@@ -17,9 +17,9 @@ namespace bridge {
 /// watch it came from.
 ///
 /// The descriptor may be reported ready once more than it is, when it has the number of one that
-/// was closed in the same round: the owner tolerates EAGAIN. `hung_up` is always true. Data that
-/// arrives while it is not wanted wakes the loop once per arrival, until the peer's buffer is full.
-/// The descriptor becomes non-blocking. The loop's thread only.
+/// was closed in the same round: the owner tolerates EAGAIN. `hung_up` is never reported falsely.
+/// Data that arrives while it is not wanted wakes the loop once per arrival, until the peer's
+/// buffer is full. The descriptor becomes non-blocking. The loop's thread only.
 class DescriptorWatch {
  public:
   enum class Event : std::uint8_t {
