@@ -1,121 +1,197 @@
 #include "event/descriptor_watch.hpp"
 
-#include <sys/epoll.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <optional>
+#include <system_error>
 #include <utility>
 
-#include "event/poller.hpp"
+#include "event/kernel.hpp"
+
+// After Asio's settings.
+#include <asio/posix/basic_stream_descriptor.hpp>
 
 namespace bridge {
 namespace {
 
 using Events = std::uint32_t;
+using Event = DescriptorWatch::Event;
 
-constexpr Events bit(DescriptorWatch::Event event) { return 1u << static_cast<Events>(event); }
-constexpr Events all_events = bit(DescriptorWatch::Event::readable) |
-                              bit(DescriptorWatch::Event::writable) |
-                              bit(DescriptorWatch::Event::hung_up);
+/// Of Asio's operation for a pending wait, at most.
+constexpr std::size_t wait_size = 128;
 
-/// epoll tells of EPOLLHUP and EPOLLERR whether it is asked or not.
-Events of_epoll(Events wanted) {
-  return ((wanted & bit(DescriptorWatch::Event::readable)) != 0 ? Events{EPOLLIN} : 0) |
-         ((wanted & bit(DescriptorWatch::Event::writable)) != 0 ? Events{EPOLLOUT} : 0);
+constexpr Events bit(Event event) { return 1u << static_cast<Events>(event); }
+
+constexpr asio::posix::descriptor_base::wait_type wait_type_of(Event event) {
+  switch (event) {
+    case Event::readable: return asio::posix::descriptor_base::wait_read;
+    case Event::writable: return asio::posix::descriptor_base::wait_write;
+    case Event::hung_up: break;
+  }
+  return asio::posix::descriptor_base::wait_error;
 }
 
-Events from_epoll(Events events) {
-  if ((events & (EPOLLHUP | EPOLLERR)) != 0) return all_events;
-  return ((events & EPOLLIN) != 0 ? bit(DescriptorWatch::Event::readable) : 0) |
-         ((events & EPOLLOUT) != 0 ? bit(DescriptorWatch::Event::writable) : 0);
+bool has_hung_up(int descriptor) {
+  pollfd polled{descriptor, 0, 0};
+  return poll(&polled, 1, 0) == 1 && (polled.revents & (POLLHUP | POLLERR)) != 0;
 }
+
+/// Out-of-band data would be reported again at each wait for a hang-up.
+void discard_out_of_band(int descriptor) {
+  char byte = 0;
+  recv(descriptor, &byte, 1, MSG_OOB | MSG_DONTWAIT);
+}
+
+/// Gives Asio the memory that the watch has for the operation of a wait.
+template <class T>
+struct WaitAllocator {
+  using value_type = T;
+
+  explicit WaitAllocator(void* given) : memory(given) {}
+  template <class U>
+  WaitAllocator(const WaitAllocator<U>& other) : memory(other.memory) {}
+
+  T* allocate(std::size_t) {
+    static_assert(sizeof(T) <= wait_size && alignof(T) <= alignof(std::max_align_t));
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T*, std::size_t) {}
+
+  void* memory;
+};
 
 }  // namespace
 
-// Shared with what tells it, which outlives the watch if the watch is destroyed by what is told.
-struct DescriptorWatch::State final : Polled, std::enable_shared_from_this<State> {
-  State(EventLoop& given, int watched, std::function<void(Event)> action)
-      : loop(given), descriptor(watched), ready(std::move(action)) {}
+// Counted by its holders: the watch, and each pending wait, which may outlive the watch.
+struct DescriptorWatch::State {
+  class Wait;
 
-  void polled(Events events) override;
-  void want(Events added);
+  State(EventLoop& given, int watched, std::function<void(Event)> action)
+      : loop(given), stream(given.kernel()), descriptor(watched), ready(std::move(action)) {}
+
+  void want(Event event);
   void want_nothing();
+  void start(Event event);
+  void open();
+  void over(Event event, const std::error_code& error);
   void end();
+  void drop() {
+    if (--holders == 0) delete this;
+  }
 
   EventLoop& loop;
+  asio::posix::basic_stream_descriptor<EventLoop::Kernel::Executor> stream;
   const int descriptor;
   std::function<void(Event)> ready;
-  std::optional<Poller::Number> number;  ///< while it is registered
-  Events registered = 0;                 ///< of epoll
   Events wanted = 0;
-  Events due = 0;  ///< of what the kernel has said: is being told
+  Events pending = 0;  ///< waits of Asio
+  bool reports_writable = false;
+  bool ended = descriptor < 0;
+  std::uint32_t holders = 1;
+  alignas(std::max_align_t) std::array<std::array<std::byte, wait_size>, 3> memory;
 };
 
-void DescriptorWatch::State::want(Events added) {
-  const Events needed = (number ? registered : 0) | of_epoll(wanted | added);
-  if (!number) {
-    number = loop.poller().add(descriptor, needed, *this);
-  } else if (needed != registered) {
-    loop.poller().change(descriptor, *number, needed);
+/// What Asio calls, at most one for each event at a time.
+class DescriptorWatch::State::Wait {
+ public:
+  using allocator_type = WaitAllocator<std::byte>;
+
+  Wait(State& state, Event event) : state_(&state), event_(event) { ++state_->holders; }
+  Wait(Wait&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)), event_(other.event_) {}
+  Wait& operator=(Wait&&) = delete;
+  ~Wait() {
+    if (state_ != nullptr) state_->drop();
   }
-  registered = needed;
-  if (wanted == 0) loop.poller().begin_waiting();
-  wanted |= added;
+
+  allocator_type get_allocator() const noexcept {
+    return allocator_type(state_->memory[static_cast<std::size_t>(event_)].data());
+  }
+  void operator()(const std::error_code& error) { state_->over(event_, error); }
+
+ private:
+  State* state_;
+  Event event_;
+};
+
+void DescriptorWatch::State::want(Event event) {
+  if (ended || (wanted & bit(event)) != 0) return;
+  if ((pending & bit(event)) == 0) start(event);
+  if (wanted == 0) ++loop.kernel().waiting;
+  wanted |= bit(event);
 }
 
+// The waits of Asio stay, and are ignored when they are over.
 void DescriptorWatch::State::want_nothing() {
-  if (std::exchange(wanted, 0) != 0) loop.poller().end_waiting();
-  due = 0;
+  if (std::exchange(wanted, 0) != 0) --loop.kernel().waiting;
+}
+
+void DescriptorWatch::State::start(Event event) {
+  // Once Asio has waited for a descriptor to be writable it hears of that at every wait. Registered
+  // again, it does not; the other waits are aborted by that and start again.
+  if (reports_writable && event != Event::writable && (pending & bit(Event::writable)) == 0) {
+    stream.release();
+    reports_writable = false;
+  }
+  if (!stream.is_open()) open();
+  reports_writable = reports_writable || event == Event::writable;
+  pending |= bit(event);
+  stream.async_wait(wait_type_of(event), Wait(*this, event));
+}
+
+void DescriptorWatch::State::open() {
+  auto& watchers = loop.kernel().watchers;
+  const auto at = static_cast<std::size_t>(descriptor);
+  if (watchers.size() <= at) watchers.resize(at + 1);
+  // Closed behind its watch, whose release must not take away this registration.
+  if (watchers[at] != nullptr && watchers[at] != this) watchers[at]->end();
+  stream.assign(descriptor);
+  watchers[at] = this;
+}
+
+void DescriptorWatch::State::over(Event event, const std::error_code& error) {
+  pending &= ~bit(event);
+  if ((wanted & bit(event)) == 0) return;
+  if (error == asio::error::operation_aborted) {
+    start(event);
+    return;
+  }
+  if (!error && event == Event::hung_up && !has_hung_up(descriptor)) {
+    discard_out_of_band(descriptor);
+    start(event);
+    return;
+  }
+  wanted &= ~bit(event);
+  if (wanted == 0) --loop.kernel().waiting;
+  if (error) return;  // the kernel does not look at such (a regular file)
+  const EventLoop::Turn turn(loop);
+  ready(event);
 }
 
 void DescriptorWatch::State::end() {
   want_nothing();
-  if (number) loop.poller().remove(descriptor, *std::exchange(number, std::nullopt));
+  if (std::exchange(ended, true) || !stream.is_open()) return;
+  stream.release();
+  loop.kernel().watchers[static_cast<std::size_t>(descriptor)] = nullptr;
 }
 
-void DescriptorWatch::State::polled(Events events) {
-  const Events said = from_epoll(events);
-  due = said & wanted;
-  if (due == 0 && (events & (EPOLLHUP | EPOLLERR)) != 0) {
-    // The kernel would say so again and again.
-    loop.poller().remove(descriptor, *std::exchange(number, std::nullopt));
-    return;
-  }
-  if (const Events unasked = registered & of_epoll(said & ~due); unasked != 0) {
-    registered &= ~unasked;
-    loop.poller().change(descriptor, *number, registered);
-  }
-  if (due == 0) return;
-  wanted &= ~due;
-  if (wanted == 0) loop.poller().end_waiting();
-  const auto kept = shared_from_this();
-  for (const Event event : {Event::hung_up, Event::writable, Event::readable}) {
-    if ((due & bit(event)) == 0) continue;
-    due &= ~bit(event);
-    const EventLoop::Turn turn(loop);
-    ready(event);
-  }
-}
+void DescriptorWatch::Drop::operator()(State* state) const { state->drop(); }
 
 DescriptorWatch::DescriptorWatch(EventLoop& loop, int descriptor, std::function<void(Event)> ready)
-    : descriptor_(descriptor),
-      state_(std::make_shared<State>(loop, descriptor, std::move(ready))) {}
+    : descriptor_(descriptor), state_(new State(loop, descriptor, std::move(ready))) {}
 
 DescriptorWatch::~DescriptorWatch() {
-  if (descriptor_ < 0) return;
-  state_->end();
-  close(descriptor_);
+  if (descriptor_ >= 0) close(release());
 }
 
-void DescriptorWatch::want(Event event) {
-  if (descriptor_ >= 0 && (state_->wanted & bit(event)) == 0) state_->want(bit(event));
-}
+void DescriptorWatch::want(Event event) { state_->want(event); }
 
 void DescriptorWatch::cancel() { state_->want_nothing(); }
 
 int DescriptorWatch::release() {
-  if (descriptor_ >= 0) state_->end();
+  state_->end();
   return std::exchange(descriptor_, -1);
 }
 

@@ -16,9 +16,10 @@ namespace bridge {
 /// descriptor (unless it was released) and no callback comes after it. A callback may destroy the
 /// watch it came from.
 ///
-/// Once wanted, an event stays registered with the kernel, so that wanting it again costs nothing;
-/// what comes and is not wanted is taken out of the registration, and wakes the loop up once. The
-/// loop's thread only.
+/// The descriptor may be reported ready once more than it is, when it has the number of one that
+/// was closed in the same round: the owner tolerates EAGAIN. `hung_up` is never reported falsely.
+/// Data that arrives while it is not wanted wakes the loop once per arrival, until the peer's
+/// buffer is full. The descriptor becomes non-blocking. The loop's thread only.
 class DescriptorWatch {
  public:
   enum class Event : std::uint8_t {
@@ -41,10 +42,15 @@ class DescriptorWatch {
   /// Gives the descriptor back, open. The watch is of no further use.
   int release();
 
+  struct State;  ///< private to event/
+
  private:
-  struct State;
+  struct Drop {
+    void operator()(State* state) const;
+  };
+
   int descriptor_;
-  std::shared_ptr<State> state_;
+  std::unique_ptr<State, Drop> state_;
 };
 
 }  // namespace bridge

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "event/kernel.hpp"
+
 namespace bridge {
 
 EventLoop::EventLoop(const Clock* clock)
-    : clock_(clock != nullptr ? clock : &system_clock_), runs_timers_(clock == nullptr) {}
+    : clock_(clock != nullptr ? clock : &system_clock_),
+      runs_timers_(clock == nullptr),
+      kernel_(std::make_unique<Kernel>(*this)) {}
+
+EventLoop::~EventLoop() = default;
 
 void EventLoop::run() {
   while (!stopped_ && can_happen()) step(std::nullopt);
@@ -25,33 +31,60 @@ void EventLoop::settle() {
 std::size_t EventLoop::run_once(std::chrono::nanoseconds time) { return step(time); }
 
 bool EventLoop::can_happen() const {
-  return turn_is_posted_ || poller_.is_awaited() || (runs_timers_ && timers_.next());
+  return turn_is_posted_ || kernel_->waiting > 0 || (runs_timers_ && timers_.next());
 }
 
-std::optional<std::chrono::nanoseconds> EventLoop::until_next_due() const {
-  const auto next = runs_timers_ ? timers_.next() : std::nullopt;
-  if (!next) return std::nullopt;
-  return std::max(*next - clock_->now(), SteadyTime::duration(0));
-}
-
-/// Waits, for no longer than `limit`, tells what has come, and runs what is due. Returns how much.
+/// Waits, for no longer than `limit`, runs the handlers of what has come, and what is due. Returns
+/// how many ran.
 std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
   std::size_t done = 0;
   if (std::exchange(turn_is_posted_, false)) {
     const Turn turn(*this);
     ++done;
+    limit = std::chrono::nanoseconds(0);
   }
-  if (done > 0) limit = std::chrono::nanoseconds(0);
-  if (const auto due = until_next_due()) limit = limit ? std::min(*limit, *due) : *due;
-  if (!stopped_ && poller_.wait(limit)) {
-    in_round_ = true;
-    round_began_ = now();
-    while (!stopped_ && poller_.tell_next()) ++done;
-    end_round();
-    round_began_.reset();
+  if (!stopped_) done += run_round(limit);
+  if (!stopped_ && runs_timers_ && !alarm_ && timers_.next()) {  // it has expired
+    run_due();
+    set_alarm();
   }
-  if (!stopped_ && until_next_due() == std::chrono::nanoseconds(0) && run_due()) ++done;
   return done;
+}
+
+/// The handlers of what one wait has brought.
+std::size_t EventLoop::run_round(std::optional<std::chrono::nanoseconds> limit) {
+  Kernel& kernel = *kernel_;
+  kernel.restart();  // it stops when nothing waits
+  kernel.events = 0;
+  std::size_t ran = 0;
+  if (!limit) {
+    ran = kernel.run_one();
+  } else if (*limit > std::chrono::nanoseconds(0)) {
+    ran = kernel.run_one_for(*limit);
+  } else {
+    ran = kernel.poll_one();
+  }
+  while (!stopped_ && ran < kernel.events && kernel.poll_one() > 0) ++ran;
+  end_round();
+  round_began_.reset();
+  return ran;
+}
+
+void EventLoop::set_timer(QueuedTimer& timer, SteadyTime due) {
+  timers_.set(timer, due);
+  set_alarm();
+}
+
+// The kernel's timer is set again only for an earlier time: a timer that was moved or removed costs
+// at most one wake-up.
+void EventLoop::set_alarm() {
+  const auto next = timers_.next();
+  if (!runs_timers_ || !next || (alarm_ && *alarm_ <= *next)) return;
+  alarm_ = *next;
+  kernel_->alarm.expires_at(*next);
+  kernel_->alarm.async_wait([this](const std::error_code& error) {
+    if (!error) alarm_.reset();
+  });
 }
 
 bool EventLoop::run_due() {
@@ -85,6 +118,11 @@ void EventLoop::unlink(Deferred& deferred) {
   (deferred.next_ != nullptr ? deferred.next_->previous_ : list.last) = deferred.previous_;
 }
 
+void EventLoop::begin_round() {
+  in_round_ = true;
+  round_began_ = now();
+}
+
 /// What is asked for from here on has no other end to wait for than the turn's.
 void EventLoop::end_round() {
   in_round_ = false;
@@ -95,6 +133,10 @@ void EventLoop::end_round() {
     next.cancel();
     next.schedule();
   }
+}
+
+void reactor_event(asio::execution_context& context, std::uintmax_t, unsigned) {
+  static_cast<EventLoop::Kernel&>(context).event_came();
 }
 
 /// Somebody has deferred something outside of any turn, at the start for example.

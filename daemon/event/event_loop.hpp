@@ -10,7 +10,6 @@
 
 #include "base/clock.hpp"
 #include "event/deferred.hpp"
-#include "event/poller.hpp"
 #include "event/timer_queue.hpp"
 
 namespace bridge {
@@ -37,6 +36,7 @@ class EventLoop {
   EventLoop() : EventLoop(nullptr) {}
   /// REQUIRES: `clock` outlives the loop.
   explicit EventLoop(const Clock& clock) : EventLoop(&clock) {}
+  ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
@@ -59,8 +59,9 @@ class EventLoop {
   std::size_t run_once(std::chrono::nanoseconds time);
   /// Whether somebody waits for a descriptor or a time, or has deferred something.
   bool can_happen() const;
-  /// For what waits for descriptors.
-  Poller& poller() { return poller_; }
+
+  struct Kernel;  ///< Asio's part, private to event/
+  Kernel& kernel() { return *kernel_; }
 
   class Turn {
    public:
@@ -112,10 +113,11 @@ class EventLoop {
   }
   explicit EventLoop(const Clock* clock);
 
-  void set_timer(QueuedTimer& timer, SteadyTime due) { timers_.set(timer, due); }
+  void set_timer(QueuedTimer& timer, SteadyTime due);
   void remove_timer(QueuedTimer& timer) { timers_.remove(timer); }
-  std::optional<std::chrono::nanoseconds> until_next_due() const;
+  void set_alarm();
   std::size_t step(std::optional<std::chrono::nanoseconds> limit);
+  std::size_t run_round(std::optional<std::chrono::nanoseconds> limit);
   /// Deferred ones, in the order of asking.
   struct DeferredList {
     Deferred* first = nullptr;
@@ -127,13 +129,15 @@ class EventLoop {
   void begin_turn_soon();
   void run_deferred();
   void end_turn();
+  void begin_round();
   void end_round();
 
   SystemClock system_clock_;
   const Clock* clock_;
   bool runs_timers_;  ///< by itself
-  Poller poller_;
+  std::unique_ptr<Kernel> kernel_;
   TimerQueue timers_;
+  std::optional<SteadyTime> alarm_;  ///< when the kernel's timer expires
   bool stopped_ = false;
 
   int depth_ = 0;

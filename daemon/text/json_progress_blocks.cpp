@@ -6,7 +6,6 @@
 
 #include "text/bit_runs.hpp"
 #include "text/json_block_avx2.hpp"
-#include "text/json_block_avx512.hpp"
 #include "text/json_block_plain.hpp"
 #include "text/json_block_sse2.hpp"
 #include "text/json_progress.hpp"
@@ -46,7 +45,6 @@ struct JsonProgress::Tokens {
 bool JsonProgress::read_blocks(std::string_view text, const char* bytes, std::size_t size) {
   switch (code_) {
 #ifdef __x86_64__
-    case VectorCode::avx512: return read_blocks_avx512(text, bytes, size);
     case VectorCode::avx2: return read_blocks_avx2(text, bytes, size);
     case VectorCode::sse2: return read_blocks_with<Sse2Blocks>(text, bytes, size);
 #endif
@@ -279,11 +277,6 @@ void JsonProgress::note_closed(std::size_t at, const JsonContainers& around) {
 [[gnu::target("avx2,bmi,bmi2,pclmul"), gnu::flatten]] bool JsonProgress::read_blocks_avx2(
     std::string_view text, const char* bytes, std::size_t size) {
   return read_blocks_with<Avx2Blocks>(text, bytes, size);
-}
-
-[[gnu::target("avx2,bmi,bmi2,pclmul,avx512bw"), gnu::flatten]] bool
-JsonProgress::read_blocks_avx512(std::string_view text, const char* bytes, std::size_t size) {
-  return read_blocks_with<Avx512Blocks>(text, bytes, size);
 }
 
 #endif

@@ -44,8 +44,7 @@ void check(std::string_view text, std::size_t cut, VectorCode code) {
 }
 
 void check(std::string_view text, std::size_t cut) {
-  for (const VectorCode code :
-       {VectorCode::none, VectorCode::sse2, VectorCode::avx2, VectorCode::avx512}) {
+  for (const VectorCode code : {VectorCode::none, VectorCode::sse2, VectorCode::avx2}) {
     if (bridge::can_run(code)) check(text, cut, code);
   }
 }

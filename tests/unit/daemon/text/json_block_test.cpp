@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "text/json_block_avx2.hpp"
-#include "text/json_block_avx512.hpp"
 #include "text/json_block_plain.hpp"
 #include "text/json_block_sse2.hpp"
 
@@ -65,7 +64,6 @@ TEST_CASE("what this processor runs is among what it can run") {
 TEST_CASE("each kind of vector code tells bytes apart as the plain code does") {
   if (bridge::can_run(VectorCode::sse2)) check_as_the_plain_code<bridge::Sse2Blocks>();
   if (bridge::can_run(VectorCode::avx2)) check_as_the_plain_code<bridge::Avx2Blocks>();
-  if (bridge::can_run(VectorCode::avx512)) check_as_the_plain_code<bridge::Avx512Blocks>();
 }
 
 #endif

@@ -34,8 +34,7 @@ bool is_good(std::string_view text) {
 
 std::vector<VectorCode> codes_to_run() {
   std::vector<VectorCode> codes;
-  for (const VectorCode code :
-       {VectorCode::none, VectorCode::sse2, VectorCode::avx2, VectorCode::avx512}) {
+  for (const VectorCode code : {VectorCode::none, VectorCode::sse2, VectorCode::avx2}) {
     if (bridge::can_run(code)) codes.push_back(code);
   }
   return codes;
