@@ -228,7 +228,7 @@ class TheRest(Case):
 class Exposition(Case):
     def setUp(self):
         super().setUp()
-        _, self.daemon = self.bridge()
+        _, self.daemon = self.bridge("--state-dir", self.path("state"))
         self.client().fence()
         self.metrics = self.daemon.metrics()
 
