@@ -9,9 +9,9 @@ import sys
 import unittest
 
 from harness import eventually, main
-from harness.binaries import is_sanitized, release_binary
+from harness.binaries import binary, is_sanitized, release_binary
 from harness.local_server import LocalServer, children
-from harness.other_user import NOBODY, is_root
+from harness.other_user import NOBODY, for_others, is_root
 from harness.upgrading import Upgrading
 
 SECRETS = {"MCP_SERVER_TOKEN": "t0p-s3cret", "MCP_BRIDGE_HEADER": "X-Key: k3y", "MCP_INPUT_PAT": "p4t", "OTHER": "0ther"}
@@ -84,12 +84,13 @@ class AnotherUser(LocalServer):
     def setUp(self):
         super().setUp()
         os.chmod(self.folder, 0o777)
+        self.theirs = {"before_exec": become_nobody, "program": for_others(self, binary("MCP_BRIDGED"))}
 
     def look(self, *options):
         """What a command run by the daemon finds in its /proc folder."""
         look = "for f in environ mem fd cwd; do cat /proc/$PPID/$f 2>&1 >/dev/null; ls /proc/$PPID/$f/ 2>&1 >/dev/null; done"
         self.start_daemon(self.upstream(), "--token-command", f"({look}) > {self.path('seen')}; echo t", *options,
-                          before_exec=become_nobody)
+                          **self.theirs)
         self.client().call("echo", {"message": "x"})
         with open(self.path("seen"), encoding="utf-8") as file:
             return file.read()
@@ -103,7 +104,7 @@ class AnotherUser(LocalServer):
         self.assertNotIn("Permission denied", self.look("--debuggable").replace("environ/", ""))
 
     def test_it_knows_itself(self):
-        daemon = self.start_daemon(None, "--", "cat", before_exec=become_nobody)
+        daemon = self.start_daemon(None, "--", "cat", **self.theirs)
         metrics = daemon.metrics()
         for name in ("mcp_bridge_resident_memory_bytes", "mcp_bridge_open_fds"):
             self.assertGreater(metrics.sum(name), 0)
@@ -113,7 +114,7 @@ class AnotherUser(LocalServer):
 
     def test_its_watcher_finds_what_has_left_the_childs_group(self):
         daemon = self.start_daemon(None, "--", "sh", "-c", f"setsid sleep 600 & echo $! > {self.path('pid')}; exec cat",
-                                   before_exec=become_nobody)
+                                   **self.theirs)
         eventually(lambda: os.path.exists(self.path("pid")) and os.path.getsize(self.path("pid")), "the process")
         with open(self.path("pid"), encoding="ascii") as file:
             pid = int(file.read())

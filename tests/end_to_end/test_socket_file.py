@@ -13,7 +13,7 @@ import unittest
 
 from harness import Case, Client, eventually, main
 from harness.binaries import binary
-from harness.other_user import NOBODY, connect_as, is_root
+from harness.other_user import NOBODY, connect_as, for_others, is_root
 
 IN_CREATE, IN_MOVED_TO, IN_ATTRIB = 0x100, 0x80, 0x4
 
@@ -186,11 +186,8 @@ class Taken(Case):
             os.setgid(NOBODY)
             os.setuid(NOBODY)
 
-        try:
-            daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=closed + "/s", ready=False,
-                                       before_exec=become_nobody)
-        except PermissionError:
-            self.skipTest("another user cannot reach the program")
+        daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=closed + "/s", ready=False, before_exec=become_nobody,
+                                   program=for_others(self, binary("MCP_BRIDGED")))
         daemon.exit_codes = (73,)
         self.assertEqual(daemon.wait(), 73, daemon.stderr())
 
@@ -211,11 +208,8 @@ class Taken(Case):
         for make in (lambda: left("s.lock"), lambda: socket.socket(socket.AF_UNIX).bind(shared + "/s"),
                      lambda: os.mkdir(shared + "/s.lock", 0o700)):
             make()
-            try:
-                daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=shared + "/s", ready=False,
-                                           before_exec=become_nobody)
-            except PermissionError:
-                self.skipTest("another user cannot reach the program")
+            daemon = self.start_daemon("http://127.0.0.1:9/mcp", socket=shared + "/s", ready=False, before_exec=become_nobody,
+                                       program=for_others(self, binary("MCP_BRIDGED")))
             daemon.exit_codes = (73,)
             self.assertEqual(daemon.wait(), 73, daemon.stderr())
             self.assertEqual(daemon.stderr().count("\n"), 1, daemon.stderr())
@@ -506,10 +500,8 @@ class Elsewhere(Case):
             os.setuid(NOBODY)
 
         make()
-        try:
-            daemon = self.start_daemon(self.upstream(), socket=self.path("unread/a/s"), before_exec=become_nobody)
-        except PermissionError:
-            self.skipTest("another user cannot reach the program")
+        daemon = self.start_daemon(self.upstream(), socket=self.path("unread/a/s"), before_exec=become_nobody,
+                                   program=for_others(self, binary("MCP_BRIDGED")))
         os.rename(self.path("unread"), self.path("moved"))
         daemon.logged("nobody can connect")
         make()

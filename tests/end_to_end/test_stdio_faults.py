@@ -257,11 +257,11 @@ def may_unshare():
 
 @unittest.skipUnless(may_unshare(), "no PID namespace of one's own here")
 class FirstProcess(LocalServer):
-    """The daemon is process 1, as in a container without an init."""
+    """The daemon is process 1, as in a container without an init. With a /proc of its own: a sanitizer looks into it."""
 
     def start_first(self, *options, **how):
         # The daemon's own idea of its pid is of no use here: it is found by its parent.
-        launcher = self.run_process("unshare", ["unshare", "--pid", "--fork", "--kill-child", binary("MCP_BRIDGED"), "--socket", self.path("s"),
+        launcher = self.run_process("unshare", ["unshare", "--pid", "--mount-proc", "--fork", "--kill-child", binary("MCP_BRIDGED"), "--socket", self.path("s"),
                                                 "--grace", "200ms", *options], **how)
         eventually(lambda: os.path.exists(self.path("s")) or not launcher.running(), "the socket")
         self.assertTrue(launcher.running(), launcher.stderr())
@@ -289,7 +289,7 @@ class FirstProcess(LocalServer):
         self.assertFalse(runs(daemon))
 
     def test_a_failing_start_has_its_exit_code(self):
-        failing = self.run_process("unshare", ["unshare", "--pid", "--fork", binary("MCP_BRIDGED"), "--", "there-is-no-such-program"])
+        failing = self.run_process("unshare", ["unshare", "--pid", "--mount-proc", "--fork", binary("MCP_BRIDGED"), "--", "there-is-no-such-program"])
         self.assertEqual(failing.wait(), 69)
 
 

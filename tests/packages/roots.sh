@@ -105,8 +105,8 @@ with_kernel() {
 # bare NAME SUITE: $scratch/NAME/root is a Debian of the smallest kind with a fresh clone of the project
 # in it (with what is changed and not yet committed), and nothing of this machine's but its way to the
 # package archives: apt's settings for it, and what npm was told.
-# Where every user can come to it: some tests run programs as another one.
-readonly clone=/srv/mcp-session-bridge
+# Where root has it: other users cannot come to it.
+readonly clone=/root/mcp-session-bridge
 bare() {
   local suite=$2 root=$scratch/$1/root
   make_root "$suite" plain
@@ -119,17 +119,32 @@ bare() {
   [ ! -f ~/.npmrc ] || cp ~/.npmrc "$root/root/.npmrc"
   [ -z "${NODE_EXTRA_CA_CERTS:-}" ] || cp "$NODE_EXTRA_CA_CERTS" "$root/etc/machine-authorities.pem"
   mkdir -p "$root$clone"
+  chmod 0700 "$root/root"
   git -c safe.directory='*' ls-files -z | tar -c --null --ignore-failed-read --files-from=- 2>/dev/null |
     tar -x --no-same-owner -C "$root$clone"
 }
 
-# as_printed ROOT COMMAND: runs it in the clone, with an environment as empty as it comes.
+# as_printed ROOT COMMAND: runs it in the clone, with an environment as empty as it comes, below a process 1
+# that reaps nothing, as in a container without an init.
 as_printed() {
   local root=$1 environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root)
   [ ! -e "$root/etc/machine-authorities.pem" ] || environment+=(NODE_EXTRA_CA_CERTS=/etc/machine-authorities.pem)
   printf '%s# %s\n' "${clone##*/}" "$2"
-  env -i "${environment[@]}" chroot "$root" bash -c "cd $clone && $2" </dev/null
+  env -i "${environment[@]}" unshare --pid --fork --mount-proc="$root/proc" \
+    chroot "$root" perl -e "$process_1" bash -c "cd $clone && $2" </dev/null
 }
+
+# Reaps only what it has started itself, and says what still runs at the end.
+readonly process_1='
+  my $code = system(@ARGV) >> 8;
+  for my $file (glob "/proc/[0-9]*/stat") {
+    open(my $stat, "<", $file) or next;
+    my $line = <$stat> // "";
+    next if $line =~ /^1 / || $line =~ /\) [ZX] /;
+    print STDERR "left behind: $line";
+    $code ||= 97;
+  }
+  exit $code;'
 
 # printed PAGE HEADING N: the Nth block of code under that heading. Of one with output (`console`) what is typed.
 printed() {

@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 NOBODY = 65534
 
@@ -24,6 +26,14 @@ except OSError as error:
     print(type(error).__name__); sys.exit()
 print("served" if b'"result"' in data else "closed")
 """
+
+
+def for_others(case, program):
+    """A copy of the program that any user can reach: the clone may lie in a home folder, as /root is."""
+    folder = tempfile.mkdtemp(prefix="mcp-e2e-programs-")
+    case.addCleanup(shutil.rmtree, folder)
+    os.chmod(folder, 0o755)
+    return shutil.copy(program, folder)
 
 
 def is_root():

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "../event/loop_fixture.hpp"
+#include "../support/running_group.hpp"
 #include "process/child_environment.hpp"
 
 using namespace bridge;
@@ -108,7 +109,7 @@ TEST_CASE_FIXTURE(CommandFixture, "a command that does not end is killed with it
   const std::string command = "echo $$ > " + path("group") + "; sleep 600 & sleep 600";
   CHECK(contains(failure_of(command, {.time = 300ms}), "did not end within 300 ms"));
   const pid_t group = std::stoi(read("group"));
-  run_until([&] { return kill(-group, 0) != 0; });
+  run_until([&] { return !group_runs(group); });
 }
 
 TEST_CASE_FIXTURE(CommandFixture, "a source that goes takes its command with it") {
@@ -120,7 +121,7 @@ TEST_CASE_FIXTURE(CommandFixture, "a source that goes takes its command with it"
   asked->fetch([](const TokenAnswer&) { FAIL("nobody is there to be answered"); });
   run_until([&] { return contains(read("group"), "\n"); });
   asked.reset();
-  run_until([&] { return kill(-std::stoi(read("group")), 0) != 0; });
+  run_until([&] { return !group_runs(std::stoi(read("group"))); });
   run_until([&] { return open_descriptors() == before; });
 }
 
