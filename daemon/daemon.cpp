@@ -210,7 +210,9 @@ void Daemon::signal_came(int signal) {
   if (signal == SIGHUP) {
     if (!ending_) reload();
   } else if (signal == SIGUSR2) {
-    if (!ending_) upgrade_.begin();
+    if (ending_) return;
+    supervisor_.status("Upgrading");
+    upgrade_.begin();
   } else if (ending_) {
     end_at_once(signal);
   } else {
@@ -261,9 +263,9 @@ Activity Daemon::activity() const {
   return now;
 }
 
-/// After each turn: the upstream's state, when it is another one.
+/// After each turn: the upstream's state, when it is another one. An upgrade has its own.
 void Daemon::tell_state() {
-  if (ending_ || told_state_ == session_.state()) return;
+  if (ending_ || upgrade_.has_begun() || told_state_ == session_.state()) return;
   told_state_ = session_.state();
   supervisor_.status(describe_state(*told_state_, upstream_->target(), session_.last_failure()));
 }

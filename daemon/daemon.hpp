@@ -85,6 +85,7 @@ class Daemon final : private Upgradable {
   bool is_quiet() const override;
   void end_unfinished() override;
   void resume() override;
+  void upgrade_failed(const std::string& why) override;
   void stop_for_upgrade() override { loop_.stop(); }
   std::chrono::milliseconds grace() const override { return options_.grace; }
 

@@ -136,7 +136,6 @@ void Daemon::pause() {
              "upgrading: {} requests in flight, {} of which do not go along and have {} ms; "
              "nothing else is begun",
              router_.in_flight(), router_handover_.left_behind(), options_.grace.count());
-  supervisor_.status("Upgrading");
   clients_.pause();
   if (face_) face_->pause();
   router_handover_.pause();
@@ -157,7 +156,11 @@ void Daemon::resume() {
   const EventLoop::Turn turn(loop_);
   if (!ending_) router_handover_.resume();
   clients_.resume();
-  told_state_.reset();
+}
+
+/// The service manager shows it until there is something else to say.
+void Daemon::upgrade_failed(const std::string& why) {
+  supervisor_.status("Upgrade failed, continuing with the old version: " + why);
 }
 
 // Signals that have come already are acted upon first. All that come later are the next image's

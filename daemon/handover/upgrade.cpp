@@ -88,9 +88,11 @@ void Upgrade::cancel() {
 }
 
 void Upgrade::fail(std::string_view why) {
+  const std::string reason = printable(why, 600);
   log_.event(LogLevel::error, "upgrade", "SIGUSR2: not upgraded, all goes on as before: {}",
-             printable(why, 600));
+             reason);
   cancel();
+  daemon_.upgrade_failed(reason);
 }
 
 NextImage Upgrade::next_image(const HandoverState& state, const Descriptor& file) const {

@@ -26,6 +26,8 @@ class Upgradable {
   virtual void end_unfinished() = 0;
   /// It comes to nothing: all goes on as before.
   virtual void resume() = 0;
+  /// After resume(), if that was necessary: the reason, printable.
+  virtual void upgrade_failed(const std::string& why) = 0;
   /// It is time: the loop is to stop, for Upgrade::replace() to be called outside of it.
   virtual void stop_for_upgrade() = 0;
   virtual std::chrono::milliseconds grace() const = 0;
@@ -47,6 +49,7 @@ class Upgrade {
   void begin();
   /// The daemon is ending: that goes first.
   void cancel();
+  bool has_begun() const { return phase_ != Phase::idle; }
   /// After each turn: whether the daemon has come to rest.
   void look();
   /// The loop was stopped for it. REQUIRED then: replace().

@@ -1,11 +1,13 @@
 """What the daemon tells the service manager that started it (BEHAVIOUR, "Service manager"; sd_notify(3))."""
 
 import os
+import shutil
 import signal
 import uuid
 
 from harness import Case, eventually, main
 from harness.service_manager import ServiceManager
+from harness.upgrading import Upgrading
 
 
 def is_stopped(pid):
@@ -93,6 +95,31 @@ class Told(ManagedCase):
         patience = manager.expect("EXTEND_TIMEOUT_USEC=")
         self.assertIn("STOPPING=1", manager.heard)
         self.assertGreaterEqual(int(patience.split("=")[1]), 20_000_000)
+
+
+class Upgrades(ManagedCase, Upgrading):
+    def test_an_upgrade_is_told_and_then_again_how_the_upstream_is(self):
+        manager = self.manager()
+        self.supervised(manager)
+        self.client().call("echo", {"message": "hello"})
+        manager.expect("STATUS=In session with")
+        self.upgrade()
+        manager.expect("STATUS=Upgrading")
+        manager.expect("STATUS=In session with")
+
+    def test_why_one_failed_is_told_until_there_is_something_else_to_say(self):
+        manager = self.manager()
+        server, daemon = self.supervised(manager)
+        self.client().call("echo", {"message": "hello"})
+        self.put_in_its_place(lambda path: shutil.copy("/bin/true", path))
+        daemon.signal(signal.SIGUSR2)
+        manager.expect("STATUS=Upgrading")
+        manager.expect("STATUS=Upgrade failed, continuing with the old version: ")
+        manager.waiting()
+        self.assertTrue([line for line in manager.heard if line.startswith("STATUS=")][-1].startswith("STATUS=Upgrade failed"))
+        server.kill()
+        self.client().send('{"jsonrpc":"2.0","id":"lost","method":"tools/list"}')
+        manager.expect("STATUS=Cannot reach")
 
 
 class Watchdog(ManagedCase):

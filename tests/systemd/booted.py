@@ -308,6 +308,45 @@ class Change(Booted):
         self.assertEqual(self.machine.show(SERVICE, "Result"), "success")
 
 
+class Upgrade(Booted):
+    """Another package, as far as the daemons know: dpkg replaces the program."""
+
+    def install(self):
+        return self.machine.run("dpkg", "-i", "--force-confold", "/root/bridge.deb")
+
+    def test_daemons_and_instances_are_upgraded_in_place_and_keep_their_clients(self):
+        self.configure(f"MCP_SERVER_URL={self.server.url}\n", "one")
+        units = {"mcp": SERVICE, "one": "mcp-bridged@one.service"}
+        clients, pids = {}, {}
+        for name, unit in units.items():
+            self.listen(unit.replace(".service", ".socket"))
+            clients[name] = self.connect(name)
+            self.assertIn("result", clients[name].call("echo", {"message": "before"}))
+            pids[name] = self.pid(unit)
+        for turn in (2, 3):
+            out = self.install()
+            for name, unit in units.items():
+                self.assertIn(f"{unit}: upgraded in place", out)
+                self.assertIn("result", clients[name].call("echo", {"message": "after"}, id=turn))
+                self.assertEqual(self.pid(unit), pids[name])
+                self.becomes("StatusText", f"In session with {self.server.url}", unit)
+        self.assertEqual(self.server.state()["initializes"], 2)
+        self.assertTrue(any("goes on serving" in line for line in self.journal()), self.journal())
+
+    def test_one_that_refuses_is_restarted(self):
+        self.listen()
+        first = self.served()
+        self.machine.run("chmod", "o+w", "/usr/bin")
+        try:
+            out = self.install()
+        finally:
+            self.machine.run("chmod", "o-w", "/usr/bin")
+        self.assertIn(f"{SERVICE}: restarted, it could not be upgraded in place", out)
+        self.assertNotEqual(self.served(), first)
+        self.assertTrue(any("another user can write its folder" in line or "another user can replace it" in line
+                            for line in self.journal()), self.journal())
+
+
 class Journal(Booted):
     def test_lines_have_their_priorities(self):
         options = "/etc/mcp-bridged/test.conf"
@@ -387,6 +426,9 @@ class Child(Booted):
         result = answer["result"]
         self.assertNotIn(result["uid"], (0, int(self.machine.run("id", "-u", "mcp-bridged"))))
         self.assertEqual((result["home"], result["secrets"]), ("/var/lib/mcp-bridged/kid", []))
+        self.assertIn(f"{self.UNIT}.service: upgraded in place",
+                      self.machine.run("dpkg", "-i", "--force-confold", "/root/bridge.deb"))
+        self.assertEqual(client.request("tools/list", id=2)["result"]["pid"], result["pid"], "an upgrade keeps the program")
         self.machine.run("systemctl", "stop", self.UNIT + ".socket", self.UNIT + ".service")
         self.assertEqual(self.machine.show(self.UNIT + ".service", "Result"), "success")
         self.assertFalse(os.path.exists(self.machine.path(f"/proc/{result['pid']}")), "the program runs on")

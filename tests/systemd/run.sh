@@ -65,7 +65,8 @@ inside systemctl --quiet enable --now mcp-bridged.socket
 inside mcp-nc status >/dev/null
 daemon=$(inside systemctl show -P MainPID mcp-bridged)
 inside sh -c 'dpkg -i --force-confold /root/bridge.deb' >"$scratch/dpkg" 2>&1 || { cat "$scratch/dpkg" >&2; fail "the upgrade"; }
-[ "$(inside systemctl show -P MainPID mcp-bridged)" != "$daemon" ] || fail "the old daemon runs on after an upgrade"
+[ "$(inside systemctl show -P MainPID mcp-bridged)" = "$daemon" ] || fail "an upgrade restarts the daemon: $(cat "$scratch/dpkg")"
+grep -q 'mcp-bridged.service: upgraded in place' "$scratch/dpkg" || fail "the daemon is not upgraded: $(cat "$scratch/dpkg")"
 inside mcp-nc status >/dev/null || fail "nobody serves after an upgrade"
 # What an operator leaves: an instance that has failed, a member of the group, tokens, a drop-in.
 inside sh -ec 'echo MCP_SERVER_URL=nonsense >/etc/mcp-bridged/broken.env
