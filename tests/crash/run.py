@@ -106,7 +106,7 @@ async def upgrade(world):
 
 
 def is_open(status):
-    return status["upstream"]["state"] == "open" and status["upstream"]["stream"] in ("open", "none", "off")
+    return status["upstream"]["state"] in ("open", "refused") and status["upstream"]["stream"] in ("open", "none", "off")
 
 
 async def settle(world):

@@ -19,7 +19,9 @@ class NotThere(Case):
         for message in client.lines(3):
             self.assert_error(message, -32000, message["id"], "connect", "no")
         said = [line for line in daemon.stderr().splitlines() if "warning" in line or "error" in line]
-        self.assertEqual(len(said), 1, daemon.stderr())
+        self.assertEqual([sum(what in line for line in said) for what in ("cannot open a session", "requests fail until")],
+                         [1, 1], daemon.stderr())
+        self.assertEqual(len(said), 2, daemon.stderr())
         last = daemon.status()["lastError"]
         self.assertEqual(last["kind"], "connect")
 

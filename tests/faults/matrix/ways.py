@@ -5,6 +5,7 @@ from harness.full_backlog import FullBacklog
 from harness.name_service import NameService
 from harness.other_user import is_root
 from harness.tls_front import TlsFront
+from harness.waiting import eventually
 
 
 class Ways:
@@ -45,4 +46,12 @@ class Ways:
 
     def take_syns(self):
         self.full.close()
-        self.proxy_.command("refuse off")
+        # A process that is just being started by another test may hold what is closed here for a moment.
+        eventually(self._takes_again, "the port, for connections again")
+
+    def _takes_again(self):
+        try:
+            self.proxy_.command("refuse off")
+        except AssertionError:
+            return False
+        return True

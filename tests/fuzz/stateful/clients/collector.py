@@ -34,4 +34,4 @@ async def collect(world, name):
 
 
 def _has_stream(status):
-    return status["upstream"]["state"] == "open" and status["upstream"]["stream"] in ("open", "none", "off")
+    return status["upstream"]["state"] in ("open", "refused") and status["upstream"]["stream"] in ("open", "none", "off")
