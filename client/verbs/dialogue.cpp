@@ -28,7 +28,7 @@ constexpr std::string_view hint_of_job =
 Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
                    Console& console, Interrupt& interrupt)
     : path_(std::move(connected.path)),
-      trusted_(std::move(connected.trusted)),
+      trusted_(connected.trusted),
       console_(console),
       interrupt_(interrupt),
       conversation_(std::move(connected.daemon), interrupt.descriptor()),

@@ -8,6 +8,7 @@
 #include <climits>
 #include <deque>
 #include <string_view>
+#include <utility>
 
 namespace bridge {
 namespace {
@@ -42,16 +43,17 @@ std::string replaceable_part_of(const std::string& path, uid_t user) {
       folder.resize(folder.empty() ? 0 : folder.rfind('/'));
       continue;
     }
-    const std::string shown = folder.empty() ? "/" : folder;
+    std::string searched = folder.empty() ? "/" : folder;
     struct stat status {};
-    if (stat(shown.c_str(), &status) != 0 || !is_trusted(status)) return shown;
+    if (stat(searched.c_str(), &status) != 0 || !is_trusted(status)) return searched;
     const bool others_write = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    if (others_write && (status.st_mode & S_ISVTX) == 0) return shown;
-    const std::string next = folder + "/" + name;
-    if (lstat(next.c_str(), &status) != 0) return shown;
+    if (others_write && (status.st_mode & S_ISVTX) == 0) return searched;
+    std::string next = folder;
+    next.append("/").append(name);
+    if (lstat(next.c_str(), &status) != 0) return searched;
     if (others_write && !is_trusted(status)) return next;
     if (!S_ISLNK(status.st_mode)) {
-      folder = next;
+      folder = std::move(next);
       continue;
     }
     std::array<char, PATH_MAX> target;
