@@ -185,17 +185,14 @@ void Daemon::replace() {
 void Daemon::go_on() {
   const EventLoop::Turn turn(loop_);
   HandoverState state = *std::exchange(beginning_.earlier, std::nullopt);
-  // With --state-dir it was read from there already, unless that could not be.
-  if (feed_.ring().newest() == Sequence{}) {
-    feed_.ring().restore(std::move(state.ring), state.ring_counts, loop_.wall_time());
-    control_.set_instance(state.start.instance);
-  }
+  feed_.ring().restore(std::move(state.ring), state.ring_counts, loop_.wall_time());
+  control_.set_instance(state.start.instance);
   jobs_.go_on_with(std::move(state.jobs), std::move(state.job_keys));
   router_handover_.count_questions_from(state.start.last_question);
   if (Login* const login = upstream_->login()) login->go_on_with_login(state.start.login);
   if (!state.runs.empty()) upstream_->go_on_with(state.runs.front());
   if (!state.tokens.empty()) upstream_->go_on_with(state.tokens.front());
-  if (state_) state_->session_goes_on();
+  if (state_) state_->session_goes_on(state.start.instance);
   if (state.start.in_session) {
     session_.go_on_in(std::move(state.session), {state.session_id, state.last_event_id},
                       state.streams);

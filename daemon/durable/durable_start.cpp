@@ -68,8 +68,6 @@ DurableState::DurableState(EventLoop& loop, const StateOptions& options, const T
       instance_(random_name()),
       look_(loop, [this] { feed_.acknowledge_read(); }) {
   read();
-  restore();
-  feed_.ring().set_journal(this);
   jobs.store().set_journal(jobs_);
 }
 
@@ -115,7 +113,11 @@ bool DurableState::read_file(const std::string& name, bool may_go_on) {
     state_log_.append(record::opened, fields.bytes());
     state_log_.write_now();  // written anew it would be without what is not restored yet
   }
-  was_killed_ = !kept_.ended_in_order;
+  if (!may_go_on) {
+    previous_ = Previous::could_not_save;
+  } else if (!kept_.ended_in_order) {
+    previous_ = Previous::killed;
+  }
   goes_on_ = state_log_.is_durable();
   if (goes_on_) instance_ = kept_.instance.empty() ? instance_ : kept_.instance;
   return true;
@@ -134,6 +136,7 @@ void DurableState::move_aside(const std::string& name, const char* kind, const c
 void DurableState::restore() {
   Ring& ring = feed_.ring();
   ring.restore(kept_.ring.take_entries(), kept_.ring.counts(), loop_.wall_time());
+  ring.set_journal(this);
   counts_ = kept_.ring.counts();
   reserved_ids_ = kept_.next_id;
   kept_.session.kept.ids = UpstreamIdSource(static_cast<UpstreamId>(kept_.next_id));
@@ -144,24 +147,37 @@ void DurableState::restore() {
   }
 }
 
-void DurableState::report_killed(const RestoredJobs& jobs) {
+void DurableState::report_previous(const RestoredJobs& jobs) {
+  if (previous_ == Previous::ended) return;
   const std::string of_jobs =
       jobs.unfinished == 0
           ? "no job was under way"
           : fmt::format("of {} jobs under way {} continue and {} have failed (delivered: unknown)",
                         jobs.unfinished, jobs.unfinished - jobs.failed, jobs.failed);
-  log_.event(LogLevel::warning, "previous daemon killed",
-             "the previous daemon ended without shutting down (killed, out of memory, or a crash); "
-             "its state in {} is restored; {}",
-             folder_.path(), of_jobs);
+  if (previous_ == Previous::killed) {
+    log_.event(LogLevel::warning, "previous daemon killed",
+               "the previous daemon ended without shutting down (killed, out of memory, or a "
+               "crash); its state in {} is restored; {}",
+               folder_.path(), of_jobs);
+  } else {
+    log_.event(LogLevel::warning, "previous state stale",
+               "restored the state of a daemon that could no longer save it, from {}/state.stale; "
+               "{}",
+               folder_.path(), of_jobs);
+  }
 }
 
-void DurableState::session_goes_on() {
+void DurableState::session_goes_on(const std::string& instance) {
+  feed_.ring().set_journal(this);
+  counts_ = feed_.ring().counts();
+  reserved_ids_ = kept_.next_id;
+  instance_ = instance;
   kept_ = {};
   if (!goes_on_) state_log_.begin();
 }
 
 void DurableState::take_up_session() {
+  restore();
   SessionReplay replay = std::exchange(kept_.session, {});
   KeptSession& kept = replay.kept;
   kept.unanswered = std::exchange(kept_.unanswered, {});
@@ -188,7 +204,7 @@ void DurableState::take_up_session() {
     session_.take_up(std::move(kept), {*replay.id, event_id});
   }
   const RestoredJobs restored = jobs_.restore(std::move(jobs), goes_on_);
-  if (was_killed_) report_killed(restored);
+  report_previous(restored);
   for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
   if (!goes_on_) state_log_.begin();
 }

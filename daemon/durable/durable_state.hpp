@@ -31,11 +31,12 @@ class DurableState final : private RingJournal, private StateSource {
                Upstream& upstream, JobRunner& jobs, Log& log);
   ~DurableState();
 
-  /// Goes on with the session and the jobs that were kept, if there are any. Once, before any
-  /// client.
+  /// Restores the ring, the session and the jobs from the log that was read, if there is one.
+  /// Once, before any client.
   void take_up_session();
-  /// Instead: an earlier image of the program has handed it over. Once, before any client.
-  void session_goes_on();
+  /// Instead, in an upgrade: the previous process has handed all of it over, which may be newer
+  /// than the log. Once, before any client. REQUIRES: the ring is restored.
+  void session_goes_on(const std::string& instance);
 
   /// Whatever has changed since is written. Called before any client is told of anything.
   void write();
@@ -55,6 +56,12 @@ class DurableState final : private RingJournal, private StateSource {
   StateReport report() const { return state_log_.report(); }
 
  private:
+  enum class Previous {
+    ended,           ///< in order, or there was none
+    killed,          ///< without shutting down
+    could_not_save,  ///< and left a stale state
+  };
+
   /// Which session was written last, by what tells that it is another one now.
   struct SessionMark {
     std::uint64_t opened = 0;
@@ -66,7 +73,7 @@ class DurableState final : private RingJournal, private StateSource {
   bool read_file(const std::string& name, bool may_go_on);
   void move_aside(const std::string& name, const char* kind, const char* why);
   void restore();
-  void report_killed(const RestoredJobs& jobs);
+  void report_previous(const RestoredJobs& jobs);
 
   void pushed(const RingEntry& entry) override;
   void taken(Sequence sequence) override { mark(sequence, true); }
@@ -102,9 +109,9 @@ class DurableState final : private RingJournal, private StateSource {
   DurableJobs jobs_;
   DurableOrphans orphans_;
   std::string instance_;
-  ReplayedState kept_;       ///< until it is taken up
-  bool was_killed_ = false;  ///< the daemon before, without shutting down
-  bool goes_on_ = false;     ///< with a log that could be written: what is in it may be acted on
+  ReplayedState kept_;  ///< until it is taken up
+  Previous previous_ = Previous::ended;
+  bool goes_on_ = false;  ///< with a log that could be written: what is in it may be acted on
 
   bool marks_taken_ = false;
   std::vector<Sequence> marks_;  ///< of this turn, all taken or all given back

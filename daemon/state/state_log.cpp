@@ -97,11 +97,15 @@ void StateLog::step() {
 }
 
 void StateLog::finish() {
-  if (!folder_.rename("state.new", "state") || (sync_ == Sync::power && !folder_.sync())) {
+  if (!folder_.rename("state.new", "state")) {
     give_up_new_one();
     return;
   }
   current_ = std::exchange(next_, std::nullopt);
+  if (sync_ == Sync::power && !folder_.sync()) {
+    fail();
+    return;
+  }
   error_.clear();
   timer_.clear();
   ++rewrites_;

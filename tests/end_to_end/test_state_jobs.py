@@ -13,6 +13,7 @@ from harness.eras import Eras
 from harness.jobs import Jobs
 from harness.local_server import LocalServer
 from harness.modern_client import ANSWERS
+from harness.upgrading import Upgrading
 from harness.with_state import WithState
 
 FOREVER = {"steps": 100000, "delayMs": 50}
@@ -342,7 +343,7 @@ class WaitedForThroughARestart(DurableJobs):
 
 
 @unittest.skipUnless(os.geteuid() == 0, "mounts a small disk: only root may")
-class FullDisk(DurableJobs):
+class FullDisk(DurableJobs, Upgrading):
     """What was durable outlives a disk that is full, for as long as it is, and daemons that come and go meanwhile."""
 
     def setUp(self):
@@ -392,6 +393,39 @@ class FullDisk(DurableJobs):
                 self.assertIn("kept", [entry["message"]["params"]["data"] for entry in kept])
         self.assertEqual(self.files(), ["lock", "state"])
         self.assertEqual(sum("done" in json.dumps(call) for call in self.calls(server)), 1)
+
+    def test_an_upgrade_meanwhile_loses_nothing_that_came_since(self):
+        server, daemon = self.begin()
+        self.gather(server, "before")
+        self.fill()
+        self.gather(server, "x" * 8000, "since")
+        self.not_saved(daemon)
+        done = self.submit("echo", {"message": "done"}, key="step-1")["job"]
+        self.collect(done)
+        instance = daemon.status()["instance"]
+        self.upgrade()
+        self.gather(server, "after")
+        kept = [entry["message"]["params"]["data"][:10] for entry in daemon.control("bridge/notifications")["notifications"]]
+        self.assertEqual(kept, ["before", "x" * 10, "since", "after"])
+        self.assertEqual(self.submit("echo", {"message": "done"}, key="step-1")["job"], done)
+        self.assertEqual(daemon.status()["instance"], instance)
+        os.remove(self.filler)
+        daemon.status_when(lambda status: status["state"]["durable"], "a state that is saved again")
+        self.crash(daemon)
+        self.assertEqual(self.start(server).status()["instance"], instance)
+
+    def test_a_daemon_that_ended_in_order_was_not_killed(self):
+        server, daemon = self.begin()
+        job = self.submit("slow", FOREVER)["job"]
+        server.log("tools/call", wait=1)
+        self.fill()
+        self.gather(server, "x" * 8000)
+        self.not_saved(daemon)
+        daemon.stop()
+        daemon = self.start(server)
+        self.failed_unknown(job)
+        self.assertNotIn("previous daemon ended without", daemon.stderr())
+        daemon.logged("of a daemon that could no longer save")
 
     def test_a_daemon_that_runs_saves_everything_again_when_there_is_room(self):
         server, daemon = self.begin()
