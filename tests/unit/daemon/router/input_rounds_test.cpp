@@ -1,5 +1,6 @@
 #include "router/input_rounds.hpp"
 
+#include "router/router_handover.hpp"
 #include "router_fixture.hpp"
 
 using namespace bridge;
@@ -433,4 +434,22 @@ TEST_CASE(
   t.answer_call("t", result);
   CHECK(client.take_line() == fmt::format(R"({{"jsonrpc":"2.0","id":7,"result":{}}})", result));
   CHECK(t.has_nothing_left());
+}
+
+TEST_CASE("a round that is handed over holds as much of the budget as before") {
+  OneCall before;
+  before.answer_call("t", asks(elicitation, fmt::format(R"("requestState":"{:1000}")", "")));
+  before.client.take_lines();
+  const std::vector<KeptRequest> requests = RouterHandover(before.router).requests();
+  const std::vector<KeptRound> rounds = RouterHandover(before.router).rounds();
+  REQUIRE(requests.size() == 1);
+  REQUIRE(rounds.size() == 1);
+  REQUIRE(before.budget.used() > 1000);
+
+  ModernUpstreamRouter after;
+  after.connect_capable();
+  RouterHandover handover(after.router);
+  handover.go_on_with(requests.front(), false);
+  handover.go_on_with(rounds.front());
+  CHECK(after.budget.used() == before.budget.used());
 }

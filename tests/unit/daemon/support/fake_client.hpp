@@ -76,6 +76,7 @@ class FakeClient final : public ClientChannel {
   bool congested() const override { return is_congested; }
   const ClientIdentity& identity() const override { return identity_; }
   std::string command() const override { return "fake"; }
+  bool survives_upgrade(std::string_view) const override { return true; }
 
  private:
   ClientIdentity identity_;
