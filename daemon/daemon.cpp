@@ -181,6 +181,13 @@ int Daemon::run() {
   log_.event(LogLevel::info, goes_on ? "upgraded" : "started", "mcp-bridged {} {} {} on {}",
              MCP_BRIDGE_VERSION, goes_on ? "goes on serving" : "serves", upstream_->target(),
              clients_.socket_name());
+  // With --state-dir the state tells what became of what the previous daemon had.
+  if (!state_ && clients_.replaces_stale_socket()) {
+    log_.event(LogLevel::warning, "previous daemon killed",
+               "the previous daemon on {} ended without shutting down (killed, out of memory, or a "
+               "crash); its jobs and notifications are lost (--state-dir keeps them)",
+               clients_.socket_name());
+  }
   warn_about_upstream(options_.upstream, log_);
   if (!options_.unused_upstream.empty())
     log_.event(LogLevel::warning, "unused upstream", "{}", options_.unused_upstream);

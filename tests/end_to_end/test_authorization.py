@@ -103,6 +103,47 @@ class File(Tokens):
                 self.assertIn(path, daemon.stderr())
 
 
+class Refused(Tokens):
+    """The upstream refuses the token, and no other can be had."""
+
+    def test_it_is_noticed_while_nobody_calls_and_told_once_until_it_is_accepted_again(self):
+        server = self.upstream("--token", "old-token")
+        daemon = self.start_daemon(server, "--token-file", self.write("t", "old-token\n"), "--keepalive", "200ms")
+        self.echoed(self.client())
+        self.clients.pop().close()
+        self.assertEqual(daemon.metrics().sum("mcp_bridge_token_failures_total"), 0)
+        server.control("POST", "token", '{"token":"new-token"}')
+        daemon.logged("refuses the daemon: ")
+        self.assertEqual(daemon.status()["upstream"]["state"], "refused")
+        metrics = daemon.metrics_when(lambda metrics: metrics.sum("mcp_bridge_token_failures_total") > 2, "refused pings")
+        self.assertEqual(metrics.sum("mcp_bridge_upstream_ready"), 0)
+        self.assertEqual(metrics.sum("mcp_bridge_session_state", state="refused"), 1)
+        self.run_nc("status", "--ready", code=4)
+        self.assertEqual(daemon.stderr().count("refuses the daemon"), 1)
+        self.assertIn(" warning the upstream ", daemon.stderr())
+        self.replace("t", "new-token\n")
+        daemon.logged("accepts requests again")
+        self.assertEqual(daemon.status()["upstream"]["state"], "open")
+        self.assertEqual(daemon.metrics().sum("mcp_bridge_upstream_ready"), 1)
+
+    def test_one_that_refuses_the_opening_is_not_called_out_of_reach(self):
+        server = self.upstream("--token", "other-token")
+        daemon = self.start_daemon(server, "--token-file", self.write("t", "a-token\n"), "--handshake", "eager")
+        metrics = daemon.metrics_when(lambda metrics: metrics.sum("mcp_bridge_token_failures_total") > 0, "a refusal")
+        self.assertEqual(metrics.sum("mcp_bridge_upstream_ready"), 0)
+        self.assertEqual(metrics.sum("mcp_bridge_session_state", state="refused"), 1)
+
+    def test_one_request_that_may_not_is_no_refusal_of_the_daemon(self):
+        server = self.upstream("--token", "a-token")
+        daemon = self.start_daemon(server, "--token-file", self.write("t", "a-token\n"))
+        client = self.client()
+        self.echoed(client)
+        server.fault({"status": 403, "body": "no", "contentType": "text/plain"}, method="tools/call")
+        self.assert_error(client.call("echo", {"message": "x"}, 2), -32001, 2, "auth", "unknown")
+        daemon.status_when(lambda status: status["upstream"]["state"] == "open", "a ping that is answered")
+        self.assertNotIn("refuses the daemon", daemon.stderr())
+
+
 class Command(Tokens):
     def command(self, script, *options, token="good-token"):
         self.server = self.upstream("--token", token)

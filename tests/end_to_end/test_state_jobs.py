@@ -301,6 +301,38 @@ class AtAModernServer(DurableJobs, Eras):
         self.assertEqual(text_of(self.collect(job)["response"]), "done later")
 
 
+class AfterAKilledDaemon(DurableJobs):
+    def test_the_next_one_says_so_and_what_became_of_the_jobs(self):
+        server, daemon = self.begin("--client-inflight", "2")
+        for _ in range(2):
+            self.submit("slow", FOREVER)
+        waits_for_a_slot = self.submit("echo", {"message": "x"})["job"]
+        server.log("tools/call", wait=2)
+        daemon = self.again(server, daemon)
+        said = daemon.logged("the previous daemon ended without shutting down (killed, out of memory, or a crash); ")
+        self.assertIn("of 3 jobs under way 1 continue and 2 have failed (delivered: unknown)\n", said)
+        self.collect(waits_for_a_slot)
+        daemon = self.again(server, daemon)
+        daemon.logged("is restored; no job was under way\n")
+
+    def test_of_one_that_was_told_to_end_nothing_is_said(self):
+        server, daemon = self.begin()
+        self.ended()
+        for _ in range(2):
+            daemon.stop()
+            daemon = self.start(server)
+            self.ended()
+            self.assertNotIn("previous daemon", daemon.stderr())
+
+    def test_without_a_state_the_socket_that_was_left_tells_it(self):
+        server = self.upstream()
+        self.crash(self.start_daemon(server))
+        daemon = self.start_daemon(server, old_inode=os.stat(self.path("s")).st_ino)
+        daemon.logged(" ended without shutting down (killed, out of memory, or a crash); its jobs and notifications are lost")
+        daemon.stop()
+        self.assertNotIn("previous daemon", self.start_daemon(server).stderr())
+
+
 class WaitedForThroughARestart(DurableJobs):
     def start(self, server, *options, ready=True):
         return self.start_daemon(server, "--state-dir", self.folder_of_state, *options, ready=ready)

@@ -42,7 +42,7 @@ ListeningSocket ListeningSocket::open(const SocketOptions& options) {
 /// What a start that fails has taken, the destructor gives back.
 void ListeningSocket::take_path() {
   if (lock_ < 0) lock_ = take_socket_lock(name_);
-  refuse_unless_free(name_);
+  replaces_stale_ = refuse_unless_free(name_);
   publish();
 }
 
@@ -176,6 +176,7 @@ ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
       lock_(std::exchange(other.lock_, -1)),
       abstract_(other.abstract_),
       owns_path_(std::exchange(other.owns_path_, false)),
+      replaces_stale_(other.replaces_stale_),
       device_(other.device_),
       inode_(other.inode_) {}
 

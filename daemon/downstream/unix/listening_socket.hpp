@@ -47,6 +47,8 @@ class ListeningSocket {
 
   /// Whether it was made at its path; not if it was inherited or is abstract.
   bool owns_path() const { return owns_path_; }
+  /// Whether it took the place of a socket that its daemon had not removed, as one that is killed.
+  bool replaces_stale() const { return replaces_stale_; }
   /// Whether its own path leads to this very socket.
   bool is_published() const;
   /// Makes another socket at the path, as open() did. Throws StartError (73); then there is none.
@@ -70,6 +72,7 @@ class ListeningSocket {
   int lock_ = -1;
   bool abstract_ = false;
   bool owns_path_ = false;
+  bool replaces_stale_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

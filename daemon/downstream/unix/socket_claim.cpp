@@ -127,7 +127,7 @@ int take_socket_lock(const std::string& path) {
 }
 void refuse_served(const std::string& name) { refuse_taken(name, holder(probe(name).pid)); }
 
-void refuse_unless_free(const std::string& name) {
+bool refuse_unless_free(const std::string& name) {
   const ProbeResult other = probe(name);
   switch (other.state) {
     case Probe::alive: refuse_taken(name, holder(other.pid));
@@ -141,6 +141,7 @@ void refuse_unless_free(const std::string& name) {
     case Probe::stale:
     case Probe::absent: break;
   }
+  return other.state == Probe::stale;
 }
 
 }  // namespace bridge

@@ -9,8 +9,9 @@ namespace bridge {
 
 /// Locks PATH.lock, which its holder removes at its end. Returns the descriptor, the caller's.
 int take_socket_lock(const std::string& path);
-/// Throws if somebody serves it, or what is there is no socket, or cannot be looked at.
-void refuse_unless_free(const std::string& name);
+/// Throws if somebody serves it, or what is there is no socket, or cannot be looked at. Returns
+/// whether a socket is there that nobody serves.
+bool refuse_unless_free(const std::string& name);
 /// Throws: somebody serves it.
 [[noreturn]] void refuse_served(const std::string& name);
 [[noreturn]] void refuse_socket(const std::string& message);

@@ -34,6 +34,7 @@ class UnixClients final : public NotificationReaders {
   /// No new clients; the connected ones stay.
   void stop_accepting();
   const std::string& socket_name() const { return socket_.name(); }
+  bool replaces_stale_socket() const { return socket_.replaces_stale(); }
   /// Drops all connections as they are.
   void close_all();
 
