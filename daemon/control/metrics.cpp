@@ -67,6 +67,9 @@ void Metrics::add_process(Exposition& out) const {
   out.sample(1, {{"version", MCP_BRIDGE_VERSION}});
   out.gauge("mcp_bridge_start_time_seconds", "When the daemon started, since the epoch.",
             seconds_since_epoch(started_));
+  out.gauge("mcp_bridge_metrics_time_seconds",
+            "When these metrics were read, since the epoch: a killed daemon leaves --metrics-file.",
+            seconds_since_epoch(loop_.wall_time()));
   out.family(MetricKind::counter, "mcp_bridge_cpu_seconds_total",
              "CPU time of the daemon, user and system.");
   out.sample(usage.cpu_seconds);

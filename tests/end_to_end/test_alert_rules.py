@@ -15,6 +15,7 @@ LABELS = 'instance="host",socket="/tmp/mcp.sock"'
 # What a healthy daemon shows over 30 minutes, in promtool's notation: start, step, how often.
 HEALTHY = {
     "mcp_bridge_upstream_ready": "1x30",
+    "mcp_bridge_metrics_time_seconds": "0+60x30",
     'mcp_bridge_session_state{state="refused"}': "0x30",
     "mcp_bridge_jobs_refused_total": "0x30",
     "mcp_bridge_jobs_pushed_out_total": "0x30",
@@ -91,6 +92,9 @@ class Rules(Case):
 
     def test_each_fires_alone_for_what_it_is_about(self):
         self.judge(*(scenario(changed, [name]) for name, changed in ILL.items()))
+
+    def test_a_file_of_metrics_that_a_killed_daemon_has_left_is_no_sign_of_life(self):
+        self.judge(scenario({"mcp_bridge_metrics_time_seconds": "0+60x10 600x20"}, ["McpBridgeGone"]))
 
     def test_what_passes_wakes_nobody(self):
         self.judge(*(scenario(changed, []) for changed in PASSING))
