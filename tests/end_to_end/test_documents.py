@@ -166,6 +166,16 @@ class NamedInPages(Case):
         # An unknown job or tool is an error of JSON-RPC with a kind of its own.
         self.assertEqual(set(re.findall(r"^\| `(\w+)` ", table, re.M)) - {"job", "tool"}, kinds)
 
+    def test_the_states_of_the_upstream_are_those_that_the_daemon_has(self):
+        states = set(re.findall(r'State::(\w+): return "\1"', self.source("session/session.cpp")))
+        self.assertIn("refused", states)
+        row = re.search(r"^\| `upstream` \|.*", text_of_page("daemon/OBSERVABILITY.md"), re.M)[0]
+        self.assertEqual(set(re.findall(r"`(\w+)`", row)) - {"upstream"}, states)
+
+    def test_the_size_of_the_image_is_the_bound_that_its_test_holds(self):
+        bound = re.search(r"most_added_mb=(\d+)", (ROOT / "tests/containers/run.sh").read_text(encoding="utf-8"))[1]
+        self.assertIn(f"less than {bound} MB more than Debian slim", text_of_page("docker/README.md"))
+
     def test_every_range_of_revisions_is_the_whole(self):
         first = re.search(r'legacy_versions = \{"([\d-]+)"', self.source("mcp/handshake.cpp"))[1]
         last = re.search(r'newest_version = "([\d-]+)"', self.source("mcp/handshake.hpp"))[1]
