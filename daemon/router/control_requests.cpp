@@ -91,7 +91,8 @@ Control::Reply ControlRequests::reply_to(Client& client, Client::UnansweredContr
 bool ControlRequests::cancel(Client& client, std::string_view raw_id) {
   auto& all = client.control_unanswered;
   const auto found = std::find_if(
-      all.begin(), all.end(), [raw_id](const auto& one) { return same_id(one.raw_id, raw_id); });
+      all.begin(), all.end(),
+      [raw_id](const Client::UnansweredControl& one) { return same_id(one.raw_id, raw_id); });
   if (found == all.end() || !control_->cancel(client, raw_id)) return false;
   all.erase(found);
   client.channel.no_answer(raw_id);

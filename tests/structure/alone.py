@@ -9,7 +9,8 @@ that are tested compile a folder as one translation unit, which would hide it.
 A header that its .cpp includes first is seen to stand alone there, with no other compilation, where that costs less.
 
 All of a file is read and checked, but the compiler stops before the bodies of templates that the file uses are
-instantiated, which is half of the work and all of it the standard library's; --whole has that done as well.
+instantiated, which is half of the work and all of it the standard library's, but for a .cpp with templates or generic
+lambdas of its own: what they call is looked up only then. --whole has that done for every file.
 """
 
 import concurrent.futures
@@ -28,6 +29,8 @@ FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<)', re.MULTILINE)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The target whose flags a file is compiled with, the most particular folder first.
 TARGETS = [("daemon/manual/", None), ("client/manual/", None), ("daemon/", "bridge"), ("client/", "nc_core")]
+# Of a file: what is looked up only when it is instantiated.
+OWN_TEMPLATE = re.compile(r"\]\s*\([^)]*\bauto\b|\btemplate\s*<")
 # What it costs to begin a compilation, as bytes of headers that are read.
 BEGINNING = 400_000
 # The error that ends a compilation which found no other.
@@ -73,10 +76,11 @@ class Alone:
         self.sets = precompiled.Precompiled(os.path.join(folder, target), self.directory,
                                             ["nice", "-n", "19", *command], paths)
         # `#pragma once` is a warning in the main file, so this one includes the other.
-        self.main = os.path.join(folder, "end.cpp")
+        self.end, self.nothing = os.path.join(folder, "end.cpp"), os.path.join(folder, "nothing.cpp")
         self.whole = whole
-        with open(self.main, "w", encoding="utf-8") as file:
-            file.write("" if whole else END)
+        for main, text in ((self.end, END), (self.nothing, "")):
+            with open(main, "w", encoding="utf-8") as file:
+                file.write(text)
 
     def compilations(self, paths):
         """(file, the file that says what may be precompiled) of each compilation that all of them need."""
@@ -97,15 +101,22 @@ class Alone:
             include = FIRST_INCLUDE.search(file.read())
         return include is not None and include[1] is not None and header.endswith("/" + include[1])
 
+    @staticmethod
+    def has_templates(path):
+        with open(path, encoding="utf-8") as file:
+            return path.endswith(".cpp") and OWN_TEMPLATE.search(file.read()) is not None
+
     def fault(self, compilation):
         """What the compiler finds in the file, if anything."""
         path, needs = compilation
-        outcome = subprocess.run([*self.command, *self.sets.options(needs), "-include", path, "-x", "c++", self.main],
+        whole = self.whole or self.has_templates(path)
+        outcome = subprocess.run([*self.command, *self.sets.options(needs), "-include", path, "-x", "c++",
+                                  self.nothing if whole else self.end],
                                  cwd=self.directory, capture_output=True, text=True, check=False)
-        if self.whole:
+        if whole:
             return outcome.stderr if outcome.returncode != 0 else None
         first = next((line for line in outcome.stderr.splitlines() if "error: " in line), "")
-        return None if first.startswith(self.main + ":") else outcome.stderr or f"exit code {outcome.returncode}"
+        return None if first.startswith(self.end + ":") else outcome.stderr or f"exit code {outcome.returncode}"
 
 
 def main():
