@@ -7,6 +7,7 @@
 
 #include "jsonrpc/reply.hpp"
 #include "mcp/modern_result.hpp"
+#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {
