@@ -88,7 +88,8 @@ void Daemon::add_session(HandoverState& state) {
   }
   if (auto run = upstream_->run_to_keep()) state.runs.push_back(std::move(*run));
   const bool runs = !state.runs.empty() && state.runs.front().is_on;
-  state.start.in_session = session_.has_session() && (reference || runs || session_.is_modern());
+  state.streams.legacy_is_there = state.streams.legacy_is_there && (reference || runs);
+  state.start.in_session = state.streams.legacy_is_there || state.streams.modern_is_there;
 }
 
 void Daemon::add_clients(HandoverState& state) {
@@ -197,9 +198,8 @@ void Daemon::go_on() {
     session_.go_on_in(std::move(state.session), {state.session_id, state.last_event_id},
                       state.streams);
   } else {
-    const bool had_one = state.session.number > 0;
     session_.continue_from(std::move(state.session));
-    if (had_one) session_.require();
+    session_.reopen();
   }
   router_handover_.pause();
   for (KeptRunningJob& job : state.running_jobs) jobs_.go_on_with(std::move(job));

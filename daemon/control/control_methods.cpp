@@ -38,7 +38,7 @@ std::string random_name() {
 std::string declared_names(const Session& session) {
   constexpr std::size_t most = 32;
   constexpr std::size_t longest = 64;
-  if (session.server() == nullptr || session.is_modern()) return "null";
+  if (session.opened_with().empty()) return "null";
   const std::string_view capabilities =
       find_member(session.opened_with(), "capabilities").value_or("{}");
   std::string names;
@@ -145,12 +145,14 @@ std::string ControlMethods::state_status() const {
 
 std::string ControlMethods::upstream_status() const {
   const ServerDescription* server = session_.server();
+  const std::string_view eras = session_.eras().name();
   const auto opened = session_.record().opened_at;
   return fmt::format(
-      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"protocolVersion":{},"serverInfo":{},"capabilities":{},"declared":{},"sessionAgeMs":{},"reopened":{},"lastReopening":{},"reconnects":{},"stream":"{}"{}}})",
+      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"eras":{},"protocolVersion":{},"serverInfo":{},"capabilities":{},"declared":{},"sessionAgeMs":{},"reopened":{},"lastReopening":{},"reconnects":{},"stream":"{}"{}}})",
       upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
       is_ready(session_, upstream_),
       server != nullptr ? quote(bridge::name_of(server->era())) : "null",
+      eras.empty() ? "null" : quote(eras),
       server != nullptr ? quote(server->protocol_version()) : "null",
       server != nullptr ? server->server_info() : "null", capabilities_of(server),
       declared_names(session_),

@@ -62,9 +62,9 @@ void Metrics::add_session(Exposition& out) const {
     out.sample(session_.state() == state ? 1 : 0, {{"state", std::string(name_of(state))}});
   }
   out.family(MetricKind::gauge, "mcp_bridge_upstream_era",
-             "1 for the era of the protocol that the upstream is of, if that is known.");
+             "1 for each era of the protocol that the upstream is known to speak.");
   for (const Era era : {Era::legacy, Era::modern}) {
-    const bool is_it = session_.server() != nullptr && session_.server()->era() == era;
+    const bool is_it = session_.eras().of(era) == Speaks::yes;
     out.sample(is_it ? 1 : 0, {{"era", std::string(name_of(era))}});
   }
   const auto opened = session_.record().opened_at;

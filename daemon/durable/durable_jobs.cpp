@@ -111,8 +111,10 @@ void DurableJobs::job_started(const Job& job, UpstreamId id) {
   entry.way.id = id;
   entry.way.round.clear();
   entry.way.answers.clear();
-  // What may not be sent again is not needed any more. A modern server may ask for it.
-  if (!only_reads(job.method) && !session_.is_modern()) entry.request = {};
+  // What may not be sent again is no longer needed. A modern server may ask for it.
+  const bool may_be_asked_for =
+      session_.side_for(Era::legacy) == Era::modern || session_.side(Era::modern).has_session();
+  if (!only_reads(job.method) && !may_be_asked_for) entry.request = {};
   way_changed(job, entry);
   state_log_.write_now();  // before it is sent
 }

@@ -193,13 +193,13 @@ void DurableState::take_up_session() {
     if (!orphan.answer.event_id.empty() && orphan.answer.session == kept.number)
       std::erase(kept.unanswered, id);
   }
-  const bool had_one = kept.number > 0;
+  const bool had_one = kept.number > 0 || kept.modern;
   const std::string event_id =
       kept_.stream.session == kept.number ? kept_.stream.event_id : std::string();
   kept_ = {};
   if (!had_one || !goes_on_ || !replay.id) {
     session_.continue_from(std::move(kept));
-    if (had_one && goes_on_) session_.require();
+    if (had_one && goes_on_) session_.reopen();
   } else {
     session_.take_up(std::move(kept), {*replay.id, event_id});
   }

@@ -5,22 +5,22 @@
 namespace bridge {
 namespace {
 
-/// Eras as they stand in the log; 0: not known.
-constexpr std::uint64_t legacy = 1;
-constexpr std::uint64_t modern = 2;
-
-std::uint64_t number_of(const std::optional<Era>& era) {
-  return !era ? 0 : *era == Era::modern ? modern : legacy;
+Speaks speaks_of(std::uint64_t number) {
+  return number > static_cast<std::uint64_t>(Speaks::not_now) ? Speaks::unknown
+                                                              : static_cast<Speaks>(number);
 }
 
 }  // namespace
 
 std::string session_record(const KeptSession& kept, const std::optional<std::string>& id) {
   FieldWriter fields;
-  fields.number(kept.number).text(kept.initialize_params).number(number_of(kept.era));
-  fields.number(kept.server ? number_of(kept.server->era()) : 0);
-  fields.text(kept.server ? kept.server->target() : "");
-  fields.text(kept.server ? kept.server->result() : "");
+  fields.number(kept.number).text(kept.initialize_params);
+  fields.number(static_cast<std::uint64_t>(kept.eras.legacy));
+  fields.number(static_cast<std::uint64_t>(kept.eras.modern));
+  fields.number(kept.server.has_value()).text(kept.server ? kept.server->result() : "");
+  fields.number(kept.modern.has_value());
+  fields.text(kept.modern ? kept.modern->target() : "");
+  fields.text(kept.modern ? kept.modern->result() : "");
   fields.number(id.has_value()).text(id.value_or(""));
   fields.text(kept.settings.log_level_params);
   for (const std::string& uri : kept.settings.subscriptions) fields.text(uri);
@@ -32,16 +32,16 @@ bool SessionReplay::take(std::string_view payload) {
   *this = {};
   kept.number = static_cast<std::uint32_t>(fields.number());
   kept.initialize_params = fields.text();
-  const std::uint64_t era = fields.number();
-  if (era == legacy || era == modern) kept.era = era == modern ? Era::modern : Era::legacy;
-  const std::uint64_t server_era = fields.number();
-  std::string target(fields.text());
+  kept.eras.legacy = speaks_of(fields.number());
+  kept.eras.modern = speaks_of(fields.number());
+  const bool has_server = fields.number() != 0;
   std::string result(fields.text());
-  if (server_era == modern) {
-    kept.server = ServerDescription::discovered(std::move(result), std::move(target));
-  } else if (server_era == legacy) {
-    kept.server.emplace(std::move(result));
-  }
+  if (has_server) kept.server.emplace(std::move(result));
+  const bool has_modern = fields.number() != 0;
+  std::string target(fields.text());
+  std::string discovered(fields.text());
+  if (has_modern)
+    kept.modern = ServerDescription::discovered(std::move(discovered), std::move(target));
   const bool has_id = fields.number() != 0;
   const std::string_view name = fields.text();
   if (has_id) id = name;

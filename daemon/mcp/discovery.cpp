@@ -158,6 +158,19 @@ Judgement judge_probe(const ProbeAnswer& answer) {
   return {ProbeVerdict::legacy};
 }
 
+bool is_refused_as_modern(int status, const Frame* response) {
+  if (decides_nothing(status)) return false;
+  if (response != nullptr && response->error.present()) {
+    const std::string_view error = response->text(response->error);
+    if (find_member(error, "code") == "-32022") {
+      const std::string_view data = find_member(error, "data").value_or("");
+      return !in_common(find_member(data, "supported").value_or("")).legacy;
+    }
+    if (speaks_only_newer(error) || contradicts(Era::legacy, 0, response)) return true;
+  }
+  return status == 400 || status == 404 || status == 405;
+}
+
 bool contradicts(Era assumed, int status, const Frame* response) {
   if (status != 0 && status != 400 && status != 404) return false;
   if (response == nullptr || !response->error.present()) {

@@ -58,6 +58,12 @@ struct Judgement {
 ///   in time are legacy for this session; one closed connection decides nothing.
 Judgement judge_probe(const ProbeAnswer& answer);
 
+/// Whether `initialize` was refused as a server does that speaks only 2026-07-28: with -32020,
+/// -32021 or -32601, with -32022 that names no legacy revision as supported, with another error
+/// that names 2026-07-28 or `_meta`, or with HTTP 400, 404 or 405. 401, 403, 407, 429 and 503
+/// decide nothing. `response` may be null (no JSON-RPC body); `status` is 0 on stdio.
+bool is_refused_as_modern(int status, const Frame* response);
+
 /// Whether a server of the era that is assumed would not refuse an ordinary request like this, so
 /// that the probe has to be repeated, and the request was not delivered. `response` may be null (no
 /// JSON-RPC body). Of one assumed legacy: with 400 or 404 (or on stdio, where `status` is 0) one of

@@ -13,6 +13,8 @@ enum class Era : std::uint8_t {
   modern,  ///< in the `_meta` of every request: since 2026-07-28
 };
 
+constexpr Era other_than(Era era) { return era == Era::modern ? Era::legacy : Era::modern; }
+
 constexpr std::string_view name_of(Era era) { return era == Era::modern ? "modern" : "legacy"; }
 
 /// The errors that MCP itself defines (MCP 2026-07-28, basic, "Error Codes").

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/ids.hpp"
 
@@ -52,6 +53,9 @@ struct SubscriptionFilter {
   /// Subscriptions": it may be a sub-resource). Notifications of other extensions match only if the
   /// filter has members of extensions.
   bool matches(const Frame& notification) const;
+
+  /// The notifications that say that all of MCP's own that it asks for has changed.
+  std::vector<std::string> all_changed() const;
 
   /// As JSON, in a fixed order; what is false or empty is left out.
   std::string json() const;

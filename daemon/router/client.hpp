@@ -30,6 +30,11 @@ struct Client {
         waiting(budget),
         control(budget) {}
 
+  /// In which era this message of it is written.
+  Era era_of(const Frame& frame) const {
+    if (!frame.is_request()) return era;
+    return frame.is_modern() ? Era::modern : Era::legacy;
+  }
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }
   /// Requests that take one of its --client-inflight slots.

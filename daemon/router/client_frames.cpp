@@ -11,11 +11,18 @@
 #include "jsonrpc/meta_keys.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
+#include "mcp/request_meta.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
 
 using namespace std::string_view_literals;
+namespace {
+
+/// What a legacy server may ask about a modern client's request, beside elicitation.
+constexpr std::string_view asked_of_modern_clients = R"({"sampling":{},"roots":{}})";
+
+}  // namespace
 
 ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
                            RestorableState& restorable, const EraTranslator& translator,
@@ -30,7 +37,7 @@ ClientFrames::ClientFrames(const RouterContext& context, ByteBudget& budget,
       served_(context.clients, context.options.sequential),
       slots_(context.options.max_inflight),
       notifications_(context, budget, [this](Client& client) { start_waiting(client); }),
-      not_open_since_(context.loop.now()),
+      not_open_since_{context.loop.now(), context.loop.now()},
       expiry_(context.loop, [this] { expire(); }) {}
 
 void ClientFrames::client_left(Client& client) {
@@ -51,7 +58,7 @@ void ClientFrames::client_left(Client& client) {
 
 void ClientFrames::resume() {
   paused_ = false;
-  if (context_.session.is_open()) pass_slots_on();
+  pass_slots_on();
   for (const auto& [id, client] : context_.clients) start_waiting(*client);
 }
 
@@ -62,7 +69,7 @@ void ClientFrames::client_continued(Client& client, std::vector<std::string> wai
     auto parsed = parse_frame(std::move(bytes));
     if (auto* frame = std::get_if<Frame>(&parsed)) client.waiting.push(std::move(*frame), now);
   }
-  if (!client.waiting.empty() && !context_.session.is_open())
+  if (!client.waiting.empty() && !is_open_for(client, client.waiting.front().frame))
     expiry_.set_at_latest(now + context_.session_timeout());
 }
 
@@ -89,8 +96,9 @@ void ClientFrames::add(Client& client, Frame&& frame) {
     return;
   }
   const SteadyTime now = context_.loop.round_began();
+  const bool is_open = is_open_for(client, frame);
   client.waiting.push(std::move(frame), now);
-  if (!context_.session.is_open()) expiry_.set_at_latest(now + context_.session_timeout());
+  if (!is_open) expiry_.set_at_latest(now + context_.session_timeout());
   start_waiting(client);
 }
 
@@ -129,10 +137,10 @@ void ClientFrames::start_waiting(Client& client) {
 bool ClientFrames::start_front(Client& client) {
   const Frame& frame = client.waiting.front().frame;
   if (frame.is_request() && frame.method == "initialize"sv) return start_initialize(client);
-  if (!context_.session.is_open()) return start_without_session(client);
+  if (!is_open_for(client, frame)) return start_without_session(client);
   if (!frame.is_request()) {
     Frame notification = client.waiting.take_front().frame;
-    if (!translator_.swallows(notification))
+    if (!translator_.swallows(notification, client.era))
       notifications_.start(client, std::move(notification.bytes));
     return true;
   }
@@ -157,8 +165,9 @@ bool ClientFrames::answer_front(Client& client) {
   }
   if (frame.method == "server/discover"sv) {
     const Frame asked = client.waiting.take_front().frame;
-    answer_here(client, asked, MethodClass::session,
-                context_.session.server()->discover_result(context_.session.target()));
+    answer_here(
+        client, asked, MethodClass::session,
+        context_.session.server_for(Era::modern)->discover_result(context_.session.target()));
     return true;
   }
   if (frame.method == "subscriptions/listen"sv) return start_listen(client);
@@ -167,14 +176,14 @@ bool ClientFrames::answer_front(Client& client) {
 
 bool ClientFrames::start_initialize(Client& client) {
   Session& session = context_.session;
-  if (const ServerDescription* server = session.server()) {
+  if (const ServerDescription* server = session.server_for(Era::legacy)) {
     const Frame frame = client.waiting.take_front().frame;
     const std::string asked = protocol_version_of(frame.text(frame.params));
     answer_here(client, frame, MethodClass::session, server->initialize_result_for(asked));
     return true;
   }
   if (!session.wants_initialize()) {
-    session.require();
+    session.require(Era::legacy);
     return false;
   }
   expiry_.set_at_latest(client.waiting.front().since + context_.session_timeout());
@@ -204,11 +213,12 @@ bool ClientFrames::answer_unsubscribe(Client& client) {
 
 /// Gives free slots to the clients that wait for one, in turn, one request each.
 void ClientFrames::pass_slots_on() {
-  while (!paused_ && context_.session.is_open()) {
+  while (!paused_) {
     Client* const client = slots_.next(context_.clients, in_flight_.slots_used());
     if (client == nullptr) return;
     if (client->notification || client->waiting.empty()) continue;
     const Frame& front = client->waiting.front().frame;
+    if (!is_open_for(*client, front)) continue;
     // What has waited for the slot may have been cancelled since: this may be another request.
     if (front.is_request() && front.method != "initialize"sv && !answer_front(*client) &&
         client->slots_taken() < context_.options.client_inflight) {
@@ -218,9 +228,15 @@ void ClientFrames::pass_slots_on() {
   }
 }
 
-void ClientFrames::fail_all(const Failure& failure) {
+void ClientFrames::fail_all(const Failure& failure, std::optional<Era> side) {
+  const Session& session = context_.session;
+  const auto waits_for_it = [&](const Client& client) {
+    if (client.waiting.empty()) return false;
+    const Era era = client.era_of(client.waiting.front().frame);
+    return !side || session.speaks_neither() || session.side_for(era) == *side;
+  };
   for (const auto& [id, client] : context_.clients) {
-    while (!client->waiting.empty()) refuse(*client, client->waiting.take_front().frame, failure);
+    while (waits_for_it(*client)) refuse(*client, client->waiting.take_front().frame, failure);
     context_.clients.finish_if_done(*client);
   }
 }
@@ -230,10 +246,12 @@ void ClientFrames::shut_down(const Failure& failure) {
   fail_all(failure);
 }
 
-bool ClientFrames::has_request_for_session() const {
+bool ClientFrames::has_request_for(Era side) const {
   const Clients& clients = context_.clients;
-  return !shut_down_ && std::any_of(clients.begin(), clients.end(), [this](const auto& entry) {
-    return served_.is_served(*entry.second) && entry.second->waiting.has_request();
+  return !shut_down_ && std::any_of(clients.begin(), clients.end(), [&](const auto& entry) {
+    const Client& client = *entry.second;
+    return served_.is_served(client) && client.waiting.has_request() &&
+           context_.session.side_for(client.era_of(client.waiting.front().frame)) == side;
   });
 }
 
@@ -251,8 +269,10 @@ std::string ClientFrames::declared_capabilities() const {
   if (first == nullptr) return {};
   const Frame& frame = first->frame;
   if (!frame.is_modern()) return R"({"roots":{"listChanged":true}})";
+  // Other modern clients may declare more; what a request's client has not declared is refused.
   const std::string_view declared = frame.text(frame.reserved.client_capabilities);
-  return declared.size() <= longest_capabilities ? std::string(declared) : std::string();
+  return merge_capabilities(declared.size() <= longest_capabilities ? declared : "{}",
+                            asked_of_modern_clients);
 }
 
 std::size_t ClientFrames::waiting() const {

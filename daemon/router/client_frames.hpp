@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,21 +59,25 @@ class ClientFrames {
 
   // Of the session.
   void session_open();
-  void session_closed();
-  void session_away();
+  void session_closed(Era side);
+  void session_away(Era side);
   /// They wait longer, or not so long, than was thought.
   void session_awaits_login();
-  /// Answers everything that waits.
-  void fail_all(const Failure& failure);
+  /// Answers everything that waits, or what waits for this side.
+  void fail_all(const Failure& failure, std::optional<Era> side = {});
   /// The same, and whatever comes from now on.
   void shut_down(const Failure& failure);
-  bool has_request_for_session() const;
+  /// Whether a request waits for this side.
+  bool has_request_for(Era side) const;
   /// By the modern request that has waited for longest, as a JSON object; empty: there is none.
   std::string declared_capabilities() const;
   std::size_t waiting() const;
 
  private:
   void start_waiting(Client& client);
+  bool is_open_for(const Client& client, const Frame& frame) const {
+    return context_.session.is_open_for(client.era_of(frame));
+  }
   bool start_front(Client& client);
   bool answer_front(Client& client);
   bool start_initialize(Client& client);
@@ -87,6 +92,7 @@ class ClientFrames {
   void pass_slots_on();
   void refuse(Client& client, const Frame& refused, const Failure& failure);
   void expire();
+  SteadyTime expires(const WaitingFrame& waiting, Era client) const;
   void note_unserved(const Frame& refused, const Failure& failure);
 
   const RouterContext context_;
@@ -100,7 +106,8 @@ class ClientFrames {
   ClientNotifications notifications_;
   std::optional<Failure> shut_down_;  ///< what everything is answered with, once that has begun
   bool paused_ = false;
-  SteadyTime not_open_since_;
+  /// Since when each side is not open; of a legacy one, and of a modern one.
+  std::array<SteadyTime, 2> not_open_since_;
   std::uint64_t unserved_ = 0;  ///< requests that have failed since there was a session
   DeadlineTimer expiry_;
 };

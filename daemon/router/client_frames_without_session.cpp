@@ -15,9 +15,10 @@ using namespace std::string_view_literals;
 /// There is no session: only a request opens one, and a notification waits for that.
 bool ClientFrames::start_without_session(Client& client) {
   Session& session = context_.session;
-  if (context_.options.handshake != Handshake::client || session.server() != nullptr ||
-      session.is_coming() || client.waiting.front().frame.is_modern()) {
-    if (client.waiting.has_request()) session.require();
+  const Era era = client.era_of(client.waiting.front().frame);
+  if (context_.options.handshake != Handshake::client || session.server_for(era) != nullptr ||
+      session.is_coming() || era == Era::modern) {
+    if (client.waiting.has_request()) session.require(era);
     return false;
   }
   const Frame refused = client.waiting.take_front().frame;
@@ -29,7 +30,6 @@ bool ClientFrames::start_without_session(Client& client) {
 }
 
 void ClientFrames::session_open() {
-  expiry_.clear();
   if (const auto failed = std::exchange(unserved_, 0); failed > 0) {
     context_.log.peer(LogLevel::info, "requests served",
                       "there is a session again; {} requests have failed without one", failed);
@@ -37,20 +37,28 @@ void ClientFrames::session_open() {
   notifications_.session_open();
   pass_slots_on();
   for (const auto& [id, client] : context_.clients) start_waiting(*client);
+  expiry_.clear();
+  expire();  // the other side may not be open
 }
 
-void ClientFrames::session_closed() {
-  not_open_since_ = context_.loop.now();
+void ClientFrames::session_closed(Era side) {
+  not_open_since_[static_cast<std::size_t>(side)] = context_.loop.now();
   for (const auto& [id, client] : context_.clients) start_waiting(*client);
 }
 
-void ClientFrames::session_away() {
-  not_open_since_ = context_.loop.now();
-  expiry_.set_at_latest(not_open_since_ + context_.session_timeout());
+void ClientFrames::session_away(Era side) {
+  const SteadyTime now = context_.loop.now();
+  not_open_since_[static_cast<std::size_t>(side)] = now;
+  expiry_.set_at_latest(now + context_.session_timeout());
 }
 
-void ClientFrames::session_awaits_login() {
-  if (!context_.session.is_open()) expiry_.set_at_latest(context_.loop.now());
+void ClientFrames::session_awaits_login() { expiry_.set_at_latest(context_.loop.now()); }
+
+/// When a frame has waited for too long for its session, which is not open.
+SteadyTime ClientFrames::expires(const WaitingFrame& waiting, Era client) const {
+  const Era side = context_.session.side_for(client);
+  return std::max(waiting.since, not_open_since_[static_cast<std::size_t>(side)]) +
+         context_.session_timeout();
 }
 
 /// Says so once, until there is a session; the status and the metrics count all of them.
@@ -62,24 +70,33 @@ void ClientFrames::note_unserved(const Frame& refused, const Failure& failure) {
 
 /// Answers those who have waited for a session for longer than it may take.
 void ClientFrames::expire() {
-  if (context_.session.is_open()) return;
   const auto timeout = context_.session_timeout();
-  Failure failure = context_.session.last_failure().value_or(
-      failure_of(ErrorKind::timeout, Delivered::no, "the upstream has not opened a session"));
-  failure.delivered = Delivered::no;
-  failure.message += fmt::format(" (waited {} ms, {})", timeout.count(),
-                                 context_.session.login_wait() ? "--login-wait" : "--connect-wait");
+  const auto failure_for = [&](Era client) {
+    const Session& session = context_.session;
+    const auto& last = session.side(session.side_for(client)).last_failure();
+    Failure failure =
+        last ? *last
+             : session.last_failure().value_or(failure_of(ErrorKind::timeout, Delivered::no,
+                                                          "the upstream has not opened a session"));
+    failure.delivered = Delivered::no;
+    failure.message += fmt::format(" (waited {} ms, {})", timeout.count(),
+                                   session.login_wait() ? "--login-wait" : "--connect-wait");
+    return failure;
+  };
 
   const SteadyTime now = context_.loop.now();
-  if (const auto next = in_flight_.expire_initialize(failure)) expiry_.set_at_latest(*next);
+  if (const auto next = in_flight_.expire_initialize(failure_for(Era::legacy)))
+    expiry_.set_at_latest(*next);
   for (const auto& [id, client] : context_.clients) {
     if (!served_.is_served(*client)) continue;
-    while (!client->waiting.empty()) {
-      const SteadyTime due = std::max(client->waiting.front().since, not_open_since_) + timeout;
+    while (!client->waiting.empty() && !is_open_for(*client, client->waiting.front().frame)) {
+      const Era era = client->era_of(client->waiting.front().frame);
+      const SteadyTime due = expires(client->waiting.front(), era);
       if (due > now) {
         expiry_.set_at_latest(due);
         break;
       }
+      const Failure failure = failure_for(era);
       const Frame refused = client->waiting.take_front().frame;
       note_unserved(refused, failure);
       refuse(*client, refused, failure);

@@ -21,7 +21,8 @@ ClientNotifications::ClientNotifications(const RouterContext& context, ByteBudge
 
 void ClientNotifications::start(Client& client, std::string body) {
   const SteadyTime now = context_.loop.now();
-  client.notification = {context_.upstream.notify(std::move(body)), now};
+  const Era side = context_.session.side_for(client.era);
+  client.notification = {context_.upstream.notify(std::move(body), side), now};
   too_slow_.set_at_latest(now + handing_over_time);
 }
 
@@ -29,11 +30,12 @@ bool ClientNotifications::client_left(const Client& client, std::deque<std::stri
   if (rest.empty()) return false;
   OrphanedQueue& queue = orphaned_.emplace_back(budget_);
   queue.bodies = std::move(rest);
+  queue.client = client.era;
   queue.left_at = context_.loop.now();
   for (const std::string& body : queue.bodies) queue.share.add(body.size());
   if (client.notification) {
     queue.under_way = client.notification->id;
-  } else if (context_.session.is_open()) {
+  } else if (context_.session.is_open_for(client.era)) {
     send_next(std::prev(orphaned_.end()));
   } else {
     return true;
@@ -47,7 +49,8 @@ ClientNotifications::Queues::iterator ClientNotifications::send_next(Queues::ite
   std::string body = std::move(queue->bodies.front());
   queue->bodies.pop_front();
   queue->share.remove(body.size());
-  queue->under_way = context_.upstream.notify(std::move(body));
+  queue->under_way =
+      context_.upstream.notify(std::move(body), context_.session.side_for(queue->client));
   return std::next(queue);
 }
 
@@ -56,7 +59,7 @@ void ClientNotifications::ended(UpstreamId id) {
                                   [id](const auto& one) { return one.under_way == id; });
   if (queue != orphaned_.end()) {
     queue->under_way.reset();
-    if (context_.session.is_open()) send_next(queue);
+    if (context_.session.is_open_for(queue->client)) send_next(queue);
     return;
   }
   Client* its = nullptr;
@@ -92,7 +95,8 @@ void ClientNotifications::stop_waiting() {
 
 void ClientNotifications::session_open() {
   for (auto queue = orphaned_.begin(); queue != orphaned_.end();)
-    queue = queue->under_way ? std::next(queue) : send_next(queue);
+    queue = queue->under_way || !context_.session.is_open_for(queue->client) ? std::next(queue)
+                                                                             : send_next(queue);
 }
 
 bool ClientNotifications::expire() {
@@ -102,7 +106,8 @@ bool ClientNotifications::expire() {
     context_.statistics.dropped_notifications += queue.bodies.size();
     return true;
   });
-  return !orphaned_.empty();
+  return std::any_of(orphaned_.begin(), orphaned_.end(),
+                     [](const OrphanedQueue& queue) { return !queue.under_way; });
 }
 
 }  // namespace bridge

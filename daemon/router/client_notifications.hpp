@@ -25,7 +25,7 @@ class ClientNotifications {
   ClientNotifications(const RouterContext& context, ByteBudget& budget,
                       std::function<void(Client&)> handed_over);
 
-  /// REQUIRES: the session is open, and none of this client's is under way.
+  /// REQUIRES: the client's session is open, and none of this client's is under way.
   void start(Client& client, std::string body);
   /// The client has left: `rest` is what it had still to say. Returns whether that waits for a
   /// session. REQUIRES: it was taken out of Clients.
@@ -43,6 +43,7 @@ class ClientNotifications {
     explicit OrphanedQueue(ByteBudget& budget) : share(budget) {}
 
     std::deque<std::string> bodies;
+    Era client = Era::legacy;  ///< that of the client
     std::optional<UpstreamId> under_way;
     SteadyTime left_at;
     ByteBudget::Share share;

@@ -65,20 +65,22 @@ std::string EraTranslator::refusal_of(const Frame& request) {
 
 std::optional<EraTranslator::OwnAnswer> EraTranslator::own_answer(const Frame& request) const {
   const Session& session = context_.session;
+  const Era era = request.is_modern() ? Era::modern : Era::legacy;
+  const Era side = session.side_for(era);
   const auto refused = [](int code, std::string_view why) {
     return OwnAnswer{{}, error_object(code, why)};
   };
-  if (request.has_ambiguous_params && (request.is_modern() || session.mirrors_headers())) {
+  if (request.has_ambiguous_params && (request.is_modern() || session.mirrors_headers(side))) {
     return refused(json_rpc::invalid_request,
                    "Invalid Request: a member of params that says what is asked stands twice");
   }
-  if (session.is_modern() == request.is_modern()) return std::nullopt;
+  if (side == era) return std::nullopt;
   if (request.method.starts_with("tasks/")) {
     return refused(json_rpc::method_not_found,
                    "Method not found: the server speaks another revision of MCP, and tasks are not "
                    "translated between them");
   }
-  const bool is_own = session.is_modern() && request.method != "initialize" &&
+  const bool is_own = side == Era::modern && request.method != "initialize" &&
                       std::find(removed_methods.begin(), removed_methods.end(), request.method) !=
                           removed_methods.end();
   if (!is_own) return std::nullopt;
@@ -88,7 +90,7 @@ std::optional<EraTranslator::OwnAnswer> EraTranslator::own_answer(const Frame& r
   if (request.method.starts_with("resources/")) {
     if (!find_string(params, "uri"))
       return refused(json_rpc::invalid_params, "Invalid params: uri is missing");
-    if (!session.server()->declares("resources", "subscribe")) {
+    if (!session.server_for(era)->declares("resources", "subscribe")) {
       return refused(json_rpc::method_not_found,
                      "Method not found: the server does not tell of changes of its resources");
     }
@@ -96,22 +98,22 @@ std::optional<EraTranslator::OwnAnswer> EraTranslator::own_answer(const Frame& r
   return OwnAnswer{"{}", {}};
 }
 
-bool EraTranslator::swallows(const Frame& notification) const {
-  return context_.session.is_modern() && notification.method == "notifications/roots/list_changed";
+bool EraTranslator::swallows(const Frame& notification, Era client) const {
+  return context_.session.side_for(client) == Era::modern &&
+         notification.method == "notifications/roots/list_changed";
 }
 
 void EraTranslator::note(const Frame& request, PendingRequest& pending) const {
   if (request.is_modern()) {
-    pending.era = Era::modern;
     pending.modern = std::make_unique<ModernRequest>();
     pending.modern->declared.initialize(request.text(request.reserved.client_capabilities));
     pending.modern->declared.initialized();
     if (const std::string_view level = request.text(request.reserved.log_level); is_string(level))
       pending.modern->log_level = unescape(level.substr(1, level.size() - 2));
-    if (!context_.session.is_modern() && may_require_input(request.method) &&
+    if (pending.side == Era::legacy && may_require_input(request.method) &&
         pending.modern->declared.has_capabilities())
       pending.modern->digest = request_digest(request);
-  } else if (context_.session.is_modern() && may_require_input(request.method)) {
+  } else if (pending.side == Era::modern && may_require_input(request.method)) {
     pending.rounds = std::make_unique<InputRound>();
     pending.rounds->original = request.bytes;
   }
@@ -132,9 +134,10 @@ std::string EraTranslator::capabilities_of(const Client* client) const {
 /// A call that a legacy server can be asked to make a task: asked so, if its tool says that it can
 /// be one (MCP 2025-11-25, "Tasks: Tool-Level Negotiation").
 Frame EraTranslator::as_task(Frame call) const {
-  const ServerDescription* const server = context_.session.server();
-  if (call.method != "tools/call" || context_.session.is_modern() || server == nullptr ||
-      !server->makes_calls_tasks())
+  const Era era = call.is_modern() ? Era::modern : Era::legacy;
+  const ServerDescription* const server = context_.session.server_for(era);
+  if (call.method != "tools/call" || context_.session.side_for(era) == Era::modern ||
+      server == nullptr || !server->makes_calls_tasks())
     return call;
   const std::string_view params = call.text(call.params);
   const std::string_view tool = tools_.list().find(find_string(params, "name").value_or(""));
@@ -145,11 +148,11 @@ Frame EraTranslator::as_task(Frame call) const {
   return frame_of(edits.made_in(call.bytes));
 }
 
-std::string EraTranslator::make_for_upstream(Frame&& request, const Client* client,
+std::string EraTranslator::make_for_upstream(Frame&& request, const Client* client, Era side,
                                              Outgoing& message) const {
   const Session& session = context_.session;
   if (client != nullptr && client->is_job) request = as_task(std::move(request));
-  if (session.is_modern() && !request.is_modern()) {
+  if (side == Era::modern && !request.is_modern()) {
     const std::string capabilities = capabilities_of(client);
     const std::string known_level = level_of(restorable_.log_level_params());
     RequestIdentity identity;
@@ -159,12 +162,12 @@ std::string EraTranslator::make_for_upstream(Frame&& request, const Client* clie
                                : std::string_view(own_client_info);
     identity.log_level = known_level;
     request = with_request_meta(std::move(request), identity);
-  } else if (!session.is_modern() && request.is_modern()) {
+  } else if (side == Era::legacy && request.is_modern()) {
     request = without_request_meta(std::move(request));
   }
   std::string unsendable;
   message.headers.clear();
-  if (session.mirrors_headers()) {
+  if (session.mirrors_headers(side)) {
     MirroredHeaders mirrored = mirrored_headers(request, tools_.annotations());
     message.headers = std::move(mirrored.lines);
     unsendable = std::move(mirrored.unsendable);
@@ -182,14 +185,14 @@ void EraTranslator::mirror_again(Outgoing& message) const {
 }
 
 void EraTranslator::translate_for_client(Frame& response, const PendingRequest& pending) {
-  const bool modern_upstream = context_.session.is_modern();
+  const bool modern_upstream = pending.side == Era::modern;
   if (pending.method == "tools/list"sv && response.result.present()) {
-    if (modern_upstream && context_.session.mirrors_headers()) {
+    if (context_.session.mirrors_headers(pending.side)) {
       response = tools_.learn(std::move(response));
     } else if (pending.era == Era::modern) {
       tools_.note(response);  // its client may mirror them to the HTTP face
     }
-    tools_.keep(pending.subject, response);
+    if (pending.side == context_.session.ring_source()) tools_.keep(pending.subject, response);
   }
   if (!modern_upstream && pending.era == Era::modern) {
     if (!pending.modern->undeclared.empty() && has_failed(response)) {
@@ -221,7 +224,7 @@ bool EraTranslator::is_job(const PendingRequest& pending) const {
 }
 
 bool EraTranslator::is_for_client(const Frame& notification, const PendingRequest& pending) const {
-  return pending.era == Era::legacy || context_.session.is_modern() ||
+  return pending.era == Era::legacy || pending.side == Era::modern ||
          notification.method != "notifications/message" || reaches(notification, pending);
 }
 

@@ -36,13 +36,15 @@ class EraTranslator {
   /// asked.
   std::optional<OwnAnswer> own_answer(const Frame& request) const;
   /// Whether the upstream has no such notification.
-  bool swallows(const Frame& notification) const;
+  bool swallows(const Frame& notification, Era client) const;
 
-  /// What of the request has to be kept for what comes of it. REQUIRES: before make_for_upstream().
+  /// What of the request has to be kept for what comes of it. REQUIRES: before make_for_upstream();
+  /// its era and its side are set.
   void note(const Frame& request, PendingRequest& pending) const;
-  /// The request as the upstream is to get it, under this id, with the headers that mirror it: what
-  /// the message says of both is set. Returns why it cannot be sent; empty: it can.
-  std::string make_for_upstream(Frame&& request, const Client* client, Outgoing& message) const;
+  /// The request as this side of the upstream is to get it, under this id, with the headers that
+  /// mirror it: what the message says of both is set. Returns why it cannot be sent; empty: it can.
+  std::string make_for_upstream(Frame&& request, const Client* client, Era side,
+                                Outgoing& message) const;
   /// A call of a job, as it is sent to the server of now: a task of it if it can be one.
   Frame as_task(Frame call) const;
   /// Sets the headers anew, by what is known of the server's tools now.

@@ -17,7 +17,7 @@ HeaderRetry::HeaderRetry(const RouterContext& context, const EraTranslator& tran
 
 bool HeaderRetry::take(PendingRequest& pending, Ending& ending) {
   if (!ending.failure || !ending.unanswered || pending.mirrored_again ||
-      pending.method != "tools/call" || !context_.session.mirrors_headers() ||
+      pending.method != "tools/call" || !context_.session.mirrors_headers(pending.side) ||
       find_member(ending.failure->error_object, "code") != "-32020")
     return false;
   pending.mirrored_again = true;
@@ -43,9 +43,9 @@ void HeaderRetry::go_on() {
   timer_.clear();
   for (Outgoing& message : std::exchange(waiting_, {})) {
     if (!actions_.is_in_flight(message.id)) continue;  // cancelled meanwhile
-    if (context_.session.is_open()) {
+    if (context_.session.is_open(Era::modern)) {
       translator_.mirror_again(message);
-      context_.session.send(std::move(message));
+      context_.session.send(std::move(message), Era::modern);
     } else {
       actions_.give_up(message.id, failure_of(ErrorKind::session, Delivered::no,
                                               "the session was lost while the tools were listed"));

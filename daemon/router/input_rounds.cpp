@@ -116,14 +116,14 @@ void InputRounds::settle() {
 /// Sends the request again, as soon as there is a session.
 void InputRounds::go_on(UpstreamId id) {
   Session& session = context_.session;
-  if (!session.is_open()) {
-    wait(rounds_.at(id), Waits::for_session, context_.options.connect_wait);
-    session.require();
-    return;
-  }
-  if (!session.is_modern()) {
+  if (session.side_for(Era::modern) != Era::modern) {
     fail(id, failure_of(ErrorKind::session, Delivered::unknown,
                         "the upstream that has asked was replaced by one of an older revision"));
+    return;
+  }
+  if (!session.is_open(Era::modern)) {
+    wait(rounds_.at(id), Waits::for_session, context_.options.connect_wait);
+    session.require(Era::modern);
     return;
   }
   const auto ended = rounds_.extract(id);
@@ -177,7 +177,7 @@ void InputRounds::session_open() {
 }
 
 void InputRounds::session_closed() {
-  if (wait_for_session()) context_.session.require();
+  if (wait_for_session()) context_.session.require(Era::modern);
 }
 
 void InputRounds::fail_waiting(const Failure& failure) {

@@ -35,6 +35,7 @@ KeptRequest kept_request(UpstreamId id, const PendingRequest& request) {
   kept.is_upstream = request.is_upstream;
   kept.mirrored_again = request.mirrored_again;
   kept.is_of_modern_client = request.era == Era::modern;
+  kept.goes_modern = request.side == Era::modern;
   if (request.modern) {
     kept.declared = request.modern->declared;
     kept.log_level = request.modern->log_level;
@@ -65,6 +66,7 @@ PendingRequest pending_request_of(KeptRequest kept) {
   request.suspended = kept.suspended;
   request.is_upstream = kept.is_upstream;
   request.mirrored_again = kept.mirrored_again;
+  request.side = kept.goes_modern ? Era::modern : Era::legacy;
   if (kept.is_of_modern_client) {
     request.era = Era::modern;
     request.modern = std::make_unique<ModernRequest>(

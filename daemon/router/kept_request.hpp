@@ -28,6 +28,7 @@ struct KeptRequest {
   bool is_upstream = true;
   bool mirrored_again = false;
   bool is_of_modern_client = false;
+  bool goes_modern = false;  ///< PendingRequest::side
   DeclaredAnswers declared;  ///< ModernRequest
   std::string log_level;
   std::uint64_t digest = 0;
@@ -45,7 +46,7 @@ struct KeptRequest {
     fields(id, client, remote, uid, client_request_id, progress_token, method, subject, takes_slot,
            mirrored_again, is_of_modern_client, declared, log_level, digest, undeclared, original,
            rounds, pauses, traceparent, received, sent, suspended, is_upstream,
-           undeclared_by_one_of_several);
+           undeclared_by_one_of_several, goes_modern);
   }
 };
 

@@ -30,7 +30,9 @@ std::string_view caller_of(const ServerRequest& request, ClientId asked) {
 LikelyCaller likely_caller(const RequestsInFlight& in_flight) {
   LikelyCaller caller;
   in_flight.each([&](UpstreamId, const PendingRequest& pending) {
-    if (!pending.is_upstream || pending.is_own || !may_require_input(pending.method)) return;
+    if (!pending.is_upstream || pending.is_own || pending.side == Era::modern ||
+        !may_require_input(pending.method))
+      return;
     if (caller.kind == LikelyCaller::Kind::nobody) {
       caller = {LikelyCaller::Kind::one, pending.client};
     } else if (caller.client != pending.client) {

@@ -24,7 +24,7 @@ Listens::Listens(const RouterContext& context, NotificationFeed& feed, Restorabl
 
 /// What of it the server declares that it tells of.
 SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
-  const ServerDescription& server = *context_.session.server();
+  const ServerDescription& server = *context_.session.server_for(Era::modern);
   asked.tools_list_changed = asked.tools_list_changed && server.declares("tools", "listChanged");
   asked.prompts_list_changed =
       asked.prompts_list_changed && server.declares("prompts", "listChanged");
@@ -32,7 +32,7 @@ SubscriptionFilter Listens::honoured(SubscriptionFilter asked) const {
       asked.resources_list_changed && server.declares("resources", "listChanged");
   if (!server.declares("resources", "subscribe")) asked.resources.clear();
   // What MCP itself does not define is of an extension, if there is one.
-  if (!context_.session.is_modern() || !server.has_extensions()) {
+  if (!are_native() || !server.has_extensions()) {
     asked.task_ids.clear();
     asked.extensions.clear();
   }
@@ -66,6 +66,7 @@ void Listens::add(Client& client, const Frame& request) {
   const std::string_view declared = request.text(request.reserved.client_capabilities);
   listen->extensions = std::string(find_member(declared, "extensions").value_or(""));
   listen->reader = feed_.ring().join(context_.loop.wall_time());
+  if (bypass_ring()) listen->ring_end = feed_.ring().newest();
   ++client.listens;
   subscribe(listen->filter);
   Listen& added = *listens_.emplace_back(std::move(listen));
@@ -86,8 +87,8 @@ void Listens::acknowledge(Client& client, Listen& listen) {
 
 /// Without what the upstream was asked for and has not acknowledged: that does not come.
 SubscriptionFilter Listens::acknowledged(SubscriptionFilter filter) const {
-  const Session& session = context_.session;
-  if (!session.is_modern()) return filter;
+  const EraSession& session = modern_side();
+  if (!are_native()) return filter;
   // Whether an extension that MCP does not know is served is known to the upstream alone.
   std::erase_if(filter.extensions,
                 [&](const auto& extension) { return !session.honours(extension.first); });
@@ -135,8 +136,8 @@ bool Listens::has_room_for(const SubscriptionFilter& filter) const {
 /// Whether a change of these would be told, or nothing more can be done for that.
 bool Listens::is_told_of(const SubscriptionFilter& filter) const {
   using Texts = SubscriptionFilter::Texts;
-  const Session& session = context_.session;
-  if (!session.is_modern() || session.record().server_stream == ServerStream::none) return true;
+  const EraSession& session = modern_side();
+  if (!are_native() || session.record().server_stream == ServerStream::none) return true;
   if (filter.empty()) return true;
   const SubscriptionFilter* const told = session.listened_to();
   const auto includes = [](const Texts& all, const Texts& some) {
@@ -191,7 +192,8 @@ void Listens::feed(Client& client, Listen& listen) {
   if (!listen.is_acknowledged) return;
   std::uint64_t lost = 0;
   while (!client.channel.congested()) {
-    const RingEntry* const entry = ring.next_for(listen.reader, ring.newest(), lost);
+    const RingEntry* const entry =
+        ring.next_for(listen.reader, listen.ring_end.value_or(ring.newest()), lost);
     if (entry == nullptr) return;
     Ring::advance(listen.reader, *entry);
     auto parsed = parse_frame(entry->line.substr(0, entry->line.size() - 1));
@@ -211,8 +213,62 @@ void Listens::ring_grew() {
 void Listens::go_on(Client& client) {
   if (client.listens == 0) return;
   for (const auto& listen : listens_) {
-    if (listen->client == client.id()) feed(client, *listen);
+    if (listen->client != client.id()) continue;
+    feed(client, *listen);
+    if (std::exchange(listen->missed_something, false))
+      tell_all_changed(client, *listen, listen->filter);
   }
+}
+
+bool Listens::tell(const Frame& notification) {
+  if (!bypass_ring()) return false;
+  for (const auto& listen : listens_) {
+    Client* const client = context_.clients.find(listen->client);
+    if (client == nullptr || !listen->is_acknowledged || !listen->filter.matches(notification))
+      continue;
+    if (client->channel.congested()) {
+      listen->missed_something = true;
+    } else {
+      client->channel.send_about(listen->raw_id,
+                                 with_subscription_id(notification, listen->raw_id));
+    }
+  }
+  return true;
+}
+
+bool Listens::tell_changed(const SubscriptionFilter* filter) {
+  if (!bypass_ring()) return false;
+  for (const auto& listen : listens_) {
+    Client* const client = context_.clients.find(listen->client);
+    if (client != nullptr && listen->is_acknowledged)
+      tell_all_changed(*client, *listen, filter != nullptr ? *filter : listen->filter);
+  }
+  return true;
+}
+
+/// That what the listen and this filter name may have changed.
+void Listens::tell_all_changed(Client& client, Listen& listen, const SubscriptionFilter& filter) {
+  for (const std::string& line : filter.all_changed()) {
+    const Frame changed = std::get<Frame>(parse_frame(line));
+    if (!listen.filter.matches(changed)) continue;
+    if (client.channel.congested()) {
+      listen.missed_something = true;
+      return;
+    }
+    client.channel.send_about(listen.raw_id, with_subscription_id(changed, listen.raw_id));
+  }
+}
+
+void Listens::sides_changed() {
+  for (const auto& listen : listens_) {
+    if (bypass_ring() && !listen->ring_end) {
+      listen->ring_end = feed_.ring().newest();
+    } else if (!bypass_ring() && listen->ring_end) {
+      listen->ring_end.reset();
+      listen->reader = feed_.ring().join(context_.loop.wall_time());
+    }
+  }
+  update();
 }
 
 Listens::All::const_iterator Listens::find(const Client& client, std::string_view raw_id) const {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,13 @@ class Listens final : public NotificationReaders {
   void answer_subscribe(Client& client, const Frame& request);
   /// The upstream tells of something else: who has waited for that is answered.
   void upstream_tells();
+  /// The upstream told this on the listen that it has for the listens here. False if it is to go
+  /// into the ring, from which they are fed.
+  bool tell(const Frame& notification);
+  /// Changes of these went unseen; of all that is listened for if none is given. False likewise.
+  bool tell_changed(const SubscriptionFilter* filter = nullptr);
+  /// Another session may fill the ring now, or serve the listens.
+  void sides_changed();
   /// Whether the client has a listen of this id.
   bool has(const Client& client, std::string_view raw_id) const;
   /// Ends the listen of this id; false if the client has none.
@@ -70,8 +78,10 @@ class Listens final : public NotificationReaders {
   /// What legacy clients have subscribed, or the session, is another: the upstream is told.
   void update();
   /// Whether a listen names this resource, or did until it was cut off.
-  bool is_subscribed(const std::string& uri) const { return subscribed_.contains(uri); }
-  /// The resources that are subscribed for listens.
+  bool is_subscribed(const std::string& uri) const {
+    return !are_native() && subscribed_.contains(uri);
+  }
+  /// The resources that are subscribed for listens in the legacy session.
   std::vector<std::string> uris() const;
   std::size_t size() const { return listens_.size(); }
 
@@ -85,7 +95,10 @@ class Listens final : public NotificationReaders {
     SubscriptionFilter filter;
     std::string extensions;  ///< that its client declares, as JSON; empty: none
     RingReader reader;
+    /// What entered the ring later is another session's, which tells it as well; none: no end.
+    std::optional<Sequence> ring_end;
     bool is_acknowledged = false;
+    bool missed_something = false;  ///< its client did not read while the upstream told it
   };
   /// A legacy client's subscription that waits for the upstream.
   struct Subscribing {
@@ -100,6 +113,13 @@ class Listens final : public NotificationReaders {
   };
 
   using All = std::vector<std::unique_ptr<Listen>>;
+
+  /// Whether the server's modern side serves them.
+  bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }
+  /// Whether the ring is another session's, so that they are not fed from it.
+  bool bypass_ring() const { return are_native() && context_.session.ring_source() == Era::legacy; }
+  const EraSession& modern_side() const { return context_.session.side(Era::modern); }
+  void tell_all_changed(Client& client, Listen& listen, const SubscriptionFilter& filter);
 
   All::const_iterator find(const Client& client, std::string_view raw_id) const;
   bool is_told_of(const SubscriptionFilter& filter) const;

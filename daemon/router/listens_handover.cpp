@@ -53,6 +53,7 @@ void Listens::go_on_with(KeptListens kept) {
     listen->filter = std::move(std::get<SubscriptionFilter>(filter));
     listen->extensions = std::move(one.extensions);
     listen->reader = one.reader;
+    if (bypass_ring()) listen->ring_end = feed_.ring().newest();
     listen->is_acknowledged = one.is_acknowledged;
     ++client->listens;
     for (const std::string& uri : listen->filter.resources) ++subscribed_[uri].listens;

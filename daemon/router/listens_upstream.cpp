@@ -47,15 +47,17 @@ void Listens::expire() {
 }
 
 void Listens::tell_upstream(std::string_view method, const std::string& uri) {
-  if (context_.session.is_modern() || !context_.session.is_open()) return;
-  in_flight_.start_own(method, fmt::format(R"({{"uri":{}}})", quote(uri)));
+  if (are_native() || !context_.session.is_open(Era::legacy)) return;
+  in_flight_.start_own(method, fmt::format(R"({{"uri":{}}})", quote(uri)), Era::legacy);
 }
 
 void Listens::update() {
   SubscriptionFilter wanted;
-  wanted.tools_list_changed = wanted.prompts_list_changed = wanted.resources_list_changed = true;
+  if (context_.session.ring_source() == Era::modern) {
+    wanted.tools_list_changed = wanted.prompts_list_changed = wanted.resources_list_changed = true;
+    for (const std::string& uri : restorable_.subscriptions().uris()) wanted.resources.insert(uri);
+  }
   for (const auto& listen : listens_) wanted.add(listen->filter);
-  for (const std::string& uri : restorable_.subscriptions().uris()) wanted.resources.insert(uri);
   for (const auto& [uri, one] : subscribed_) wanted.resources.insert(uri);
   std::string extensions;
   for (const auto& listen : listens_) {
@@ -70,6 +72,7 @@ void Listens::update() {
 
 std::vector<std::string> Listens::uris() const {
   std::vector<std::string> all;
+  if (are_native()) return all;
   for (const auto& [uri, one] : subscribed_) all.push_back(uri);
   return all;
 }

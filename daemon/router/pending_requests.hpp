@@ -32,6 +32,7 @@ struct PendingRequest {
   bool is_upstream = true;        ///< false: what the upstream had to say under this id has come
   std::string_view malformed{};   ///< what is wrong with what came instead of its answer
   Era era = Era::legacy;          ///< of its client, as this request says
+  Era side = Era::legacy;         ///< of the session in which it goes (Session)
   std::unique_ptr<ModernRequest> modern;           ///< of a modern one
   std::unique_ptr<InputRound> rounds;              ///< of one that may be sent again with answers
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only

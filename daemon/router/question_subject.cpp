@@ -28,8 +28,9 @@ std::optional<UpstreamId> QuestionSubject::likely_call(const Frame& request) con
   std::optional<UpstreamId> suspended;
   bool others_in_flight = false;
   in_flight_.each([&](UpstreamId id, const PendingRequest& pending) {
-    others_in_flight = others_in_flight || (pending.is_upstream && !pending.suspended &&
-                                            may_require_input(pending.method));
+    others_in_flight =
+        others_in_flight || (pending.is_upstream && !pending.suspended &&
+                             pending.side == Era::legacy && may_require_input(pending.method));
     if (!pending.modern || !covers(id, request.method, params)) return;
     if (pending.suspended) {
       suspended = std::min(id, suspended.value_or(id));
@@ -55,7 +56,8 @@ std::optional<UpstreamId> QuestionSubject::likely_call(const Frame& request) con
 bool QuestionSubject::covers(UpstreamId id, std::string_view method,
                              std::string_view params) const {
   const PendingRequest* const pending = in_flight_.find(id);
-  return pending != nullptr && pending->modern && may_require_input(pending->method) &&
+  return pending != nullptr && pending->modern && pending->side == Era::legacy &&
+         may_require_input(pending->method) &&
          pending->modern->declared.covers(method, asked_for(method, params));
 }
 

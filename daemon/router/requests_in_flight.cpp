@@ -16,10 +16,11 @@ RequestsInFlight::RequestsInFlight(const RouterContext& context, RestorableState
       restorable_(restorable),
       translator_(translator),
       events_(events),
-      header_retry_(context, translator,
-                    {[this](std::string_view params) { start_own("tools/list", params); },
-                     [this](UpstreamId id) { return table_.find(id) != nullptr; },
-                     [this](UpstreamId id, const Failure& failure) { give_up(id, failure); }}) {}
+      header_retry_(
+          context, translator,
+          {[this](std::string_view params) { start_own("tools/list", params, Era::modern); },
+           [this](UpstreamId id) { return table_.find(id) != nullptr; },
+           [this](UpstreamId id, const Failure& failure) { give_up(id, failure); }}) {}
 
 /// Whose it is, as this message of its client says.
 void RequestsInFlight::describe(PendingRequest& request, const Client& client,
@@ -30,6 +31,8 @@ void RequestsInFlight::describe(PendingRequest& request, const Client& client,
   request.client_request_id = frame.text(frame.id);
   request.progress_token = frame.text(frame.progress_token);
   request.received = waiting.since;
+  request.era = frame.is_modern() ? Era::modern : Era::legacy;
+  request.side = context_.session.side_for(request.era);
   translator_.note(frame, request);
 }
 
@@ -104,7 +107,9 @@ void RequestsInFlight::suspend(UpstreamId id, std::string_view result) {
 
 void RequestsInFlight::resume(UpstreamId id, Client& client, const WaitingFrame& waiting) {
   PendingRequest& request = *table_.find(id);
+  const Era side = request.side;
   describe(request, client, waiting);
+  request.side = side;
   request.sent = context_.loop.now();
   request.suspended = false;
   --suspended_;
@@ -115,8 +120,8 @@ void RequestsInFlight::resume(UpstreamId id, Client& client, const WaitingFrame&
 }
 
 void RequestsInFlight::drop_suspended(UpstreamId id, std::string_view reason) {
-  if (table_.find(id)->is_upstream) {
-    context_.upstream.cancel(id, reason);
+  if (const PendingRequest& request = *table_.find(id); request.is_upstream) {
+    context_.upstream.cancel(id, request.side, reason);
     context_.session.abandon(id);
   }
   const auto ended = take(id);
@@ -142,7 +147,8 @@ bool RequestsInFlight::has(const Client& client, std::string_view raw_id) const 
 }
 
 bool RequestsInFlight::is_modern_call(const PendingRequest& request) {
-  return request.modern && request.is_upstream && may_require_input(request.method);
+  return request.modern && request.is_upstream && request.side == Era::legacy &&
+         may_require_input(request.method);
 }
 
 bool RequestsInFlight::has_modern_call() const {

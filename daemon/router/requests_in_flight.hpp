@@ -67,9 +67,9 @@ class RequestsInFlight {
 
   /// A request of the router's own, whose answer is nobody's but this table's: no client waits for
   /// it, and it takes no place.
-  void start_own(std::string_view method, std::string_view params);
-  /// It is sent again as the upstream's era wants it now, and perhaps under another id.
-  void remake(Outgoing& message, bool under_new_id);
+  void start_own(std::string_view method, std::string_view params, Era side);
+  /// It is sent again on this side, as that wants it, and perhaps under another id.
+  void remake(Outgoing& message, Era side, bool under_new_id);
   /// Sends it again, as `request` is now. REQUIRES: input_required() was told of it, and the
   /// session is open.
   void retry(UpstreamId id, Frame request);
@@ -88,10 +88,10 @@ class RequestsInFlight {
   void progress(Frame notification);
   /// Gives it to the client whose request's stream this is or was; false if there is none any more.
   bool pass_on(UpstreamId origin, Frame& notification);
-  /// A log message of a server whose messages all come one way: it is about any of the requests
-  /// that have asked for messages of its level, and about those that are suspended. False if no
-  /// client has it now.
-  bool pass_log_message_on(const Frame& message);
+  /// A log message that came on the stream of no request: it is about any of the requests of this
+  /// side that have asked for messages of its level, and about those that are suspended. False if
+  /// no client has it now.
+  bool pass_log_message_on(const Frame& message, Era side);
   /// The upstream has asked this in vain. `id`: the request that it is about; none: it does not
   /// say. Then it is about one of those whose clients have not declared it, and the first of them
   /// that fails is taken to be the one.
@@ -143,6 +143,11 @@ class RequestsInFlight {
   bool has_modern_call() const;
   /// Whether it is a job's.
   bool is_job(UpstreamId id) const;
+  /// In which session it went; none: it is not in flight.
+  std::optional<Era> side_of(UpstreamId id) const {
+    const PendingRequest* const request = table_.find(id);
+    return request == nullptr ? std::nullopt : std::optional(request->side);
+  }
   /// Whose request's stream this is or was.
   std::optional<ClientId> owner(UpstreamId id) const { return table_.owner(id); }
   std::size_t size() const { return table_.size(); }

@@ -36,11 +36,12 @@ void RequestsInFlight::cancel(Client& client, Frame notification) {
     end_unanswered(id, Outcome::cancelled);
     return;
   }
-  if (context_.session.is_open() && !context_.session.cancels_by_closing()) {
+  const Era side = table_.find(id)->side;
+  if (context_.session.is_open(side) && !context_.session.cancels_by_closing(side)) {
     std::string body = std::move(notification.bytes);
     const std::string number = std::to_string(value_of(id));
     splice(body, {notification.request_id, number});
-    context_.upstream.notify(std::move(body));
+    context_.upstream.notify(std::move(body), side);
   }
   context_.session.abandon(id);
   end_unanswered(id, Outcome::cancelled);
@@ -81,7 +82,7 @@ void RequestsInFlight::client_left(Client& client) {
       context_.session.pause(id, false);
       continue;
     } else {
-      context_.upstream.cancel(id, "the client has left");
+      context_.upstream.cancel(id, request.side, "the client has left");
       context_.session.abandon(id);
     }
     end_unanswered(id, Outcome::left);
@@ -101,7 +102,7 @@ bool RequestsInFlight::keep_orphan(UpstreamId id, PendingRequest& request, const
 }
 
 std::optional<SteadyTime> RequestsInFlight::expire_initialize(const Failure& failure) {
-  if (context_.session.server() != nullptr) return std::nullopt;
+  if (context_.session.server_for(Era::legacy) != nullptr) return std::nullopt;
   const SteadyTime now = context_.loop.now();
   std::optional<SteadyTime> next;
   std::vector<UpstreamId> initializing;
@@ -133,8 +134,8 @@ void RequestsInFlight::give_up_all(const Failure& failure, bool keeps_jobs) {
 void RequestsInFlight::give_up(const std::vector<UpstreamId>& ids, const Failure& failure,
                                std::string_view reason, bool keeps_jobs) {
   for (const UpstreamId id : ids) {
-    if (table_.find(id)->is_upstream) {
-      if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, reason);
+    if (const PendingRequest& request = *table_.find(id); request.is_upstream) {
+      if (!keeps_jobs || !is_job(id)) context_.upstream.cancel(id, request.side, reason);
       context_.session.abandon(id);
     }
     const auto ended = take(id);

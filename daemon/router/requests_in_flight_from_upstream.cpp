@@ -123,9 +123,10 @@ bool RequestsInFlight::pass_on(UpstreamId origin, Frame& notification) {
   return true;
 }
 
-bool RequestsInFlight::pass_log_message_on(const Frame& message) {
+bool RequestsInFlight::pass_log_message_on(const Frame& message, Era side) {
   bool somebody_sees_it = false;
   for (const auto& [id, pending] : table_) {
+    if (pending.side != side) continue;
     if (pending.suspended) events_.suspended_told(id, message);
     if (pending.era == Era::legacy || !translator_.reaches(message, pending)) continue;
     Client* const client = context_.clients.find(pending.client);
@@ -141,7 +142,8 @@ void RequestsInFlight::note_undeclared(std::optional<UpstreamId> id, std::string
   if (asked == AskedFor::anything) return;
   const bool is_one_of_several =
       !id && std::count_if(table_.begin(), table_.end(), [](const auto& entry) {
-               return entry.second.is_upstream && !entry.second.is_own;
+               return entry.second.is_upstream && !entry.second.is_own &&
+                      entry.second.side == Era::legacy;
              }) > 1;
   const auto note = [&](PendingRequest& request) {
     if (!request.modern || request.modern->declared.covers(method, asked)) return;
@@ -198,7 +200,7 @@ bool RequestsInFlight::end(UpstreamId id, Ending& ending) {
   const Failure failure = failure_of_end(ending, ended->malformed);
   if (failure.kind == ErrorKind::timeout && failure.delivered == Delivered::unknown &&
       ended->method != "initialize"sv) {
-    context_.upstream.cancel(id, "timeout");
+    context_.upstream.cancel(id, ended->side, "timeout");
   }
   if (context_.clients.find(ended->client) != nullptr)
     context_.request_log.failed(id, *ended, failure);

@@ -46,25 +46,30 @@ void RequestsInFlight::take_up(Client& client, const WaitingFrame& waiting,
   message.id = place.id;
   message.endless = true;
   message.resumes_after = place.event_id;
-  take_in(client, waiting, place.id, true).sent = context_.loop.now();
-  context_.session.send(std::move(message));
+  PendingRequest& request = take_in(client, waiting, place.id, true);
+  request.sent = context_.loop.now();
+  request.side = Era::legacy;  // only a session's streams are resumed
+  context_.session.send(std::move(message), Era::legacy);
 }
 
 void RequestsInFlight::open_session(Client& client, WaitingFrame initialize) {
   std::string params = params_to_keep(initialize.frame);
   const UpstreamId id = context_.ids.next();
-  take_in(client, initialize, id, false).sent = context_.loop.now();
+  PendingRequest& request = take_in(client, initialize, id, false);
+  request.sent = context_.loop.now();
+  request.side = Era::legacy;
   std::string body = std::move(initialize.frame.bytes);
   const std::string number = std::to_string(value_of(id));
   splice(body, {initialize.frame.id, number}, {initialize.frame.progress_token, number});
   context_.session.open_with(id, std::move(body), std::move(params));
 }
 
-void RequestsInFlight::start_own(std::string_view method, std::string_view params) {
+void RequestsInFlight::start_own(std::string_view method, std::string_view params, Era side) {
   const UpstreamId id = context_.ids.next();
   PendingRequest request;
   request.method = std::string(method);
   request.is_own = true;
+  request.side = side;
   request.takes_slot = false;
   request.received = request.sent = context_.loop.now();
   auto frame = parse_frame(own_request(id, method, params));
@@ -73,11 +78,11 @@ void RequestsInFlight::start_own(std::string_view method, std::string_view param
   Outgoing message;
   message.id = id;
   message.may_repeat = true;
-  translator_.make_for_upstream(std::move(std::get<Frame>(frame)), nullptr, message);
-  context_.session.send(std::move(message));
+  translator_.make_for_upstream(std::move(std::get<Frame>(frame)), nullptr, side, message);
+  context_.session.send(std::move(message), side);
 }
 
-void RequestsInFlight::remake(Outgoing& message, bool under_new_id) {
+void RequestsInFlight::remake(Outgoing& message, Era side, bool under_new_id) {
   PendingRequest* pending = table_.find(message.id);
   if (pending == nullptr) return;
   auto parsed = parse_frame(std::move(message.body));
@@ -89,8 +94,10 @@ void RequestsInFlight::remake(Outgoing& message, bool under_new_id) {
     if (std::exchange(pending->suspended, false)) --suspended_;
     events_.request_ending(former);  // whatever was asked about it
   }
+  pending->side = side;
   if (pending->era == Era::legacy && !frame.is_modern()) translator_.note(frame, *pending);
-  translator_.make_for_upstream(std::move(frame), context_.clients.find(pending->client), message);
+  translator_.make_for_upstream(std::move(frame), context_.clients.find(pending->client), side,
+                                message);
 }
 
 void RequestsInFlight::retry(UpstreamId id, Frame request) {
@@ -112,9 +119,10 @@ std::string RequestsInFlight::send(UpstreamId id, const PendingRequest& request,
   message.stays_open = is_stream(request.method);
   message.endless = client != nullptr && client->is_job &&
                     !client->channel.acts_for_client(request.client_request_id);
-  std::string unsendable = translator_.make_for_upstream(std::move(frame), client, message);
+  std::string unsendable =
+      translator_.make_for_upstream(std::move(frame), client, request.side, message);
   if (!unsendable.empty()) return unsendable;
-  context_.session.send(std::move(message));
+  context_.session.send(std::move(message), request.side);
   if (client != nullptr && client->channel.congested()) context_.session.pause(id, true);
   return {};
 }

@@ -117,7 +117,8 @@ void Router::nobody_declares(std::optional<UpstreamId> request, std::string_view
   in_flight_.note_undeclared(request, method, asked);
 }
 
-std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> origin, Frame&& frame) {
+std::optional<UpstreamId> Router::session_message(Era side, std::optional<UpstreamId> origin,
+                                                  Frame&& frame) {
   context_.log.body("from the upstream", {.upstream = origin}, frame.bytes);
   if (const char* reason = wrong_kind(frame)) {
     session_malformed(origin, reason);
@@ -127,9 +128,9 @@ std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> orig
   }
   switch (frame.kind) {
     case FrameKind::response: return in_flight_.answer(origin, std::move(frame));
-    case FrameKind::notification: upstream_notification(origin, std::move(frame)); break;
+    case FrameKind::notification: upstream_notification(side, origin, std::move(frame)); break;
     case FrameKind::request:
-      if (context_.session.is_modern()) {
+      if (side == Era::modern) {
         session_malformed(origin, "a server of MCP 2026-07-28 sends no requests");
       } else if (!suspended_calls_.add(origin, frame)) {
         server_requests_.add(origin, std::move(frame));
@@ -139,7 +140,13 @@ std::optional<UpstreamId> Router::session_message(std::optional<UpstreamId> orig
   return std::nullopt;
 }
 
-void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame) {
+void Router::listen_told(Frame&& notification) {
+  if (notification.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
+  if (!listens_.tell(notification))
+    session_message(Era::modern, std::nullopt, std::move(notification));
+}
+
+void Router::upstream_notification(Era side, std::optional<UpstreamId> origin, Frame frame) {
   if (frame.method == "notifications/progress"sv) {
     in_flight_.progress(std::move(frame));
     return;
@@ -157,7 +164,7 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
     }
   }
   if (!origin && frame.method == "notifications/message"sv &&
-      in_flight_.pass_log_message_on(frame) && context_.session.is_modern())
+      in_flight_.pass_log_message_on(frame, side) && side == Era::modern)
     return;
   if (origin && !is_session_notification(frame.method)) {
     if (in_flight_.pass_on(*origin, frame)) return;
@@ -169,8 +176,16 @@ void Router::upstream_notification(std::optional<UpstreamId> origin, Frame frame
     }
   }
   if (frame.method == "notifications/tools/list_changed"sv) translator_.tools().forget();
+  if (side == Era::legacy && is_told_by_listen(frame)) return;
   std::string key = coalesce_key(frame);
   feed_.publish(std::move(frame.bytes), frame.method, std::move(key));
+}
+
+/// Until the legacy session is open the modern one may tell the same.
+bool Router::is_told_by_listen(const Frame& notification) const {
+  const Session& session = context_.session;
+  const SubscriptionFilter* const told = session.side(Era::modern).listened_to();
+  return session.ring_source() == Era::modern && told != nullptr && told->matches(notification);
 }
 
 void Router::session_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
@@ -192,35 +207,44 @@ void Router::session_ended(UpstreamId id, Ending ending) {
   frames_.message_ended(id);
 }
 
+/// Another session may serve clients, or fill the ring, than when this was looked at last.
+void Router::take_sides() {
+  if (const Era now = context_.session.ring_source(); std::exchange(ring_source_, now) != now)
+    translator_.tools().forget();
+  listens_.sides_changed();
+}
+
 void Router::session_open() {
+  take_sides();
   input_rounds_.session_open();
   frames_.session_open();
 }
 
-void Router::session_closed() {
-  frames_.session_closed();
+void Router::session_closed(Era side) {
+  frames_.session_closed(side);
   input_rounds_.session_closed();
 }
 
-void Router::session_away() { frames_.session_away(); }
+void Router::session_away(Era side) { frames_.session_away(side); }
 
-void Router::session_refused(const Failure& failure) {
+void Router::session_refused(Era side, const Failure& failure) {
   Failure refusal = failure;
   refusal.delivered = Delivered::no;
-  frames_.fail_all(refusal);
-  input_rounds_.fail_waiting(refusal);
+  frames_.fail_all(refusal, side);
+  if (side == Era::modern) input_rounds_.fail_waiting(refusal);
 }
 
 void Router::session_failed(const Failure& failure) {
   statistics_.failed(context_.loop.wall_time(), failure.kind, failure.message);
 }
 
-bool Router::wants_session() const {
-  return !shutting_down_ && options_.handshake == Handshake::eager;
+bool Router::wants_session(Era side) const {
+  return !shutting_down_ && options_.handshake == Handshake::eager &&
+         context_.session.side_for(Era::legacy) == side;
 }
 
-bool Router::frames_wait() const {
-  return frames_.has_request_for_session() || input_rounds_.wait_for_session();
+bool Router::frames_wait(Era side) const {
+  return frames_.has_request_for(side) || (side == Era::modern && input_rounds_.wait_for_session());
 }
 
 SessionSettings Router::settings() const {
@@ -242,11 +266,15 @@ std::vector<UpstreamId> Router::unanswered() const {
 
 void Router::take_settings(const SessionSettings& settings) { restorable_.take(settings); }
 
-void Router::session_replaced(const Reopening& reopening,
+void Router::session_replaced(Era side, const Reopening& reopening,
                               const std::vector<std::string>& list_changes) {
+  translator_.tools().forget();
+  if (side == Era::modern && context_.session.ring_source() == Era::legacy) {
+    listens_.tell_changed();  // for other clients nothing has changed
+    return;
+  }
   server_requests_.session_replaced();
   suspended_calls_.session_replaced();
-  translator_.tools().forget();
   const std::string_view method = "notifications/bridge/session_reopened";
   feed_.publish(
       own_notification(method, fmt::format(R"({{"reason":"{}","at":"{}"}})",
@@ -257,7 +285,8 @@ void Router::session_replaced(const Reopening& reopening,
 
 void Router::listen_resumed(const SubscriptionFilter& filter) {
   translator_.tools().forget();
-  publish_changes(context_.session.server()->declared_list_changes(),
+  if (listens_.tell_changed(&filter)) return;
+  publish_changes(context_.session.server_for(Era::modern)->declared_list_changes(),
                   {filter.resources.begin(), filter.resources.end()});
 }
 

@@ -94,26 +94,28 @@ class Router final : public ClientEvents,
 
   // Upstream's side.
   void session_open() override;
-  void session_closed() override;
-  void session_away() override;
+  void session_closed(Era side) override;
+  void session_away(Era side) override;
   void session_failed(const Failure& failure) override;
-  void session_refused(const Failure& failure) override;
+  void session_refused(Era side, const Failure& failure) override;
   void session_awaits_login() override { frames_.session_awaits_login(); }
-  std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin,
+  std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
                                             Frame&& frame) override;
+  void listen_told(Frame&& notification) override;
   void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) override;
   void session_ended(UpstreamId id, Ending ending) override;
-  bool frames_wait() const override;
-  bool wants_session() const override;
+  bool frames_wait(Era side) const override;
+  bool wants_session(Era side) const override;
+  std::optional<Era> side_of(UpstreamId id) const override { return in_flight_.side_of(id); }
   std::string capabilities_of_opener() const override { return frames_.declared_capabilities(); }
   SessionSettings settings() const override;
   void take_settings(const SessionSettings& settings) override;
   void listen_acknowledged() override { listens_.upstream_tells(); }
   void listen_resumed(const SubscriptionFilter& filter) override;
-  void remake(Outgoing& message, bool under_new_id) override {
-    in_flight_.remake(message, under_new_id);
+  void remake(Outgoing& message, Era side, bool under_new_id) override {
+    in_flight_.remake(message, side, under_new_id);
   }
-  void session_replaced(const Reopening& reopening,
+  void session_replaced(Era side, const Reopening& reopening,
                         const std::vector<std::string>& list_changes) override;
 
   // For the control methods.
@@ -162,7 +164,9 @@ class Router final : public ClientEvents,
   void drop(Client& client);
 
   void publish_changes(const std::vector<std::string>& lists, const std::vector<std::string>& uris);
-  void upstream_notification(std::optional<UpstreamId> origin, Frame frame);
+  void upstream_notification(Era side, std::optional<UpstreamId> origin, Frame frame);
+  bool is_told_by_listen(const Frame& notification) const;
+  void take_sides();
   void request_ending(UpstreamId id) override;
   void request_ended(const PendingRequest& request) override;
   void input_required(UpstreamId id, const Frame& response) override;
@@ -191,6 +195,7 @@ class Router final : public ClientEvents,
   ClientFrames frames_;
   ControlRequests control_;
   std::function<void()> on_idle_;
+  Era ring_source_ = Era::legacy;  ///< of the session, when it was looked at last
   bool shutting_down_ = false;
 };
 

@@ -128,7 +128,7 @@ std::string Router::client_request_for_later(ClientId id, Frame request) {
 
 /// Whether a modern upstream may ask this client what no job says that it answers.
 bool Router::asks_more_than_jobs(const Client& client) const {
-  return context_.session.is_modern() &&
+  return context_.session.side_for(Era::legacy) == Era::modern &&
          (client.declared.covers("sampling/createMessage",
                                  asked_for("sampling/createMessage", {})) ||
           client.declared.covers("roots/list", asked_for("roots/list", {})));

@@ -191,7 +191,8 @@ void SuspendedCalls::session_replaced() {
 
 bool SuspendedCalls::take_retry(Client& client, WaitingFrame& request) {
   const Frame& frame = request.frame;
-  if (!frame.is_modern() || context_.session.is_modern() || !may_require_input(frame.method))
+  if (!frame.is_modern() || context_.session.side_for(Era::modern) == Era::modern ||
+      !may_require_input(frame.method))
     return false;
   if (!frame.has_input_answers) return false;
   auto read = read_input_answers(frame);

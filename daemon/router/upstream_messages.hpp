@@ -19,32 +19,37 @@ class UpstreamMessages {
  public:
   UpstreamMessages(UpstreamIdSource& ids, Session& session) : ids_(ids), session_(session) {}
 
-  UpstreamId notify(std::string body) { return send(OutgoingKind::notification, std::move(body)); }
+  /// `side`: in which session, as of the request that it is about, or of its client.
+  UpstreamId notify(std::string body, Era side) {
+    return send(OutgoingKind::notification, std::move(body), side);
+  }
   /// The response to a request of the upstream. A modern one asks nothing, and gets none.
   void respond(std::string body) {
-    if (!session_.is_modern()) send(OutgoingKind::response, std::move(body));
+    if (session_.side_for(Era::legacy) == Era::legacy)
+      send(OutgoingKind::response, std::move(body), Era::legacy);
   }
-  /// Tells the upstream that nobody waits for the answer to that request any more.
-  void cancel(UpstreamId request, std::string_view reason) {
-    if (!session_.is_open() || session_.cancels_by_closing()) return;
+  /// Tells the upstream that the answer to that request is no longer awaited.
+  void cancel(UpstreamId request, Era side, std::string_view reason) {
+    if (!session_.is_open(side) || session_.cancels_by_closing(side)) return;
     notify(own_notification(
-        "notifications/cancelled",
-        fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(request), reason)));
+               "notifications/cancelled",
+               fmt::format(R"({{"requestId":{},"reason":"{}"}})", value_of(request), reason)),
+           side);
   }
 
  private:
-  UpstreamId send(OutgoingKind kind, std::string body) {
+  UpstreamId send(OutgoingKind kind, std::string body, Era side) {
     Outgoing message;
     message.id = ids_.next();
     message.kind = kind;
     message.body = std::move(body);
-    if (session_.mirrors_headers()) {
+    if (session_.mirrors_headers(side)) {
       auto frame = parse_frame(std::move(message.body));
       message.headers = mirrored_headers(std::get<Frame>(frame), {}).lines;
       message.body = std::move(std::get<Frame>(frame).bytes);
     }
     const UpstreamId id = message.id;
-    session_.send(std::move(message));
+    session_.send(std::move(message), side);
     return id;
   }
 

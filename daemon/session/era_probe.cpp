@@ -13,6 +13,15 @@ namespace {
 constexpr std::string_view unknown_server =
     R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{},"prompts":{}}})";
 
+/// Of a server whose answer is not one of 2026-07-28.
+Failure failure_of_discovery(const Frame& response) {
+  Failure failure = definitive_failure_of(ErrorKind::session,
+                                          "the upstream does not answer server/discover as MCP "
+                                          "2026-07-28 has it");
+  failure.upstream_error = std::string(response.text(response.error));
+  return failure;
+}
+
 }  // namespace
 
 EraProbe::EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events& events)
@@ -23,22 +32,13 @@ EraProbe::EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, E
 
 void EraProbe::begin(std::chrono::milliseconds wait) {
   closed_connections_ = 0;
-  upstream_.session_over();
-  // Where each answer has a stream of its own, its head or its end comes; else silence may be all.
-  const bool may_be_silent = !upstream_.has_answer_streams();
-  left_ = may_be_silent ? wait : std::chrono::milliseconds{};
-  timer_.set_after(may_be_silent ? slow : wait);
+  timer_.set_after(wait);
   ask();
 }
 
 void EraProbe::ask() {
   asked_ = sender_.probe();
-  stage_ = Stage::asking;
-}
-
-void EraProbe::leave_out() {
-  stop();
-  stage_ = Stage::left_out;
+  is_under_way_ = true;
 }
 
 void EraProbe::stop() {
@@ -48,7 +48,7 @@ void EraProbe::stop() {
 
 void EraProbe::forget() {
   timer_.clear();
-  if (is_under_way()) stage_ = Stage::over;
+  is_under_way_ = false;
 }
 
 bool EraProbe::is_echo(const Frame& frame) const {
@@ -58,11 +58,6 @@ bool EraProbe::is_echo(const Frame& frame) const {
 }
 
 void EraProbe::timed_out() {
-  if (left_.count() > 0) {
-    timer_.set_after(std::exchange(left_, {}));
-    events_.probe_is_slow();
-    return;
-  }
   stop();
   events_.probe_failed(failure_of(ErrorKind::timeout, Delivered::no,
                                   "the upstream does not answer server/discover"));
@@ -78,14 +73,14 @@ ProbeFailure EraProbe::failure_of_probe(const Failure& failure) const {
 }
 
 void EraProbe::answered(const Frame& response) {
-  stage_ = Stage::over;
+  is_under_way_ = false;
   ProbeAnswer answer;
   answer.response = &response;
-  judge(answer, {}, std::string(response.text(response.result)));
+  judge(answer, failure_of_discovery(response), std::string(response.text(response.result)));
 }
 
 void EraProbe::ended(const Ending& ending) {
-  stage_ = Stage::over;
+  is_under_way_ = false;
   ProbeAnswer answer;
   answer.closed_connections = closed_connections_;
   Failure failure = ending.failure.value_or(
@@ -109,7 +104,7 @@ void EraProbe::judge(const ProbeAnswer& answer, Failure failure, std::string res
     case ProbeVerdict::legacy:
     case ProbeVerdict::legacy_for_this_session:
       timer_.clear();
-      events_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy);
+      events_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
       break;
     case ProbeVerdict::refused:
       timer_.clear();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -17,13 +18,37 @@ struct SessionSettings {
   std::vector<std::string> subscriptions;  ///< URIs
 };
 
+/// Whether the server speaks an era.
+enum class Speaks : std::uint8_t {
+  unknown,
+  yes,
+  no,
+  not_now,  ///< `no`, until the session that was opened instead is lost
+};
+
+/// Which eras the server speaks, as far as its clients have needed to know.
+struct ServerEras {
+  Speaks legacy = Speaks::unknown;
+  Speaks modern = Speaks::unknown;
+
+  Speaks& of(Era era) { return era == Era::modern ? modern : legacy; }
+  Speaks of(Era era) const { return era == Era::modern ? modern : legacy; }
+  bool excludes(Era era) const { return of(era) == Speaks::no || of(era) == Speaks::not_now; }
+  /// "legacy", "modern", "both"; empty: not known.
+  std::string_view name() const {
+    if (legacy == Speaks::yes) return modern == Speaks::yes ? "both" : "legacy";
+    return modern == Speaks::yes ? "modern" : "";
+  }
+};
+
 /// All that is kept from one session to the next, as one value: what would have to outlive the
 /// daemon for another one to go on where it has ended. Pure.
 struct KeptSession {
-  std::uint32_t number = 0;                 ///< of the last session, from 1; 0: there was none
+  std::uint32_t number = 0;                 ///< of the last legacy session, from 1; 0: none
   std::string initialize_params;            ///< what it was opened with
-  std::optional<Era> era;                   ///< of the upstream; none: not known
-  std::optional<ServerDescription> server;  ///< none before the first handshake
+  ServerEras eras;                          ///< what the server speaks
+  std::optional<ServerDescription> server;  ///< its InitializeResult; none before the handshake
+  std::optional<ServerDescription> modern;  ///< its DiscoverResult; none before it was asked
   SessionSettings settings;
   std::vector<UpstreamId> unanswered;  ///< requests whose clients are gone with their daemon
   UpstreamIdSource ids;  ///< goes on where it was, so that no id is used twice with a server

@@ -6,8 +6,9 @@
 
 namespace bridge {
 
-/// The streams on which a modern upstream speaks by itself, for another image of the program: at a
-/// local server they are still open, and are closed when others have taken their place. A value.
+/// Which sessions go on in the new process, and the streams on which a modern upstream speaks by
+/// itself: at a local server they are still open, and are closed when others have taken their
+/// place. A value.
 struct KeptStreams {
   struct Events {
     std::uint64_t id = 0;  ///< UpstreamId; 0: none is open
@@ -19,13 +20,15 @@ struct KeptStreams {
     }
   };
 
+  bool legacy_is_there = false;  ///< the session of that era
+  bool modern_is_there = false;
   bool had_listen = false;     ///< one was acknowledged
   std::uint64_t listen = 0;    ///< UpstreamId; 0: none is open
   std::vector<Events> events;  ///< one for each --event, in their order
 
   template <class Fields>
   void each_field(Fields&& fields) {
-    fields(had_listen, listen, events);
+    fields(had_listen, listen, events, legacy_is_there, modern_is_there);
   }
 };
 

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "event/deadline_timer.hpp"
 #include "jsonrpc/frame.hpp"
+#include "session/kept_session.hpp"
 #include "session/session_sender.hpp"
 
 namespace bridge {

@@ -11,6 +11,10 @@ namespace bridge {
 
 // What is told of an opening that comes to nothing. Pure.
 
+/// Of an upstream that sends back what it is sent.
+constexpr const char* echo_text =
+    "the upstream sends back what it is sent, as an echo does: it is not an MCP server";
+
 /// What those are told who wait for a session that could not be opened: that it was the opening
 /// (`data.opening`), and where the upstream answered `initialize` with an error, that error as
 /// `data.upstream` of one of the bridge's own, whose message repeats nothing of it: the status

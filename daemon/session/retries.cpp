@@ -26,6 +26,17 @@ void Retries::end_all(const Failure& failure) {
   for (const HeldMessage& held : all) events_.end_message(held.message.id, failure);
 }
 
+std::vector<HeldMessage> Retries::take_all() {
+  std::vector<HeldMessage> all = held_.take_all();
+  schedule();
+  return all;
+}
+
+void Retries::take_over(HeldMessage held) {
+  held_.hold(std::move(held));
+  schedule();
+}
+
 void Retries::logged_in() {
   held_.end_waits_for_login(loop_.now());
   if (events_.can_send_held()) send_ready();

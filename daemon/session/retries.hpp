@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "base/backoff.hpp"
 #include "event/deadline_timer.hpp"
@@ -49,6 +50,10 @@ class Retries {
   void send_ready();
   /// Ends all of them with this failure.
   void end_all(const Failure& failure);
+  /// Gives all of them away.
+  std::vector<HeldMessage> take_all();
+  /// Holds a message that was held elsewhere, for as long as it still had.
+  void take_over(HeldMessage held);
 
   // The next try.
   void begin_try();

@@ -1,190 +1,311 @@
 #include "session/session.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
-#include "text/json_text.hpp"
+#include "mcp/handshake.hpp"
 
 namespace bridge {
 
-std::string_view name_of(Session::State state) {
-  switch (state) {
-    case Session::State::idle: return "idle";
-    case Session::State::opening: return "opening";
-    case Session::State::open: return "open";
-    case Session::State::reopening: return "reopening";
-    case Session::State::waiting: return "waiting";
-    case Session::State::refused: return "refused";
-  }
-  return "idle";
-}
-
 Session::Session(EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, Log& log,
                  SessionOptions options)
-    : loop_(loop),
-      upstream_(upstream),
-      log_(log),
+    : upstream_(upstream),
+      ids_(ids),
       options_(std::move(options)),
-      sender_(loop, ids, upstream, kept_),
-      probe_(loop, sender_, upstream, *this),
-      opening_(loop, sender_, upstream, log, *this),
-      listen_(loop, sender_, upstream, log, *this),
-      event_streams_(loop, sender_, upstream, log, options_.events),
-      keep_alive_(loop, sender_, upstream, log, options_.keepalive),
-      // Nothing says that the session is lost: the refusals stand. Nobody waits longer for the
-      // ping than for the session itself.
-      doubts_(loop, sender_, upstream, [this] { resolve_doubts(false); }),
-      retries_(loop, *this) {}
+      legacy_(Era::legacy, loop, ids, upstream, tap_, log, options_, *this),
+      modern_(Era::modern, loop, ids, upstream, tap_, log, options_, *this) {}
 
-Session::State Session::state() const {
-  switch (phase_) {
-    case Phase::idle: return State::idle;
-    case Phase::opening: return is_lost() ? State::reopening : State::opening;
-    case Phase::open: return record_.last_failure ? State::refused : State::open;
-    case Phase::away: return State::waiting;
-    case Phase::taking_up: return State::reopening;
-    case Phase::waiting: return State::waiting;
-    case Phase::refused: return State::refused;
-  }
-  return State::idle;
+void Session::set_events(SessionEvents& events) {
+  events_ = &events;
+  legacy_.set_events(events);
+  modern_.set_events(events);
 }
 
-const Failure* Session::given_up() const {
-  const auto* giving_up = std::get_if<GivingUp>(&life_);
-  return giving_up != nullptr ? &giving_up->failure : nullptr;
+/// Whether the options and the transport leave it open.
+bool Session::may_speak(Era era) const {
+  if (era == Era::modern) return options_.era != EraOption::legacy && upstream_.may_be_modern();
+  return options_.era != EraOption::modern;
+}
+
+Era Session::side_for(Era client) const {
+  const Era other = other_than(client);
+  if (!may_speak(client)) return other;
+  if (!may_speak(other)) return client;
+  if (speaks_one_era() && first_ && eras_.of(client) == Speaks::unknown) return *first_;
+  return eras_.excludes(client) ? other : client;
+}
+
+Era Session::ring_source() const {
+  if (side_for(Era::legacy) == Era::modern) return Era::modern;
+  return legacy_.number() == 0 && modern_.number() > 0 ? Era::modern : Era::legacy;
+}
+
+const EraSession& Session::shown() const {
+  const Era preferred = side_for(Era::legacy);
+  const EraSession& other = side(other_than(preferred));
+  return side(preferred).is_idle() && !other.is_idle() ? other : side(preferred);
+}
+
+SessionCounts Session::counts() const {
+  const SessionCounts& legacy = legacy_.counts();
+  const SessionCounts& modern = modern_.counts();
+  return {legacy.opened + modern.opened, legacy.reopened + modern.reopened,
+          legacy.failed_tries + modern.failed_tries, legacy.reconnects + modern.reconnects};
+}
+
+const std::optional<Failure>& Session::last_failure() const {
+  const EraSession& preferred = shown();
+  return preferred.last_failure() ? preferred.last_failure()
+                                  : side(other_than(preferred.era())).last_failure();
+}
+
+void Session::begin_opening(Era client) {
+  if (speaks_neither()) {
+    eras_ = {};
+    first_.reset();
+  }
+  if (speaks_one_era() && !first_) first_ = client;
+}
+
+void Session::require(Era client) {
+  begin_opening(client);
+  side_of(side_for(client)).require();
+}
+
+bool Session::wants_initialize() const {
+  return (speaks_neither() || side_for(Era::legacy) == Era::legacy) && legacy_.wants_initialize();
+}
+
+void Session::open_with(UpstreamId id, std::string body, std::string params) {
+  begin_opening(Era::legacy);
+  legacy_.open_with(id, std::move(body), std::move(params));
+}
+
+void Session::withdraw_initialize(UpstreamId id) {
+  legacy_.withdraw_initialize(id);
+  modern_.withdraw_initialize(id);
+}
+
+void Session::logged_in() {
+  legacy_.logged_in();
+  modern_.logged_in();
+}
+
+std::optional<std::chrono::milliseconds> Session::login_wait() const {
+  const auto wait = legacy_.login_wait();
+  return wait ? wait : modern_.login_wait();
 }
 
 void Session::abandon(UpstreamId id) {
-  if (!forget_unsent(id)) upstream_.abandon(id);
-}
-
-/// Forgets a message that came back and may be sent again; false if it is none.
-bool Session::forget_unsent(UpstreamId id) { return retries_.remove(id) || doubts_.remove(id); }
-
-/// The session serves: the next loss of it is the first one.
-void Session::note_answer() {
-  retries_.forget_failures();
-  if (!is_open()) return;
-  record_.last_failure.reset();
-  if (std::exchange(refusal_is_logged_, false)) {
-    log_.peer(LogLevel::info, "upstream accepts", "the upstream {} accepts requests again",
-              upstream_.target());
-  }
-}
-
-AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, ReceivedText message) {
-  AnsweredRequests answered;
-  if (has_ended()) return answered;
-  tap().passed(Passage::from_server, {}, message.bytes);
-  const auto fault = each_frame(std::move(message), [&](ParsedFrame&& parsed) {
-    answered.add(one_message(origin, std::move(parsed)).value_or(UpstreamId{}));
-  });
-  if (fault) note_malformed(origin, fault->reason);
-  // Not before: what was answered is not to be sent again.
-  upstream_reachable();
-  return answered;
-}
-
-/// Returns the request that it answers.
-std::optional<UpstreamId> Session::one_message(std::optional<UpstreamId> origin,
-                                               ParsedFrame&& parsed) {
-  if (const auto* fault = std::get_if<FrameFault>(&parsed)) {
-    note_malformed(origin, fault->reason);
-    return std::nullopt;
-  }
-  Frame& frame = std::get<Frame>(parsed);
-  if (opening_.is_echo(frame)) {
-    initialize_echoed();
-    return std::nullopt;
-  }
-  if (probe_.is_echo(frame)) {
-    probe_.stop();
-    probe_found_legacy(true);
-    return std::nullopt;
-  }
-  if (is_modern() && frame.is_notification() && take_notification(origin, frame))
-    return std::nullopt;
-  const UpstreamId id = request_answered_by(frame, origin);
-  if (const OwnRequest own = which_own(id); own != OwnRequest::none) {
-    own_answered(own, id, origin, std::move(frame));
-    return id;
-  }
-  const auto answered = events_->session_message(origin, std::move(frame));
-  if (answered) {
-    forget_unsent(*answered);
-    note_answer();
-  }
-  return answered;
-}
-
-void Session::note_malformed(std::optional<UpstreamId> origin, std::string_view reason) {
-  if (origin && opening_.is_initialize(*origin)) opening_.note_malformed(reason);
-  events_->session_malformed(origin, reason);
-}
-
-UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> origin) {
-  if (!frame.is_response()) return {};
-  if (frame.id_is_null) return origin.value_or(UpstreamId{});
-  return static_cast<UpstreamId>(to_unsigned(frame.text(frame.id)).value_or(0));
-}
-
-void Session::upstream_ended(UpstreamId id, Ending ending) {
-  if (has_ended() || own_ended(id, ending)) return;
-  if (ending.failure) note_other_era(ending);
-  if (ending.failure && ending.unanswered) {
-    message_failed(std::move(ending));
-    return;
-  }
-  if (!ending.failure) upstream_reachable();
-  const SessionVerdict verdict = ending.session;
-  if (ending.failure) note_turned_away(*ending.failure);
-  events_->session_ended(id, std::move(ending));
-  if (verdict == SessionVerdict::lost) lose("the continuation of an answer was refused");
-  if (verdict == SessionVerdict::doubtful) confirm();
-}
-
-void Session::server_stream_changed(ServerStream state) {
-  if (is_modern()) return;  // it is listened to
-  record_.server_stream = state;
-  // Open or refused: the opening need not wait longer for it. A refused one is tried again beside.
-  if (state != ServerStream::waiting) opening_.server_stream_answered();
-}
-
-void Session::upstream_reachable() {
-  if (has_ended()) return;
-  if (phase_ == Phase::away) {
-    came_back();
-  } else if (phase_ == Phase::taking_up) {
-    taken_up();
-  }
-}
-
-void Session::upstream_lost_session() {
-  if (!opening_.is_under_way() || opening_.is_initializing()) {
-    lose("the upstream says so");
-    return;
-  }
-  // It was not open yet: this try has failed. What it has asked has no answer.
-  try_failed(failure_of(ErrorKind::closed, Delivered::no,
-                        "the session was lost while it was being opened"));
+  if (!legacy_.forget_unsent(id) && !modern_.forget_unsent(id)) upstream_.abandon(id);
 }
 
 void Session::reconfigure(const SessionOptions& options) {
   options_.connect_wait = options.connect_wait;
   options_.login_wait = options.login_wait;
   options_.keepalive = options.keepalive;
-  keep_alive_.set_interval(options.keepalive);
-  if (is_open() && !is_modern()) keep_alive_.watch();
+  legacy_.reconfigure();
+  modern_.reconfigure();
+}
+
+void Session::give_up_held(const Failure& failure) {
+  legacy_.give_up_held(failure);
+  modern_.give_up_held(failure);
+  upstream_.give_up_unsent(failure);
 }
 
 void Session::end(std::function<void()> done) {
-  life_ = Ended{};
-  retries_.stop();
-  probe_.forget();
-  opening_.forget();
-  close_streams();
-  keep_alive_.stop();
-  doubts_.take_all();
+  legacy_.end();
+  modern_.end();
   upstream_.end(std::move(done));
+}
+
+// What a server speaks.
+
+std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
+  const Era other = other_than(era);
+  if (!may_speak(other)) {
+    if (options_.era != EraOption::modern) return std::move(refusal.failure);
+    return definitive_failure_of(
+        ErrorKind::session,
+        fmt::format("the upstream does not speak MCP {} (--era modern)", newest_version));
+  }
+  // It spoke this era until now: it was replaced, and what was known of the other one is old.
+  const bool was_replaced = eras_.of(era) == Speaks::yes;
+  if (was_replaced && eras_.excludes(other)) eras_.of(other) = Speaks::unknown;
+  const bool speaks_neither = eras_.excludes(other);
+  eras_.of(era) = refusal.for_good ? Speaks::no : Speaks::not_now;
+  if (speaks_neither)
+    return std::exchange(refused_before_, std::nullopt).value_or(std::move(refusal.failure));
+  refused_before_ = std::move(refusal.failure);
+  if (first_) first_ = other;
+  EraSession& successor = side_of(other);
+  side_of(era).hand_over_to(successor);
+  if (successor.is_open()) {
+    events_->session_open();
+  } else {
+    successor.require();
+  }
+  return std::nullopt;
+}
+
+void Session::era_found(Era era) {
+  eras_.of(era) = Speaks::yes;
+  refused_before_.reset();
+  if (!speaks_one_era()) {
+    // The streams of --event are modern.
+    if (era == Era::legacy && !options_.events.empty() && may_speak(Era::modern)) modern_.require();
+    return;
+  }
+  // The process speaks this one; the other one may have been tried as well.
+  const Era other = other_than(era);
+  first_ = era;
+  if (!may_speak(other)) return;
+  eras_.of(other) = Speaks::no;
+  side_of(other).hand_over_to(side_of(era));
+}
+
+void Session::era_is_slow(Era era) {
+  const Era other = other_than(era);
+  const bool is_known = eras_.of(era) == Speaks::yes || eras_.excludes(other);
+  if (may_speak(other) && !is_known) side_of(other).require();
+}
+
+void Session::era_contradicted(Era era) {
+  // The session of this era is lost and opened again, which shows what the server speaks now.
+  if (const Era other = other_than(era); eras_.excludes(other)) eras_.of(other) = Speaks::unknown;
+}
+
+void Session::era_lost(Era era) {
+  Speaks& other = eras_.of(other_than(era));
+  if (other == Speaks::not_now) other = Speaks::unknown;
+}
+
+// What comes from the upstream, and for which side it is.
+
+/// The side that has sent the message of this id.
+EraSession& Session::sender_of(UpstreamId id) {
+  if (modern_.is_own(id)) return modern_;
+  if (legacy_.is_own(id)) return legacy_;
+  return side_of(events_->side_of(id).value_or(side_without_origin()));
+}
+
+/// For which side a message is that comes on the stream of none: of a local server for the one that
+/// it speaks; otherwise only a legacy session has such a stream.
+Era Session::side_without_origin() const {
+  return speaks_one_era() ? side_for(Era::legacy) : Era::legacy;
+}
+
+EraSession& Session::side_of_message(std::optional<UpstreamId> origin, const Frame& frame) {
+  if (const UpstreamId id = request_answered_by(frame, origin); id != UpstreamId{})
+    return sender_of(id);
+  if (modern_.is_on_own_stream(origin, frame) || modern_.is_echo(frame)) return modern_;
+  return origin ? sender_of(*origin) : side_of(side_without_origin());
+}
+
+AnsweredRequests Session::upstream_message(std::optional<UpstreamId> origin, ReceivedText message) {
+  AnsweredRequests answered;
+  if (legacy_.has_ended()) return answered;
+  tap_.passed(Passage::from_server, {}, message.bytes);
+  const auto note_malformed = [&](std::string_view reason) {
+    (origin ? sender_of(*origin) : side_of(side_without_origin())).note_malformed(origin, reason);
+  };
+  const auto fault = each_frame(std::move(message), [&](ParsedFrame&& parsed) {
+    if (const auto* wrong = std::get_if<FrameFault>(&parsed)) {
+      note_malformed(wrong->reason);
+      return;
+    }
+    Frame& frame = std::get<Frame>(parsed);
+    EraSession& receiver = side_of_message(origin, frame);
+    answered.add(receiver.one_message(origin, std::move(frame)).value_or(UpstreamId{}));
+  });
+  if (fault) note_malformed(fault->reason);
+  // Not before: what was answered is not to be sent again.
+  upstream_reachable();
+  return answered;
+}
+
+void Session::upstream_ended(UpstreamId id, Ending ending) {
+  if (legacy_.has_ended()) return;
+  const bool is_known = !ending.unanswered || modern_.is_own(id) || legacy_.is_own(id);
+  EraSession& sender = is_known
+                           ? sender_of(id)
+                           : side_of(ending.unanswered->notes.stateful ? Era::legacy : Era::modern);
+  sender.upstream_ended(id, std::move(ending));
+}
+
+void Session::upstream_reachable() {
+  if (legacy_.has_ended()) return;
+  legacy_.upstream_reachable();
+  modern_.upstream_reachable();
+}
+
+void Session::upstream_lost_session() {
+  legacy_.upstream_lost_session();
+  if (speaks_one_era()) modern_.upstream_lost_session();
+}
+
+// What outlives the daemon, or its process.
+
+KeptSession Session::kept() const {
+  KeptSession kept;
+  kept.number = legacy_.kept().number;
+  kept.initialize_params = legacy_.kept().initialize_params;
+  kept.server = legacy_.kept().server;
+  kept.unanswered = legacy_.kept().unanswered;
+  kept.modern = modern_.kept().server;
+  kept.eras = eras_;
+  kept.settings = events_->settings();
+  kept.ids = ids_;
+  return kept;
+}
+
+void Session::continue_from(KeptSession kept) {
+  events_->take_settings(kept.settings);
+  ids_ = kept.ids;
+  eras_ = kept.eras;
+  if (speaks_one_era()) {
+    if (kept.number > 0) first_ = Era::legacy;
+    if (kept.modern) first_ = Era::modern;
+  }
+  legacy_.continue_from({kept.number, std::move(kept.initialize_params), std::move(kept.server),
+                         std::move(kept.unanswered)});
+  const std::uint32_t modern_number = kept.modern ? 1 : 0;
+  modern_.continue_from({modern_number, {}, std::move(kept.modern), {}});
+}
+
+void Session::reopen() {
+  if (legacy_.number() > 0) legacy_.require();
+  if (modern_.number() > 0) modern_.require();
+}
+
+void Session::take_up(KeptSession kept, const SessionReference& reference) {
+  continue_from(std::move(kept));
+  if (legacy_.number() > 0) legacy_.take_up(reference);
+  if (modern_.number() > 0) modern_.require();
+}
+
+KeptStreams Session::streams_to_keep() const {
+  KeptStreams streams = modern_.streams_to_keep();
+  streams.modern_is_there = modern_.has_session();
+  streams.legacy_is_there = legacy_.has_session();
+  return streams;
+}
+
+void Session::go_on_in(KeptSession kept, const SessionReference& reference,
+                       const KeptStreams& streams) {
+  continue_from(std::move(kept));
+  if (legacy_.number() > 0 && streams.legacy_is_there) {
+    legacy_.go_on_in(reference, {});
+  } else if (legacy_.number() > 0) {
+    legacy_.require();
+  }
+  if (modern_.number() > 0 && streams.modern_is_there) {
+    modern_.go_on_in({}, streams);
+  } else if (modern_.number() > 0) {
+    modern_.require();
+  }
 }
 
 }  // namespace bridge

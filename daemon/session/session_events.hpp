@@ -20,33 +20,37 @@ UpstreamId request_answered_by(const Frame& frame, std::optional<UpstreamId> ori
 
 /// What the session tells the router, and asks it. Implemented by the router, which outlives the
 /// session's use of it; called on the loop's thread and inside a Turn. Any of them may call the
-/// session again.
+/// session again. `side`: the era of the session that tells it; there may be one of each.
 class SessionEvents {
  public:
   /// Waiting frames can go now.
   virtual void session_open() = 0;
   /// There is none and nobody is opening one; who waits may ask for it again.
-  virtual void session_closed() = 0;
+  virtual void session_closed(Era side) = 0;
   /// It was open and is not now; frames have to wait.
-  virtual void session_away() = 0;
+  virtual void session_away(Era side) = 0;
   /// A try to open or to reach it failed: for the status.
   virtual void session_failed(const Failure& failure) = 0;
   /// Frames wait for a person who logs in from now on: Session::login_wait().
   virtual void session_awaits_login() {}
-  /// The upstream refuses: everything that waits is answered with this.
-  virtual void session_refused(const Failure& failure) = 0;
+  /// The upstream refuses: everything that waits for this side is answered with this.
+  virtual void session_refused(Era side, const Failure& failure) = 0;
   /// One message that is not the session's own affair. Returns the request that it answers; none:
   /// it is no answer, or to nothing that is awaited.
-  virtual std::optional<UpstreamId> session_message(std::optional<UpstreamId> origin,
+  virtual std::optional<UpstreamId> session_message(Era side, std::optional<UpstreamId> origin,
                                                     Frame&& frame) = 0;
+  /// A notification on the bridge's own `subscriptions/listen`.
+  virtual void listen_told(Frame&& notification) = 0;
   /// A message that cannot be read came on this stream.
   virtual void session_malformed(std::optional<UpstreamId> origin, std::string_view reason) = 0;
   /// Nothing more comes for this outgoing message.
   virtual void session_ended(UpstreamId id, Ending ending) = 0;
-  /// Whether frames wait for the session: then a failed try is repeated soon.
-  virtual bool frames_wait() const = 0;
-  /// Whether there is to be a session though nobody waits for it: then it is repeated by and by.
-  virtual bool wants_session() const = 0;
+  /// Whether frames wait for this side: then a failed try is repeated soon.
+  virtual bool frames_wait(Era side) const = 0;
+  /// Whether this side is to be open though no frame waits for it: then a failed try is repeated.
+  virtual bool wants_session(Era side) const = 0;
+  /// In which era the message of this id went; none: it is not a client's request.
+  virtual std::optional<Era> side_of(UpstreamId id) const = 0;
   /// The capabilities that the modern request declares for which the session is wanted, as a JSON
   /// object; empty: it is wanted for none.
   virtual std::string capabilities_of_opener() const { return {}; }
@@ -59,12 +63,12 @@ class SessionEvents {
   /// The stream on which a modern server was listened to was broken for a time, in which changes of
   /// what it was for went unseen.
   virtual void listen_resumed(const SubscriptionFilter& filter) = 0;
-  /// It is sent again, and has to be made anew: for a server of another era than it was made for,
+  /// It is sent again by this side, and has to be made again: for another era than it was made for,
   /// or under another id, which is then the router's name for it.
-  virtual void remake(Outgoing& message, bool under_new_id) = 0;
+  virtual void remake(Outgoing& message, Era side, bool under_new_id) = 0;
   /// A new session took the place of a lost one: what the server kept in that one is gone, and
   /// changes in between went unseen.
-  virtual void session_replaced(const Reopening& reopening,
+  virtual void session_replaced(Era side, const Reopening& reopening,
                                 const std::vector<std::string>& list_changes) = 0;
 
  protected:

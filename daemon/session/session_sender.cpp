@@ -38,7 +38,6 @@ UpstreamId SessionSender::notify(std::string_view method, std::string_view param
 UpstreamId SessionSender::probe() {
   Outgoing message = own(OutgoingKind::request, "server/discover", {}, true);
   message.probes = true;
-  message.headers.push_back(fmt::format("MCP-Protocol-Version: {}", newest_version));
   return send_own(std::move(message));
 }
 

@@ -14,7 +14,7 @@ struct RetryNotes {
   std::uint8_t authorizations = 0;  ///< how often it was sent again with another token
 
   // The session's (BEHAVIOUR, "Session").
-  bool stateful = true;         ///< it was made for a session of that form (SessionForm)
+  bool stateful = true;         ///< it was made for a session; else it stands alone (2026-07-28)
   std::uint32_t session = 0;    ///< the number of the session it was sent in
   std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke

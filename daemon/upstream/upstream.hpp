@@ -74,13 +74,6 @@ struct UpstreamCounts {
   std::uint64_t child_restarts = 0;
 };
 
-/// In which form the messages of a session go.
-struct SessionForm {
-  std::string protocol_version;
-  /// It has an id, a stream of the server's own, and an end (revisions before 2026-07-28).
-  bool stateful = true;
-};
-
 /// Where a session stands at the server: what another daemon needs to go on in it.
 struct SessionReference {
   std::string_view id;             ///< as the server named it; empty: it did not
@@ -165,17 +158,21 @@ class Upstream {
   }
 
   /// The handshake is done. What comes of the server's stream is told by server_stream_changed.
-  virtual void session_opened(const SessionForm& form) = 0;
+  virtual void session_opened(const std::string& protocol_version) = 0;
   /// Where the session stands; none: there is none, or it ends with this transport. The texts are
   /// good until the next call of a function that is not const.
   virtual std::optional<SessionReference> session_reference() const { return std::nullopt; }
   /// Goes on in a session that another daemon has left, as if session_opened() had been called; the
   /// server stream is resumed. False if this transport has no sessions that outlive it.
-  virtual bool session_continued(const SessionForm& form, const SessionReference& reference) {
-    static_cast<void>(form);
+  virtual bool session_continued(const std::string& protocol_version,
+                                 const SessionReference& reference) {
+    static_cast<void>(protocol_version);
     static_cast<void>(reference);
     return false;
   }
+  /// The revision of messages that are sent outside of any session (RetryNotes::stateful is false;
+  /// MCP 2026-07-28). REQUIRED before the first of them.
+  virtual void set_stateless_version(std::string_view version) { static_cast<void>(version); }
   /// end() is to leave the session open at the server.
   virtual void keep_session() {}
   /// That session is over, or another one is going to be opened in its place: nothing of it is

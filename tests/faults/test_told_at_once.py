@@ -75,12 +75,12 @@ class Openings(Told):
 
     def test_an_echo_behind_http(self):
         self.serve(lambda asked: json_response(asked.body))
-        self.assert_told(self.error_of_a_call(), "malformed", "sends back what it is sent", "no MCP server")
+        self.assert_told(self.error_of_a_call(), "malformed", "sends back what it is sent", "not an MCP server")
 
     def test_an_echo_as_the_command(self):
         daemon = self.start_daemon(None, "--connect-wait", "30s", "--", "cat")
         for id in (1, 2):
-            self.assert_told(self.error_of_a_call(id), "malformed", "sends back what it is sent", "no MCP server")
+            self.assert_told(self.error_of_a_call(id), "malformed", "sends back what it is sent", "not an MCP server")
         client = self.client()
         client.send(initialize("mine"))
         self.assertEqual(client.line(10)["error"]["data"]["kind"], "malformed")

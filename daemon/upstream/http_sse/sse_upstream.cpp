@@ -100,12 +100,12 @@ void SseUpstream::session_over() {
   close_stream();
 }
 
-void SseUpstream::session_opened(const SessionForm& form) {
+void SseUpstream::session_opened(const std::string& protocol_version) {
   if (!speaks_sse()) {
-    http_.session_opened(form);
+    http_.session_opened(protocol_version);
     return;
   }
-  http_.context().set_form(form);
+  http_.context().set_protocol_version(protocol_version);
   session_opened_ = true;
   soon_.schedule();
 }
@@ -114,10 +114,11 @@ std::optional<SessionReference> SseUpstream::session_reference() const {
   return speaks_sse() ? std::nullopt : http_.session_reference();
 }
 
-bool SseUpstream::session_continued(const SessionForm& form, const SessionReference& reference) {
+bool SseUpstream::session_continued(const std::string& protocol_version,
+                                    const SessionReference& reference) {
   if (speaks_sse()) return false;
   mode_ = Mode::http;
-  return http_.session_continued(form, reference);
+  return http_.session_continued(protocol_version, reference);
 }
 
 void SseUpstream::catch_up() {

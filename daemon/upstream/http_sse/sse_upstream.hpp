@@ -38,9 +38,13 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   std::string_view event_before(UpstreamId id) const override {
     return speaks_sse() ? std::string_view() : http_.event_before(id);
   }
-  void session_opened(const SessionForm& form) override;
+  void session_opened(const std::string& protocol_version) override;
   std::optional<SessionReference> session_reference() const override;
-  bool session_continued(const SessionForm& form, const SessionReference& reference) override;
+  bool session_continued(const std::string& protocol_version,
+                         const SessionReference& reference) override;
+  void set_stateless_version(std::string_view version) override {
+    http_.set_stateless_version(version);
+  }
   void keep_session() override { http_.keep_session(); }
   bool is_quiet() const override { return !initialize_ && http_.is_quiet(); }
   std::optional<KeptToken> token_to_keep() const override { return http_.token_to_keep(); }

@@ -42,9 +42,10 @@ bool ChildUpstream::go_on_with(KeptMessage&& message) {
   return true;
 }
 
-bool ChildUpstream::session_continued(const SessionForm& form, const SessionReference&) {
+bool ChildUpstream::session_continued(const std::string& protocol_version,
+                                      const SessionReference&) {
   if (runs_.process() == nullptr) return false;
-  session_opened(form);
+  session_opened(protocol_version);
   return true;
 }
 
@@ -127,7 +128,7 @@ void ChildUpstream::give_up_unsent(const Failure& failure) {
 }
 
 // What the server says by itself comes on its stdout like everything else.
-void ChildUpstream::session_opened(const SessionForm&) {
+void ChildUpstream::session_opened(const std::string&) {
   stream_opened_ = true;
   flush_.schedule();
 }

@@ -46,9 +46,10 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
     requests_.hold_deadline(id, held, loop_.now());
     check_time();
   }
-  void session_opened(const SessionForm& form) override;
+  void session_opened(const std::string& protocol_version) override;
   /// If its run goes on.
-  bool session_continued(const SessionForm& form, const SessionReference& reference) override;
+  bool session_continued(const std::string& protocol_version,
+                         const SessionReference& reference) override;
   std::optional<KeptRun> run_to_keep() const override { return runs_.to_keep(); }
   void go_on_with(const KeptRun& run) override;
   bool survives_upgrade(UpstreamId id) const override { return requests_.find(id) != nullptr; }

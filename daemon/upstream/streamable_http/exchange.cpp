@@ -59,7 +59,7 @@ void Exchange::start() {
 }
 
 std::string_view Exchange::last_event() const {
-  if (!parser_ || has_messages() || !context_.is_stateful() || has_unusable_event_id()) return {};
+  if (!parser_ || has_messages() || !is_stateful() || has_unusable_event_id()) return {};
   return parser_->last_event_id();
 }
 
@@ -75,12 +75,12 @@ void Exchange::begin_post() {
   phase_ = Phase::posting;
   reached_ = false;
   session_is_over_ = false;
-  session_named_by_ = context_.session_named_by();
+  session_named_by_ = context_.session_named_by(is_stateful());
   token_generation_ = context_.token().generation();
   has_large_upload_ = message_.body.size() > large_body;
   CURL* const h =
       transfer_.prepare(has_large_upload_ ? context_.handles().make() : context_.handles().take(),
-                        with_lines(message_.headers, context_.post_headers(message_.body.size())));
+                        with_lines(message_.headers, context_.post_headers(message_)));
   if (has_large_upload_) set_large_upload(h);
   curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(message_.body.size()));
   curl_easy_setopt(h, CURLOPT_POSTFIELDS, message_.body.data());  // makes it a POST
@@ -189,7 +189,7 @@ bool Exchange::body_received(std::string_view bytes) {
 /// because its answer is awaited on another stream.
 void Exchange::forget_body() {
   if (message_.body.empty() || phase_ == Phase::posting) return;
-  if (message_.may_repeat && (context_.answers_elsewhere() || !context_.is_stateful())) return;
+  if (message_.may_repeat && (context_.answers_elsewhere() || !is_stateful())) return;
   if (phase_ != Phase::continuing) {
     curl_off_t uploaded = 0;
     curl_easy_getinfo(transfer_.handle(), CURLINFO_SIZE_UPLOAD_T, &uploaded);

@@ -116,8 +116,10 @@ class Exchange final : private TransferReceiver, private SseSink {
   bool is_peer_public() const;
   /// Whether a session id in its answer is that of the session.
   bool may_name_session() const {
-    return head().is_success() && !session_is_over_ && !message_.probes && context_.is_stateful();
+    return head().is_success() && !session_is_over_ && is_stateful();
   }
+  /// Sent in a session, as revisions before 2026-07-28 have it; other messages stand alone.
+  bool is_stateful() const { return message_.notes.stateful; }
 
  private:
   struct StreamMessage {

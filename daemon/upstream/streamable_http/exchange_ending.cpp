@@ -114,7 +114,7 @@ void Exchange::answer_complete() {
   if (blank && (status == 200 || status == 202 || status == 204)) {
     // There is no other stream yet for the answer to an initialize.
     const bool is_nothing =
-        (status == 200 && head().is_json()) || message_.begins_run() || !context_.is_stateful();
+        (status == 200 && head().is_json()) || message_.begins_run() || !is_stateful();
     if (is_nothing) {
       end();
     } else {
@@ -147,7 +147,7 @@ void Exchange::accepted() {
 /// The stream broke or ended before the answer. If it had event ids it is continued by a GET.
 bool Exchange::try_to_continue() {
   if (!is_request() || !parser_ || parser_->last_event_id().empty() || session_is_over_ ||
-      !context_.is_stateful() || has_unusable_event_id())
+      !is_stateful() || has_unusable_event_id())
     return false;
   due_ = context_.now() + continuation_.next_delay();
   phase_ = Phase::waiting_to_continue;
@@ -185,7 +185,7 @@ bool Exchange::follow_redirection() {
 /// on its way. So one whose answer has begun, where that cannot be continued.
 bool Exchange::is_given_back() const {
   if (phase_ == Phase::posting) return true;
-  const bool is_lost = phase_ == Phase::answering && !context_.is_stateful();
+  const bool is_lost = phase_ == Phase::answering && !is_stateful();
   return message_.may_repeat && (is_lost || phase_ == Phase::awaiting_elsewhere);
 }
 

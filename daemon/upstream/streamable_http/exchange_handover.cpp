@@ -7,8 +7,7 @@
 namespace bridge {
 
 bool Exchange::survives_upgrade(bool server_stream_resumes) const {
-  if (!is_request() || session_is_over_ || !context_.is_stateful() || !messages_.empty())
-    return false;
+  if (!is_request() || session_is_over_ || !is_stateful() || !messages_.empty()) return false;
   if (phase_ == Phase::awaiting_elsewhere)
     return !context_.answers_elsewhere() && server_stream_resumes;
   const bool has_begun = phase_ == Phase::answering || phase_ == Phase::waiting_to_continue ||
@@ -35,7 +34,7 @@ void Exchange::go_on_with(KeptMessage kept) {
                     SteadyTime::duration(static_cast<SteadyTime::rep>(kept.excused)), now);
   share_.set(message_.body.size());
   reached_ = true;
-  session_named_by_ = context_.session_named_by();
+  session_named_by_ = context_.session_named_by(is_stateful());
   something_came_ = !kept.elsewhere;
   if (kept.elsewhere) {
     phase_ = Phase::awaiting_elsewhere;

@@ -177,7 +177,7 @@ void UpstreamGetStream::refused() {
   const ResponseHead& head = transfer_.head();
   const Failure failure = failure_of_status(context_, head, transfer_.body());
   const StreamRefusal refusal = stream_refusal(
-      head.status, failure.error_object, context_.session_named_by(), opened_ != Opened::never);
+      head.status, failure.error_object, context_.session_named_by(true), opened_ != Opened::never);
   if (refusal == StreamRefusal::not_offered) {
     has_none(fmt::format(
         "the upstream has no server stream (HTTP {}): notifications come only with answers",

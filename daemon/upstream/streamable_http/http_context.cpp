@@ -31,28 +31,54 @@ void HttpContext::append_common_headers(HeaderList& list) const {
   append_header(list, "User-Agent: mcp-bridged/" MCP_BRIDGE_VERSION);
   if (fits_header(token_.text(), header_limit::token))
     append_header(list, "Authorization: Bearer " + token_.text());
-  append_said(list, "MCP-Protocol-Version", form_.protocol_version, header_limit::protocol_version);
+}
+
+void HttpContext::append_session_headers(HeaderList& list) const {
+  append_said(list, "MCP-Protocol-Version", protocol_version_, header_limit::protocol_version);
   append_said(list, "Mcp-Session-Id", session_id_, header_limit::session_id);
+}
+
+void HttpContext::append_configured_headers(HeaderList& list) const {
   for (const std::string& header : options_.headers) append_header(list, header);
+}
+
+void HttpContext::append_post_headers(HeaderList& list) const {
+  append_header(list, "Accept: application/json, text/event-stream");
+  append_header(list, "Content-Type: application/json");
+  append_common_headers(list);
+}
+
+void HttpContext::forget_headers() {
+  post_headers_.reset();
+  stateless_headers_.reset();
 }
 
 // For each POST curl looks through the list for ten names, so it is short, and the names that it
 // finds come first.
-HeaderList HttpContext::post_headers(std::size_t body_size) {
-  if (!post_headers_ || headers_token_ != token_.generation()) {
+HeaderList HttpContext::post_headers(const Outgoing& message) {
+  if (headers_token_ != token_.generation()) {
     headers_token_ = token_.generation();
-    post_headers_.reset();
-    append_header(post_headers_, "Accept: application/json, text/event-stream");
-    append_header(post_headers_, "Content-Type: application/json");
-    append_common_headers(post_headers_);
+    forget_headers();
   }
-  return body_size < asked_before ? post_headers_ : with_lines(no_question, post_headers_);
+  HeaderList& list = message.notes.stateful ? post_headers_ : stateless_headers_;
+  if (!list) {
+    append_post_headers(list);
+    if (message.notes.stateful) {
+      append_session_headers(list);
+    } else {
+      append_said(list, "MCP-Protocol-Version", stateless_version_, header_limit::protocol_version);
+    }
+    append_configured_headers(list);
+  }
+  return message.body.size() < asked_before ? list : with_lines(no_question, list);
 }
 
 HeaderList HttpContext::stream_headers(const std::string& last_event_id) const {
   HeaderList list;
   append_header(list, "Accept: text/event-stream");
   append_common_headers(list);
+  append_session_headers(list);
+  append_configured_headers(list);
   append_said(list, "Last-Event-ID", last_event_id, header_limit::event_id, Blanks::inside);
   return list;
 }
@@ -63,10 +89,15 @@ void HttpContext::set_session_id(std::string id) {
   post_headers_.reset();
 }
 
-void HttpContext::set_form(SessionForm form) {
-  form_ = std::move(form);
-  if (!form_.stateful) session_id_.clear();
+void HttpContext::set_protocol_version(std::string version) {
+  protocol_version_ = std::move(version);
   post_headers_.reset();
+}
+
+void HttpContext::set_stateless_version(std::string version) {
+  if (version == stateless_version_) return;
+  stateless_version_ = std::move(version);
+  stateless_headers_.reset();
 }
 
 void HttpContext::reconfigure(const HttpOptions& options) {
@@ -83,12 +114,12 @@ void HttpContext::reconfigure(const HttpOptions& options) {
     options_.trust = options.trust;
   }
   handles_.clear();
-  post_headers_.reset();
+  forget_headers();
 }
 
 void HttpContext::forget_session() {
   session_id_.clear();
-  form_ = {};
+  protocol_version_.clear();
   post_headers_.reset();
 }
 

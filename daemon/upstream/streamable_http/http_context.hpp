@@ -30,15 +30,16 @@ class HttpContext {
 
   HandlePool& handles() { return handles_; }
 
-  /// The headers of a POST of so many bytes in this session, or before there is one.
-  HeaderList post_headers(std::size_t body_size);
+  /// The headers of a message's POST: of one that is stateful in this session, or before there is
+  /// one; of any other without a session.
+  HeaderList post_headers(const Outgoing& message);
   /// The headers of a GET or DELETE. `last_event_id` may be empty.
   HeaderList stream_headers(const std::string& last_event_id) const;
 
   void set_session_id(std::string id);
-  void set_form(SessionForm form);
-  /// Whether there is a session with an id, or may be one.
-  bool is_stateful() const { return form_.stateful; }
+  void set_protocol_version(std::string version);
+  /// Of the messages that are sent outside of a session.
+  void set_stateless_version(std::string version);
   AccessToken& token() { return token_; }
   bool offers_login() const { return token_.login() != nullptr; }
   /// What SIGHUP may change: headers, timeouts, what the files of certificates hold.
@@ -61,7 +62,8 @@ class HttpContext {
 
   const std::string& session_id() const { return session_id_; }
   /// By what a message that is sent now names its session.
-  SessionNamedBy session_named_by() const {
+  SessionNamedBy session_named_by(bool is_stateful) const {
+    if (!is_stateful) return SessionNamedBy::nothing;
     if (answers_elsewhere()) return SessionNamedBy::endpoint;
     return session_id_.empty() ? SessionNamedBy::nothing : SessionNamedBy::header;
   }
@@ -81,7 +83,11 @@ class HttpContext {
   std::string without_secrets(std::string text) const;
 
  private:
+  void forget_headers();
+  void append_post_headers(HeaderList& list) const;
   void append_common_headers(HeaderList& list) const;
+  void append_session_headers(HeaderList& list) const;
+  void append_configured_headers(HeaderList& list) const;
 
   CurlLoop& curl_;
   HttpOptions options_;
@@ -89,10 +95,12 @@ class HttpContext {
   ByteBudget& budget_;
   Log& log_;
   HandlePool handles_;
-  HeaderList post_headers_;
-  int headers_token_ = 0;  ///< the token's generation in them
+  HeaderList post_headers_;       ///< of stateful messages
+  HeaderList stateless_headers_;  ///< of the others
+  int headers_token_ = 0;         ///< the token's generation in both
   std::string session_id_;
-  SessionForm form_;
+  std::string protocol_version_;   ///< of the session
+  std::string stateless_version_;  ///< of the messages outside of it
   std::string endpoint_;
   bool has_server_stream_ = false;
   std::chrono::steady_clock::time_point heard_{};

@@ -131,17 +131,19 @@ void HttpUpstream::hold_deadline(UpstreamId id, bool held) {
 
 void HttpUpstream::session_over() {
   context_.forget_session();
-  exchanges_.change_all([](Exchange& exchange) { exchange.session_over(); });
+  exchanges_.change_all([](Exchange& exchange) {
+    if (exchange.is_stateful()) exchange.session_over();
+  });
   stream_.close();
   continued_from_.reset();
   is_in_session_ = false;
   set_stream_state(ServerStream::off);
 }
 
-void HttpUpstream::session_opened(const SessionForm& form) {
-  context_.set_form(form);
-  is_in_session_ = form.stateful;
-  if (form.stateful) stream_.open();
+void HttpUpstream::session_opened(const std::string& protocol_version) {
+  context_.set_protocol_version(protocol_version);
+  is_in_session_ = true;
+  stream_.open();
   set_stream_state(ServerStream::waiting);
   // Not to be told from within this call.
   if (stream_.state() != ServerStream::waiting) soon_.schedule();

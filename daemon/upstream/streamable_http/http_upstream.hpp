@@ -33,9 +33,13 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void hold_deadline(UpstreamId id, bool held) override;
   std::string_view last_event_of(UpstreamId id) const override;
   std::string_view event_before(UpstreamId id) const override;
-  void session_opened(const SessionForm& form) override;
+  void session_opened(const std::string& protocol_version) override;
   std::optional<SessionReference> session_reference() const override;
-  bool session_continued(const SessionForm& form, const SessionReference& reference) override;
+  bool session_continued(const std::string& protocol_version,
+                         const SessionReference& reference) override;
+  void set_stateless_version(std::string_view version) override {
+    context_.set_stateless_version(std::string(version));
+  }
   void keep_session() override { keeps_session_ = true; }
   bool is_quiet() const override;
   std::optional<KeptToken> token_to_keep() const override { return token_.to_keep(); }

@@ -11,8 +11,9 @@ std::optional<SessionReference> HttpUpstream::session_reference() const {
   return SessionReference{context_.session_id(), stream_.last_event_id()};
 }
 
-bool HttpUpstream::session_continued(const SessionForm& form, const SessionReference& reference) {
-  context_.set_form(form);
+bool HttpUpstream::session_continued(const std::string& protocol_version,
+                                     const SessionReference& reference) {
+  context_.set_protocol_version(protocol_version);
   context_.set_session_id(std::string(reference.id));
   is_in_session_ = true;
   set_stream_state(ServerStream::waiting);

@@ -113,7 +113,7 @@ TEST_CASE("a change of the list and a new session make it unknown") {
   CHECK(t.listings() == 2);
   t.list(two_tools);
   t.replies.clear();
-  t.in_turn([&] { t.router.session_replaced({}, {}); });
+  t.in_turn([&] { t.router.session_replaced(Era::legacy, {}, {}); });
   t.ask("a");
   CHECK(t.listings() == 3);
 }

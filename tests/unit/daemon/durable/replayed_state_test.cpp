@@ -102,14 +102,15 @@ TEST_CASE("a session is kept with its handshake and what was set in it") {
   KeptSession kept;
   kept.number = 3;
   kept.initialize_params = R"({"x":1e400})";
-  kept.era = Era::legacy;
+  kept.eras = {Speaks::yes, Speaks::no};
   kept.server.emplace(R"({"protocolVersion":"2025-06-18"})");
   kept.settings = {R"({"level":"info"})", {"demo://1", "demo://2"}};
   SessionReplay replay;
   REQUIRE(replay.take(session_record(kept, "an id")));
   CHECK(replay.kept.number == 3);
   CHECK(replay.kept.initialize_params == kept.initialize_params);
-  CHECK(replay.kept.era == Era::legacy);
+  CHECK(replay.kept.eras.legacy == Speaks::yes);
+  CHECK(replay.kept.eras.modern == Speaks::no);
   CHECK(replay.kept.server->protocol_version() == "2025-06-18");
   CHECK(replay.kept.server->result() == kept.server->result());
   CHECK(replay.kept.settings.log_level_params == kept.settings.log_level_params);
@@ -121,13 +122,14 @@ TEST_CASE("a session is kept with its handshake and what was set in it") {
 
 TEST_CASE("a modern server is kept as one") {
   KeptSession kept;
-  kept.number = 1;
-  kept.era = Era::modern;
-  kept.server = ServerDescription::discovered(R"({"capabilities":{}})", "where");
+  kept.eras = {Speaks::unknown, Speaks::yes};
+  kept.modern = ServerDescription::discovered(R"({"capabilities":{}})", "where");
   SessionReplay replay;
   REQUIRE(replay.take(session_record(kept, std::nullopt)));
-  CHECK(replay.kept.server->era() == Era::modern);
-  CHECK(replay.kept.server->target() == "where");
+  CHECK_FALSE(replay.kept.server);
+  CHECK(replay.kept.modern->era() == Era::modern);
+  CHECK(replay.kept.modern->target() == "where");
+  CHECK(replay.kept.eras.modern == Speaks::yes);
 }
 
 TEST_CASE("ids and what had no answer are kept") {

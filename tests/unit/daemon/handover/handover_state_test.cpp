@@ -78,7 +78,7 @@ HandoverState a_state() {
   question.declined = {4, 5};
   question.shown = true;
   state.questions = {question};
-  state.streams = {true, 60, {{61, "\"c\""}, {0, ""}}};
+  state.streams = {true, false, true, 60, {{61, "\"c\""}, {0, ""}}};
   state.listens.listens = {{12, "\"l\"", R"({"toolsListChanged":true})", "{}", {}, true}};
   state.listens.held = {{"file:///a", 9}};
   KeptCall suspended;
@@ -162,6 +162,8 @@ TEST_CASE("what was handed over is what is gone on with") {
   REQUIRE(state.questions.size() == 1);
   CHECK(state.questions[0].declined == std::vector<std::uint64_t>{4, 5});
   CHECK(state.questions[0].shown);
+  CHECK(state.streams.legacy_is_there);
+  CHECK_FALSE(state.streams.modern_is_there);
   CHECK(state.streams.had_listen);
   CHECK(state.streams.listen == 60);
   REQUIRE(state.streams.events.size() == 2);

@@ -10,8 +10,7 @@ namespace {
 
 struct Refused : RouterFixture {
   Refused() {
-    upstream.modern_possible = true;
-    in_turn([this] { session.require(); });
+    be_modern();
     upstream.answer(upstream.id_of("server/discover"),
                     R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
     REQUIRE(session.is_open());

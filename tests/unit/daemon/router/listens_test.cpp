@@ -166,8 +166,7 @@ TEST_CASE("a legacy client that unsubscribes leaves a listen what it listens for
 
 TEST_CASE("a member of an extension is acknowledged if the server has acknowledged it") {
   RouterFixture t;
-  t.upstream.modern_possible = true;
-  t.in_turn([&] { t.session.require(); });
+  t.be_modern();
   t.upstream.answer(
       t.upstream.id_of("server/discover"),
       R"({"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"com.example/x":{}}}})");
@@ -199,8 +198,7 @@ TEST_CASE("a member of an extension is acknowledged if the server has acknowledg
 
 TEST_CASE("a listen for lists alone is acknowledged when the server has said what it tells of") {
   RouterFixture t;
-  t.upstream.modern_possible = true;
-  t.in_turn([&] { t.session.require(); });
+  t.be_modern();
   t.upstream.answer(
       t.upstream.id_of("server/discover"),
       R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}})");
@@ -232,8 +230,7 @@ TEST_CASE("a listen for lists alone is acknowledged when the server has said wha
 
 TEST_CASE("a subscription that is left before the server tells of it is answered all the same") {
   RouterFixture t;
-  t.upstream.modern_possible = true;
-  t.in_turn([&] { t.session.require(); });
+  t.be_modern();
   t.upstream.answer(
       t.upstream.id_of("server/discover"),
       R"({"supportedVersions":["2026-07-28"],"capabilities":{"resources":{"subscribe":true}}})");
@@ -375,6 +372,7 @@ TEST_CASE("what is nested as deeply as can be stays harmless where it is transla
     t.upstream.modern_possible = true;
     FakeClient& client = t.connect();
     t.initialize(client, "1", nested(1000));
+    t.refuse_initialize();
     t.upstream.answer(t.upstream.id_of("server/discover"),
                       R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
     client.take_lines();

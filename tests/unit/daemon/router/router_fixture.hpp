@@ -118,10 +118,34 @@ struct RouterFixture {
     let_it_open();
     upstream.sent.clear();
   }
-  /// The same, of MCP 2026-07-28.
+  /// The same, of a server that speaks only MCP 2026-07-28.
   void open_modern() {
+    be_modern();
+    answer_probe();
+    upstream.sent.clear();
+  }
+  /// The upstream knows no `initialize`, so that it is asked what it is.
+  void be_modern() {
     upstream.modern_possible = true;
-    in_turn([this] { session.require(); });
+    in_turn([this] { session.require(Era::legacy); });
+    refuse_initialize();
+  }
+  void refuse_initialize() {
+    upstream.answer_error(upstream.id_of("initialize"),
+                          R"({"code":-32601,"message":"Method not found"})");
+  }
+  /// The modern session is lost, as it is when a local server ends.
+  void lose_modern() {
+    upstream.answer_streams = false;
+    upstream.lose_session();
+    upstream.answer_streams = true;
+  }
+  /// And of one that speaks both eras: both sessions.
+  void open_both() {
+    upstream.modern_possible = true;
+    in_turn([this] { session.require(Era::legacy); });
+    let_it_open();
+    in_turn([this] { session.require(Era::modern); });
     answer_probe();
     upstream.sent.clear();
   }

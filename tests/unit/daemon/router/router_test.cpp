@@ -119,8 +119,8 @@ TEST_CASE("at the end what waits is answered, what is in flight has the grace") 
   t.in_turn([&] { t.router.begin_shutdown(); });
   CHECK(contains(t.third.take_line(), R"("kind":"shutdown","delivered":"no")"));
   CHECK(t.client.lines.empty());
-  CHECK_FALSE(t.router.wants_session());
-  CHECK_FALSE(t.router.frames_wait());
+  CHECK_FALSE(t.router.wants_session(Era::legacy));
+  CHECK_FALSE(t.router.frames_wait(Era::legacy));
   t.call(t.third, "3", "too late");
   CHECK(contains(t.third.take_line(), R"("kind":"shutdown")"));
   t.answer_call("b");
@@ -174,7 +174,7 @@ TEST_CASE(
   CHECK(later.router.settings().log_level_params == set.log_level_params);
   CHECK(later.router.settings().subscriptions == set.subscriptions);
   t.in_turn([&] {
-    t.router.session_replaced({ReopeningReason::child_ended, {}},
+    t.router.session_replaced(Era::legacy, {ReopeningReason::child_ended, {}},
                               {"notifications/tools/list_changed"});
   });
   Lines told;

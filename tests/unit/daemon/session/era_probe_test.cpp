@@ -1,4 +1,4 @@
-// Of which era the upstream is, and what is remembered of that.
+// Which eras the upstream speaks, found out by what clients need, and what is remembered of that.
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -20,11 +20,23 @@ struct Asking : SessionFixture {
   explicit Asking(SessionOptions options = {}) : SessionFixture(std::move(options)) {
     upstream.modern_possible = true;
   }
+  bool speaks(Era era) const { return session.is_open(era) && session.side_for(era) == era; }
+  void require(Era client) {
+    in_turn([&] { session.require(client); });
+  }
+  void open_legacy() {
+    require(Era::legacy);
+    let_it_open();
+    REQUIRE(session.is_open(Era::legacy));
+  }
   void discover() { upstream.answer(upstream.id_of("server/discover"), discovered); }
   void open_modern() {
-    require();
+    require(Era::modern);
     discover();
-    REQUIRE(session.is_open());
+    REQUIRE(session.is_open(Era::modern));
+  }
+  void refuse_initialize(Failure failure) {
+    upstream.fail(upstream.id_of("initialize"), std::move(failure));
   }
   void fail_probe(Failure failure) {
     upstream.fail(upstream.id_of("server/discover"), std::move(failure));
@@ -44,33 +56,43 @@ SessionOptions told(EraOption era) {
 
 }  // namespace
 
-TEST_CASE("a modern upstream is asked once, and no more is needed to open the session") {
+TEST_CASE("a modern client's need opens a modern session with one request") {
   Asking t;
   t.open_modern();
   CHECK(t.upstream.methods() == Methods{"server/discover"});
   const Outgoing& probe = t.upstream.sent.front();
   CHECK(probe.probes);
   CHECK_FALSE(probe.opens_session);
+  CHECK_FALSE(probe.notes.stateful);
   CHECK(probe.body.find(R"("io.modelcontextprotocol/protocolVersion":"2026-07-28")") !=
         std::string::npos);
-  CHECK(probe.headers ==
-        Methods{"Mcp-Method: server/discover", "MCP-Protocol-Version: 2026-07-28"});
-  CHECK(t.upstream.version == "2026-07-28");
-  CHECK_FALSE(t.upstream.is_stateful);
-  CHECK(t.session.is_modern());
-  CHECK(t.session.server()->era() == Era::modern);
+  CHECK(probe.headers == Methods{"Mcp-Method: server/discover"});
+  CHECK(t.upstream.stateless_version == "2026-07-28");
+  CHECK(t.upstream.sessions_opened == 0);
+  CHECK(t.speaks(Era::modern));
+  CHECK(t.session.server_for(Era::modern)->era() == Era::modern);
+  CHECK(t.session.eras().name() == "modern");
 }
 
-TEST_CASE("who asks for the session while its client is answered does not open another one") {
+TEST_CASE("a legacy client's need opens a legacy session, and nothing else is asked") {
+  Asking t;
+  t.open_legacy();
+  CHECK(t.upstream.methods() == Methods{"initialize", "notifications/initialized"});
+  CHECK(t.speaks(Era::legacy));
+  CHECK(t.session.eras().name() == "legacy");
+}
+
+TEST_CASE("a client that asks for the session while its request is answered opens no other one") {
   Asking t;
   t.events.on_message = [&t] { t.session.require(); };
   t.open_with_clients(R"({"protocolVersion":"2025-06-18","capabilities":{}})");
+  t.refuse_initialize(Asking::refusal(0, not_found));
   t.discover();
   CHECK(t.session.is_open());
-  CHECK(t.upstream.methods() == Methods{"server/discover"});
+  CHECK(t.upstream.methods() == Methods{"initialize", "server/discover"});
 }
 
-TEST_CASE("what is no answer of a modern server means a legacy one, which is remembered") {
+TEST_CASE("a refusal that is not one of a modern server means a legacy one, which is remembered") {
   struct Row {
     int status;
     std::string_view error;
@@ -78,39 +100,79 @@ TEST_CASE("what is no answer of a modern server means a legacy one, which is rem
   for (const Row& row : {Row{400, not_found}, Row{404, ""}, Row{405, ""}, Row{400, ""}}) {
     CAPTURE(row.status);
     Asking t;
-    t.require();
+    t.require(Era::modern);
     t.fail_probe(Asking::refusal(row.status, row.error));
     CHECK(t.upstream.methods() == Methods{"server/discover", "initialize"});
     t.let_it_open();
-    CHECK(t.session.is_open());
-    CHECK_FALSE(t.session.is_modern());
-    CHECK(t.upstream.is_stateful);
+    CHECK(t.session.side_for(Era::modern) == Era::legacy);
+    CHECK(t.session.eras().name() == "legacy");
     t.upstream.lose_session();
+    t.require(Era::modern);
     CHECK(t.upstream.count("server/discover") == 1);
     CHECK(t.upstream.count("initialize") == 2);
   }
 }
 
+TEST_CASE("a refusal of initialize as by a modern server means one, which is remembered") {
+  struct Row {
+    int status;
+    std::string_view error;
+  };
+  for (const Row& row :
+       {Row{0, not_found}, Row{400, ""}, Row{404, ""}, Row{405, ""},
+        Row{400, R"({"code":-32020,"message":"x"})"}, Row{400, R"({"code":-32021,"message":"x"})"},
+        Row{400, R"({"code":-32022,"message":"x","data":{"supported":["2026-07-28"]}})"},
+        Row{400, R"({"code":-32602,"message":"_meta lacks io.modelcontextprotocol/x"})"}}) {
+    CAPTURE(row.status);
+    CAPTURE(row.error);
+    Asking t;
+    t.require(Era::legacy);
+    t.refuse_initialize(Asking::refusal(row.status, row.error));
+    CHECK(t.upstream.methods() == Methods{"initialize", "server/discover"});
+    t.discover();
+    CHECK(t.session.side_for(Era::legacy) == Era::modern);
+    CHECK(t.session.is_open_for(Era::legacy));
+    CHECK(t.session.eras().name() == "modern");
+    CHECK(t.session.is_ready());
+  }
+}
+
+TEST_CASE("a refusal of initialize that speaks of no era is the server's refusal") {
+  for (const std::string_view error :
+       {R"({"code":-32602,"message":"bad params"})",
+        R"({"code":-32022,"message":"x","data":{"supported":["2025-03-26","2026-07-28"]}})"}) {
+    CAPTURE(error);
+    Asking t;
+    t.require(Era::legacy);
+    t.refuse_initialize(Asking::refusal(0, error));
+    CHECK(t.upstream.methods() == Methods{"initialize"});
+    CHECK(t.session.state() == Session::State::refused);
+  }
+}
+
 TEST_CASE("an answer that is an error of a legacy server counts like a refusal") {
   Asking t;
-  t.require();
+  t.require(Era::modern);
   t.upstream.answer_error(t.upstream.id_of("server/discover"), not_found);
   CHECK(t.upstream.methods() == Methods{"server/discover", "initialize"});
 }
 
 TEST_CASE("what decides nothing is asked again with the next try") {
-  for (const int status : {429, 503}) {
-    CAPTURE(status);
-    Asking t;
-    t.require();
-    t.fail_probe(Asking::refusal(status));
-    CHECK(t.upstream.methods() == Methods{"server/discover"});
-    CHECK_FALSE(t.session.is_ready());
-    t.events.frames = true;
-    t.require();
-    t.time_until([&] { return t.upstream.count("server/discover") == 2; }, 600ms);
-    t.discover();
-    CHECK(t.session.is_modern());
+  for (const Era era : {Era::legacy, Era::modern}) {
+    for (const int status : {429, 503}) {
+      CAPTURE(status);
+      const std::string_view method = era == Era::modern ? "server/discover" : "initialize";
+      Asking t;
+      t.events.side = era;
+      t.require(era);
+      t.upstream.fail(t.upstream.id_of(method), Asking::refusal(status));
+      CHECK(t.upstream.methods() == Methods{std::string(method)});
+      CHECK_FALSE(t.session.is_ready());
+      t.events.frames = true;
+      t.require(era);
+      t.time_until([&] { return t.upstream.count(method) == 2; }, 600ms);
+      CHECK(t.upstream.sent.size() == 2);
+    }
   }
 }
 
@@ -118,7 +180,7 @@ TEST_CASE("another 5xx, or two connections that were closed, say legacy for this
   for (const bool closed : {false, true}) {
     CAPTURE(closed);
     Asking t;
-    t.require();
+    t.require(Era::modern);
     if (closed) {
       t.fail_probe(SessionFixture::broken());
       CHECK(t.upstream.count("server/discover") == 2);
@@ -127,40 +189,68 @@ TEST_CASE("another 5xx, or two connections that were closed, say legacy for this
       t.fail_probe(Asking::refusal(500));
     }
     t.let_it_open();
+    CHECK(t.session.side_for(Era::modern) == Era::legacy);
     const std::size_t asked = t.upstream.count("server/discover");
     t.upstream.lose_session();
+    t.require(Era::modern);
     CHECK(t.upstream.count("server/discover") == asked + 1);
-    CHECK(t.upstream.count("initialize") == 1);
   }
 }
 
-TEST_CASE("a local server that stays silent is sent the initialize as well, after 2 s") {
+TEST_CASE("a local server that stays silent is sent the other handshake as well, after 2 s") {
   Asking t;
   t.upstream.answer_streams = false;
-  t.require();
+  t.require(Era::modern);
   t.advance(1999ms);
   CHECK(t.upstream.count("initialize") == 0);
   t.advance(1ms);
   CHECK(t.upstream.count("initialize") == 1);
   SUBCASE("its result decides") {
     t.let_it_open();
-    CHECK_FALSE(t.session.is_modern());
+    CHECK(t.session.side_for(Era::modern) == Era::legacy);
     CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("server/discover")));
   }
-  SUBCASE("or that of the probe") {
+  SUBCASE("or that of the discovery") {
     t.discover();
-    CHECK(t.session.is_modern());
+    CHECK(t.session.side_for(Era::legacy) == Era::modern);
     CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("initialize")));
+  }
+}
+
+TEST_CASE("so is one that does not answer initialize") {
+  Asking t;
+  t.upstream.answer_streams = false;
+  t.require(Era::legacy);
+  t.advance(1999ms);
+  CHECK(t.upstream.count("server/discover") == 0);
+  t.advance(1ms);
+  CHECK(t.upstream.count("server/discover") == 1);
+  t.discover();
+  CHECK(t.session.side_for(Era::legacy) == Era::modern);
+  CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("initialize")));
+  CHECK(t.session.state() == Session::State::open);
+}
+
+TEST_CASE("a local server speaks one era: that of its first client") {
+  for (const Era first : {Era::legacy, Era::modern}) {
+    Asking t;
+    t.upstream.answer_streams = false;
+    first == Era::modern ? t.open_modern() : t.open_legacy();
+    const std::size_t sent = t.upstream.sent.size();
+    t.require(other_than(first));
+    CHECK(t.upstream.sent.size() == sent);
+    CHECK(t.session.side_for(other_than(first)) == first);
+    CHECK(t.session.eras().name() == name_of(first));
   }
 }
 
 TEST_CASE("what is told of the era is not asked") {
   Asking legacy(told(EraOption::legacy));
-  legacy.require();
+  legacy.require(Era::modern);
   CHECK(legacy.upstream.methods() == Methods{"initialize"});
 
   Asking modern(told(EraOption::modern));
-  modern.require();
+  modern.require(Era::legacy);
   modern.fail_probe(Asking::refusal(404));
   CHECK(modern.session.state() == Session::State::refused);
   CHECK(modern.upstream.count("initialize") == 0);
@@ -168,61 +258,136 @@ TEST_CASE("what is told of the era is not asked") {
 
 TEST_CASE("a server without a common revision is refused") {
   Asking t;
-  t.require();
+  t.require(Era::modern);
   t.fail_probe(Asking::refusal(
       400, R"({"code":-32022,"message":"Unsupported","data":{"supported":["2027-01-01"]}})"));
   CHECK(t.session.state() == Session::State::refused);
   CHECK(t.upstream.count("initialize") == 0);
 }
 
-TEST_CASE(
-    "a client's initialize that was to open the session is answered from what was discovered") {
+TEST_CASE("a server that speaks neither era is refused as it refused first, and asked again") {
+  for (const Era first : {Era::legacy, Era::modern}) {
+    Asking t;
+    t.require(first);
+    const Failure refusal = Asking::refusal(first == Era::legacy ? 404 : 410);
+    if (first == Era::legacy) {
+      t.refuse_initialize(refusal);
+      t.fail_probe(Asking::refusal(405));
+    } else {
+      t.fail_probe(refusal);
+      t.refuse_initialize(Asking::refusal(405));
+    }
+    REQUIRE(t.events.refusals.size() == 1);
+    CHECK(t.events.refusals.front().status == refusal.status);
+    CHECK(t.upstream.sent.size() == 2);
+    CHECK(t.session.eras().name().empty());
+    t.require(first);
+    CHECK(t.upstream.count(first == Era::legacy ? "initialize" : "server/discover") == 2);
+  }
+}
+
+TEST_CASE("a client's initialize that a modern server refuses is answered from what it discovers") {
   Asking t;
   const UpstreamId id =
       t.open_with_clients(R"({"protocolVersion":"2025-06-18","capabilities":{}})");
-  CHECK(t.upstream.methods() == Methods{"server/discover"});
+  CHECK(t.upstream.methods() == Methods{"initialize"});
+  t.upstream.answer_error(id, not_found);
   t.discover();
   REQUIRE(t.events.messages.size() == 1);
   const std::string& answer = t.events.messages.front();
   CHECK(answer.find(fmt::format(R"("id":{})", value_of(id))) != std::string::npos);
   CHECK(answer.find(R"("protocolVersion":"2025-06-18")") != std::string::npos);
-  CHECK(t.upstream.count("initialize") == 0);
 }
 
-TEST_CASE("a server that was upgraded under us is asked again, and the request goes to it anew") {
+TEST_CASE("a server that was upgraded under us is found so, and the request goes to it again") {
   for (const std::string_view error :
        {R"({"code":-32020,"message":"x"})", R"({"code":-32022,"message":"x"})",
         R"({"code":-32602,"message":"_meta lacks io.modelcontextprotocol/protocolVersion"})"}) {
     CAPTURE(error);
     Asking t;
-    t.require();
+    t.require(Era::modern);
     t.fail_probe(Asking::refusal(404));
     t.let_it_open();
     const UpstreamId call = t.send();
     t.upstream.fail(call, Asking::refusal(400, error));
+    CHECK(t.upstream.count("initialize") == 2);
+    t.refuse_initialize(Asking::refusal(400, error));
     CHECK(t.upstream.count("server/discover") == 2);
     t.discover();
-    CHECK(t.session.is_modern());
+    CHECK(t.session.side_for(Era::legacy) == Era::modern);
+    CHECK(t.session.eras().name() == "modern");
     CHECK(t.events.remade == std::vector<UpstreamId>{call});
     CHECK(t.upstream.count("tools/call") == 2);
+    CHECK(t.events.count("replaced") == 1);
   }
 }
 
-TEST_CASE("an initialize that is refused as by a modern server makes it be asked") {
+TEST_CASE("a server that was replaced by an older one is found so") {
   Asking t;
-  t.require();
-  t.fail_probe(Asking::refusal(404));
-  t.let_it_open();
-  t.upstream.lose_session();
-  CHECK(t.upstream.count("server/discover") == 1);
-  t.upstream.fail(t.upstream.id_of("initialize"), Asking::refusal(400, not_found));
+  t.events.side = Era::modern;
+  t.open_modern();
+  const UpstreamId call = t.send();
+  t.upstream.fail(call, Asking::refusal(404));
   CHECK(t.upstream.count("server/discover") == 2);
-  t.discover();
-  CHECK(t.session.is_modern());
+  t.fail_probe(Asking::refusal(404));
+  CHECK(t.upstream.count("initialize") == 1);
+  t.let_it_open();
+  CHECK(t.session.side_for(Era::modern) == Era::legacy);
+  CHECK(t.events.remade == std::vector<UpstreamId>{call});
+  CHECK(t.upstream.count("tools/call") == 2);
+}
+
+TEST_CASE("a server of both serves each client in its own era, side by side") {
+  Asking t;
+  t.open_legacy();
+  t.open_modern();
+  CHECK(t.session.eras().name() == "both");
+  CHECK(t.speaks(Era::legacy));
+  CHECK(t.speaks(Era::modern));
+  CHECK(t.session.ring_source() == Era::legacy);
+  const auto send = [&t](Era side) {
+    Outgoing message;
+    message.id = t.ids.next();
+    message.body =
+        fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"tools/call"}})", value_of(message.id));
+    t.in_turn([&] { t.session.send(std::move(message), side); });
+    return t.upstream.last("tools/call").notes.stateful;
+  };
+  CHECK(send(Era::legacy));
+  CHECK_FALSE(send(Era::modern));
+  SUBCASE("a lost legacy session leaves the modern one as it is") {
+    const std::size_t over = t.upstream.sessions_over;
+    t.upstream.lose_session();
+    CHECK(t.upstream.sessions_over > over);
+    CHECK(t.session.is_open(Era::modern));
+    CHECK_FALSE(t.session.is_open(Era::legacy));
+    t.let_it_open();
+    CHECK(t.session.eras().name() == "both");
+    CHECK(t.upstream.count("server/discover") == 1);
+  }
+  SUBCASE("and the other way round") {
+    const std::size_t over = t.upstream.sessions_over;
+    t.events.side = Era::modern;
+    t.upstream.fail(t.send(), Asking::refusal(404));
+    CHECK_FALSE(t.session.is_open(Era::modern));
+    CHECK(t.session.is_open(Era::legacy));
+    CHECK(t.upstream.sessions_over == over);
+    t.discover();
+    CHECK(t.session.is_open(Era::modern));
+  }
+}
+
+TEST_CASE("the ring is filled by the modern session until there is a legacy one") {
+  Asking t;
+  t.open_modern();
+  CHECK(t.session.ring_source() == Era::modern);
+  t.open_legacy();
+  CHECK(t.session.ring_source() == Era::legacy);
 }
 
 TEST_CASE("nothing is sent to a modern upstream that its revision does not have") {
   Asking t;
+  t.events.side = Era::modern;
   t.open_modern();
   t.advance(10min);
   CHECK(t.upstream.count("ping") == 0);
@@ -234,6 +399,7 @@ TEST_CASE("nothing is sent to a modern upstream that its revision does not have"
 
 TEST_CASE("what only reads is sent again under another id when its stream broke") {
   Asking t;
+  t.events.side = Era::modern;
   t.open_modern();
   const UpstreamId list = t.send("tools/list", true);
   t.upstream.fail(list, SessionFixture::broken());

@@ -247,7 +247,7 @@ TEST_CASE("a server that sends back what it is sent is told as what it is") {
   t.upstream.say(t.upstream.last("initialize").body);
   CHECK(t.session.state() == Session::State::refused);
   CHECK(t.events.refusals.at(0).kind == ErrorKind::malformed);
-  CHECK(t.events.refusals.at(0).message.find("no MCP server") != std::string::npos);
+  CHECK(t.events.refusals.at(0).message.find("not an MCP server") != std::string::npos);
   CHECK(t.upstream.under_way() == 0);
   CHECK(t.events.messages.empty());
 

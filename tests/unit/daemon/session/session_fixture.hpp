@@ -49,7 +49,7 @@ struct SessionFixture {
   }
 
   void require() {
-    in_turn([this] { session.require(); });
+    in_turn([this] { session.require(events.side); });
   }
   /// As a client's call would be sent.
   UpstreamId send(std::string_view method = "tools/call", bool may_repeat = false) {
@@ -59,7 +59,7 @@ struct SessionFixture {
     message.body =
         fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", value_of(message.id), method);
     const UpstreamId id = message.id;
-    in_turn([&] { session.send(std::move(message)); });
+    in_turn([&] { session.send(std::move(message), session.side_for(events.side)); });
     return id;
   }
   UpstreamId open_with_clients(std::string_view params = R"({"capabilities":{"roots":{}}})") {

@@ -10,7 +10,7 @@ namespace {
 KeptSession of_another_daemon() {
   KeptSession kept;
   kept.number = 3;
-  kept.era = Era::legacy;
+  kept.eras.legacy = Speaks::yes;
   kept.initialize_params = R"({"capabilities":{"roots":{}}})";
   kept.server.emplace(std::string(SessionFixture::result));
   kept.settings = {R"({"level":"info"})", {"demo://1"}};

@@ -20,6 +20,7 @@ SubscriptionFilter of(std::initializer_list<std::string> uris) {
 struct Listening : SessionFixture {
   Listening() {
     upstream.modern_possible = true;
+    events.side = Era::modern;
     want({});
     require();
     upstream.answer(upstream.id_of("server/discover"),

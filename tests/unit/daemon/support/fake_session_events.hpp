@@ -26,6 +26,7 @@ class FakeSessionEvents final : public SessionEvents {
   // What the session was answered when it asked.
   bool frames = false;
   bool wanted = false;
+  Era side = Era::legacy;  ///< of all clients' requests
   SessionSettings set;
 
   // What it has told.
@@ -52,25 +53,26 @@ class FakeSessionEvents final : public SessionEvents {
   }
 
   void session_open() override { told.emplace_back("open"); }
-  void session_closed() override { told.emplace_back("closed"); }
-  void session_away() override { told.emplace_back("away"); }
+  void session_closed(Era) override { told.emplace_back("closed"); }
+  void session_away(Era) override { told.emplace_back("away"); }
   void listen_acknowledged() override {}
   void listen_resumed(const SubscriptionFilter& filter) override {
     told.push_back("listen resumed " + filter.json());
   }
-  void remake(Outgoing& message, bool under_new_id) override {
+  void remake(Outgoing& message, Era, bool under_new_id) override {
     (under_new_id ? renumbered : remade).push_back(message.id);
   }
   void session_failed(const Failure& failure) override {
     told.emplace_back("failed");
     failures.push_back(failure);
   }
-  void session_refused(const Failure& failure) override {
+  void session_refused(Era, const Failure& failure) override {
     told.emplace_back("refused");
     refusals.push_back(failure);
   }
   /// Takes every response for the answer to a request of its own.
-  std::optional<UpstreamId> session_message(std::optional<UpstreamId>, Frame&& frame) override {
+  std::optional<UpstreamId> session_message(Era, std::optional<UpstreamId>,
+                                            Frame&& frame) override {
     told.emplace_back("message");
     std::optional<UpstreamId> answered;
     if (const auto id = to_unsigned(frame.text(frame.id)); frame.is_response() && id)
@@ -87,11 +89,15 @@ class FakeSessionEvents final : public SessionEvents {
     told.emplace_back("ended");
     ended.push_back({id, std::move(ending)});
   }
-  bool frames_wait() const override { return frames; }
-  bool wants_session() const override { return wanted; }
+  void listen_told(Frame&& notification) override {
+    session_message(Era::modern, std::nullopt, std::move(notification));
+  }
+  std::optional<Era> side_of(UpstreamId) const override { return side; }
+  bool frames_wait(Era) const override { return frames; }
+  bool wants_session(Era its) const override { return wanted && its == side; }
   SessionSettings settings() const override { return set; }
   void take_settings(const SessionSettings& settings) override { set = settings; }
-  void session_replaced(const Reopening& reopening,
+  void session_replaced(Era, const Reopening& reopening,
                         const std::vector<std::string>& changes) override {
     told.emplace_back("replaced");
     replaced_for = name_of(reopening.reason);

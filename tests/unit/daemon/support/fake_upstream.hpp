@@ -34,7 +34,7 @@ class FakeUpstream final : public Upstream {
   std::vector<UpstreamId> answered;
   std::map<UpstreamId, bool> paused;
   std::string version;  ///< of the protocol; empty while there is no session
-  bool is_stateful = true;
+  std::string stateless_version;
   std::size_t sessions_over = 0;
   std::size_t sessions_opened = 0;
   std::size_t refreshes = 0;
@@ -144,14 +144,15 @@ class FakeUpstream final : public Upstream {
       held.erase(id);
     }
   }
-  void session_opened(const SessionForm& form) override {
-    version = form.protocol_version;
-    is_stateful = form.stateful;
+  void session_opened(const std::string& protocol_version) override {
+    version = protocol_version;
     ++sessions_opened;
   }
-  bool session_continued(const SessionForm& form, const SessionReference& place) override {
+  void set_stateless_version(std::string_view its) override { stateless_version = its; }
+  bool session_continued(const std::string& protocol_version,
+                         const SessionReference& place) override {
     if (!sessions_outlive_it) return false;
-    version = form.protocol_version;
+    version = protocol_version;
     continued = std::string(place.id);
     return true;
   }

@@ -5,8 +5,8 @@
 
 #include "base/backoff.hpp"
 #include "jsonrpc/error_codes.hpp"
+#include "session/era_session.hpp"
 #include "session/retry_decision.hpp"
-#include "session/session.hpp"
 #include "text/json_text.hpp"
 
 namespace bridge {
@@ -28,7 +28,7 @@ bool wants_it_later(const Ending& ending) {
 
 }  // namespace
 
-Session::OwnRequest Session::which_own(UpstreamId id) const {
+EraSession::OwnRequest EraSession::which_own(UpstreamId id) const {
   if (probe_.awaits(id)) return OwnRequest::probe;
   if (listen_.awaits(id)) return OwnRequest::listen;
   if (event_streams_.awaits(id)) return OwnRequest::event_stream;
@@ -38,8 +38,8 @@ Session::OwnRequest Session::which_own(UpstreamId id) const {
   return doubts_.is_question(id) ? OwnRequest::doubts_ping : OwnRequest::none;
 }
 
-void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin,
-                           Frame frame) {
+void EraSession::own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin,
+                              Frame frame) {
   switch (own) {
     case OwnRequest::none: break;
     case OwnRequest::probe: probe_.answered(frame); break;
@@ -62,7 +62,7 @@ void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<Upstream
     case OwnRequest::doubts_ping: {
       // A modern server answers `server/discover` with a result.
       const bool has_changed = is_modern() && frame.error.present();
-      if (has_changed) kept_.era.reset();
+      if (has_changed) owner_.era_contradicted(era());
       resolve_doubts(has_changed);
       if (has_changed) lose("it is of another era now");
       break;
@@ -71,7 +71,7 @@ void Session::own_answered(OwnRequest own, UpstreamId id, std::optional<Upstream
 }
 
 /// False if it is no request of the session's own.
-bool Session::own_ended(UpstreamId id, Ending& ending) {
+bool EraSession::own_ended(UpstreamId id, Ending& ending) {
   const OwnRequest which = which_own(id);
   const bool is_stream = which == OwnRequest::listen || which == OwnRequest::event_stream;
   if (is_stream && ending.failure && ending.failure->kind == ErrorKind::timeout)
@@ -107,7 +107,7 @@ bool Session::own_ended(UpstreamId id, Ending& ending) {
   return true;
 }
 
-void Session::step_ended(UpstreamId id, Ending ending) {
+void EraSession::step_ended(UpstreamId id, Ending ending) {
   if (ending.failure && ending.failure->kind == ErrorKind::auth) {
     refuse(*ending.failure);
   } else if (ending.unanswered && opening_.is_restoring() && wants_it_later(ending)) {
@@ -124,7 +124,7 @@ void Session::step_ended(UpstreamId id, Ending ending) {
 }
 
 /// What the end of a ping says of the session.
-void Session::note_ping_failure(const Ending& ending) {
+void EraSession::note_ping_failure(const Ending& ending) {
   const auto& failure = ending.failure;
   if (failure && failure->kind == ErrorKind::auth && is_open()) {
     record_.last_failure = failure;

@@ -3,13 +3,13 @@
 
 #include <utility>
 
+#include "session/era_session.hpp"
 #include "session/retry_decision.hpp"
-#include "session/session.hpp"
 
 namespace bridge {
 
 // A message failed before its answer began.
-void Session::message_failed(Ending ending) {
+void EraSession::message_failed(Ending ending) {
   RetryDecision decision = decide_retry(
       ending, {is_open(), kept_.number, loop_.now(), options_.connect_wait, options_.login_wait});
   const bool is_lost = decision.news == RetryDecision::News::session_lost;
@@ -20,7 +20,7 @@ void Session::message_failed(Ending ending) {
   message.notes.rejections = decision.rejections;
   message.notes.repeats = decision.repeats;
   // A modern server may not get an id twice.
-  if (repeats && is_modern()) events_->remake(message, true);
+  if (repeats && is_modern()) events_->remake(message, era(), true);
   switch (decision.action) {
     case RetryDecision::Action::send_now: send(std::move(message)); break;
     case RetryDecision::Action::ask: doubt(std::move(ending)); break;
@@ -45,7 +45,7 @@ void Session::message_failed(Ending ending) {
   if (decision.news == RetryDecision::News::unreachable) go_away(why);
 }
 
-void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
+void EraSession::hold(Outgoing message, Failure failure, std::chrono::milliseconds delay) {
   if (const Failure* shutdown = given_up()) {
     end_message(message.id, *shutdown);
     return;
@@ -54,10 +54,10 @@ void Session::hold(Outgoing message, Failure failure, std::chrono::milliseconds 
   retries_.hold(std::move(message), std::move(failure), delay);
 }
 
-void Session::lose(std::string_view why) {
+void EraSession::lose(std::string_view why) {
   if (!is_there() || !std::holds_alternative<Running>(life_)) return;
   if (is_open()) {
-    events_->session_away();
+    events_->session_away(era());
   } else {
     retries_.forget_failures();  // it can be reached again
   }
@@ -68,8 +68,9 @@ void Session::lose(std::string_view why) {
             upstream_.target(), why);
   keep_alive_.cancel();
   close_streams();
+  owner_.era_lost(era());
   initialize_ = {std::nullopt, kept_.initialize_params};
-  upstream_.session_over();
+  if (!is_modern()) upstream_.session_over();
   doubts_.cancel();
   resolve_doubts(true);
   if (retries_.may_be_at_once()) {
@@ -79,7 +80,7 @@ void Session::lose(std::string_view why) {
   }
 }
 
-void Session::doubt(Ending ending) {
+void EraSession::doubt(Ending ending) {
   doubts_.add(std::move(ending));
   if (is_there()) {
     confirm();
@@ -89,11 +90,11 @@ void Session::doubt(Ending ending) {
 }
 
 /// Asks whether the session is there, once for all who doubt it.
-void Session::confirm() {
+void EraSession::confirm() {
   if (is_open()) doubts_.ask(options_.connect_wait);
 }
 
-void Session::resolve_doubts(bool lost) {
+void EraSession::resolve_doubts(bool lost) {
   for (Ending& ending : doubts_.take_all()) {
     if (lost) {
       ending.session = SessionVerdict::lost;
@@ -107,7 +108,7 @@ void Session::resolve_doubts(bool lost) {
 }
 
 // The session may well be there, but its upstream cannot be reached.
-void Session::go_away(const Failure& failure) {
+void EraSession::go_away(const Failure& failure) {
   record_.last_failure = failure;
   events_->session_failed(failure);
   if (!is_there()) return;  // a try to open is under way or due: it will tell
@@ -118,7 +119,7 @@ void Session::go_away(const Failure& failure) {
   }
   if (is_open()) {
     phase_ = Phase::away;
-    events_->session_away();
+    events_->session_away(era());
     log_.peer(LogLevel::warning, "upstream away",
               "the upstream {} cannot be reached: {}; trying again", upstream_.target(),
               log_text(failure));
@@ -129,17 +130,17 @@ void Session::go_away(const Failure& failure) {
 }
 
 /// Waiting would change nothing: who waits is told so, and the next who asks tries anew.
-void Session::fail_held(const Failure& failure) {
+void EraSession::fail_held(const Failure& failure) {
   retries_.clear_try();
   Failure told = failure;
   told.delivered = Delivered::no;
   retries_.end_all(told);
-  if (!is_open()) events_->session_refused(failure);
+  if (!is_open()) events_->session_refused(era(), failure);
 }
 
 /// The session stands, but the upstream turns away what comes in it (401, 403): not ready, until it
 /// answers something.
-void Session::note_turned_away(const Failure& failure) {
+void EraSession::note_turned_away(const Failure& failure) {
   if (failure.kind != ErrorKind::auth || !is_open()) return;
   const bool is_news = is_ready();
   const bool is_about_one = is_news && failure.status == 403;  // perhaps
@@ -153,18 +154,18 @@ void Session::note_turned_away(const Failure& failure) {
 }
 
 /// Once, until it answers something.
-void Session::log_refusal(const Failure& failure) {
+void EraSession::log_refusal(const Failure& failure) {
   if (std::exchange(refusal_is_logged_, true)) return;
   log_.peer(LogLevel::warning, "upstream refuses",
             "the upstream {} refuses the daemon: {}; requests fail until it accepts one",
             upstream_.target(), log_text(failure));
 }
 
-bool Session::somebody_waits() const {
-  return events_->frames_wait() || retries_.holds_messages() || initialize_.clients;
+bool EraSession::somebody_waits() const {
+  return events_->frames_wait(era()) || retries_.holds_messages() || initialize_.clients;
 }
 
-void Session::came_back() {
+void EraSession::came_back() {
   phase_ = Phase::open;
   ++record_.counts.reconnects;
   retries_.clear_try();
@@ -182,7 +183,7 @@ void Session::came_back() {
   events_->session_open();
 }
 
-void Session::try_again() {
+void EraSession::try_again() {
   const bool takes_up = phase_ == Phase::taking_up;
   if (!is_wanted() && !takes_up) return;
   if (!is_there()) {
@@ -200,21 +201,20 @@ void Session::try_again() {
   }
 }
 
-void Session::end_message(UpstreamId id, Failure failure) {
+void EraSession::end_message(UpstreamId id, Failure failure) {
   Ending ending;
   ending.failure = std::move(failure);
   events_->session_ended(id, std::move(ending));
 }
 
-void Session::give_up_held(const Failure& failure) {
+void EraSession::give_up_held(const Failure& failure) {
   life_ = GivingUp{failure};
-  upstream_.give_up_unsent(failure);
   retries_.end_all(failure);
   if (!is_trying()) give_up_initialize();
 }
 
 /// A client's `initialize` that waited for the next try, which does not come.
-void Session::give_up_initialize() {
+void EraSession::give_up_initialize() {
   if (!initialize_.clients) return;
   const UpstreamId id = initialize_.clients->id;
   withdraw_initialize(id);

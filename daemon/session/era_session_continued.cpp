@@ -4,30 +4,18 @@
 
 #include <utility>
 
-#include "session/session.hpp"
+#include "mcp/handshake.hpp"
+#include "session/era_session.hpp"
 
 namespace bridge {
 
-KeptSession Session::kept() const {
-  KeptSession kept = kept_;
-  kept.settings = events_->settings();
-  kept.ids = sender_.ids();
-  return kept;
-}
-
-void Session::continue_from(KeptSession kept) {
-  events_->take_settings(kept.settings);
-  sender_.ids() = kept.ids;
+void EraSession::continue_from(Kept kept) {
   kept_ = std::move(kept);
-  kept_.settings = {};  // they are the router's
   loss_ = ReopeningReason::restarted;
 }
 
-void Session::take_up(KeptSession kept, const SessionReference& reference) {
-  continue_from(std::move(kept));
-  // A modern server has no session: whether it is there is asked by the probe of an opening.
-  if (is_modern() ||
-      !upstream_.session_continued({kept_.server->protocol_version(), true}, reference)) {
+void EraSession::take_up(const SessionReference& reference) {
+  if (!upstream_.session_continued(kept_.server->protocol_version(), reference)) {
     require();
     return;
   }
@@ -37,18 +25,19 @@ void Session::take_up(KeptSession kept, const SessionReference& reference) {
   keep_alive_.ping_at_once();
 }
 
-KeptStreams Session::streams_to_keep() const {
-  if (!is_modern() || !is_there()) return {};
-  return {listen_.had_stream(), value_of(listen_.acknowledged_stream()), event_streams_.to_keep()};
+KeptStreams EraSession::streams_to_keep() const {
+  KeptStreams streams;
+  if (!is_modern() || !is_there()) return streams;
+  streams.had_listen = listen_.had_stream();
+  streams.listen = value_of(listen_.acknowledged_stream());
+  streams.events = event_streams_.to_keep();
+  return streams;
 }
 
-void Session::go_on_in(KeptSession kept, const SessionReference& reference,
-                       const KeptStreams& streams) {
-  continue_from(std::move(kept));
-  const SessionForm form{kept_.server->protocol_version(), !is_modern()};
+void EraSession::go_on_in(const SessionReference& reference, const KeptStreams& streams) {
   if (is_modern()) {
-    upstream_.session_opened(form);
-  } else if (!upstream_.session_continued(form, reference)) {
+    upstream_.set_stateless_version(newest_version);
+  } else if (!upstream_.session_continued(kept_.server->protocol_version(), reference)) {
     require();
     return;
   }
@@ -67,7 +56,7 @@ void Session::go_on_in(KeptSession kept, const SessionReference& reference,
 }
 
 /// The server knows the session of the daemon before.
-void Session::taken_up() {
+void EraSession::taken_up() {
   phase_ = Phase::open;
   record_.opened_at = loop_.now();
   record_.last_failure.reset();
@@ -86,7 +75,7 @@ void Session::taken_up() {
 }
 
 /// The server was reached, but says neither that it knows the session nor that it does not.
-void Session::not_taken_up(const Failure& failure) {
+void EraSession::not_taken_up(const Failure& failure) {
   const bool may_pass = failure.status == 401 || failure.status == 403 || failure.status == 408 ||
                         failure.status == 429 || failure.status < 400 || failure.status >= 500;
   if (!may_pass) {
@@ -98,7 +87,7 @@ void Session::not_taken_up(const Failure& failure) {
   if (awaits_login()) {
     events_->session_awaits_login();
   } else if (failure.kind == ErrorKind::auth) {
-    events_->session_refused(failure);
+    events_->session_refused(era(), failure);
   }
   retries_.try_failed(somebody_waits());
 }

@@ -1,11 +1,12 @@
 // What comes of an opening, and who is told.
 #include <utility>
 
+#include "mcp/discovery.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
+#include "session/era_session.hpp"
 #include "session/opening_failure.hpp"
 #include "session/retry_decision.hpp"
-#include "session/session.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {
@@ -16,47 +17,47 @@ constexpr std::chrono::seconds between_questions{5};
 
 }  // namespace
 
-bool Session::is_coming() const {
+bool EraSession::is_coming() const {
   const bool is_asked_for = initialize_.clients || options_.client_capabilities;
   return phase_ == Phase::opening ||
          (phase_ == Phase::waiting && retries_.has_next_try() && is_asked_for);
 }
 
-bool Session::wants_initialize() const {
-  if (options_.client_capabilities || kept_.number > 0 || has_ended()) return false;
+bool EraSession::wants_initialize() const {
+  if (is_modern() || options_.client_capabilities || kept_.number > 0 || has_ended()) return false;
   return phase_ == Phase::idle || phase_ == Phase::refused ||
          (phase_ == Phase::waiting && !initialize_.clients);
 }
 
-void Session::require() {
+void EraSession::require() {
   // Who is told of an answer while the session is being opened may ask for it in the same turn.
   if (has_ended() || is_open() || is_trying() || phase_ == Phase::opening) return;
   if (is_there() || (phase_ == Phase::waiting && retries_.has_next_try())) {
     retries_.try_soon();
     return;
   }
-  if (!initialize_.clients) initialize_.params = own_params();
+  if (!initialize_.clients && !is_modern()) initialize_.params = own_params();
   start_try();
 }
 
-void Session::logged_in() {
+void EraSession::logged_in() {
   retries_.logged_in();
   const auto& failure = record_.last_failure;
   if (!failure || failure->kind != ErrorKind::auth) return;
   record_.last_failure.reset();
   if (is_open()) return;
   if (phase_ == Phase::refused) phase_ = Phase::idle;
-  events_->session_away();  // from now on it is a session that is waited for
+  events_->session_away(era());  // from now on it is a session that is waited for
   retries_.try_now();
   if (phase_ == Phase::waiting && retries_.has_next_try()) start_try();
 }
 
-bool Session::awaits_login() const {
+bool EraSession::awaits_login() const {
   const auto& failure = record_.last_failure;
   return options_.login_wait.count() > 0 && failure && wants_login(*failure);
 }
 
-void Session::open_with(UpstreamId id, std::string body, std::string params) {
+void EraSession::open_with(UpstreamId id, std::string body, std::string params) {
   initialize_ = {InitializeRequest::Clients{id, std::move(body)}, std::move(params)};
   if (phase_ == Phase::waiting) {
     require();
@@ -65,13 +66,13 @@ void Session::open_with(UpstreamId id, std::string body, std::string params) {
   }
 }
 
-void Session::withdraw_initialize(UpstreamId id) {
+void EraSession::withdraw_initialize(UpstreamId id) {
   if (initialize_.clients && initialize_.clients->id == id) initialize_.clients.reset();
 }
 
 /// What the last session was opened with, else the bridge's own and what is declared by the request
 /// for which it is opened.
-std::string Session::own_params() const {
+std::string EraSession::own_params() const {
   if (!kept_.initialize_params.empty()) return kept_.initialize_params;
   const auto& given = options_.client_capabilities;
   if (given) return own_initialize_params(*given);
@@ -79,25 +80,27 @@ std::string Session::own_params() const {
       merge_capabilities(events_->capabilities_of_opener(), own_capabilities));
 }
 
-void Session::start_try() {
-  if (initialize_.params.empty()) initialize_.params = own_params();
+void EraSession::start_try() {
   phase_ = Phase::opening;
   retries_.begin_try();
-  if (has_to_probe()) {
+  if (!upstream_.has_answer_streams()) slow_.set_after(slow);
+  if (is_modern()) {
+    upstream_.set_stateless_version(newest_version);
     probe_.begin(options_.connect_wait);
   } else {
-    probe_.leave_out();
+    if (initialize_.params.empty()) initialize_.params = own_params();
     send_initialize();
   }
 }
 
 /// The try comes to nothing: what it has sent is not waited for.
-void Session::stop_try() {
+void EraSession::stop_try() {
+  slow_.clear();
   probe_.stop();
   opening_.stop();
 }
 
-void Session::send_initialize() {
+void EraSession::send_initialize() {
   Outgoing message;
   message.id = initialize_.clients ? initialize_.clients->id : sender_.ids().next();
   message.may_repeat = true;
@@ -107,14 +110,14 @@ void Session::send_initialize() {
   opening_.begin(std::move(message), options_.connect_wait);
 }
 
-void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
+void EraSession::initialize_answered(std::optional<UpstreamId> origin, Frame frame) {
   if (!frame.result.present()) {
     const Failure failure = failure_of_initialize_error(frame.text(frame.error));
-    if (ask_for_era_again(failure)) return;
+    if (hand_initialize_over(failure, SessionVerdict::kept)) return;
     if (is_clients_alone(failure)) {
       refuse_client(failure);
-      events_->session_message(origin, std::move(frame));
-      events_->session_closed();
+      events_->session_message(era(), origin, std::move(frame));
+      events_->session_closed(era());
     } else {
       refuse(failure);
     }
@@ -132,37 +135,84 @@ void Session::initialize_answered(std::optional<UpstreamId> origin, Frame frame)
               "the upstream now speaks protocol version {} (before: {})", printable(version, 40),
               printable(before, 40));
   }
+  slow_.clear();
   kept_.initialize_params = initialize_.params;
-  probe_.stop();
   kept_.server = std::move(server);
+  owner_.era_found(era());
   record_.server_stream = ServerStream::waiting;
   if (std::exchange(initialize_.clients, std::nullopt))
-    events_->session_message(origin, std::move(frame));
+    events_->session_message(era(), origin, std::move(frame));
   opening_.handshake_done(kept_.server->protocol_version());
 }
 
-void Session::initialize_echoed() {
-  refuse(definitive_failure_of(
-      ErrorKind::malformed,
-      "the upstream sends back what it is sent, as an echo does: it is no MCP server"));
+void EraSession::initialize_echoed() {
+  refuse(definitive_failure_of(ErrorKind::malformed, echo_text));
 }
 
-void Session::initialize_ended(Ending ending) {
+void EraSession::initialize_ended(Ending ending) {
+  const SessionVerdict verdict = ending.session;
   const Failure failure = failure_of_initialize_ending(std::move(ending), opening_.malformed());
-  if (ask_for_era_again(failure)) return;
-  if (!is_definitive(failure)) {
-    try_failed(failure);
-  } else if (is_clients_alone(failure)) {
-    const UpstreamId id = initialize_.clients->id;
-    refuse_client(failure);
-    end_message(id, failure);
-    events_->session_closed();
+  if (hand_initialize_over(failure, verdict)) return;
+  if (is_definitive(failure)) {
+    turn_away(failure);
   } else {
-    refuse(failure);
+    try_failed(failure);
   }
 }
 
-void Session::initialize_unanswered() {
+/// The server refuses `initialize` as one does that is only modern: whether it is one decides.
+/// False if it was refused for another reason.
+bool EraSession::hand_initialize_over(const Failure& refusal, SessionVerdict verdict) {
+  const auto error = error_of(refusal);
+  if (verdict != SessionVerdict::kept ||
+      !is_refused_as_modern(refusal.status, error ? &*error : nullptr))
+    return false;
+  const auto failure = owner_.era_refused(era(), {true, refusal});
+  if (failure) turn_away(*failure);
+  return true;
+}
+
+/// If a server of this era would not have refused so, the message counts as not delivered and the
+/// session as lost: the next opening shows what the server speaks now.
+void EraSession::note_other_era(Ending& ending) {
+  if (options_.era != EraOption::automatic || !is_there()) return;
+  Failure& failure = *ending.failure;
+  const auto error = error_of(failure);
+  if (failure.status == 0 || !contradicts(era(), failure.status, error ? &*error : nullptr)) return;
+  owner_.era_contradicted(era());
+  failure.delivered = Delivered::no;
+  ending.session = SessionVerdict::lost;
+}
+
+void EraSession::hand_over_to(EraSession& other) {
+  stop_try();
+  retries_.clear_try();
+  retries_.forget_failures();
+  if (std::exchange(replaces_other_era_, false) || is_lost()) {
+    other.replaces_other_era_ = true;
+    other.loss_ = loss_;
+  }
+  phase_ = Phase::idle;
+  record_.last_failure.reset();
+  kept_ = {};
+  if (auto clients = std::exchange(initialize_, {}); clients.clients)
+    other.initialize_ = std::move(clients);
+  for (HeldMessage& held : retries_.take_all()) other.retries_.take_over(std::move(held));
+}
+
+/// Ends the opening with a refusal that another try would meet too.
+void EraSession::turn_away(const Failure& failure) {
+  if (!is_clients_alone(failure)) {
+    refuse(failure);
+    return;
+  }
+  const UpstreamId id = initialize_.clients->id;
+  refuse_client(failure);
+  end_message(id, failure);
+  events_->session_closed(era());
+}
+
+void EraSession::initialize_unanswered() {
   Failure failure;
   failure.kind = ErrorKind::timeout;
   failure.message = "the upstream does not answer initialize";
@@ -170,11 +220,11 @@ void Session::initialize_unanswered() {
 }
 
 /// The server has refused what this client has asked for; who else waits may try with another.
-bool Session::is_clients_alone(const Failure& failure) const {
+bool EraSession::is_clients_alone(const Failure& failure) const {
   return initialize_.clients && !is_lost() && is_clients_answer(failure);
 }
 
-void Session::refuse_client(const Failure& failure) {
+void EraSession::refuse_client(const Failure& failure) {
   stop_try();
   phase_ = Phase::refused;
   record_.last_failure = failure_of_opening(failure);
@@ -185,7 +235,7 @@ void Session::refuse_client(const Failure& failure) {
 /// Everybody who waits goes on waiting, for as long as --login-wait says, each from when it came;
 /// and the upstream is asked again and again whether it still wants a login. False: nobody waits
 /// for one.
-bool Session::await_login(const Failure& failure) {
+bool EraSession::await_login(const Failure& failure) {
   if (options_.login_wait.count() == 0 || !wants_login(failure)) return false;
   Failure passing = failure;
   passing.retry_after = between_questions;
@@ -196,7 +246,7 @@ bool Session::await_login(const Failure& failure) {
 }
 
 // Everything is settled before anybody is told: who is told may ask for a session at once.
-void Session::refuse(const Failure& refusal) {
+void EraSession::refuse(const Failure& refusal) {
   if (await_login(refusal)) return;
   Failure failure = failure_of_opening(refusal);
   ++record_.counts.failed_tries;
@@ -209,13 +259,13 @@ void Session::refuse(const Failure& refusal) {
   log_.peer(LogLevel::error, "session refused", "the upstream refuses a session: {}",
             log_text(failure));
   events_->session_failed(failure);
-  events_->session_refused(failure);
+  events_->session_refused(era(), failure);
   failure.delivered = Delivered::no;
   retries_.end_all(failure);
   if (clients) end_message(clients->id, failure);
 }
 
-void Session::try_failed(Failure failure) {
+void EraSession::try_failed(Failure failure) {
   failure = failure_of_opening(std::move(failure));
   stop_try();
   phase_ = Phase::waiting;
@@ -237,12 +287,10 @@ void Session::try_failed(Failure failure) {
   if (!is_wanted()) retries_.clear_try();
 }
 
-SessionSettings Session::settings_to_restore() const {
-  return is_lost() ? events_->settings() : SessionSettings{};
-}
+SessionSettings EraSession::settings_to_restore() const { return events_->settings(); }
 
-void Session::opening_done() {
-  const bool was_lost = is_lost();
+void EraSession::opening_done() {
+  const bool was_lost = std::exchange(replaces_other_era_, false) || is_lost();
   ++kept_.number;
   kept_.unanswered.clear();  // they were of another session
   ++record_.counts.opened;
@@ -260,7 +308,7 @@ void Session::opening_done() {
     log_.peer(LogLevel::info, "session reopened", "session with {} opened again",
               upstream_.target());
     record_.reopening = {loss_, loop_.wall_time()};
-    events_->session_replaced(*record_.reopening, kept_.server->declared_list_changes());
+    events_->session_replaced(era(), *record_.reopening, kept_.server->declared_list_changes());
   } else {
     log_.peer(LogLevel::info, "session opened", "session with {} open, protocol version {}",
               upstream_.target(), printable(kept_.server->protocol_version(), 40));

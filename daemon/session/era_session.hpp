@@ -1,0 +1,345 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/log.hpp"
+#include "jsonrpc/frame.hpp"
+#include "session/doubts.hpp"
+#include "session/era_probe.hpp"
+#include "session/event_streams.hpp"
+#include "session/keep_alive.hpp"
+#include "session/kept_session.hpp"
+#include "session/kept_streams.hpp"
+#include "session/opening.hpp"
+#include "session/retries.hpp"
+#include "session/session_events.hpp"
+#include "session/session_options.hpp"
+#include "session/session_record.hpp"
+#include "session/session_sender.hpp"
+#include "session/upstream_listen.hpp"
+#include "upstream/upstream.hpp"
+
+namespace bridge {
+
+/// How an opening was refused, as a server does that speaks the other era.
+struct EraRefusal {
+  bool for_good;    ///< else until that session is lost
+  Failure failure;  ///< what is told if the server speaks neither
+};
+
+/// Decides which era a server is spoken to in; implemented by Session. None of these may destroy
+/// the EraSession that calls.
+class EraOwner {
+ public:
+  /// The server does not speak this era. Returns nothing if the session of the other era takes over
+  /// what waits here, else the failure with which this one is refused.
+  virtual std::optional<Failure> era_refused(Era era, EraRefusal refusal) = 0;
+  /// The handshake of this era was answered.
+  virtual void era_found(Era era) = 0;
+  /// A local server has not answered the handshake for a while: it may speak the other era.
+  virtual void era_is_slow(Era era) = 0;
+  /// A request was refused as a server of the other era does.
+  virtual void era_contradicted(Era era) = 0;
+  /// The session of this era is lost.
+  virtual void era_lost(Era era) = 0;
+
+ protected:
+  ~EraOwner() = default;
+};
+
+/// The session with the upstream in one era: opened, kept and opened again (MCP 2025-11-25,
+/// "Lifecycle", and MCP 2026-07-28, "Discovery"; BEHAVIOUR, "Session"). A modern one is what
+/// `server/discover` has told; there is no session at the server.
+///
+/// It decides whether there is a session; it knows no client and no HTTP. Owned by Session, which
+/// has one of each era; the loop's thread only. A message given to send() ends with session_ended,
+/// or with a message that answers it; messages that may be sent again (decide_retry) are held here
+/// until then.
+///
+/// Its parts: EraProbe (the opening of a modern one), Opening (of a legacy one, step by step),
+/// UpstreamListen (what a modern one says by itself), KeepAlive and Doubts (is it there),
+/// decide_retry() (what becomes of a message that failed), Retries (what is held until when, and
+/// when the next try comes).
+class EraSession final : private EraProbe::Events,
+                         private Opening::Events,
+                         private Retries::Events,
+                         private UpstreamListen::Events {
+ public:
+  /// For the status.
+  enum class State {
+    idle,       ///< none, and no try has failed
+    opening,    ///< the first one is being opened
+    open,       ///< and the upstream is reached, as far as is known
+    reopening,  ///< a lost one is being opened again
+    waiting,    ///< for the next try, to open one or to reach the upstream
+    refused,    ///< the upstream has refused; the next who needs a session asks again
+  };
+
+  /// What goes on in the next session of this era.
+  struct Kept {
+    std::uint32_t number = 0;                 ///< of the last session, from 1; 0: there was none
+    std::string initialize_params;            ///< what a legacy one was opened with
+    std::optional<ServerDescription> server;  ///< none before the first handshake
+    std::vector<UpstreamId> unanswered;       ///< requests whose clients are gone
+  };
+
+  EraSession(Era era, EventLoop& loop, UpstreamIdSource& ids, Upstream& upstream, MessageTap& tap,
+             Log& log, const SessionOptions& options, EraOwner& owner);
+  void set_events(SessionEvents& events) { events_ = &events; }
+
+  /// A local server that does not know a handshake may not answer it: after so long the owner is
+  /// told (EraOwner::era_is_slow).
+  static constexpr std::chrono::seconds slow{2};
+
+  State state() const;
+  Era era() const { return sender_.era(); }
+  bool is_modern() const { return sender_.is_modern(); }
+  bool is_open() const { return phase_ == Phase::open; }
+  /// Neither there, nor on the way, nor refused.
+  bool is_idle() const { return phase_ == Phase::idle; }
+  /// It is open, or nothing says that it could not be: no try was made yet, or the last one did not
+  /// fail. Stays false through the tries that follow a failed one, until one succeeds.
+  bool is_ready() const { return !record_.last_failure; }
+  /// The first session is being opened, or will be by the initialize that waits for the next try.
+  bool is_coming() const;
+  /// Whether a client's `initialize` can be the one that opens it.
+  bool wants_initialize() const;
+  /// Somebody has logged in: nothing says any more that it could not be opened, and what waits for
+  /// that goes on.
+  void logged_in();
+  /// While it waits for a person who logs in: for how long who needs it waits with it.
+  std::optional<std::chrono::milliseconds> login_wait() const {
+    if (!awaits_login()) return std::nullopt;
+    return options_.login_wait;
+  }
+  /// A frame waits for the session: opens it, or brings the next try nearer.
+  void require();
+  /// Opens it with a client's request. REQUIRES: wants_initialize(). The answer comes as a message.
+  void open_with(UpstreamId id, std::string body, std::string params);
+  /// Nobody waits any more for the answer to that request.
+  void withdraw_initialize(UpstreamId id);
+  /// Whether a try is under way, as opposed to waiting for the next one.
+  bool is_trying() const { return opening_.is_under_way() || probe_.is_under_way(); }
+  /// Gives up opening it: the server speaks the other era, whose session takes over what waits.
+  void hand_over_to(EraSession& other);
+  /// Why the last try failed; for those that have waited for long enough.
+  const std::optional<Failure>& last_failure() const { return record_.last_failure; }
+
+  /// REQUIRES: is_open(), but for answers.
+  void send(Outgoing&& message) { sender_.send(std::move(message)); }
+  /// Forgets a message that came back and may be sent again; false if it is none.
+  bool forget_unsent(UpstreamId id) { return retries_.remove(id) || doubts_.remove(id); }
+  /// Whether this is a request of the session's own.
+  bool is_own(UpstreamId id) const { return which_own(id) != OwnRequest::none; }
+  /// Whether this is a message of the session's own that comes back as it was sent.
+  bool is_echo(const Frame& frame) const {
+    return opening_.is_echo(frame) || probe_.is_echo(frame);
+  }
+  /// Whether this names a stream of the session's own.
+  bool is_on_own_stream(std::optional<UpstreamId> origin, const Frame& frame) const {
+    return listen_.stream_of(origin, frame) != UpstreamId{} ||
+           event_streams_.stream_of(origin, frame) != UpstreamId{};
+  }
+
+  /// What the server has said of itself; null before the first handshake. Stays while the session
+  /// is lost, until the next handshake.
+  const ServerDescription* server() const { return kept_.server ? &*kept_.server : nullptr; }
+
+  /// What a modern server tells of now; null: nothing.
+  const SubscriptionFilter* listened_to() const { return listen_.listened_to(); }
+  /// Whether it has acknowledged this member of that, which is of an extension.
+  bool honours(std::string_view extension) const { return listen_.honours(extension); }
+  /// What of that it has acknowledged; null: it has not said.
+  const SubscriptionFilter* acknowledged() const { return listen_.acknowledged(); }
+  /// What of a modern server is listened for from now on, with these capabilities (JSON).
+  void listen_for(SubscriptionFilter filter, std::string capabilities) {
+    listen_.want(std::move(filter), std::move(capabilities));
+  }
+
+  /// `params` of the `initialize` that it was opened with, JSON; empty before the first.
+  std::string_view opened_with() const { return kept_.initialize_params; }
+  const Kept& kept() const { return kept_; }
+  /// Goes on where another daemon's session has ended: the first session is opened as one that was
+  /// lost is. REQUIRES: nothing was sent yet.
+  void continue_from(Kept kept);
+  /// Goes on in that legacy session itself, which may still be there: it is asked for, and taken up
+  /// if the server knows it, with what was unanswered cancelled; else it is lost. REQUIRES:
+  /// continue_from() was called just now, and there was a session.
+  void take_up(const SessionReference& reference);
+  /// Goes on in it without asking: this process was in it a moment ago. `streams`: of a modern one.
+  /// REQUIRES: the same.
+  void go_on_in(const SessionReference& reference, const KeptStreams& streams);
+  /// The streams of its own at a modern upstream.
+  KeptStreams streams_to_keep() const;
+  /// There is one, as far as is known.
+  bool has_session() const { return is_there(); }
+  /// Of the last session, from 1; 0: there was none.
+  std::uint32_t number() const { return kept_.number; }
+
+  /// The options have changed: takes the times; what the session was opened with stays.
+  void reconfigure();
+
+  /// The daemon is ending: ends every message that waits to be sent again, with this failure.
+  void give_up_held(const Failure& failure);
+  /// No event comes after this.
+  void end();
+
+  const SessionRecord& record() const { return record_; }
+  const SessionCounts& counts() const { return record_.counts; }
+
+  // What UpstreamEvents tells of this side.
+  /// Returns the request that it answers.
+  std::optional<UpstreamId> one_message(std::optional<UpstreamId> origin, Frame&& frame);
+  void note_malformed(std::optional<UpstreamId> origin, std::string_view reason);
+  void upstream_ended(UpstreamId id, Ending ending);
+  void server_stream_changed(ServerStream state);
+  void server_stream_refused() { opening_.server_stream_answered(); }
+  void upstream_reachable();
+  void upstream_lost_session();
+  bool has_ended() const { return std::holds_alternative<Ended>(life_); }
+
+ private:
+  enum class Phase : std::uint8_t {
+    idle,
+    opening,
+    open,
+    away,       ///< there is a session, but its upstream cannot be reached
+    taking_up,  ///< there was one of another daemon: whether it is there still is asked
+    waiting,    ///< a try to open one has failed; the next one is due, or comes with who needs it
+    refused,
+  };
+  /// With what the next session is opened.
+  struct InitializeRequest {
+    struct Clients {
+      UpstreamId id;
+      std::string body;
+    };
+    std::optional<Clients> clients;  ///< that of a client, who is answered; none: the bridge's own
+    std::string params;
+  };
+  struct Running {};
+  struct GivingUp {  ///< the daemon is ending: nothing is sent again
+    Failure failure;
+  };
+  struct Ended {};
+  /// Which request of the session's own an upstream id is.
+  enum class OwnRequest : std::uint8_t {
+    none,
+    probe,
+    initialize,
+    opening_step,
+    ping,
+    doubts_ping,
+    listen,
+    event_stream
+  };
+
+  // What comes of the session's own requests: era_session_own_requests.cpp.
+  OwnRequest which_own(UpstreamId id) const;
+  void own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin, Frame frame);
+  bool own_ended(UpstreamId id, Ending& ending);
+  void step_ended(UpstreamId id, Ending ending);
+  void note_answer();
+  void note_ping_failure(const Ending& ending);
+  const Failure* given_up() const;
+
+  // What a modern upstream says by itself: era_session_streams.cpp.
+  bool take_notification(std::optional<UpstreamId> origin, const Frame& notification);
+  void open_streams();
+  void close_streams();
+  void answer_initialize();
+  void probe_found_modern(std::string discover_result) override;
+  void probe_found_legacy(bool for_good, Failure refusal) override;
+  void probe_failed(Failure failure) override;
+  void listen_changed(ServerStream state) override;
+  void listen_acknowledged() override { events_->listen_acknowledged(); }
+  void listen_resumed(const SubscriptionFilter& filter) override;
+
+  // What comes of an opening: era_session_opening.cpp.
+  void start_try();
+  void send_initialize();
+  void stop_try();
+  std::string own_params() const;
+  void initialize_answered(std::optional<UpstreamId> origin, Frame frame);
+  void initialize_ended(Ending ending);
+  void initialize_echoed();
+  bool hand_initialize_over(const Failure& refusal, SessionVerdict verdict);
+  void note_other_era(Ending& ending);
+  void turn_away(const Failure& failure);
+  bool is_clients_alone(const Failure& failure) const;
+  void refuse_client(const Failure& failure);
+  void try_failed(Failure failure);
+  void refuse(const Failure& failure);
+  bool await_login(const Failure& failure);
+  bool awaits_login() const;
+  void initialize_unanswered() override;
+  SessionSettings settings_to_restore() const override;
+  void opening_done() override;
+
+  // Losing it, being away, and what waits meanwhile: era_session_losing.cpp.
+  /// There is a session, as far as is known.
+  bool is_there() const {
+    return phase_ == Phase::open || phase_ == Phase::away || phase_ == Phase::taking_up;
+  }
+  /// There was one, and it is to be restored.
+  bool is_lost() const { return kept_.number > 0 && !is_there(); }
+  bool is_wanted() const {
+    return is_lost() || somebody_waits() || events_->wants_session(era()) ||
+           (is_modern() && !options_.events.empty());
+  }
+  bool somebody_waits() const;
+  void lose(std::string_view why);
+  void message_failed(Ending ending);
+  void doubt(Ending ending);
+  void confirm();
+  void resolve_doubts(bool lost);
+  void go_away(const Failure& failure);
+  void fail_held(const Failure& failure);
+  void note_turned_away(const Failure& failure);
+  void log_refusal(const Failure& failure);
+  void came_back();
+  void taken_up();
+  void not_taken_up(const Failure& failure);
+  void hold(Outgoing message, Failure failure, std::chrono::milliseconds delay);
+  bool can_send_held() const override { return is_open(); }
+  void send_held(Outgoing message) override;
+  void end_message(UpstreamId id, Failure failure) override;
+  void try_again() override;
+  void give_up_initialize();
+
+  EventLoop& loop_;
+  Upstream& upstream_;
+  Log& log_;
+  const SessionOptions& options_;
+  EraOwner& owner_;
+  SessionEvents* events_ = nullptr;
+
+  Kept kept_;
+  SessionSender sender_;
+  EraProbe probe_;
+  Opening opening_;
+  UpstreamListen listen_;
+  EventStreams event_streams_;
+  KeepAlive keep_alive_;
+  Doubts doubts_;
+  Retries retries_;
+  DeadlineTimer slow_;  ///< while a local server's handshake is awaited
+
+  Phase phase_ = Phase::idle;
+  std::variant<Running, GivingUp, Ended> life_;
+  InitializeRequest initialize_;
+  ReopeningReason loss_ = ReopeningReason::lost;  ///< of the last session that was lost
+  bool replaces_other_era_ = false;  ///< the next one takes the place of a session that was lost
+  SessionRecord record_;
+  bool refusal_is_logged_ = false;  ///< and nothing was accepted since
+};
+
+std::string_view name_of(EraSession::State state);
+
+}  // namespace bridge
