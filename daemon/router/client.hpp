@@ -30,10 +30,10 @@ struct Client {
         waiting(budget),
         control(budget) {}
 
-  /// In which era this message of it is written.
+  /// In which era this message of it is written. A listen is modern without saying so.
   Era era_of(const Frame& frame) const {
     if (!frame.is_request()) return era;
-    return frame.is_modern() ? Era::modern : Era::legacy;
+    return frame.is_modern() || frame.method == "subscriptions/listen" ? Era::modern : Era::legacy;
   }
   ClientId id() const { return channel.identity().id; }
   bool is_observer() const { return seen_frame && !seen_ordinary_frame; }

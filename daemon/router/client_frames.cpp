@@ -165,9 +165,9 @@ bool ClientFrames::answer_front(Client& client) {
   }
   if (frame.method == "server/discover"sv) {
     const Frame asked = client.waiting.take_front().frame;
-    answer_here(
-        client, asked, MethodClass::session,
-        context_.session.server_for(Era::modern)->discover_result(context_.session.target()));
+    const ServerDescription& server = *context_.session.server_for(client.era_of(asked));
+    answer_here(client, asked, MethodClass::session,
+                server.discover_result(context_.session.target()));
     return true;
   }
   if (frame.method == "subscriptions/listen"sv) return start_listen(client);

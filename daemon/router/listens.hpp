@@ -55,6 +55,12 @@ class Listens final : public NotificationReaders {
   bool tell(const Frame& notification);
   /// Changes of these went unseen; of all that is listened for if none is given. False likewise.
   bool tell_changed(const SubscriptionFilter* filter = nullptr);
+  /// Whether the server's modern side serves them.
+  bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }
+  /// Whether the ring is another session's, so that they are not fed from it.
+  bool bypass_ring() const {
+    return are_native() && context_.session.ring_source() == Era::legacy;
+  }
   /// Another session may fill the ring now, or serve the listens.
   void sides_changed();
   /// Whether the client has a listen of this id.
@@ -81,7 +87,7 @@ class Listens final : public NotificationReaders {
   bool is_subscribed(const std::string& uri) const {
     return !are_native() && subscribed_.contains(uri);
   }
-  /// The resources that are subscribed for listens in the legacy session.
+  /// The resources that are subscribed for listens.
   std::vector<std::string> uris() const;
   std::size_t size() const { return listens_.size(); }
 
@@ -114,10 +120,6 @@ class Listens final : public NotificationReaders {
 
   using All = std::vector<std::unique_ptr<Listen>>;
 
-  /// Whether the server's modern side serves them.
-  bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }
-  /// Whether the ring is another session's, so that they are not fed from it.
-  bool bypass_ring() const { return are_native() && context_.session.ring_source() == Era::legacy; }
   const EraSession& modern_side() const { return context_.session.side(Era::modern); }
   void tell_all_changed(Client& client, Listen& listen, const SubscriptionFilter& filter);
 

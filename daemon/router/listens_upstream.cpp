@@ -72,7 +72,6 @@ void Listens::update() {
 
 std::vector<std::string> Listens::uris() const {
   std::vector<std::string> all;
-  if (are_native()) return all;
   for (const auto& [uri, one] : subscribed_) all.push_back(uri);
   return all;
 }

@@ -249,10 +249,17 @@ bool Router::frames_wait(Era side) const {
 
 SessionSettings Router::settings() const {
   SessionSettings settings = restorable_.settings();
-  for (const std::string& uri : listens_.uris()) {
-    if (!restorable_.subscriptions().contains(uri)) settings.subscriptions.push_back(uri);
-  }
+  if (!listens_.are_native()) settings.subscriptions = subscriptions();
   return settings;
+}
+
+/// The resources that clients of both eras want to be told of.
+std::vector<std::string> Router::subscriptions() const {
+  std::vector<std::string> all = restorable_.settings().subscriptions;
+  for (const std::string& uri : listens_.uris()) {
+    if (!restorable_.subscriptions().contains(uri)) all.push_back(uri);
+  }
+  return all;
 }
 
 std::vector<UpstreamId> Router::unanswered() const {
@@ -280,7 +287,7 @@ void Router::session_replaced(Era side, const Reopening& reopening,
       own_notification(method, fmt::format(R"({{"reason":"{}","at":"{}"}})",
                                            name_of(reopening.reason), timestamp(reopening.at))),
       method);
-  publish_changes(list_changes, settings().subscriptions);
+  publish_changes(list_changes, listens_.bypass_ring() ? settings().subscriptions : subscriptions());
 }
 
 void Router::listen_resumed(const SubscriptionFilter& filter) {

@@ -165,6 +165,7 @@ class Router final : public ClientEvents,
 
   void publish_changes(const std::vector<std::string>& lists, const std::vector<std::string>& uris);
   void upstream_notification(Era side, std::optional<UpstreamId> origin, Frame frame);
+  std::vector<std::string> subscriptions() const;
   bool is_told_by_listen(const Frame& notification) const;
   void take_sides();
   void request_ending(UpstreamId id) override;

@@ -128,6 +128,8 @@ class EraSession final : private EraProbe::Events,
   bool is_trying() const { return opening_.is_under_way() || probe_.is_under_way(); }
   /// Gives up opening it: the server speaks the other era, whose session takes over what waits.
   void hand_over_to(EraSession& other);
+  /// REQUIRES: is_open().
+  void serve_what_was_handed_over();
   /// Why the last try failed; for those that have waited for long enough.
   const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 

@@ -200,6 +200,12 @@ void EraSession::hand_over_to(EraSession& other) {
   for (HeldMessage& held : retries_.take_all()) other.retries_.take_over(std::move(held));
 }
 
+void EraSession::serve_what_was_handed_over() {
+  replaces_other_era_ = false;
+  if (initialize_.clients) answer_initialize();
+  retries_.send_ready();
+}
+
 /// Ends the opening with a refusal that another try would meet too.
 void EraSession::turn_away(const Failure& failure) {
   if (!is_clients_alone(failure)) {

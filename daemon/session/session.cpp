@@ -143,6 +143,7 @@ std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
   EraSession& successor = side_of(other);
   side_of(era).hand_over_to(successor);
   if (successor.is_open()) {
+    successor.serve_what_was_handed_over();
     events_->session_open();
   } else {
     successor.require();

@@ -178,7 +178,7 @@ class Rules(Peers):
                 ("clientCapabilities", {"change": meta("clientCapabilities")}),
                 ("no id", {"change": lambda message: message.update(id=True)}),
                 ("not in this revision", {"method": "ping"}),
-                ("not in this revision", {"method": "initialize"}),
+                ("not in this revision", {"method": "logging/setLevel"}),
                 ("responses", {"change": lambda message: (message.pop("method"), message.update(result={}))}),
                 ("no notification", {"method": "notifications/cancelled", "change": lambda message: message.pop("id")}),
                 ("never given", {"method": "tools/call", "params": {"name": "echo", "requestState": "x"}})):

@@ -20,8 +20,9 @@ WAYS = {"over the socket": ("socket", False), "over the HTTP face": ("face", Fal
 
 def table():
     """{(client, server): {row: cell}}"""
-    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")]
-            for line in text_of_page("daemon/ERAS.md").splitlines() if line.startswith("|")]
+    lines = text_of_page("daemon/ERAS.md").splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("| | "))
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[first:] if line.startswith("|")]
     columns = [tuple(head.split(", ")) for head in rows[0][1:]]
     return {column: {row[0]: row[at + 1] for row in rows[2:]} for at, column in enumerate(columns)}
 
@@ -36,7 +37,8 @@ class Cell:
         options = [word for option in re.findall(r"`(--[^`]+)`", says) for word in option.split()]
         self.daemon = case.before(self.server, *options, stdio=self.stdio, face=self.carrier == "face")
         self.client = self.another()
-        case.assertEqual(case.era_of_upstream(), "legacy" if self.mode == "legacy" else "modern")
+        spoken = self.era if self.mode == "dual" else self.mode
+        case.assertEqual((case.era_of_upstream(), case.default_daemon.status()["upstream"]["eras"]), (spoken, spoken))
 
     def another(self):
         return self.case.speaker(self.era, self.carrier)

@@ -299,6 +299,16 @@ TEST_CASE("a client's initialize that a modern server refuses is answered from w
   CHECK(answer.find(R"("protocolVersion":"2025-06-18")") != std::string::npos);
 }
 
+TEST_CASE("so it is if the modern session is open already") {
+  Asking t;
+  t.open_modern();
+  const UpstreamId id = t.open_with_clients(R"({"capabilities":{}})");
+  t.upstream.answer_error(id, not_found);
+  REQUIRE(t.events.messages.size() == 1);
+  CHECK(t.events.messages.front().find(R"("protocolVersion":"2025-11-25")") != std::string::npos);
+  CHECK(t.upstream.count("server/discover") == 1);
+}
+
 TEST_CASE("a server that was upgraded under us is found so, and the request goes to it again") {
   for (const std::string_view error :
        {R"({"code":-32020,"message":"x"})", R"({"code":-32022,"message":"x"})",
