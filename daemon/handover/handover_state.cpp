@@ -187,7 +187,9 @@ std::variant<HandoverState, std::string> read_handover_log(std::string_view byte
   state.session.ids = UpstreamIdSource(static_cast<UpstreamId>(reader.durable.next_id));
   state.session_id = reader.durable.session.id.value_or("");
   state.last_event_id = std::move(reader.durable.stream.event_id);
-  if (state.start.in_session && !state.session.server) return "the state has no handshake";
+  const KeptSession& session = state.session;
+  if (state.start.in_session && !session.server && !session.modern)
+    return "the state has no handshake";
   return std::move(state);
 }
 

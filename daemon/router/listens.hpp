@@ -58,9 +58,7 @@ class Listens final : public NotificationReaders {
   /// Whether the server's modern side serves them.
   bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }
   /// Whether the ring is another session's, so that they are not fed from it.
-  bool bypass_ring() const {
-    return are_native() && context_.session.ring_source() == Era::legacy;
-  }
+  bool bypass_ring() const { return are_native() && context_.session.ring_source() == Era::legacy; }
   /// Another session may fill the ring now, or serve the listens.
   void sides_changed();
   /// Whether the client has a listen of this id.

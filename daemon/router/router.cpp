@@ -287,7 +287,8 @@ void Router::session_replaced(Era side, const Reopening& reopening,
       own_notification(method, fmt::format(R"({{"reason":"{}","at":"{}"}})",
                                            name_of(reopening.reason), timestamp(reopening.at))),
       method);
-  publish_changes(list_changes, listens_.bypass_ring() ? settings().subscriptions : subscriptions());
+  publish_changes(list_changes,
+                  listens_.bypass_ring() ? settings().subscriptions : subscriptions());
 }
 
 void Router::listen_resumed(const SubscriptionFilter& filter) {
