@@ -40,8 +40,8 @@ void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw
       {{"auto", EraOption::automatic},
        {"legacy", EraOption::legacy},
        {"modern", EraOption::modern}},
-      "The upstream's protocol: with initialize (up to 2025-11-25), without (2026-07-28), or "
-      "whichever it has");
+      "The eras that may be spoken with the upstream: with initialize (up to 2025-11-25), without "
+      "(2026-07-28), or both");
   build.text("--client-capabilities", raw.client_capabilities, "JSON",
              "Capabilities the bridge opens the session with (elicitation, if none are given); if "
              "given, it always opens it itself");

@@ -12,7 +12,7 @@
 namespace bridge {
 
 /// Does the upstream speak 2026-07-28? One `server/discover`, before the first modern request,
-/// tells (MCP 2026-07-28, "Versioning and Compatibility"; BEHAVIOUR, "Eras: what a server speaks").
+/// tells (MCP 2026-07-28, "Versioning and Compatibility"; BEHAVIOUR, "Eras: What a server speaks").
 ///
 /// Owned by the modern EraSession, which is told what was found; the loop's thread only.
 class EraProbe {

@@ -19,7 +19,7 @@
 namespace bridge {
 
 /// The session with the upstream, as clients of both eras see it: a legacy one, a modern one, or
-/// both side by side (BEHAVIOUR, "Eras: what a server speaks").
+/// both side by side (BEHAVIOUR, "Eras: What a server speaks").
 ///
 /// What the server speaks is found out by what the first client of each era needs: the opening of
 /// that era's own session. If the server refuses it as one does that speaks the other era, that
