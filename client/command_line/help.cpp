@@ -1,34 +1,57 @@
+// The help of the rows, for people and as JSON.
+
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <string>
 
-#include "command_line/manual.hpp"
-#include "command_line/options.hpp"
-#include "command_line/verb_manual.hpp"
-#include "terminal/wrap.hpp"
+#include "command_line/verb.hpp"
+#include "json/text.hpp"
+#include "terminal/utf8.hpp"
 
 namespace client {
 namespace {
 
 constexpr std::size_t width = 80;
-constexpr std::size_t command_column = 29;
+constexpr std::size_t verb_column = 29;
 constexpr std::size_t option_column = 23;
-constexpr std::size_t argument_indent = 4;
-constexpr std::size_t argument_column = 16;
+constexpr std::size_t word_indent = 4;
+constexpr std::size_t word_column = 16;
 
 /// The form in the left column, the text in the right one; below it if the form is too long.
-void add(std::string& help, std::size_t indent, const ManualEntry& entry, std::size_t column) {
-  help += fmt::format("{:{}}{:<{}}", "", indent, entry.form, column - indent);
-  if (indent + entry.form.size() + 1 > column) help += fmt::format("\n{:{}}", "", column);
-  help += wrap(entry.text, column, width) + "\n";
+void add(std::string& help, std::size_t indent, std::string_view form, std::string_view text,
+         std::size_t column) {
+  help += fmt::format("{:{}}{:<{}}", "", indent, form, column - indent);
+  if (indent + form.size() + 1 > column) help += fmt::format("\n{:{}}", "", column);
+  help += wrap(text, column, width) + "\n";
 }
 
-void add_options(std::string& help, std::span<const ManualEntry> options) {
-  for (const ManualEntry& option : options) {
-    const bool has_letter = option.form.substr(0, 2) != "--";
-    add(help, has_letter ? 2 : 6, option, option_column);
+void add_options(std::string& help, std::span<const Option> options) {
+  for (const Option& one : options)
+    add(help, one.letter() != '\0' ? 2 : 6, one.form, one.text, option_column);
+}
+
+template <typename Entries, typename TextOf>
+std::string array(const Entries& entries, TextOf text_of) {
+  std::string text;
+  for (const auto& one : entries) text += (text.empty() ? "" : ",") + text_of(one);
+  return "[" + text + "]";
+}
+
+/// As JSON; `name` is the member of what is typed.
+template <typename Entries>
+std::string entries(std::string_view name, const Entries& all) {
+  return array(all, [name](const auto& one) {
+    return fmt::format(R"({{"{}":{},"text":{}}})", name, json::quote(one.form),
+                       json::quote(one.text));
+  });
+}
+
+std::vector<Option> options_of(const Verb& verb) {
+  std::vector<Option> own;
+  for (const Option& option : verb_options()) {
+    if (goes_with(option, verb)) own.push_back(option);
   }
+  return own;
 }
 
 }  // namespace
@@ -48,49 +71,57 @@ std::string help_text() {
 
 Commands
 )";
-  for (const ManualEntry& command : manual_commands()) {
-    add(help, 2, command, command_column);
-    if (!command.form.starts_with("call ")) continue;
-    for (const ManualEntry& argument : manual_arguments())
-      add(help, argument_indent, argument, argument_column);
+  for (const Verb& verb : verbs()) {
+    add(help, 2, verb.form,
+        verb.words.empty() ? std::string(verb.summary)
+                           : fmt::format("{}; an argument is", verb.summary),
+        verb_column);
+    for (const HelpEntry& word : verb.words)
+      add(help, word_indent, word.form, word.text, word_column);
   }
   help += "\nOptions for all\n";
-  add_options(help, manual_general_options());
+  add_options(help, general_options());
   help +=
       "  A TIME is a number with ms, s, m or h; a bare number is seconds.\n\nOptions of commands\n";
-  add_options(help, manual_command_options());
+  add_options(help, verb_options());
   std::string codes;
-  for (const ManualEntry& code : manual_exit_codes()) {
+  for (const HelpEntry& code : exit_codes())
     codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", code.form, code.text);
-  }
   return help + "\nExit status\n  " + wrap(codes, 2, width) + "\n";
 }
 
-std::string help_text(std::string_view verb) {
-  const auto known = find_verb(verb);
-  const ManualEntry* const command = manual_command(verb);
-  if (!known || command == nullptr) return {};
-  const bool has_arguments = *known == Verb::call;
-  std::string help = fmt::format("mcp-nc [OPTIONS] {}\n\n  {}\n", command->form,
-                                 wrap(summary_of(*command), 2, width));
-  const VerbManual* const manual = manual_of(verb);
-  if (manual != nullptr && !manual->text.empty())
-    help += fmt::format("  {}\n", wrap(manual->text, 2, width));
-  if (has_arguments) {
-    help += "\n";
-    for (const ManualEntry& argument : manual_arguments()) add(help, 2, argument, argument_column);
-  }
+std::string help_text(const Verb& verb) {
+  std::string help =
+      fmt::format("mcp-nc [OPTIONS] {}\n\n  {}\n", verb.form, wrap(verb.summary, 2, width));
+  if (!verb.more.empty()) help += fmt::format("  {}\n", wrap(verb.more, 2, width));
+  if (!verb.words.empty()) help += "\n";
+  for (const HelpEntry& word : verb.words) add(help, 2, word.form, word.text, word_column);
   std::string options;
-  for (const ManualEntry& option : options_of_verb(*known))
-    options += fmt::format("{}{}", options.empty() ? "" : ", ", option.form);
-  help += fmt::format(
-      "\nOptions: {}\n",
-      wrap(options.empty() ? "those for all" : options + ", and those for all", 9, width));
-  if (manual != nullptr && !manual->examples.empty()) {
-    help += "\n";
-    for (const std::string_view example : manual->examples) help += fmt::format("  {}\n", example);
-  }
-  return help;
+  for (const Option& option : options_of(verb)) options += fmt::format("{}, ", option.form);
+  options += options.empty() ? "those for all" : "and those for all";
+  return help +
+         fmt::format("\nOptions: {}\n\n  {}\n", wrap(options, 9, width), wrap(verb.examples, 2, 0));
+}
+
+std::string help_json() {
+  const auto verb_json = [](const Verb& verb) {
+    return fmt::format(R"({{"verb":{},"usage":{},"text":{}}})", json::quote(verb.name()),
+                       json::quote(verb.form), json::quote(verb.summary));
+  };
+  return fmt::format("{{\"verbs\":{},\"options\":{},\"exitCodes\":{}}}\n",
+                     array(verbs(), verb_json), entries("option", general_options()),
+                     entries("code", exit_codes()));
+}
+
+std::string help_json(const Verb& verb) {
+  std::string text(verb.summary);
+  if (!verb.more.empty()) text += fmt::format(". {}", verb.more);
+  std::string help =
+      fmt::format(R"({{"verb":{},"usage":{},"text":{},"options":{})", json::quote(verb.name()),
+                  json::quote(verb.form), json::quote(text), entries("option", options_of(verb)));
+  if (!verb.words.empty()) help += ",\"arguments\":" + entries("argument", verb.words);
+  return help + ",\"examples\":" +
+         array(verb.example_lines(), [](std::string_view one) { return json::quote(one); }) + "}\n";
 }
 
 }  // namespace client

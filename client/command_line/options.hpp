@@ -11,73 +11,48 @@
 
 namespace client {
 
-enum class Verb {
-  relay,
-  tools,
-  call,
-  resources,
-  read,
-  prompts,
-  prompt,
-  request,
-  notify,
-  listen,
-  status,
-  jobs,
-  wait,
-  answer,
-  cancel,
-  forget,
-  tasks,
-  skills,
-  grep,
-  templates,
-  server,
-  ping,
-  subscribe,
-  unsubscribe,
-  log_level,
-  monitor,
-  record,
-  replay,
-  complete,
-  agent_help,
-  login,
-  logout,
-  servers,
-  approve,
-  stop,
-  logs,
-  shell,
-  help,
-  version,
+struct Verb;
+
+/// What the process tells its caller. The numbers are part of the interface.
+enum class ExitCode {
+  ok = 0,
+  answered_error = 1,  ///< the tool or the server answered with an error
+  usage = 2,
+  unreachable = 3,  ///< the daemon cannot be reached, hung up before answering, or cannot start
+  upstream = 4,     ///< the daemon cannot reach or use the upstream
+  unfinished = 75,  ///< the call goes on as a job, or its job waits for an answer
+  timed_out = 124,
+  interrupted = 130,
+  terminated = 143,
 };
 
-/// A parsed command line.
+/// A parsed command line. "" is a text that was not given.
 struct Options {
-  Verb verb = Verb::relay;
-  std::vector<std::string> operands;  ///< what follows the verb and is no option
+  const Verb* verb = nullptr;         ///< null: the relay
+  std::vector<std::string> operands;  ///< what follows the verb and is not an option
 
-  std::string socket;                   ///< "" = not given
-  std::string server;                   ///< of @NAME, without the @; "" = not given
-  std::string url;                      ///< "" = not given
-  std::string command;                  ///< of --run; "" = not given
-  std::string config;                   ///< "" = not given
-  std::string peer;                     ///< "" = not given
+  std::string socket;
+  std::string server;  ///< of @NAME, without the @
+  std::string url;
+  std::string command;  ///< of --run
+  std::string config;
+  std::string peer;
   std::vector<std::string> roots;       ///< folders, as they were typed
   std::optional<Milliseconds> timeout;  ///< nothing = none
   Milliseconds wait{0};                 ///< for a socket that is not there yet
-  bool no_start = false;                ///< only a daemon that runs already
-  bool keep = false;                    ///< leave notifications in the daemon's ring
+  bool no_start = false;                ///< only a daemon that is running
+  bool help = false;
+  bool version = false;
+  bool keep = false;  ///< leave notifications in the daemon's ring
   bool json = false;
   bool names = false;
   bool brief = false;
   bool full = false;
-  bool types = false;                      ///< tools as declarations of TypeScript
-  std::string save;                        ///< "" = not given
+  bool types = false;  ///< tools as declarations of TypeScript
+  std::string save;
   std::optional<std::uint64_t> max_bytes;  ///< of the output; the rest goes to a file
-  std::string field;                       ///< "" = not given
-  bool raw = false;                        ///< a call's arguments as they were written
+  std::string field;
+  bool raw = false;  ///< a call's arguments as they were written
 
   std::optional<Milliseconds> listen_for;  ///< 0: only what is there now
   std::optional<std::uint64_t> count;
@@ -86,24 +61,17 @@ struct Options {
 
   bool detach = false;
   std::optional<Milliseconds> detach_after;
-  std::string key;  ///< "" = not given
-
+  std::string key;
   bool task = false;  ///< a call that the server makes a task of its own
-
-  bool all = false;  ///< every server that files name
-
+  bool all = false;   ///< every server that files name
   bool any = false;
   bool decline = false;
   bool cancel = false;
-
   bool device = false;
   bool open = false;
-
   bool skill = false;
-
   bool yes = false;
   bool follow = false;
-
   bool ready = false;
   bool metrics = false;
   bool watch = false;
@@ -114,27 +82,39 @@ inline bool names_server(const Options& options) {
   return !options.server.empty() || !options.url.empty() || !options.command.empty();
 }
 
+/// Whether a call is made as a job of the daemon.
+inline bool is_job(const Options& options) {
+  return options.detach || options.detach_after || !options.key.empty();
+}
+
 /// What is wrong with a command line, as one line for a person.
 struct UsageError {
   std::string message;
   bool json = false;  ///< --json was among the words
 };
 
+/// Why a verb has failed: reported on stderr, and with --json on stdout too.
+struct Failure {
+  /// `server`: the server answered with an error; `tool`: the tool reports a failure; `usage`;
+  /// `daemon`: it cannot be reached or hung up; `file`: one of ours cannot be read or written;
+  /// `timeout`, `interrupted`: here; else the kind that the bridge gives its own errors.
+  std::string kind;
+  std::string message;
+  ExitCode code = ExitCode::answered_error;
+  std::string_view delivered = "no";  ///< whether the server has the request: yes, no, unknown
+  std::string hint{};                 ///< what to do, "" = that of the kind
+  std::string error_code = "null";    ///< JSON: that of the JSON-RPC error, if there is one
+  std::string result{};               ///< JSON, of a tool that failed: its whole result; "" = none
+  std::string shown{};                ///< for a person; "" = the message
+};
+
 /// `arguments` without the program's name. Options may stand anywhere; `--` ends them.
 std::variant<Options, UsageError> parse_command_line(
     const std::vector<std::string_view>& arguments);
 
-/// The text of --help, with line break.
-std::string help_text();
-/// The same of one verb; "" if there is no such verb.
-std::string help_text(std::string_view verb);
-/// Both as JSON, with line break.
-std::string help_json();
-std::string help_json(std::string_view verb);
-
-std::optional<Verb> find_verb(std::string_view name);
-std::vector<std::string_view> verb_names();
-/// Whether the option, with its dashes, is one of this verb's own.
-bool goes_with(std::string_view option, Verb verb);
+/// How this program and the server were named on the command line, for a command to be copied:
+/// `mcp-nc`, `mcp-nc @github`, `mcp-nc -s /run/x`. What may be a secret in an address is left out.
+/// Pure; not safe for a terminal.
+std::string typed_program(const Options& options);
 
 }  // namespace client

@@ -1,20 +1,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
-#include "command_line/option_table.hpp"
 #include "command_line/options.hpp"
-#include "command_line/verb_table.hpp"
+#include "command_line/verb.hpp"
 #include "spelling/similar.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {
 
-/// One option as it stood on the command line, to be checked against the verb at the end.
-struct SeenOption {
-  const OptionEntry* entry;
-  std::string_view spelling;
-};
+/// The daemon takes no longer key.
+constexpr std::size_t longest_key = 256;
+
+/// Why a value cannot be used; "" if it can.
+std::string store(std::string_view text, Milliseconds& target) {
+  const auto parsed = parse_duration(text);
+  if (!parsed) return "is not a duration (a number with ms, s, m or h)";
+  target = *parsed;
+  return {};
+}
+
+std::string store(std::string_view text, std::optional<Milliseconds>& target) {
+  return store(text, target.emplace());
+}
+
+std::string store(std::string_view text, std::optional<std::uint64_t>& target) {
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, target.emplace());
+  return error != std::errc() || rest != end ? "is not a whole number" : "";
+}
+
+std::string store(std::string_view text, std::string& target) {
+  target = text;
+  return text.empty() ? "is empty" : "";
+}
+
+std::string store(std::string_view text, std::vector<std::string>& target) {
+  return store(text, target.emplace_back());
+}
+
+std::string store(std::string_view, bool& flag) {
+  flag = true;
+  return {};
+}
+
+std::string unknown(std::string_view command) {
+  return fmt::format("unknown command '{}'{}", command, did_you_mean(command, verb_names()));
+}
 
 class Parser {
  public:
@@ -25,15 +59,18 @@ class Parser {
   std::variant<Options, UsageError> run() {
     while (next_ < arguments_.size() && error_.empty()) argument(arguments_[next_++]);
     if (error_.empty()) check();
-    if (!error_.empty()) {
-      const bool json =
-          std::find(arguments_.begin(), arguments_.end(), "--json") != arguments_.end();
-      return UsageError{error_, json};
-    }
-    return std::move(options_);
+    if (error_.empty()) return std::move(options_);
+    const bool json = std::find(arguments_.begin(), arguments_.end(), "--json") != arguments_.end();
+    return UsageError{error_, json};
   }
 
  private:
+  /// An option as it stood on the command line, to be checked against the verb at the end.
+  struct SeenOption {
+    const Option* option;
+    std::string_view spelling;
+  };
+
   void argument(std::string_view text) {
     if (only_operands_ || text.size() < 2 || text[0] != '-') {
       operand(text);
@@ -42,16 +79,16 @@ class Parser {
     } else if (text[1] == '-') {
       const std::size_t equals = std::min(text.find('='), text.size());
       const std::string_view name = text.substr(2, equals - 2);
-      option(find([name](const OptionEntry& entry) { return entry.name == name; }),
-             text.substr(0, equals), text.substr(equals), 1);
+      option(find([name](const Option& one) { return one.name() == name; }), text.substr(0, equals),
+             text.substr(equals), 1);
     } else {
-      option(find([text](const OptionEntry& entry) { return entry.letter == text[1]; }),
-             text.substr(0, 2), text.substr(2), 0);
+      option(find([text](const Option& one) { return one.letter() == text[1]; }), text.substr(0, 2),
+             text.substr(2), 0);
     }
   }
 
   void operand(std::string_view text) {
-    if (verb_ != nullptr) {
+    if (options_.verb != nullptr) {
       options_.operands.emplace_back(text);
       return;
     }
@@ -59,21 +96,24 @@ class Parser {
       options_.server = text.substr(1);
       return;
     }
-    verb_ = find_verb_entry(text);
-    if (verb_ == nullptr)
-      fail(fmt::format("unknown command '{}'{}", text, did_you_mean(text, verb_names())));
+    options_.verb = find_verb(text);
+    if (options_.verb == nullptr) fail(unknown(text));
   }
 
   template <typename Predicate>
-  static const OptionEntry* find(Predicate matches) {
-    const auto entries = option_entries();
-    const auto found = std::find_if(entries.begin(), entries.end(), matches);
-    return found == entries.end() ? nullptr : &*found;
+  static const Option* find(Predicate matches) {
+    for (const auto options : {general_options(), verb_options()}) {
+      const auto found = std::find_if(options.begin(), options.end(), matches);
+      if (found != options.end()) return &*found;
+    }
+    return nullptr;
   }
 
   static std::string unknown_option(std::string_view spelling) {
     std::vector<std::string_view> names;
-    for (const OptionEntry& entry : option_entries()) names.push_back(entry.name);
+    for (const auto options : {general_options(), verb_options()}) {
+      for (const Option& option : options) names.push_back(option.name());
+    }
     const std::string meant =
         spelling.starts_with("--") ? most_similar(spelling.substr(2), names) : std::string();
     return fmt::format("unknown option '{}'{}", spelling,
@@ -81,106 +121,108 @@ class Parser {
   }
 
   /// `attached` is what stands in the same argument, after `skip` characters.
-  void option(const OptionEntry* entry, std::string_view spelling, std::string_view attached,
+  void option(const Option* option, std::string_view spelling, std::string_view attached,
               std::size_t skip) {
-    if (entry == nullptr) return fail(unknown_option(spelling));
-    if (!entry->takes_value && !attached.empty()) {
+    if (option == nullptr) return fail(unknown_option(spelling));
+    if (!option->takes_value() && !attached.empty())
       return fail(fmt::format("option {} takes no value", spelling));
-    }
     std::string_view value;
     if (!attached.empty()) {
       value = attached.substr(skip);
-    } else if (entry->takes_value) {
+    } else if (option->takes_value()) {
       if (next_ == arguments_.size()) return fail(fmt::format("option {} needs a value", spelling));
       value = arguments_[next_++];
     }
-    if (const auto refusal = entry->store(value, options_)) {
-      return fail(fmt::format("option {}: '{}' {}", spelling, value, *refusal));
-    }
-    seen_.push_back({entry, spelling});
+    const std::string refusal =
+        std::visit([&](auto target) { return store(value, options_.*target); }, option->target);
+    if (!refusal.empty()) return fail(fmt::format("option {}: '{}' {}", spelling, value, refusal));
+    seen_.push_back({option, spelling});
   }
 
   void check() {
-    if (options_.verb == Verb::help || options_.verb == Verb::version) {
+    if (options_.help || options_.version) {
       // --help behind a verb is about that.
-      const bool is_about_verb = verb_ != nullptr && verb_->verb != Verb::help;
-      if (is_about_verb) options_.operands = {std::string(verb_->name)};
+      const Verb* const wanted = find_verb(options_.help ? "help" : "version");
+      if (options_.verb != nullptr && options_.verb->name() != "help")
+        options_.operands = {std::string(options_.verb->name())};
+      options_.verb = wanted;
       return;
     }
-    if (verb_ != nullptr) options_.verb = verb_->verb;
+    const Verb* const verb = options_.verb;
+    const auto general = general_options();
     for (const SeenOption& seen : seen_) {
-      if (!may_stand_with(*seen.entry, options_.verb)) {
+      const bool is_general =
+          seen.option >= general.data() && seen.option < general.data() + general.size();
+      if (!is_general && (verb == nullptr || !goes_with(*seen.option, *verb))) {
         return fail(fmt::format("option {} does not go with {}", seen.spelling,
-                                verb_ == nullptr ? "the relay" : verb_->name));
+                                verb == nullptr ? "the relay" : verb->name()));
       }
     }
-    if (verb_ != nullptr) check_operands();
+    if (verb != nullptr) check_operands(*verb);
     check_server();
-    if (options_.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
-    if (options_.names && options_.json) fail("option --names does not go with --json");
-    if (options_.detach && (options_.detach_after || !options_.save.empty())) {
-      fail("option --detach does not go with --detach-after or --save");
-    }
-    if (options_.task && is_a_job())
-      fail("option --task does not go with --detach, --detach-after or --key");
-    if (!options_.roots.empty() && is_a_job())
-      fail(
-          "option --root does not go with --detach, --detach-after or --key: a job is asked later");
-    if (options_.decline && options_.cancel) fail("option --decline does not go with --cancel");
-    if ((options_.decline || options_.cancel) && options_.operands.size() > 1) {
-      fail("options --decline and --cancel do not go with values for the fields");
-    }
-    if (!options_.field.empty() && options_.json) fail("option --field does not go with --json");
-    if (options_.verb == Verb::agent_help && !options_.save.empty() && !options_.skill)
-      fail("agent-help: option --save goes with --skill");
-    if (options_.types && (options_.names || options_.brief || options_.full))
-      fail("option --types does not go with --names, --brief or --full");
-    if (options_.brief && options_.full) fail("option --brief does not go with --full");
-    if (options_.verb == Verb::help && !options_.operands.empty() &&
-        find_verb_entry(options_.operands.front()) == nullptr) {
-      fail(fmt::format("unknown command '{}'{}", options_.operands.front(),
-                       did_you_mean(options_.operands.front(), verb_names())));
-    }
-    if (options_.metrics && (options_.watch || options_.ready))
-      fail("option --metrics does not go with --watch or --ready");
-    if (options_.watch && options_.ready) fail("option --watch does not go with --ready");
+    check_options();
   }
 
-  bool is_a_job() const {
-    return options_.detach || options_.detach_after || !options_.key.empty();
+  void check_options() {
+    Options& o = options_;
+    if (o.timeout == Milliseconds(0)) o.timeout.reset();  // no limit
+    if (!bridge::is_utf8(o.key)) fail("option --key: it is not UTF-8");
+    if (o.key.size() > longest_key)
+      fail(fmt::format("option --key: it has more than {} bytes", longest_key));
+    if (o.count == std::uint64_t{0}) fail("option --count: it must be at least 1");
+    exclude(o.names && o.json, "--names", "--json");
+    exclude(o.detach && (o.detach_after || !o.save.empty()), "--detach",
+            "--detach-after or --save");
+    exclude(o.task && is_job(o), "--task", "--detach, --detach-after or --key");
+    exclude(!o.roots.empty() && is_job(o), "--root",
+            "--detach, --detach-after or --key: a job is asked later");
+    exclude(o.decline && o.cancel, "--decline", "--cancel");
+    if ((o.decline || o.cancel) && o.operands.size() > 1)
+      fail("options --decline and --cancel do not go with values for the fields");
+    exclude(!o.field.empty() && o.json, "--field", "--json");
+    if (o.verb != nullptr && o.verb->name() == "agent-help" && !o.save.empty() && !o.skill)
+      fail("agent-help: option --save goes with --skill");
+    exclude(o.types && (o.names || o.brief || o.full), "--types", "--names, --brief or --full");
+    exclude(o.brief && o.full, "--brief", "--full");
+    exclude(o.metrics && (o.watch || o.ready), "--metrics", "--watch or --ready");
+    exclude(o.watch && o.ready, "--watch", "--ready");
+  }
+
+  void exclude(bool are_both_given, std::string_view one, std::string_view others) {
+    if (are_both_given) fail(fmt::format("option {} does not go with {}", one, others));
   }
 
   /// Verbs that are about a server by its name may have that behind them.
   void check_server() {
-    const Verb verb = options_.verb;
-    const bool is_about_server = verb == Verb::approve || verb == Verb::stop || verb == Verb::logs;
+    const Verb* const verb = options_.verb;
+    const bool is_about_server = verb != nullptr && verb->about_server;
     if (is_about_server && !options_.operands.empty()) {
       const std::string& name = options_.operands.front();
-      if (!options_.server.empty()) return fail(fmt::format("{} takes one @NAME", verb_->name));
+      if (!options_.server.empty()) return fail(fmt::format("{} takes one @NAME", verb->name()));
       options_.server = name.substr(name.starts_with('@') ? 1 : 0);
     }
     const int named = (options_.socket.empty() ? 0 : 1) + (options_.server.empty() ? 0 : 1) +
                       (options_.url.empty() ? 0 : 1) + (options_.command.empty() ? 0 : 1);
-    if (named > 1) return fail("only one of @NAME, --url, --run and --socket says where to");
+    if (named > 1) return fail("give only one of @NAME, --url, --run and --socket");
     if (options_.all && named > 0)
       return fail("option --all goes with none of @NAME, --url, --run and --socket");
     if (options_.no_start && !options_.all && !names_server(options_))
       fail("option --no-start goes with @NAME, --url or --run");
-    if (is_about_server && !names_server(options_))
-      fail(fmt::format("usage: mcp-nc {} {}", verb_->name, verb_->operands));
+    if (is_about_server && !names_server(options_)) fail_by_usage(*verb);
   }
 
-  void check_operands() {
-    const std::size_t given = options_.operands.size();
-    if (given < verb_->fewest) {
-      fail(fmt::format("usage: mcp-nc {} {}", verb_->name, verb_->operands));
-    } else if (given > verb_->most) {
-      fail(fmt::format("{} takes no further argument '{}'", verb_->name,
-                       options_.operands[verb_->most]));
-    }
+  void check_operands(const Verb& verb) {
+    const auto& operands = options_.operands;
+    if (operands.size() < verb.fewest) fail_by_usage(verb);
+    if (operands.size() > verb.most)
+      fail(fmt::format("{} takes no further argument '{}'", verb.name(), operands[verb.most]));
+    const bool is_about_verb = verb.name() == "help" && !operands.empty();
+    if (is_about_verb && find_verb(operands.front()) == nullptr) fail(unknown(operands.front()));
   }
 
-  /// The first one is told.
+  void fail_by_usage(const Verb& verb) { fail(fmt::format("usage: mcp-nc {}", verb.form)); }
+
+  /// The first one is reported.
   void fail(std::string message) {
     if (error_.empty()) error_ = std::move(message);
   }
@@ -188,7 +230,6 @@ class Parser {
   const std::vector<std::string_view>& arguments_;
   std::size_t next_ = 0;
   bool only_operands_ = false;
-  const VerbEntry* verb_ = nullptr;
   std::vector<SeenOption> seen_;
   Options options_;
   std::string error_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "command_line/options.hpp"
-#include "connection/deadline.hpp"
+#include "connection/conversation.hpp"
 #include "connection/trusted_peer.hpp"
 #include "system/file_descriptor.hpp"
 
@@ -38,5 +38,21 @@ std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_vi
 std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std::string>& paths,
                                                           const TrustedPeer& trusted,
                                                           Milliseconds wait, Deadline deadline);
+
+/// The unit whose socket it is, as journalctl -u takes it: that of the package under
+/// /run/mcp-bridged, "" for any other path. Pure.
+std::string unit_of(std::string_view path);
+
+/// Where the daemon of that socket tells what is wrong with it: "journalctl -u mcp-bridged", or its
+/// log. For a person.
+std::string where_its_log_is(std::string_view path);
+
+/// Why a connection could not be made and what to do, in one line for a person. `paths` were tried,
+/// `path` is the one that `error` (an errno) is about. `waited`: as long as --wait said.
+std::string describe_refusal(const std::vector<std::string>& paths, const std::string& path,
+                             int error, bool waited);
+
+/// What to look at when the daemon has hung up on us. In one line for a person.
+std::string describe_hang_up(std::string_view path);
 
 }  // namespace client

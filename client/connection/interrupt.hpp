@@ -2,6 +2,10 @@
 
 #include <signal.h>
 
+#include <functional>
+#include <optional>
+#include <string>
+
 #include "system/file_descriptor.hpp"
 
 namespace client {
@@ -26,5 +30,10 @@ class Interrupt {
   sigset_t before_{};
   int seen_ = 0;
 };
+
+/// A line that is typed at the terminal on stdin, without its end; nothing at the end of the input
+/// or after an interrupt. `hidden`: what is typed is not shown, from before `prompt` is called on.
+/// REQUIRES: stdin is a terminal, and nobody else reads it.
+std::optional<std::string> read_typed_line(bool hidden, const std::function<void()>& prompt);
 
 }  // namespace client

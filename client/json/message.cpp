@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "text/json_scanner.hpp"
 

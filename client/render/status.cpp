@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "command_line/duration.hpp"
-#include "render/clients_table.hpp"
-#include "render/figures.hpp"
-#include "terminal/gauge.hpp"
+#include "json/value.hpp"
+#include "render/table.hpp"
+#include "terminal/styled.hpp"
 
 namespace client {
 namespace {
@@ -189,7 +190,48 @@ void add_last_error(std::vector<StyledLine>& lines, const Value& error, std::int
   line.add(error.string("kind"), Tone::bad).add(": ").add(error.string("message"));
 }
 
+constexpr std::size_t in_flight_column = 5;
+
+std::vector<TableCell> make_row(const json::Value& client) {
+  const auto connected = static_cast<Milliseconds::rep>(client.count("connectedMs"));
+  const bool has_queue = client.find("queuedBytes", json::Value::Kind::number) != nullptr;
+  std::vector<TableCell> row = {
+      {plain_cell(client.find("id")), Tone::faint},
+      {plain_cell(client.find("kind")), Tone::faint},
+      {plain_cell(client.find("pid")), Tone::faint},
+      {plain_cell(client.find("uid")), Tone::faint},
+      {format_duration(Milliseconds(connected)), Tone::faint},
+      {plain_cell(client.find("inFlight"))},
+      {has_queue ? size_text(client.count("queuedBytes")) : "-", Tone::faint},
+      {plain_cell(client.find("command"))}};
+  TableCell& in_flight = row[in_flight_column];
+  in_flight.tone = in_flight.text == "0" ? Tone::faint : Tone::strong;
+  return row;
+}
+
+bool is_idle(const json::Value& client) {
+  const json::Value* idle = client.find("idle", json::Value::Kind::boolean);
+  return idle != nullptr && idle->truth;
+}
+
 }  // namespace
+
+std::optional<std::string> describe_wait(std::string_view status_json) {
+  using Kind = json::Value::Kind;
+  const auto status = json::parse(status_json);
+  const json::Value* upstream = status ? status->find("upstream", Kind::object) : nullptr;
+  if (upstream == nullptr) return std::nullopt;
+  const std::string_view state = upstream->string("state");
+  if (state != "opening" && state != "reopening" && state != "waiting") return std::nullopt;
+  // The last error is of this outage only if the last try has failed.
+  const json::Value* ready = upstream->find("ready", Kind::boolean);
+  const json::Value* error = status->find("lastError", Kind::object);
+  if (ready != nullptr && !ready->truth && error != nullptr) {
+    return fmt::format("still waiting: {}; the daemon keeps trying", error->string("message"));
+  }
+  return fmt::format("still waiting: the daemon is opening a session with {}",
+                     upstream->string("target"));
+}
 
 std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, const Look& look) {
   std::vector<StyledLine> lines;
@@ -233,6 +275,48 @@ std::string render_ready(const Value& status) {
     text += fmt::format("; {}: {}", error->string("kind"), error->string("message"));
   }
   return text;
+}
+
+std::vector<StyledLine> render_clients(const std::vector<json::Value>& all, const Look& look,
+                                       std::size_t rows) {
+  std::vector<StyledLine> lines;
+  std::vector<const json::Value*> clients;
+  for (const json::Value& client : all) {
+    if (!is_idle(client)) clients.push_back(&client);
+  }
+  const std::size_t idle = all.size() - clients.size();
+  const auto add_idle = [&] {
+    if (idle == 0) return;
+    lines.emplace_back().add(
+        fmt::format("{}{} idle {}, with no connection", clients.empty() ? "" : "and ", idle,
+                    idle == 1 ? "HTTP session" : "HTTP sessions"),
+        Tone::faint);
+  };
+  if (clients.empty()) {
+    add_idle();
+    if (idle == 0) lines.emplace_back().add("no clients", Tone::faint);
+    return lines;
+  }
+  if (rows > 1 && idle > 0) --rows;
+  // One row is the heading's, one the count's of those left out.
+  std::size_t shown = clients.size();
+  if (rows > 0 && clients.size() + 1 > rows) shown = rows > 2 ? rows - 2 : 0;
+  std::vector<std::vector<TableCell>> table;
+  for (std::size_t at = 0; at < shown; ++at) table.push_back(make_row(*clients[at]));
+  lines = render_table({{"CLIENT", true},
+                        {"KIND"},
+                        {"PID", true},
+                        {"UID", true},
+                        {"CONNECTED", true},
+                        {"IN FLIGHT", true},
+                        {"QUEUED", true},
+                        {"COMMAND"}},
+                       std::move(table), look);
+  if (shown < clients.size()) {
+    lines.emplace_back().add(fmt::format("and {} more", clients.size() - shown), Tone::faint);
+  }
+  add_idle();
+  return lines;
 }
 
 }  // namespace client

@@ -1,7 +1,10 @@
 #include "render/table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "command_line/duration.hpp"
 #include "terminal/utf8.hpp"
 #include "terminal/visible.hpp"
 
@@ -15,6 +18,31 @@ constexpr std::size_t column_gap = 2;
 void shorten(std::string& text, std::size_t room) {
   if (display_width(text) <= room) return;
   text = std::string(fit_columns(text, room - 3)) + "...";
+}
+
+/// Two digits or more, not more after the point than needed for that.
+std::string short_number(double number) {
+  return number < 10 ? fmt::format("{:.1f}", number) : fmt::format("{:.0f}", number);
+}
+
+/// What a peer may have made as long as it likes has this many columns here; --json has it all.
+constexpr std::size_t widest_short_cell = 24;
+
+std::string short_cell(const json::Value* value) {
+  std::string text = plain_cell(value);
+  if (display_width(text) <= widest_short_cell) return text;
+  return std::string(fit_columns(text, widest_short_cell - 3)) + "...";
+}
+
+/// The tool that is called; of any other request its method.
+std::string what_of(const json::Value& job) {
+  const json::Value* tool = job.find("tool", json::Value::Kind::string);
+  return short_cell(tool != nullptr ? tool : job.find("method"));
+}
+
+std::string kept_for(const json::Value& task) {
+  if (task.find("ttl", json::Value::Kind::number) == nullptr) return "-";
+  return format_duration(Milliseconds(static_cast<Milliseconds::rep>(task.count("ttl"))));
 }
 
 }  // namespace
@@ -60,6 +88,89 @@ std::string plain_cell(const json::Value* value) {
   if (value == nullptr || value->is(json::Value::Kind::null)) return "-";
   return make_visible_line(value->is(json::Value::Kind::string) ? value->text
                                                                 : json::to_json(*value));
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double amount = static_cast<double>(bytes) / 1024;
+  for (const char* unit : {"KiB", "MiB", "GiB"}) {
+    const bool is_whole = amount == static_cast<double>(static_cast<std::uint64_t>(amount));
+    if (amount < 1024)
+      return fmt::format("{} {}", is_whole ? fmt::format("{:.0f}", amount) : short_number(amount),
+                         unit);
+    amount /= 1024;
+  }
+  return fmt::format("{:.1f} TiB", amount);
+}
+
+std::string time_text(std::uint64_t microseconds) {
+  if (microseconds < 10'000) return fmt::format("{} us", microseconds);
+  const double milliseconds = static_cast<double>(microseconds) / 1000;
+  if (milliseconds < 10'000)
+    return fmt::format("{:.{}f} ms", milliseconds, milliseconds < 100 ? 1 : 0);
+  return fmt::format("{:.1f} s", milliseconds / 1000);
+}
+
+std::string counted(std::uint64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
+std::string percent_text(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return {};
+  const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  return fmt::format("{:.{}f} %", percent, percent > 0 && percent < 10 ? 1 : 0);
+}
+
+Tone tone_of_state(std::string_view state) {
+  if (state == "input_required") return Tone::warning;
+  if (state == "failed") return Tone::bad;
+  return state == "completed" ? Tone::good : Tone::plain;
+}
+
+std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look) {
+  std::vector<std::vector<TableCell>> rows;
+  for (const json::Value& job : jobs) {
+    const auto age = static_cast<Milliseconds::rep>(job.count("ageMs"));
+    rows.push_back({{plain_cell(job.find("job"))},
+                    {plain_cell(job.find("state")), tone_of_state(job.string("state"))},
+                    {format_duration(Milliseconds(age)), Tone::faint},
+                    {what_of(job), Tone::strong},
+                    {size_text(job.count("bytes")), Tone::faint},
+                    {short_cell(job.find("key"))},
+                    {plain_cell(job.find("pid")), Tone::faint},
+                    {plain_cell(job.find("command"))}});
+  }
+  return render_table({{"JOB"},
+                       {"STATE"},
+                       {"AGE", true},
+                       {"CALL"},
+                       {"BYTES", true},
+                       {"KEY"},
+                       {"PID", true},
+                       {"COMMAND"}},
+                      std::move(rows), look);
+}
+
+std::vector<StyledLine> render_tasks(const std::vector<json::Value>& tasks, const Look& look) {
+  std::vector<std::vector<TableCell>> rows;
+  rows.reserve(tasks.size());
+  for (const json::Value& task : tasks) {
+    rows.push_back({{plain_cell(task.find("taskId"))},
+                    {plain_cell(task.find("status")), tone_of_state(task.string("status"))},
+                    {plain_cell(task.find("createdAt")), Tone::faint},
+                    {kept_for(task), Tone::faint},
+                    {plain_cell(task.find("statusMessage"))}});
+  }
+  return render_table({{"TASK"}, {"STATE"}, {"CREATED"}, {"KEPT", true}, {"THE SERVER SAYS"}},
+                      std::move(rows), look);
+}
+
+std::string render_task(const json::Value& task) {
+  std::string text = make_visible_line(task.string("status"));
+  if (const std::string_view says = task.string("statusMessage"); !says.empty())
+    text += ": " + make_visible_line(says);
+  return text + "\n";
 }
 
 }  // namespace client

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,29 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
 
 /// Any JSON value as one line; "-" if there is none.
 std::string plain_cell(const json::Value* value);
+
+// Figures for people.
+
+/// "512 B", "12 KiB", "1.5 MiB".
+std::string size_text(std::uint64_t bytes);
+/// "900 us", "12.0 ms", "1.50 s".
+std::string time_text(std::uint64_t microseconds);
+/// "1 error", "2 errors".
+std::string counted(std::uint64_t number, std::string_view thing);
+/// "0.4 %", "41 %"; empty if `whole` is 0.
+std::string percent_text(std::uint64_t part, std::uint64_t whole);
+
+/// Of a job or a task, by the name of its state.
+Tone tone_of_state(std::string_view state);
+
+/// The jobs of bridge/jobs as a table with a heading. Their ids are never cut.
+std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look);
+
+/// The tasks of the server (MCP 2025-11-25, "Tasks") as a table with a heading. Their ids are never
+/// cut.
+std::vector<StyledLine> render_tasks(const std::vector<json::Value>& tasks, const Look& look);
+
+/// One of them: its state, and behind it what the server says of it.
+std::string render_task(const json::Value& task);
 
 }  // namespace client

@@ -10,7 +10,6 @@
 #include "schema/signature.hpp"
 #include "terminal/utf8.hpp"
 #include "terminal/visible.hpp"
-#include "terminal/wrap.hpp"
 
 namespace client {
 namespace {

@@ -1,13 +1,145 @@
 #include "schema/convert.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "json/scan.hpp"
+#include <algorithm>
+#include <cmath>
+
 #include "json/text.hpp"
-#include "schema/check.hpp"
+#include "spelling/similar.hpp"
+#include "text/whole_characters.hpp"
 
 namespace client {
 namespace {
+
+using json::Value;
+using Kind = Value::Kind;
+
+constexpr int deepest_value = 64;
+constexpr std::size_t longest_value_shown = 60;
+
+std::string shown(const Value& value) {
+  std::string text = json::to_json(value);
+  if (text.size() <= longest_value_shown) return text;
+  return std::string(bridge::whole_characters(text, longest_value_shown)) + "...";
+}
+
+bool is_of_type(const Value& value, std::string_view type) {
+  switch (value.kind) {
+    case Kind::null: return type == "null";
+    case Kind::boolean: return type == "boolean";
+    case Kind::string: return type == "string";
+    case Kind::array: return type == "array";
+    case Kind::object: return type == "object";
+    case Kind::number: break;
+  }
+  return type == "number" || (type == "integer" && value.number == std::trunc(value.number));
+}
+
+bool equal(const Value& left, const Value& right) {
+  if (left.is(Kind::number) && right.is(Kind::number)) return left.number == right.number;
+  return json::to_json(left) == json::to_json(right);
+}
+
+std::string path_to(std::string_view name, std::string_view member) {
+  return name.empty() ? std::string(member) : fmt::format("{}.{}", name, member);
+}
+
+class Check {
+ public:
+  std::vector<std::string> run(const Value& value, const Schema& schema, std::string_view name,
+                               int depth) {
+    if (depth > deepest_value) return {};
+    problems_.clear();
+    if (!type_fits(value, schema) || !value_fits(value, schema)) {
+      problems_.push_back(fmt::format("{} is {}, not {}", name.empty() ? "it" : name, shown(value),
+                                      schema.describe()));
+      return std::move(problems_);
+    }
+    if (value.is(Kind::object)) object(value, schema, name, depth);
+    if (value.is(Kind::array)) array(value, schema, name, depth);
+    alternatives(value, schema, name, depth);
+    return std::move(problems_);
+  }
+
+ private:
+  static bool type_fits(const Value& value, const Schema& schema) {
+    const auto types = schema.types();
+    return types.empty() || std::any_of(types.begin(), types.end(), [&](std::string_view type) {
+             return is_of_type(value, type);
+           });
+  }
+
+  static bool value_fits(const Value& value, const Schema& schema) {
+    const auto values = schema.values();
+    return values.empty() || std::any_of(values.begin(), values.end(),
+                                         [&](const Value* one) { return equal(value, *one); });
+  }
+
+  void object(const Value& value, const Schema& schema, std::string_view name, int depth) {
+    const auto others = schema.other_names();
+    const bool is_refused = others == Schema::OtherNames::forbidden ||
+                            (name.empty() && others == Schema::OtherNames::not_said);
+    const auto known = schema.names();
+    for (const std::string_view wanted : schema.required()) {
+      if (value.find(wanted) != nullptr) continue;
+      std::string problem = path_to(name, wanted) + " is missing";
+      // A name that may be there, and is nearly the wanted one; if it may not, that is said below.
+      for (const json::Member& member : value.members) {
+        if (!is_refused && is_nearly_same(member.name, wanted))
+          problem += fmt::format("; did you mean it by {}?", member.name);
+      }
+      problems_.push_back(std::move(problem));
+    }
+    for (const json::Member& member : value.members) {
+      const std::string path = path_to(name, member.name);
+      if (is_refused && std::find(known.begin(), known.end(), member.name) == known.end()) {
+        problems_.push_back(path + " is not known" + did_you_mean(member.name, known));
+      } else if (const Value* property = schema.property(member.name)) {
+        add(Check().run(member.value, schema.at(*property), path, depth + 1));
+      }
+    }
+  }
+
+  void array(const Value& value, const Schema& schema, std::string_view name, int depth) {
+    const auto first = schema.first_items();
+    const Value* const others = schema.items();
+    for (std::size_t index = 0; index < value.items.size() && problems_.empty(); ++index) {
+      const Value* const item = index < first.size() ? first[index] : others;
+      if (item == nullptr) continue;
+      add(Check().run(value.items[index], schema.at(*item), fmt::format("{}[{}]", name, index),
+                      depth + 1));
+    }
+  }
+
+  /// One of them has to take it. If none does, it is said what the nearest one misses.
+  void alternatives(const Value& value, const Schema& schema, std::string_view name, int depth) {
+    const auto all = schema.alternatives();
+    if (all.empty() || !problems_.empty()) return;
+    std::vector<std::string> fewest;
+    for (const Schema& one : all) {
+      auto found = Check().run(value, one, name.empty() ? "" : name, depth + 1);
+      std::erase_if(found, [&](const std::string& problem) {
+        // Another alternative, or what stands beside them, may know the name.
+        return name.empty() && problem.find(" is not known") != std::string::npos;
+      });
+      if (found.empty()) return;
+      if (fewest.empty() || found.size() < fewest.size()) fewest = std::move(found);
+    }
+    if (value.is(Kind::object)) {
+      add(std::move(fewest));
+    } else {
+      problems_.push_back(fmt::format("{} is {}, not {}", name.empty() ? "it" : name, shown(value),
+                                      schema.describe()));
+    }
+  }
+
+  void add(std::vector<std::string> more) {
+    for (std::string& one : more) problems_.push_back(std::move(one));
+  }
+
+  std::vector<std::string> problems_;
+};
 
 using json::Value;
 using Kind = Value::Kind;
@@ -114,6 +246,15 @@ Converted convert_all(const std::vector<TypedElement>& elements, const Schema& s
 }
 
 }  // namespace
+
+std::vector<std::string> problems_of(const Value& value, const Schema& schema,
+                                     std::string_view name) {
+  return Check().run(value, schema, name, 0);
+}
+
+bool fits(const Value& value, const Schema& schema) {
+  return Check().run(value, schema, "x", 0).empty();
+}
 
 std::optional<std::string> convert_text(std::string_view text, const Schema& schema) {
   return convert(text, schema, 0);

@@ -9,6 +9,16 @@
 
 namespace client {
 
+/// What is wrong with a value by its schema, a line for each: wrong types, values that are none of
+/// the listed ones, names that are missing or not known. `name` is how the value is called, "" for
+/// the arguments as a whole, whose names have to be listed or allowed; names further in are refused
+/// only where they are forbidden. Pure.
+std::vector<std::string> problems_of(const json::Value& value, const Schema& schema,
+                                     std::string_view name = "");
+
+/// Whether there is none.
+bool fits(const json::Value& value, const Schema& schema);
+
 /// The JSON of what was typed, by the schema of the argument: the first of its alternatives and
 /// types that takes it. Numbers stay as they were written; a string takes anything; an array takes
 /// a JSON array, or the one element that was typed. Where the schema says nothing it is a string.

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
 #include "servers/relaxed_json.hpp"

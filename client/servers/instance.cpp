@@ -2,10 +2,14 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -13,12 +17,33 @@
 #include "connection/connect.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
-#include "servers/sha256.hpp"
-#include "servers/whole_file.hpp"
+#include "servers/places.hpp"
+#include "servers/start.hpp"
+#include "system/files.hpp"
 #include "terminal/visible.hpp"
 
 namespace client {
 namespace {
+
+constexpr Milliseconds longest_connecting(1000);
+
+/// One that cannot start closes its socket a moment before it says why.
+constexpr Milliseconds longest_last_moment(1000);
+
+/// Of the daemon of a socket where those are that mcp-nc starts; "" for any other.
+std::string log_behind(std::string_view socket) {
+  constexpr std::string_view suffix = ".sock";
+  const std::size_t name = socket.rfind('/') + 1;
+  if (socket.find("/mcp-bridged") == socket.npos || !socket.ends_with(suffix) ||
+      socket.size() - name < suffix.size())
+    return {};
+  const std::string_view instance = socket.substr(name, socket.size() - name - suffix.size());
+  const auto places = make_places(environment_variable);
+  const auto* const found = std::get_if<Places>(&places);
+  if (found == nullptr) return {};
+  const InstancePaths paths = paths_of(*found, instance);
+  return paths.socket == socket ? paths.log : std::string();
+}
 
 constexpr std::size_t longest_record = 64 << 10;
 constexpr std::size_t longest_summary = 500;
@@ -29,6 +54,50 @@ std::string kept(const std::string& summary) {
 }
 
 }  // namespace
+
+std::variant<Connected, ConnectFailure> connect_to_instance(const std::string& socket) {
+  const Milliseconds at_once(0);
+  return connect_to_daemon({socket}, {}, at_once, Deadline::after(longest_connecting));
+}
+
+pid_t process_behind(int connection) {
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return 0;
+  return peer.pid;
+}
+
+FileDescriptor hold_process(pid_t process) {
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
+
+bool await_end(const FileDescriptor& process, Deadline deadline) {
+  pollfd ended = {process.get(), POLLIN, 0};
+  for (;;) {
+    const int happened = ::poll(&ended, 1, deadline.poll_timeout());
+    if (happened >= 0 || errno != EINTR) return happened > 0;
+  }
+}
+
+std::optional<std::string> why_not_started(std::string_view socket, pid_t process) {
+  const std::string log = log_behind(socket);
+  if (log.empty()) return std::nullopt;
+  if (process <= 0) return std::nullopt;
+  const FileDescriptor held = hold_process(process);
+  if (held ? !await_end(held, Deadline::after(longest_last_moment)) : errno != ESRCH)
+    return std::nullopt;
+  LastWords words = last_words_in(log, 0, "the server");
+  if (!words.is_refusal) return std::nullopt;
+  return std::move(words.text);
+}
+
+std::string describe_end(std::string_view socket, pid_t process) {
+  if (const auto why = why_not_started(socket, process))
+    return fmt::format("it could not start: {}", *why);
+  const std::string log = log_behind(socket);
+  return log.empty() ? describe_hang_up(socket)
+                     : fmt::format("it has ended; {} tells why", make_visible_line(log));
+}
 
 Instance instance_for(const NamedServer& server, std::string id) {
   return {std::move(id), server.definition.name, server.file, summary_of(server.definition),

@@ -1,15 +1,41 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "servers/named_server.hpp"
+#include "connection/connect.hpp"
+#include "connection/conversation.hpp"
+#include "servers/find.hpp"
 #include "servers/places.hpp"
 #include "system/file_descriptor.hpp"
 
 namespace client {
+
+/// At a daemon that mcp-nc has started, by its socket. One that hangs is waited for, for a second.
+std::variant<Connected, ConnectFailure> connect_to_instance(const std::string& socket);
+
+/// Who has served the socket of this connection; 0 if it is in no namespace that we see.
+pid_t process_behind(int connection);
+
+/// Stands for this process, and for no later one of its number (pidfd_open(2)); errno tells why
+/// there is none.
+FileDescriptor hold_process(pid_t process);
+/// Whether it has ended by then.
+bool await_end(const FileDescriptor& process, Deadline deadline);
+
+/// Why the daemon that has closed a connection, and that mcp-nc has started, has never begun to
+/// serve; nothing if it has, or if that is not known. For a person, on one line. `process`: the one
+/// behind the connection.
+std::optional<std::string> why_not_started(std::string_view socket, pid_t process);
+
+/// Why the daemon behind this socket may have closed the connection, and what tells more: of one
+/// that mcp-nc has started, its log.
+std::string describe_end(std::string_view socket, pid_t process);
 
 /// A daemon that mcp-nc has started for a server, as its record in the runtime folder says. Whether
 /// it runs still is known by its socket alone.

@@ -5,10 +5,14 @@
 #include <string_view>
 #include <variant>
 
-#include "servers/named_server.hpp"
+#include "servers/find.hpp"
 #include "system/file_descriptor.hpp"
 
 namespace client {
+
+/// SHA-256 (FIPS 180-4) as 64 hexadecimal digits. Our own, because mcp-nc loads no library but
+/// libc; what it names is no secret. Pure.
+std::string sha256_hex(std::string_view bytes);
 
 /// The folders of the daemons that mcp-nc starts. They belong to the user, and nobody else may
 /// enter them.

@@ -21,6 +21,8 @@ class Console {
   bool input_is_terminal() const { return input_is_terminal_; }
   bool output_is_terminal() const { return output_is_terminal_; }
   bool error_is_terminal() const { return error_is_terminal_; }
+  /// Whether a person can be asked.
+  bool can_ask() const { return input_is_terminal_ && error_is_terminal_; }
 
   /// Columns for text on stdout; 0 = no limit, for what is no terminal.
   std::size_t output_width() const;

@@ -1,7 +1,14 @@
 #include "terminal/styled.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "json/text.hpp"
+#include "json/value.hpp"
 #include "terminal/utf8.hpp"
 #include "terminal/visible.hpp"
 
@@ -38,6 +45,23 @@ bool names_utf8(const char* (*variable)(const char*)) {
   }
   return false;
 }
+
+constexpr std::size_t eighths_of_a_cell = 8;
+constexpr std::array<std::string_view, eighths_of_a_cell> partial = {"",  "▏", "▎", "▍",
+                                                                     "▌", "▋", "▊", "▉"};
+
+/// How many of `steps` are filled.
+std::size_t filled(double fraction, std::size_t steps) {
+  if (!(fraction > 0)) return 0;
+  if (fraction >= 1) return steps;
+  const auto rounded = static_cast<std::size_t>(std::lround(fraction * static_cast<double>(steps)));
+  return std::clamp<std::size_t>(rounded, 1, steps - 1);
+}
+
+constexpr std::size_t widest_bar = 30;
+constexpr std::size_t narrowest_bar = 5;
+
+std::string amount(double number) { return fmt::format("{:.6g}", number); }
 
 }  // namespace
 
@@ -87,6 +111,64 @@ std::string draw_lines(const std::vector<StyledLine>& lines, const Look& look) {
   std::string text;
   for (const StyledLine& line : lines) text += line.draw(look) + "\n";
   return text;
+}
+
+std::string draw_gauge(double fraction, std::size_t cells, bool unicode) {
+  if (cells == 0) return {};
+  if (!unicode) {
+    const std::size_t full = filled(fraction, cells);
+    return "[" + std::string(full, '#') + std::string(cells - full, '-') + "]";
+  }
+  const std::size_t eighths = filled(fraction, cells * eighths_of_a_cell);
+  const std::size_t full = eighths / eighths_of_a_cell;
+  const std::string_view part = partial[eighths % eighths_of_a_cell];
+  std::string bar;
+  for (std::size_t cell = 0; cell < full; ++cell) bar += "█";
+  bar += part;
+  for (std::size_t cell = full + (part.empty() ? 0 : 1); cell < cells; ++cell) bar += "░";
+  return bar;
+}
+
+std::optional<Progress> read_progress(std::string_view params, std::string_view token) {
+  const auto found = json::member(params, "progressToken");
+  if (!found || *found != token) return std::nullopt;
+  const auto value = json::parse(params);
+  if (!value) return std::nullopt;
+  const json::Value* done = value->find("progress", json::Value::Kind::number);
+  if (done == nullptr) return std::nullopt;
+  Progress progress;
+  progress.done = done->number;
+  if (const json::Value* total = value->find("total", json::Value::Kind::number)) {
+    progress.total = total->number;
+  }
+  progress.message = value->string("message");
+  return progress;
+}
+
+std::string draw_bar(double fraction, std::size_t cells) {
+  if (!(fraction > 0)) fraction = 0;
+  fraction = std::min(fraction, 1.0);
+  const auto full = static_cast<std::size_t>(std::floor(fraction * static_cast<double>(cells)));
+  return "[" + std::string(full, '#') + std::string(cells - full, '-') + "]";
+}
+
+std::string draw_progress(const Progress& progress, std::size_t width) {
+  std::string line;
+  if (progress.total && *progress.total > 0) {
+    const double fraction = progress.done / *progress.total;
+    const std::string figures = fmt::format("{:3.0f}% {}/{}", std::clamp(fraction, 0.0, 1.0) * 100,
+                                            amount(progress.done), amount(*progress.total));
+    // Half of the line is for the message, if there is one.
+    const std::size_t share = progress.message.empty() ? width : width / 2;
+    const std::size_t taken = figures.size() + 3;
+    const std::size_t cells = share > taken ? std::min(share - taken, widest_bar) : 0;
+    if (cells >= narrowest_bar) line = draw_bar(fraction, cells) + " ";
+    line += figures;
+  } else {
+    line = amount(progress.done);
+  }
+  if (!progress.message.empty()) line += " " + make_visible_line(progress.message);
+  return std::string(fit_columns(line, width));
 }
 
 }  // namespace client

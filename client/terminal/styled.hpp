@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "terminal/console.hpp"
 
 namespace client {
 
@@ -47,5 +51,35 @@ class StyledLine {
 
 /// Each with a line break.
 std::string draw_lines(const std::vector<StyledLine>& lines, const Look& look);
+
+/// The look of the console's output as it is now: a window's size changes. `whole_screen`: no more
+/// rows than it has.
+inline Look look_of(const Console& console, bool whole_screen = false) {
+  return choose_look(console.output_is_terminal(), console.output_width(),
+                     whole_screen ? console.output_height() : 0,
+                     [](const char* name) -> const char* { return std::getenv(name); });
+}
+
+/// A bar of so many cells: `█████▋░░░░` with `unicode`, else `[#####----]` with the brackets beside
+/// the cells. A fraction out of 0..1 is brought into it; one above 0 is never shown as nothing, one
+/// below 1 never as full.
+std::string draw_gauge(double fraction, std::size_t cells, bool unicode);
+
+/// What one notifications/progress said.
+struct Progress {
+  double done = 0;
+  std::optional<double> total;
+  std::string message;  ///< as the server wrote it
+};
+
+/// Reads the params of a notifications/progress; nothing if they are for another token or no
+/// progress. `token` is JSON.
+std::optional<Progress> read_progress(std::string_view params, std::string_view token);
+
+/// One line without line break that fits into `width` columns, safe for a terminal.
+std::string draw_progress(const Progress& progress, std::size_t width);
+
+/// `[####----]`, `cells` wide inside the brackets. A fraction out of 0..1 is brought into it.
+std::string draw_bar(double fraction, std::size_t cells);
 
 }  // namespace client

@@ -1,20 +1,28 @@
+// How a request that came to nothing is told.
 #include "verbs/dialogue.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
+#include <csignal>
+#include <string>
 #include <utility>
 
-#include "json/scan.hpp"
+#include "json/message.hpp"
 #include "json/text.hpp"
-#include "terminal/progress_bar.hpp"
-#include "verbs/tell_notification.hpp"
-#include "verbs/waiting_hint.hpp"
-#include "verbs/wire.hpp"
+#include "render/lines.hpp"
+#include "render/status.hpp"
+#include "servers/instance.hpp"
+#include "terminal/styled.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 namespace {
+
+/// Id of a request whose answer says that the daemon has read bridge/peek: what it had written
+/// from its ring before that is behind us then.
+constexpr std::string_view peeked_id = "\"peeked\"";
 
 /// Id of the request that looks into what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
@@ -24,6 +32,46 @@ constexpr std::string_view hint_of_job =
     "mcp-nc answer JOB";
 
 }  // namespace
+
+void Announcements::before(std::string_view method, bool is_request) {
+  const bool is_for_us = is_for_the_bridge(method);
+  if (ring_ == Ring::to_be_left) {
+    ring_ = Ring::being_left;
+    conversation_.queue(json::make_notification("bridge/peek", ""));
+    // To a request to the bridge nothing else can come before its answer.
+    if (!is_for_us)
+      conversation_.queue(json::make_request(peeked_id, "bridge/notifications", R"({"limit":1})"));
+  }
+  // Only who says so is asked what the server wants to know. A request to the bridge alone needs
+  // nobody, and whoever makes it only looks on.
+  if (is_request && !is_for_us && !std::exchange(is_said_, true) && (can_ask_ || has_roots_))
+    say_answers();
+}
+
+void Announcements::say_answers() {
+  std::string methods = can_ask_ ? R"("elicitation/create")" : "";
+  if (has_roots_) methods += methods.empty() ? R"("roots/list")" : R"(,"roots/list")";
+  conversation_.queue(
+      json::make_notification("bridge/answers", fmt::format(R"({{"methods":[{}]}})", methods)));
+}
+
+bool Announcements::take(const json::Message& response) {
+  if (response.id != peeked_id) return false;
+  ring_ = Ring::taken;
+  return true;
+}
+
+void tell_notification(Console& console, std::string_view line) {
+  const json::Message message = json::parse_message(line);
+  // Whatever stderr is, a person is to see what to do.
+  const bool is_ours = message.method == "notifications/bridge/question_refused";
+  if ((console.error_is_terminal() || is_ours) &&
+      message.kind == json::Message::Kind::notification) {
+    console.note(notification_line(message));
+  } else {
+    console.pass_on(line);
+  }
+}
 
 Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
                    Console& console, Interrupt& interrupt)
@@ -280,6 +328,71 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   }
   conversation_.finish_sending();
   wait(Deadline::after(farewell_), {});
+}
+
+Failure Dialogue::failure_of(const Answer& answer) {
+  Failure failure{.kind = "daemon",
+                  .message = "the daemon closed the connection before it answered",
+                  .code = ExitCode::unreachable,
+                  .delivered = "unknown"};
+  switch (answer.outcome) {
+    case Answer::Outcome::error:
+      failure = answer.from_daemon ? read_daemon_error(answer.payload) : read_error(answer.payload);
+      break;
+    case Answer::Outcome::refused:
+      failure = read_error(answer.payload);
+      failure.kind = "daemon";
+      failure.delivered = "no";
+      failure.code = ExitCode::answered_error;
+      failure.shown = fmt::format("the daemon does not take the request: {}", failure.message);
+      break;
+    case Answer::Outcome::timed_out:
+      failure.kind = "timeout";
+      failure.message = "no answer in time; the request was cancelled";
+      failure.shown = failure.message + " (-w sets the limit)";
+      failure.code = ExitCode::timed_out;
+      break;
+    case Answer::Outcome::interrupted:
+      failure.kind = "interrupted";
+      failure.message = "interrupted; the request was cancelled";
+      failure.code = interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+      break;
+    case Answer::Outcome::too_long:
+      failure.kind = "too_large";
+      failure.message = fmt::format("the daemon sent a message of more than {} MiB; gave up",
+                                    Conversation::longest_line >> 20);
+      break;
+    case Answer::Outcome::result:
+      failure.message = "the daemon's answer cannot be read";
+      failure.shown = failure.message + ": " + answer.payload;
+      failure.code = ExitCode::answered_error;
+      break;
+    case Answer::Outcome::hung_up:
+    case Answer::Outcome::woken: {
+      const pid_t process = process_behind(conversation_.descriptor());
+      if (const auto why = why_not_started(path_, process)) {
+        failure.delivered = "no";
+        failure.message = fmt::format("the daemon could not start: {}", *why);
+        failure.hint = "mcp-nc servers shows what it starts";
+      } else {
+        failure.shown = fmt::format("{}: {}", failure.message, describe_end(path_, process));
+      }
+    }
+  }
+  if (failure.hint.empty()) failure.hint = hint_;
+  return failure;
+}
+
+ExitCode Dialogue::report(const Answer& answer) {
+  const Failure failure = failure_of(answer);
+  if (json_) print_failure(console_, failure);
+  if (answer.outcome == Answer::Outcome::interrupted) return failure.code;
+  console_.note(failure.shown.empty() ? failure.message : failure.shown);
+  if (answer.outcome == Answer::Outcome::error) {
+    console_.prompt(describe_pages(answer.payload));
+    wants_login_ = error_wants_login(answer.payload);
+  }
+  return failure.code;
 }
 
 }  // namespace client

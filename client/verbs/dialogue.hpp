@@ -5,17 +5,69 @@
 #include <string_view>
 #include <vector>
 
+#include "command_line/duration.hpp"
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
 #include "connection/interrupt.hpp"
 #include "json/message.hpp"
 #include "terminal/console.hpp"
-#include "verbs/announcements.hpp"
-#include "verbs/exit_code.hpp"
-#include "verbs/terminal_questions.hpp"
+#include "verbs/failure.hpp"
+#include "verbs/questions.hpp"
 
 namespace client {
+
+/// JSON-RPC 2.0, section 5.1: the answer to a question that nobody here answers.
+constexpr int method_not_found = -32601;
+/// How long the last message may take to be sent, before the end.
+constexpr Milliseconds farewell{500};
+
+/// What the daemon is told of us before our first message: that its ring is left alone
+/// (bridge/peek), and that questions of the server are answered here (bridge/answers).
+class Announcements {
+ public:
+  Announcements(Conversation& conversation, bool keep, bool can_ask)
+      : conversation_(conversation),
+        ring_(keep ? Ring::to_be_left : Ring::taken),
+        can_ask_(can_ask) {}
+
+  /// Roots are answered here too. REQUIRES: nothing was sent yet.
+  void answer_roots() { has_roots_ = true; }
+
+  /// A message of this method is going to be queued: queues what has to go before it.
+  void before(std::string_view method, bool is_request);
+  /// The conversation goes to another daemon, which has been told nothing.
+  void start_over() {
+    if (ring_ != Ring::taken) ring_ = Ring::to_be_left;
+    is_said_ = false;
+  }
+  /// Whether a response is the answer to what was queued here; then it is taken.
+  bool take(const json::Message& response);
+  /// Until the daemon has read bridge/peek it gives us its ring, as to anybody who connects. All of
+  /// that stays in the ring, so showing it would only be noise.
+  bool is_skipping_ring() const { return ring_ != Ring::taken; }
+
+ private:
+  enum class Ring {
+    taken,       // or left, and the daemon knows
+    to_be_left,  // not said yet
+    being_left,  // said, but perhaps not read
+  };
+
+  Conversation& conversation_;
+  Ring ring_;
+  void say_answers();
+
+  bool can_ask_;
+  bool has_roots_ = false;
+  bool is_said_ = false;  // what is answered here
+};
+
+inline bool is_for_the_bridge(std::string_view method) { return method.starts_with("bridge/"); }
+
+/// A notification on stderr, which is not what was asked for: in words on a terminal, elsewhere the
+/// line as it came.
+void tell_notification(Console& console, std::string_view line);
 
 /// How a request ended.
 struct Answer {
@@ -111,6 +163,7 @@ class Dialogue {
   /// Says on stderr what went wrong, and with --json on stdout too. REQUIRES: the outcome is not
   /// result.
   ExitCode report(const Answer& answer);
+  Failure failure_of(const Answer& answer);
   /// Whether what was reported last would not have been with a login.
   bool wants_login() const { return wants_login_; }
   /// What else to do about a failure, as about a question that nobody here could answer; "" if
@@ -118,8 +171,6 @@ class Dialogue {
   std::string_view hint() const { return hint_; }
   /// REQUIRES: it outlives this.
   void advise(std::string_view hint) { hint_ = hint; }
-  /// Only what goes to stdout, with --json.
-  void report_as_json(const Answer& answer);
 
  private:
   using Ids = std::vector<std::string>;

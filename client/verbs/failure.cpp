@@ -1,28 +1,285 @@
 #include "verbs/failure.hpp"
 
-#include "render/json_error.hpp"
-#include "verbs/describe_error.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "elicitation/web_address.hpp"
+#include "json/text.hpp"
+#include "json/value.hpp"
+#include "terminal/visible.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+constexpr std::string_view again = "mcp-nc status says how it is; the daemon tries again by itself";
+constexpr std::array<Pair, 14> hints_of_kinds = {{
+    {"usage", "mcp-nc help COMMAND says how it is used"},
+    {"daemon", "mcp-bridged has to run; -s or MCP_SOCKET_PATH names its socket"},
+    {"timeout",
+     "-w sets how long mcp-nc waits; --request-timeout of mcp-bridged how long that does"},
+    {"dns", again},
+    {"connect", again},
+    {"tls", "the daemon's log says what is wrong with the certificate"},
+    {"closed", again},
+    {"session", again},
+    {"http", again},
+    {"auth", "the daemon's credentials are what the server judges"},
+    {"too_large", "--max-frame of mcp-bridged sets how large a message may be"},
+    {"overloaded", "too much is under way; try again later"},
+    {"shutdown", "the daemon is ending; try again when it has started"},
+    {"job", "mcp-nc jobs lists them"},
+}};
+
+/// What was typed may be no UTF-8.
+std::string quote_any(const std::string& text) {
+  return json::quote(bridge::is_utf8(text) ? text : make_visible(text));
+}
+
+constexpr std::array<std::string_view, 7> upstream_kinds = {
+    "dns", "connect", "tls", "closed", "session", "auth", "too_large"};
+/// Where these met the opening of the session there is no server to speak with; otherwise one has
+/// answered, if badly.
+constexpr std::array<std::string_view, 2> upstream_kinds_at_opening = {"http", "malformed"};
+
+template <std::size_t Count>
+bool contains(const std::array<std::string_view, Count>& kinds, std::string_view kind) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+constexpr std::size_t longest_data = 500;
+
+/// What has become of the request. With a status the server has got something: the request, or only
+/// the bridge's own initialize before it.
+std::string_view fate_of_request(const json::Value& data) {
+  const std::string_view delivered = data.string("delivered");
+  if (delivered == "unknown") return "; the server may have acted on the request";
+  if (delivered != "no") return "";
+  const json::Value* opening = data.find("opening", json::Value::Kind::boolean);
+  const bool was_sent = data.find("status", json::Value::Kind::number) != nullptr &&
+                        (opening == nullptr || !opening->truth);
+  if (data.string("kind") == "shutdown") return "; the request was not sent";
+  if (data.string("kind") == "auth") {
+    return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
+  }
+  return was_sent ? "; the server has not acted on the request, it can be sent again"
+                  : "; the server did not get the request, it can be sent again";
+}
+
+/// What the server itself said, where the bridge's error stands in its place.
+std::string describe_upstream_error(const json::Value& data) {
+  const json::Value* error = data.find("upstream", json::Value::Kind::object);
+  if (error == nullptr) return {};
+  const json::Value* code = error->find("code", json::Value::Kind::number);
+  return fmt::format("; the server said: error {}: {}",
+                     code == nullptr ? "without code" : code->text,
+                     error->string("message").substr(0, longest_data));
+}
+
+std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
+  const std::string_view kind = data.string("kind");
+  std::string text = fmt::format("the bridge: {} (kind {}{})", error.string("message"),
+                                 kind.empty() ? "unknown" : kind, fate_of_request(data));
+  if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
+    text += fmt::format("; try again in {} ms", after->text);
+  }
+  text += describe_upstream_error(data);
+  for (const auto& [member, header] : {std::pair("wwwAuthenticate", "WWW-Authenticate"),
+                                       std::pair("mcpAuthServer", "Mcp-Auth-Server")}) {
+    if (const std::string_view hint = data.string(member); !hint.empty()) {
+      text += fmt::format("; {}: {}", header, hint);
+    }
+  }
+  if (kind == "job") text += "; mcp-nc jobs lists those there are";
+  if (const std::string_view login = data.string("login"); !login.empty()) {
+    text += fmt::format("; log in by: {}", login);
+  } else if (kind == "auth") {
+    text += "; the daemon's token is what the server judges, not yours";
+  }
+  return text;
+}
+
+struct Page {
+  std::string purpose;
+  std::string address;
+};
+
+std::vector<Page> pages_of(std::string_view error_json) {
+  constexpr std::size_t most = 16;
+  std::vector<Page> pages;
+  const auto error = json::parse(error_json);
+  if (!error || !error->is(json::Value::Kind::object)) return pages;
+  const json::Value* const code = error->find("code", json::Value::Kind::number);
+  const json::Value* const data = error->find("data", json::Value::Kind::object);
+  if (code == nullptr || code->text != "-32042" || data == nullptr) return pages;
+  const json::Value* const list = data->find("elicitations", json::Value::Kind::array);
+  if (list == nullptr) return pages;
+  for (const json::Value& one : list->items) {
+    if (!one.is(json::Value::Kind::object) || one.string("url").empty()) continue;
+    if (pages.size() < most)
+      pages.push_back({std::string(one.string("message")), std::string(one.string("url"))});
+  }
+  return pages;
+}
+
+}  // namespace
+
+std::string_view hint_for(std::string_view kind) {
+  for (const auto& [name, hint] : hints_of_kinds) {
+    if (name == kind) return hint;
+  }
+  return {};
+}
+
+std::string to_text(const Failure& error) {
+  std::string text =
+      fmt::format(R"({{"error":{{"kind":{},"code":{},"delivered":"{}","message":{},"hint":{})",
+                  json::quote(error.kind), error.error_code, error.delivered,
+                  quote_any(error.message), quote_any(error.hint));
+  if (!error.result.empty()) text += ",\"result\":" + error.result;
+  return text + "}}\n";
+}
+
+Failure read_error(std::string_view raw) {
+  Failure error;
+  error.kind = "server";
+  error.delivered = "yes";
+  const auto value = json::parse(raw);
+  if (!value) {
+    error.message = std::string(raw);
+    error.shown = describe_error(raw);
+    return error;
+  }
+  error.message = value->string("message");
+  if (const json::Value* code = value->find("code", json::Value::Kind::number))
+    error.error_code = code->text;
+  const json::Value* const data = value->find("data", json::Value::Kind::object);
+  error.code = exit_code_for_error(raw);
+  error.shown = describe_error(raw);
+  error.hint = hint_of_pages(raw);
+  if (data == nullptr || data->string("source") != "bridge") return error;
+  error.kind = data->string("kind");
+  error.delivered = data->string("delivered") == "unknown" ? "unknown" : "no";
+  error.hint = hint_for(error.kind);
+  return error;
+}
+
+Failure read_daemon_error(std::string_view raw) {
+  Failure error = read_error(raw);
+  if (error.kind != "server") return error;
+  error.kind = "daemon";
+  error.delivered = "no";
+  error.hint = "mcp-nc status shows how the daemon runs";
+  error.shown =
+      error.error_code == "-32601"
+          ? "this daemon cannot do that: it is older than this mcp-nc (mcp-nc status shows "
+            "its version; update it and start it again), or it runs with --no-control"
+          : describe_daemon_error(raw);
+  return error;
+}
+
+ExitCode exit_code_for_error(std::string_view error_json) {
+  const auto data = json::member(error_json, "data");
+  if (!data || json::string_member(*data, "source") != "bridge") return ExitCode::answered_error;
+  const std::string kind = json::string_member(*data, "kind");
+  if (kind == "timeout") return ExitCode::timed_out;
+  if (kind == "shutdown") return ExitCode::unreachable;
+  const bool is_opening = json::member(*data, "opening") == std::optional<std::string_view>("true");
+  const bool is_upstream =
+      contains(upstream_kinds, kind) || (is_opening && contains(upstream_kinds_at_opening, kind));
+  return is_upstream ? ExitCode::upstream : ExitCode::answered_error;
+}
+
+std::string describe_pages(std::string_view error_json) {
+  std::string text;
+  for (const Page& page : pages_of(error_json)) {
+    text += fmt::format("The server wants a page opened first: {}\n{}",
+                        make_visible_line(page.purpose), describe_address(page.address));
+  }
+  if (!text.empty()) text += "Nothing was opened. Open it yourself, then do this again.\n";
+  return text;
+}
+
+std::string hint_of_pages(std::string_view error_json) {
+  std::string addresses;
+  for (const Page& page : pages_of(error_json))
+    addresses += (addresses.empty() ? "" : ", ") + make_visible_line(page.address);
+  return addresses.empty() ? addresses
+                           : fmt::format("open {} in a browser, then do this again", addresses);
+}
+
+std::string describe_error(std::string_view error_json) {
+  const auto error = json::parse(error_json);
+  if (!error || !error->is(json::Value::Kind::object)) {
+    return fmt::format("the server answered with an error: {}", error_json);
+  }
+  const json::Value* data = error->find("data", json::Value::Kind::object);
+  if (data != nullptr && data->string("source") == "bridge") {
+    return describe_bridge_error(*error, *data);
+  }
+  const json::Value* code = error->find("code", json::Value::Kind::number);
+  std::string text =
+      fmt::format("the server answered with error {}: {}",
+                  code == nullptr ? "without code" : code->text, error->string("message"));
+  const bool has_pages = !pages_of(error_json).empty();
+  if (const auto raw = json::member(error_json, "data"); raw && *raw != "null" && !has_pages) {
+    text +=
+        fmt::format(" {}{}", raw->substr(0, longest_data), raw->size() > longest_data ? "..." : "");
+  }
+  const std::string hint = hint_for_capability(error->string("message"));
+  return hint.empty() ? text : fmt::format("{}; {}", text, hint);
+}
+
+std::string hint_for_capability(std::string_view message) {
+  if (message.find("tasks are not translated") != message.npos)
+    return "mcp-nc call --detach makes a job of a call, and a task where the server wants one";
+  if (message.find("does not support") == message.npos) return {};
+  for (const std::string_view capability : {"elicitation", "sampling", "roots"}) {
+    if (message.find(capability) == message.npos) continue;
+    return fmt::format(
+        "the session was opened without {}: mcp-bridged --client-capabilities '{{\"{}\":{{}}}}' "
+        "opens it with that",
+        capability, capability);
+  }
+  return {};
+}
+
+bool error_wants_login(std::string_view error_json) {
+  const auto error = json::parse(error_json);
+  const json::Value* data = error ? error->find("data", json::Value::Kind::object) : nullptr;
+  return data != nullptr && data->string("source") == "bridge" && !data->string("login").empty();
+}
+
+std::string describe_daemon_error(std::string_view error_json) {
+  const auto error = json::parse(error_json);
+  const json::Value* data = error ? error->find("data", json::Value::Kind::object) : nullptr;
+  if (!error || error->string("message").empty() || data != nullptr) {
+    return describe_error(error_json);
+  }
+  return fmt::format("the daemon: {}", error->string("message"));
+}
+
+void print_failure(Console& console, Failure failure) {
+  if (failure.hint.empty()) failure.hint = hint_for_capability(failure.message);
+  if (failure.hint.empty()) failure.hint = hint_for(failure.kind);
+  console.print(to_text(failure));
+}
 
 ExitCode tell_failure(Console& console, const Options& options, const Failure& failure) {
-  if (options.json) {
-    JsonError told;
-    told.kind = failure.kind;
-    told.code = failure.error_code;
-    told.delivered = failure.delivered;
-    told.message = failure.message;
-    told.hint = failure.hint.empty() ? std::string(hint_for(failure.kind)) : failure.hint;
-    console.print(to_text(told));
-  }
-  console.note(failure.message);
+  if (options.json) print_failure(console, failure);
+  console.note(failure.shown.empty() ? failure.message : failure.shown);
   return failure.code;
 }
 
 ExitCode tell_error(Console& console, const Options& options, std::string_view error) {
-  if (options.json) console.print(to_text(read_daemon_error(error)));
-  console.note(describe_daemon_error(error));
-  return exit_code_for_error(error);
+  return tell_failure(console, options, read_daemon_error(error));
 }
 
 }  // namespace client

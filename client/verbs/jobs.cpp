@@ -1,12 +1,102 @@
-#include "json/scan.hpp"
+#include "verbs/jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "elicitation/form.hpp"
+#include "json/message.hpp"
+#include "json/text.hpp"
 #include "json/value.hpp"
-#include "render/jobs_table.hpp"
-#include "terminal/look_of.hpp"
+#include "render/save.hpp"
+#include "render/table.hpp"
+#include "terminal/styled.hpp"
 #include "terminal/visible.hpp"
-#include "verbs/job_reports.hpp"
+#include "verbs/dialogue.hpp"
+#include "verbs/failure.hpp"
+#include "verbs/operands.hpp"
+#include "verbs/present.hpp"
 
 namespace client {
 namespace {
+
+/// The daemon lets nobody wait longer in one request.
+constexpr Milliseconds longest_wait{3600 * 1000};
+
+/// How much longer than it was asked to wait the daemon may take to say that nothing came. A result
+/// that comes at the last moment must not be given to nobody.
+constexpr Milliseconds grace{5000};
+
+/// With --json; of several jobs each says which it is.
+void print_error_of(const std::string& job, const Failure& error, const Options& options,
+                    bool several, Console& console) {
+  if (!options.json) return;
+  const std::string text = to_text(error);
+  console.print(several ? fmt::format("{{\"job\":{},{}", json::quote(job), text.substr(1)) : text);
+}
+
+/// What was ended before it was detached is cancelled, as any call is.
+void cancel(Dialogue& dialogue, const std::string& job) {
+  const std::string id = dialogue.send("bridge/cancel", job_params(job));
+  dialogue.await({id}, Deadline::after(farewell));
+}
+
+/// The daemon has not said yet which job it is: it may have begun.
+void cancel_submitted(Dialogue& dialogue, const std::string& submit_id) {
+  const Answer late = dialogue.await({submit_id}, Deadline::after(farewell));
+  if (late.outcome != Answer::Outcome::result) return;
+  if (const auto job = read_submitted(late.payload)) cancel(dialogue, job->id);
+}
+
+ExitCode tell_forgotten(Console& console, const SubmittedJob& job) {
+  console.note(
+      fmt::format("the call of this key was made before and is {}: nothing was called, and its "
+                  "result is not kept any more",
+                  job.state));
+  return job.state == "completed" ? ExitCode::ok : ExitCode::answered_error;
+}
+
+/// Only a daemon with a state directory was to save it.
+void warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
+  if (job.durable || job.forgotten) return;
+  const std::string id = dialogue.send("bridge/status", "{}");
+  const Answer answer = dialogue.await({id}, dialogue.deadline());
+  if (answer.outcome != Answer::Outcome::result) return;
+  const auto state = json::member(answer.payload, "state");
+  if (!state || json::member(*state, "durable") != std::optional<std::string_view>("false")) return;
+  dialogue.console().note(
+      fmt::format("the job is not saved: {}; its result is lost if the daemon ends",
+                  make_visible_line(json::string_member(*state, "error"))));
+}
+
+/// A result goes to nobody else, unless the key's next call asks for it.
+ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::string& job) {
+  using Kind = JobEvent::Kind;
+  Console& console = dialogue.console();
+  JobWaits waits(dialogue, {options.detach_after, !options.key.empty(), false, false});
+  waits.add(job);
+  const JobEvent event = waits.next();
+  switch (event.kind) {
+    case Kind::ended: return present_end(dialogue, options, event, false);
+    case Kind::failed: return dialogue.report(event.answer);
+    case Kind::asks: show_question(console, job, event.collected); break;
+    case Kind::time_up:
+      console.note(fmt::format("the call goes on; its result: mcp-nc wait {}", job));
+      break;
+    case Kind::stopped:
+      if (event.answer.outcome == Answer::Outcome::interrupted ||
+          event.answer.outcome == Answer::Outcome::timed_out) {
+        cancel(dialogue, job);
+      } else {
+        console.note(fmt::format("the call was job {}", job));
+      }
+      return dialogue.report(event.answer);
+  }
+  console.print((options.json ? job_params(job) : make_visible_line(job)) + "\n");
+  return ExitCode::unfinished;
+}
 
 /// One a line, for other programs and the shells' completions.
 std::string ids_of(const std::vector<json::Value>& jobs) {
@@ -15,19 +105,388 @@ std::string ids_of(const std::vector<json::Value>& jobs) {
   return text;
 }
 
+/// The waiting has ended; the jobs have not.
+ExitCode report_stop(Dialogue& dialogue, const Options& options, const Answer& answer) {
+  if (answer.outcome != Answer::Outcome::timed_out) return dialogue.report(answer);
+  return tell_failure(
+      dialogue.console(), options,
+      {"timeout", "time is up (-w); what was waited for goes on", ExitCode::timed_out, "unknown"});
+}
+
+ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent& event,
+                      bool several) {
+  switch (event.kind) {
+    case JobEvent::Kind::ended: return present_end(dialogue, options, event, several);
+    case JobEvent::Kind::asks:
+      if (options.json) dialogue.console().print(question_json(event.job, event.collected) + "\n");
+      show_question(dialogue.console(), event.job, event.collected);
+      return ExitCode::unfinished;
+    case JobEvent::Kind::failed: return dialogue.report(event.answer);
+    case JobEvent::Kind::time_up:
+    case JobEvent::Kind::stopped: break;
+  }
+  return report_stop(dialogue, options, event.answer);
+}
+
+/// MCP 2025-11-25, "Sampling: Error Handling": the user has said no.
+constexpr std::string_view user_rejected = R"(,"error":{"code":-1,"message":"User rejected it"})";
+
+/// What is sent, as a member after the job; nothing if there is a reason (which was said) not to.
+std::optional<std::string> choose_answer(Console& console, const Options& options,
+                                         const CollectedJob& asking,
+                                         const std::vector<Argument>& values) {
+  const bool is_elicitation = asking.question_method == "elicitation/create";
+  if (options.decline || options.cancel) {
+    if (!is_elicitation) return std::string(user_rejected);
+    return fmt::format(R"(,"result":{{"action":"{}"}})", options.decline ? "decline" : "cancel");
+  }
+  if (!is_elicitation) {
+    if (options.json) console.print(question_json(options.operands[0], asking) + "\n");
+    show_question(console, options.operands[0], asking);
+    return std::nullopt;
+  }
+  const auto refuse = [&](const std::string& why) {
+    tell_failure(console, options, {"usage", why, ExitCode::usage});
+    return std::nullopt;
+  };
+  const auto object = arguments_as_written(values);
+  if (const auto* wrong = std::get_if<WrongArguments>(&object)) {
+    return refuse(wrong->problems.front());
+  }
+  const auto filled = fill_form(asking.question_params, std::get<std::string>(object));
+  if (const auto* refusal = std::get_if<FieldRefusal>(&filled)) {
+    return refuse(refusal->why);
+  }
+  return ",\"result\":" + std::get<std::string>(filled);
+}
+
+/// One question after the other, until the job asks nothing any more.
+ExitCode answer_here(Dialogue& dialogue, const Options& options) {
+  const std::string& job = options.operands[0];
+  JobWaits waits(dialogue, {std::nullopt, true, false, true});
+  waits.add(job);
+  const JobEvent event = waits.next();
+  switch (event.kind) {
+    case JobEvent::Kind::ended:
+    case JobEvent::Kind::time_up:
+      if (options.json) dialogue.console().print("{}\n");
+      return ExitCode::ok;
+    case JobEvent::Kind::asks:
+      if (options.json) dialogue.console().print(question_json(job, event.collected) + "\n");
+      show_question(dialogue.console(), job, event.collected);
+      return ExitCode::unfinished;
+    case JobEvent::Kind::failed: return dialogue.report(event.answer);
+    case JobEvent::Kind::stopped: break;
+  }
+  return dialogue.report(event.answer);
+}
+
+ExitCode report_unreadable(Dialogue& dialogue, const std::string& result) {
+  return dialogue.report({Answer::Outcome::result, result});
+}
+
 }  // namespace
 
-ExitCode list_jobs(Dialogue& dialogue, const Options& options) {
-  const Answer answer = dialogue.ask("bridge/jobs", "");
-  if (answer.outcome != Answer::Outcome::result) return report_job_failure(dialogue, answer);
+std::string submit_params(std::string_view call_params, std::string_view key) {
+  const std::string keyed =
+      key.empty() ? std::string() : fmt::format(R"(,"key":{})", json::quote(key));
+  return fmt::format(R"({{"method":"tools/call","params":{}{}}})", call_params, keyed);
+}
+
+std::string job_params(std::string_view job, std::string_view more) {
+  return fmt::format(R"({{"job":{}{}}})", json::quote(job), more);
+}
+
+std::string collect_wait(Milliseconds left) {
+  return fmt::format(R"(,"waitMs":{})", std::min(left, longest_wait).count());
+}
+
+std::optional<SubmittedJob> read_submitted(std::string_view result) {
+  SubmittedJob job;
+  job.id = json::string_member(result, "job");
+  job.state = json::string_member(result, "state");
+  job.durable = json::member(result, "durable") != std::optional<std::string_view>("false");
+  job.forgotten = json::member(result, "forgotten") == std::optional<std::string_view>("true");
+  if (job.id.empty() || job.state.empty()) return std::nullopt;
+  return job;
+}
+
+std::string answer_params(std::string_view job, std::string_view question_id,
+                          std::string_view more) {
+  if (question_id.empty()) return job_params(job, more);
+  return job_params(job, fmt::format(R"(,"questionId":{}{})", json::quote(question_id), more));
+}
+
+std::string question_json(std::string_view job, const CollectedJob& asking) {
+  const std::string params =
+      asking.question_params.empty() ? "" : ",\"params\":" + asking.question_params;
+  return job_params(job, fmt::format(R"(,"question":{{"method":{}{}}})",
+                                     json::quote(asking.question_method), params));
+}
+
+std::optional<CollectedJob> read_collected(std::string_view result) {
+  using Phase = CollectedJob::Phase;
+  CollectedJob job;
+  const std::string state = json::string_member(result, "state");
+  if (state == "working") return job;
+  if (state == "input_required") {
+    job.phase = Phase::asks;
+    if (const auto question = json::member(result, "question")) {
+      job.question_method = json::string_member(*question, "method");
+      job.question_params = json::member(*question, "params").value_or("");
+    }
+    job.question_id = json::string_member(result, "questionId");
+    return job;
+  }
+  job.phase = Phase::ended;
+  if (state == "cancelled") return job;
+  if (state != "completed" && state != "failed") return std::nullopt;
+  const auto response = json::member(result, "response");
+  const json::Message message = json::parse_message(response.value_or(""));
+  if (message.kind != json::Message::Kind::response) return std::nullopt;
+  job.result = message.result;
+  job.error = message.error;
+  return job;
+}
+
+JobWaits::JobWaits(Dialogue& dialogue, Manner manner) : dialogue_(dialogue), manner_(manner) {
+  if (manner.time) {
+    end_ = Deadline::after(*manner.time);
+    patience_ = Deadline::after(*manner.time + grace);
+  }
+  dialogue.look_soon();
+}
+
+void JobWaits::add(const std::string& job) {
+  const auto is_it = [&job](const Pending& one) { return one.job == job; };
+  if (std::any_of(pending_.begin(), pending_.end(), is_it)) return;
+  pending_.push_back({job, Step::collecting, ""});
+  collect(pending_.back());
+}
+
+void JobWaits::collect(Pending& pending) {
+  const Milliseconds left = manner_.only_now ? Milliseconds(0) : end_.left();
+  std::string more = collect_wait(left);
+  if (!manner_.keep) more += R"(,"keep":false)";
+  // One bar can be drawn.
+  if (!manner_.several && dialogue_.console().error_is_terminal()) {
+    more += fmt::format(R"(,"_meta":{{"progressToken":{}}})", dialogue_.next_id());
+  }
+  pending.step = Step::collecting;
+  pending.id = dialogue_.send("bridge/collect", job_params(pending.job, more));
+}
+
+bool JobWaits::is_asking() const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [](const Pending& one) { return one.step == Step::asking; });
+}
+
+Deadline JobWaits::until() const {
+  return Deadline::earlier(dialogue_.deadline(), is_asking() ? end_ : patience_);
+}
+
+JobEvent JobWaits::next() {
+  for (;;) {
+    std::vector<std::string> ids;
+    for (const Pending& one : pending_) ids.push_back(one.id);
+    const Answer answer = dialogue_.await(ids, until());
+    const auto found = std::find(ids.begin(), ids.end(), answer.id);
+    if (answer.outcome == Answer::Outcome::hung_up && manner_.reconnects) {
+      const Answer::Outcome outcome = dialogue_.reconnect();
+      if (outcome != Answer::Outcome::result)
+        return {JobEvent::Kind::stopped, "", {}, {outcome, ""}};
+      for (Pending& one : pending_) {
+        if (one.step != Step::asking) collect(one);
+      }
+      continue;
+    }
+    if (found == ids.end()) {
+      if (is_asking()) dialogue_.console().prompt("\n");  // the cursor stands behind a question
+      const bool is_time_up =
+          answer.outcome == Answer::Outcome::timed_out && !dialogue_.deadline().passed();
+      return {is_time_up ? JobEvent::Kind::time_up : JobEvent::Kind::stopped, "", {}, answer};
+    }
+    if (auto event = take(static_cast<std::size_t>(found - ids.begin()), answer)) return *event;
+  }
+}
+
+std::optional<JobEvent> JobWaits::take(std::size_t at, const Answer& answer) {
+  Pending& pending = pending_[at];
+  switch (pending.step) {
+    case Step::collecting: return take_collected(at, answer);
+    case Step::asking:
+      if (answer.outcome != Answer::Outcome::result) return end(at, {JobEvent::Kind::asks});
+      pending.step = Step::answering;
+      pending.id = dialogue_.send("bridge/answer", answer_params(pending.job, pending.question_id,
+                                                                 ",\"result\":" + answer.payload));
+      return std::nullopt;
+    case Step::answering:
+      // Somebody else was quicker, or the server has stopped asking: what is it now?
+      if (answer.outcome == Answer::Outcome::error) {
+        dialogue_.console().note("the answer was not taken: " +
+                                 describe_daemon_error(answer.payload));
+      }
+      collect(pending);
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<JobEvent> JobWaits::take_collected(std::size_t at, const Answer& answer) {
+  using Kind = JobEvent::Kind;
+  Pending& pending = pending_[at];
+  if (answer.outcome != Answer::Outcome::result) return end(at, {Kind::failed, "", {}, answer});
+  auto collected = read_collected(answer.payload);
+  if (!collected) return end(at, {Kind::failed, "", {}, answer});
+  switch (collected->phase) {
+    case CollectedJob::Phase::working:
+      if (manner_.only_now || end_.passed()) return JobEvent{Kind::time_up, pending.job, {}, {}};
+      collect(pending);
+      return std::nullopt;
+    case CollectedJob::Phase::asks: break;
+    case CollectedJob::Phase::ended: return end(at, {Kind::ended, "", std::move(*collected), {}});
+  }
+  if (collected->question_method == "elicitation/create" && dialogue_.can_ask()) {
+    if (manner_.several) dialogue_.console().note(fmt::format("job {} asks", pending.job));
+    std::string id = "question of " + pending.job;
+    if (dialogue_.ask_here(id, collected->question_params)) {
+      pending.step = Step::asking;
+      pending.id = std::move(id);
+      pending.question_id = std::move(collected->question_id);
+      return std::nullopt;
+    }
+  }
+  return end(at, {Kind::asks, "", std::move(*collected), {}});
+}
+
+JobEvent JobWaits::end(std::size_t at, JobEvent event) {
+  event.job = std::move(pending_[at].job);
+  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(at));
+  return event;
+}
+
+ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent& event,
+                     bool several) {
+  Console& console = dialogue.console();
+  const std::string about = several ? fmt::format("job {}: ", event.job) : std::string();
+  const CollectedJob& job = event.collected;
+  if (!job.error.empty()) {
+    Failure told = read_error(job.error);
+    if (told.hint.empty()) told.hint = hint_of_pages(job.error);
+    print_error_of(event.job, told, options, several, console);
+    console.note(about + describe_error(job.error));
+    console.prompt(describe_pages(job.error));
+    return exit_code_for_error(job.error);
+  }
+  if (job.result.empty()) {
+    Failure error;
+    error.kind = "cancelled";
+    error.delivered = "unknown";
+    error.message = "the job was cancelled";
+    print_error_of(event.job, error, options, several, console);
+    console.note(fmt::format("job {} was cancelled", event.job));
+    return ExitCode::answered_error;
+  }
+  if (!several) return present_result(job.result, read_any_result, options, console);
+  if (!options.json) {
+    console.print(event.job + ":\n");
+    return present_result(job.result, read_any_result, options, console, about);
+  }
+  console.print(fmt::format(R"({{"job":{},"result":{}}})", json::quote(event.job), job.result) +
+                "\n");
+  return is_tool_error(job.result) ? ExitCode::answered_error : ExitCode::ok;
+}
+
+void show_question(Console& console, const std::string& job, const CollectedJob& collected) {
+  const bool is_elicitation = collected.question_method == "elicitation/create";
+  const auto form = is_elicitation ? ElicitationForm::from_params(collected.question_params)
+                                   : std::optional<ElicitationForm>();
+  if (form) {
+    console.note(fmt::format("job {} asks", job));
+    console.prompt(form->describe());
+  } else if (!collected.question_method.empty()) {
+    console.note(fmt::format("job {} asks {} {}", job, collected.question_method,
+                             collected.question_params));
+  }
+  if (form || collected.question_method.empty()) {
+    console.note(fmt::format("it waits for an answer: mcp-nc answer {}", job));
+  } else {
+    console.note(fmt::format(
+        "it waits for an answer: mcp-nc request bridge/answer '{{\"job\":{},\"result\":...}}'",
+        json::quote(job)));
+  }
+}
+
+ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params) {
+  const std::string id = dialogue.send("bridge/submit", submit_params(params, options.key));
+  const Answer answer = dialogue.await({id}, dialogue.deadline());
+  if (answer.outcome == Answer::Outcome::interrupted ||
+      answer.outcome == Answer::Outcome::timed_out) {
+    cancel_submitted(dialogue, id);
+  }
+  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  const auto job = read_submitted(answer.payload);
+  if (!job) return dialogue.report(answer);
+  Console& console = dialogue.console();
+  warn_unless_saved(dialogue, *job);
+  if (options.detach) {
+    console.print(options.json ? answer.payload + "\n" : make_visible_line(job->id) + "\n");
+    return job->forgotten ? tell_forgotten(console, *job) : ExitCode::ok;
+  }
+  if (job->forgotten) {
+    if (options.json) console.print(answer.payload + "\n");
+    return tell_forgotten(console, *job);
+  }
+  return wait_for_result(dialogue, options, job->id);
+}
+
+ExitCode wait_for_jobs(Dialogue& dialogue, const Options& options) {
+  const bool several = options.operands.size() > 1;
+  JobWaits waits(dialogue, {std::nullopt, true, several, false, true});
+  for (const std::string& job : options.operands) waits.add(job);
+  ExitCode worst = ExitCode::ok;
+  while (!waits.empty() && dialogue.console().output_state() == Sink::Result::ok) {
+    const JobEvent event = waits.next();
+    const ExitCode code = report_event(dialogue, options, event, several);
+    if (event.kind == JobEvent::Kind::stopped || options.any) return code;
+    worst = std::max(worst, code);
+  }
+  return worst;
+}
+
+ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  const std::vector<Argument>& values = prepared.arguments;
+  const std::string& job = options.operands[0];
+  Console& console = dialogue.console();
+  const Answer looked = dialogue.ask("bridge/collect", job_params(job, ",\"waitMs\":0"));
+  const auto found = looked.outcome == Answer::Outcome::result ? read_collected(looked.payload)
+                                                               : std::optional<CollectedJob>();
+  if (!found) return dialogue.report(looked);
+  if (found->phase != CollectedJob::Phase::asks) {
+    const bool has_ended = found->phase == CollectedJob::Phase::ended;
+    return tell_failure(
+        console, options,
+        {"job", fmt::format("job {} asks nothing: it {}", job, has_ended ? "has ended" : "works"),
+         ExitCode::answered_error});
+  }
+  if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, options);
+  const auto chosen = choose_answer(console, options, *found, values);
+  if (!chosen) return ExitCode::usage;
+  const Answer answer =
+      dialogue.ask("bridge/answer", answer_params(job, found->question_id, *chosen));
+  if (answer.outcome == Answer::Outcome::result && options.json) console.print("{}\n");
+  return answer.outcome == Answer::Outcome::result ? ExitCode::ok : dialogue.report(answer);
+}
+
+ExitCode print_jobs(Dialogue& dialogue, const Options& options, const std::string& result) {
   Console& console = dialogue.console();
   if (options.json) {
-    console.print(answer.payload + "\n");
+    console.print(result + "\n");
     return ExitCode::ok;
   }
-  const auto result = json::parse(answer.payload);
-  const json::Value* jobs = result ? result->find("jobs", json::Value::Kind::array) : nullptr;
-  if (jobs == nullptr) return report_job_failure(dialogue, answer);
+  const auto parsed = json::parse(result);
+  const json::Value* jobs = parsed ? parsed->find("jobs", json::Value::Kind::array) : nullptr;
+  if (jobs == nullptr) return report_unreadable(dialogue, result);
   if (options.names) {
     console.print(ids_of(jobs->items));
     return ExitCode::ok;
@@ -41,21 +500,16 @@ ExitCode list_jobs(Dialogue& dialogue, const Options& options) {
   return ExitCode::ok;
 }
 
-ExitCode cancel_job(Dialogue& dialogue, const Options& options) {
-  const Answer answer = dialogue.ask("bridge/cancel", job_params(options.operands[0]));
-  if (answer.outcome != Answer::Outcome::result) return report_job_failure(dialogue, answer);
-  const auto state = json::member(answer.payload, "state");
-  if (!state || !json::is_string(*state)) return report_job_failure(dialogue, answer);
-  dialogue.console().print(
-      (options.json ? answer.payload : make_visible_line(json::decode_string(*state))) + "\n");
+ExitCode print_job_state(Dialogue& dialogue, const Options& options, const std::string& result) {
+  const std::string state = json::string_member(result, "state");
+  if (state.empty()) return report_unreadable(dialogue, result);
+  dialogue.console().print((options.json ? result : make_visible_line(state)) + "\n");
   return ExitCode::ok;
 }
 
-ExitCode forget_job(Dialogue& dialogue, const Options& options) {
-  const Answer answer = dialogue.ask("bridge/forget", job_params(options.operands[0]));
-  if (answer.outcome == Answer::Outcome::result && options.json) dialogue.console().print("{}\n");
-  return answer.outcome == Answer::Outcome::result ? ExitCode::ok
-                                                   : report_job_failure(dialogue, answer);
+ExitCode print_done(Dialogue& dialogue, const Options& options, const std::string&) {
+  if (options.json) dialogue.console().print("{}\n");
+  return ExitCode::ok;
 }
 
 }  // namespace client

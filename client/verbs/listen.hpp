@@ -1,10 +1,16 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
 #include "connection/interrupt.hpp"
 #include "terminal/console.hpp"
-#include "verbs/exit_code.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 
@@ -14,6 +20,69 @@ namespace client {
 /// what was received beyond --count is printed on stderr rather than lost. With --since or --seq
 /// it only looks (see ListenJoin).
 ExitCode listen(Connected connected, const Options& options, Console& console,
+                Interrupt& interrupt);
+
+/// A notification to print; its sequence number where it is known.
+struct Heard {
+  std::optional<std::uint64_t> sequence;
+  std::string message;  ///< JSON, as it came
+};
+
+/// Joins what the daemon's ring still holds (pages of bridge/notifications) with what then arrives
+/// live, without a gap and without printing anything twice. Pure.
+///
+/// Why it works: after the page that says `more: false`, the daemon sends exactly newest+1,
+/// newest+2, ... So whatever arrives before that page (the flush on connect, and live ones while
+/// paging) is at most its `newest`, and therefore stands in a page too, or is not after `since`,
+/// or was pushed out of the ring, which the page tells as a gap. All of it can be left out, and
+/// nothing is lost by that: a connection that sends only bridge/* requests takes nothing, so the
+/// daemon keeps it for the next client.
+///
+/// What it cannot know: if this reader is so slow that its cursor is pushed out of the ring, the
+/// live ones are no longer consecutive and the numbers given from then on are too low.
+class ListenJoin {
+ public:
+  /// After `since`; or, without it, those that nobody has taken yet.
+  explicit ListenJoin(std::optional<std::uint64_t> since)
+      : only_untaken_(!since), since_(since.value_or(0)) {}
+
+  struct Page {
+    std::vector<Heard> heard;
+    std::string warning;  ///< about a gap, for a person; empty if there is none
+    bool ask_again = false;
+  };
+
+  /// The params of the next bridge/notifications. REQUIRES: !joined().
+  std::string params() const;
+
+  /// Takes the result of one; nothing if it cannot be read.
+  std::optional<Page> take_page(std::string_view result);
+
+  /// All pages are there.
+  bool joined() const { return joined_; }
+
+  /// Takes a notification that arrived; nothing if it is part of the pages.
+  std::optional<Heard> take_live(std::string_view line);
+
+ private:
+  bool only_untaken_;
+  std::uint64_t since_;
+  std::string instance_;  // JSON, of the pages so far
+  bool joined_ = false;
+  std::uint64_t newest_ = 0;
+};
+
+/// What listen prints for it, with line break.
+std::string render_heard(const Heard& heard, bool with_sequence);
+
+/// Prints every message that passes through the daemon from now on (bridge/monitor), until --for or
+/// --count ends it, or an interrupt. It takes nothing and is asked nothing. With `record` they
+/// go to a file as JSON lines, which only its owner may read, in place of stdout; then an interrupt
+/// is its regular end, and with --json stdout has how many they were.
+ExitCode monitor(Connected connected, const Options& options, Console& console,
+                 Interrupt& interrupt);
+
+ExitCode record(Connected connected, const Options& options, Console& console,
                 Interrupt& interrupt);
 
 }  // namespace client

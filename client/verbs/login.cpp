@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
-#include "verbs/describe_error.hpp"
+#include "verbs/failure.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
+
+ExitCode log_in(Dialogue& dialogue, const Options& options);
+
 namespace {
 
 /// The daemon ends a login after 10 minutes; so long a wait is answered before.
@@ -174,12 +176,10 @@ bool log_in_if_wanted(Dialogue& dialogue) {
   return is_wanted && log_in(dialogue, Options{}) == ExitCode::ok;
 }
 
-ExitCode log_out(Dialogue& dialogue, const Options& options) {
-  const Answer answer = dialogue.ask("bridge/logout", "");
-  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+ExitCode print_logout(Dialogue& dialogue, const Options& options, const std::string& payload) {
   Console& console = dialogue.console();
-  if (options.json) console.print(answer.payload + "\n");
-  const auto result = json::parse(answer.payload);
+  if (options.json) console.print(payload + "\n");
+  const auto result = json::parse(payload);
   if (!result) return ExitCode::answered_error;
   const auto is = [&result](std::string_view name) {
     const json::Value* const value = result->find(name, json::Value::Kind::boolean);

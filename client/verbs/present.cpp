@@ -1,11 +1,20 @@
 #include "verbs/present.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "json/text.hpp"
 #include "render/save.hpp"
 #include "text/base64.hpp"
-#include "verbs/describe_error.hpp"
-#include "verbs/results.hpp"
+#include "text/whole_characters.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 namespace {
@@ -36,6 +45,31 @@ bool present_data(const ContentPart& part, const std::string& save_folder, Conso
   return true;
 }
 
+Failure told_failure(const std::string& result, std::string_view hint) {
+  Failure error = error_of_tool(result);
+  if (error.hint.empty()) error.hint = hint_for_capability(error.message);
+  if (error.hint.empty()) error.hint = hint;
+  return error;
+}
+
+/// A new folder that only the user can look into.
+std::variant<std::string, SaveFailure> make_folder() {
+  const char* const named = std::getenv("TMPDIR");
+  std::string path = named != nullptr && *named != '\0' ? named : "/tmp";
+  path += "/mcp-nc-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return SaveFailure{fmt::format("cannot make a folder '{}': {}", path, std::strerror(errno))};
+  return path;
+}
+
+std::variant<std::string, SaveFailure> save(const std::string& text, const Options& options) {
+  auto folder =
+      options.save.empty() ? make_folder() : std::variant<std::string, SaveFailure>(options.save);
+  if (std::holds_alternative<SaveFailure>(folder)) return folder;
+  return save_file(std::get<std::string>(folder), options.json ? "output.json" : "output.txt",
+                   text);
+}
+
 }  // namespace
 
 bool present(const std::vector<ContentPart>& parts, const std::string& save_folder,
@@ -50,17 +84,6 @@ bool present(const std::vector<ContentPart>& parts, const std::string& save_fold
   }
   return all_well;
 }
-
-namespace {
-
-JsonError told_failure(const std::string& result, std::string_view hint) {
-  JsonError error = error_of_tool(result);
-  if (error.hint.empty()) error.hint = hint_for_capability(error.message);
-  if (error.hint.empty()) error.hint = hint;
-  return error;
-}
-
-}  // namespace
 
 ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
                         Console& console, std::string_view about, std::string_view hint) {
@@ -78,6 +101,58 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
     return ExitCode::answered_error;
   }
   return ExitCode::ok;
+}
+
+ExitCode print_field(const std::string& result, const Options& options, Console& console) {
+  const auto found = field_of_result(result, options.field);
+  if (!found) {
+    console.note(fmt::format("the result has no {} (--json shows it)", options.field));
+    return ExitCode::answered_error;
+  }
+  console.print(*found + "\n");
+  return ExitCode::ok;
+}
+
+Failure error_of_tool(const std::string& result) {
+  Failure error;
+  error.kind = "tool";
+  error.delivered = "yes";
+  for (const ContentPart& part : read_tool_result(result)) {
+    if (part.kind != ContentPart::Kind::text) continue;
+    error.message += (error.message.empty() ? "" : "\n") + part.text;
+  }
+  if (error.message.empty()) error.message = "the tool says that it failed";
+  error.result = json::on_one_line(result);
+  return error;
+}
+
+ExitCode print_held(Console& console, const Options& options, ExitCode code) {
+  if (!options.max_bytes) return code;
+  const std::string text = console.take_held();
+  if (text.size() <= *options.max_bytes) {
+    console.print(text);
+    return code;
+  }
+  const auto saved = save(text, options);
+  const auto* const file = std::get_if<std::string>(&saved);
+  if (file == nullptr) {
+    const std::string& why = std::get<SaveFailure>(saved).message;
+    const ExitCode failed =
+        tell_failure(console, options, {"file", why, ExitCode::answered_error, "yes"});
+    if (options.json) return failed;
+  } else if (options.json) {
+    console.print(
+        fmt::format("{{\"cut\":{{\"bytes\":{},\"file\":{}}}}}\n", text.size(), json::quote(*file)));
+    return code;
+  }
+  std::string shown(bridge::whole_characters(text, static_cast<std::size_t>(*options.max_bytes)));
+  if (!shown.empty() && shown.back() != '\n') shown += '\n';
+  console.print(shown + (file == nullptr
+                             ? fmt::format("[cut off after {} of {} bytes]\n", *options.max_bytes,
+                                           text.size())
+                             : fmt::format("[cut off after {} of {} bytes; all of it is in {}]\n",
+                                           *options.max_bytes, text.size(), *file)));
+  return file == nullptr ? ExitCode::answered_error : code;
 }
 
 }  // namespace client

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "command_line/options.hpp"
-#include "render/content.hpp"
+#include "render/save.hpp"
 #include "terminal/console.hpp"
-#include "verbs/exit_code.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 
@@ -24,5 +24,17 @@ using ReadParts = std::vector<ContentPart> (*)(std::string_view result);
 /// error of --json that has no better one.
 ExitCode present_result(const std::string& result, ReadParts read_parts, const Options& options,
                         Console& console, std::string_view about = "", std::string_view hint = {});
+
+/// Prints what --field names of a result; if there is no such thing, says so.
+ExitCode print_field(const std::string& result, const Options& options, Console& console);
+
+/// Of the result of a tool that says that it failed, for --json: its text, and all of it.
+Failure error_of_tool(const std::string& result);
+
+/// Prints what the console has held back (--max-bytes): as it is if it is no longer than that, else
+/// its beginning and the name of a new file that has all of it, for the user alone. With --json
+/// `{"cut":{"bytes":…,"file":…}}` instead, so that it stays JSON. Returns `code`, unless the file
+/// cannot be written.
+ExitCode print_held(Console& console, const Options& options, ExitCode code);
 
 }  // namespace client

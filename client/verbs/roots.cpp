@@ -8,13 +8,11 @@
 #include <cstring>
 #include <memory>
 
-#include "command_line/typed_program.hpp"
-#include "json/scan.hpp"
+#include "command_line/options.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
 #include "terminal/visible.hpp"
 #include "text/utf8.hpp"
-#include "verbs/verb_kinds.hpp"
 
 namespace client {
 namespace {
@@ -108,7 +106,7 @@ Answer tell_roots(Dialogue& dialogue, const Options& options) {
 std::optional<Answer> begin_with_roots(Dialogue& dialogue, const Options& options,
                                        const std::string& roots, bool is_new) {
   std::optional<Answer> described;
-  if (is_new && asks_server(options)) {
+  if (is_new) {
     described = open_with_roots(dialogue, roots);
     if (described->outcome != Answer::Outcome::result) return described;
   } else if (!roots.empty()) {

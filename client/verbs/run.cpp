@@ -1,90 +1,24 @@
 #include "verbs/run.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
+#include "command_line/verb.hpp"
 #include "connection/connect.hpp"
-#include "connection/relay.hpp"
-#include "render/json_error.hpp"
-#include "verbs/cut_output.hpp"
-#include "verbs/daemon_end.hpp"
+#include "servers/start.hpp"
 #include "verbs/failure.hpp"
-#include "verbs/grep.hpp"
-#include "verbs/listen.hpp"
-#include "verbs/monitor.hpp"
-#include "verbs/named_daemon.hpp"
-#include "verbs/params.hpp"
+#include "verbs/operands.hpp"
+#include "verbs/present.hpp"
+#include "verbs/relay.hpp"
 #include "verbs/roots.hpp"
-#include "verbs/running_daemon.hpp"
-#include "verbs/servers.hpp"
-#include "verbs/shell.hpp"
-#include "verbs/tool_arguments.hpp"
-#include "verbs/verb_kinds.hpp"
+#include "verbs/search.hpp"
 #include "verbs/verbs.hpp"
-#include "verbs/waiting_hint.hpp"
-#include "verbs/waiting_watch.hpp"
 
 namespace client {
 namespace {
-
-ExitCode call(Dialogue& dialogue, const Options& options, const std::vector<Argument>& arguments) {
-  const auto prepared = prepare_call(dialogue, options, arguments);
-  if (const auto* code = std::get_if<ExitCode>(&prepared)) return *code;
-  return call_tool(dialogue, options, std::get<ToolCall>(prepared));
-}
-
-ExitCode dispatch(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
-  const std::string& params = prepared.params;
-  switch (options.verb) {
-    case Verb::tools: return list_tools(dialogue, options);
-    case Verb::resources: return list_resources(dialogue, options);
-    case Verb::prompts: return list_prompts(dialogue, options);
-    case Verb::call: return call(dialogue, options, prepared.arguments);
-    case Verb::read: return read_resource_verb(dialogue, options, params);
-    case Verb::prompt: return get_prompt(dialogue, options, params);
-    case Verb::request: return send_request(dialogue, options, params);
-    case Verb::notify: return send_notification(dialogue, options, params);
-    case Verb::status: return show_status(dialogue, options);
-    case Verb::jobs: return list_jobs(dialogue, options);
-    case Verb::wait: return wait_for_jobs(dialogue, options);
-    case Verb::answer: return answer_job(dialogue, options, prepared.arguments);
-    case Verb::cancel: return cancel_job(dialogue, options);
-    case Verb::forget: return forget_job(dialogue, options);
-    case Verb::tasks: return show_tasks(dialogue, options);
-    case Verb::replay: return replay(dialogue, options);
-    case Verb::skills: return list_skills(dialogue, options);
-    case Verb::grep: return grep(dialogue, options);
-    case Verb::templates: return list_templates(dialogue, options);
-    case Verb::server: return show_server(dialogue, options);
-    case Verb::ping: return ping(dialogue, options);
-    case Verb::subscribe: return subscribe(dialogue, options);
-    case Verb::unsubscribe: return unsubscribe(dialogue, options);
-    case Verb::log_level: return set_log_level(dialogue, options);
-    case Verb::complete: return complete(dialogue, options, params);
-    case Verb::login: return log_in(dialogue, options);
-    case Verb::logout: return log_out(dialogue, options);
-    case Verb::agent_help: return show_agent_help(dialogue, options, std::nullopt);
-    default: return ExitCode::usage;
-  }
-}
-
-using VerbAboutServers = ExitCode (*)(const Options&, Console&);
-
-/// Null for a verb that needs a daemon.
-VerbAboutServers verb_about_servers(Verb verb) {
-  switch (verb) {
-    case Verb::servers: return &list_servers;
-    case Verb::approve: return &approve_server;
-    case Verb::stop: return &stop_server;
-    case Verb::logs: return &show_logs;
-    default: return nullptr;
-  }
-}
 
 /// The code, unless what was printed could not be written.
 ExitCode unless_lost(ExitCode code, Console& console) {
@@ -103,106 +37,59 @@ ExitCode search_all_servers(const Options& options) {
   return unless_lost(print_held(console, options, code), console);
 }
 
-/// What is left of a verb where there is no session with the server, and why.
-ExitCode without_session(Dialogue& dialogue, const Options& options, const Answer& why) {
-  return options.verb == Verb::agent_help ? show_agent_help(dialogue, options, why)
-                                          : dialogue.report(why);
-}
+/// What calls the handler of a row.
+struct Dispatch {
+  Dialogue& dialogue;
+  const Options& options;
+  const Prepared& prepared;
+
+  ExitCode operator()(DialogueHandler handler) const { return handler(dialogue, options); }
+  ExitCode operator()(PreparedHandler handler) const {
+    return handler(dialogue, options, prepared);
+  }
+  ExitCode operator()(const RequestHandler& request) const {
+    const Answer answer = dialogue.ask(request.method, prepared.params);
+    return answer.outcome == Answer::Outcome::result
+               ? request.print(dialogue, options, answer.payload)
+               : dialogue.report(answer);
+  }
+  ExitCode operator()(LocalHandler) const { return ExitCode::usage; }   // run before
+  ExitCode operator()(StreamHandler) const { return ExitCode::usage; }  // has no dialogue
+};
 
 /// `is_new`: the daemon was started for it.
+ExitCode run_dialogue(Connected connected, const Options& options, Deadline deadline,
+                      Prepared& prepared, bool is_new, Console& console, Interrupt& interrupt) {
+  const Verb& verb = *options.verb;
+  const bool keep = !verb.takes_notifications || options.keep || is_job(options);
+  Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
+  const Dispatch dispatch{dialogue, options, prepared};
+  if (options.max_bytes) console.hold();
+  const bool opens = verb.opens_session && !options.names;
+  prepared.described = begin_with_roots(dialogue, options, prepared.roots, is_new && opens);
+  const bool is_open =
+      !prepared.described || prepared.described->outcome == Answer::Outcome::result;
+  ExitCode code = is_open || verb.reports_no_session ? std::visit(dispatch, verb.handler)
+                                                     : dialogue.report(*prepared.described);
+  if (dialogue.wants_login() && !options.json && verb.name() != "login" && console.can_ask() &&
+      log_in_if_wanted(dialogue))
+    code = std::visit(dispatch, verb.handler);
+  code = print_held(console, options, code);
+  // An answer about roots that is not sent yet goes out too.
+  if (!keep || dialogue.answers_roots()) dialogue.leave();
+  return code;
+}
+
 ExitCode run_verb(Connected connected, const Options& options, Deadline deadline,
-                  const Prepared& prepared, bool is_new) {
+                  Prepared& prepared, bool is_new) {
   Interrupt interrupt;
   Console console(interrupt.descriptor());
-  ExitCode code = ExitCode::ok;
-  if (options.verb == Verb::listen) {
-    code = listen(std::move(connected), options, console, interrupt);
-  } else if (options.verb == Verb::monitor || options.verb == Verb::record) {
-    code = monitor(std::move(connected), options, console, interrupt);
-  } else {
-    const bool keep = keeps_notifications(options);
-    Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
-    if (options.max_bytes) console.hold();
-    const auto described = begin_with_roots(dialogue, options, prepared.roots, is_new);
-    code = !described || described->outcome == Answer::Outcome::result
-               ? dispatch(dialogue, options, prepared)
-               : without_session(dialogue, options, *described);
-    if (dialogue.wants_login() && !options.json && options.verb != Verb::login &&
-        dialogue.can_ask() && log_in_if_wanted(dialogue))
-      code = dispatch(dialogue, options, prepared);
-    code = print_held(console, options, code);
-    // An answer about roots that is not sent yet goes out too.
-    if (!keep || dialogue.answers_roots()) dialogue.leave();
-  }
+  const auto* const stream = std::get_if<StreamHandler>(&options.verb->handler);
+  const ExitCode code = stream != nullptr
+                            ? (*stream)(std::move(connected), options, console, interrupt)
+                            : run_dialogue(std::move(connected), options, deadline, prepared,
+                                           is_new, console, interrupt);
   return unless_lost(code, console);
-}
-
-std::string help(const Options& options) {
-  if (options.operands.empty()) return options.json ? help_json() : help_text();
-  const std::string& verb = options.operands.front();
-  return options.json ? help_json(verb) : help_text(verb);
-}
-
-ExitCode print_text(std::string_view text) {
-  Console().print(text);
-  return ExitCode::ok;
-}
-
-/// A line for a person, if the terminal takes it now: the relay waits for nobody who reads stderr.
-void say_if_possible(Console& console, std::string_view line) {
-  pollfd error = {STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&error, 1, 0) == 1 && error.revents == POLLOUT) console.note(line);
-}
-
-/// Until a client sends a line, the daemon takes it for one of the older revisions. So there is a
-/// moment for the first line before the connection; who only listens is connected after it.
-void await_first_line() {
-  constexpr int longest_ms = 1000;
-  pollfd input = {STDIN_FILENO, POLLIN, 0};
-  ::poll(&input, 1, longest_ms);
-}
-
-ExitCode run_relay(Connected connected, const Options& options, const TrustedPeer& trusted) {
-  Console console;
-  std::optional<WaitingWatch> watch;
-  if (console.error_is_terminal()) {
-    const auto connect = [path = connected.path, trusted]() -> FileDescriptor {
-      const Milliseconds at_once(0);
-      auto one = connect_to_daemon({path}, trusted, at_once, Deadline::after(at_once));
-      if (auto* daemon = std::get_if<Connected>(&one)) return std::move(daemon->daemon);
-      return {};
-    };
-    watch.emplace(waiting_timeout, connect,
-                  [&console](std::string_view line) { say_if_possible(console, line); });
-  }
-  const pid_t process = process_behind(connected.daemon.get());
-  const RelayEnd end = relay(STDIN_FILENO, STDOUT_FILENO, std::move(connected.daemon),
-                             options.timeout, watch ? &*watch : nullptr);
-  const int error = errno;
-  switch (end) {
-    case RelayEnd::finished:
-    case RelayEnd::output_closed: break;
-    case RelayEnd::hung_up:
-      console.note("the daemon closed the connection: " + describe_end(connected.path, process));
-      return ExitCode::unreachable;
-    case RelayEnd::timed_out:
-      console.note("nothing came in time after the end of the input (-w)");
-      return ExitCode::timed_out;
-    case RelayEnd::output_failed:
-      console.note(fmt::format("cannot write to stdout: {}", std::strerror(error)));
-      return ExitCode::answered_error;
-  }
-  return ExitCode::ok;
-}
-
-ExitCode report(const ConnectFailure& failure, const Options& options) {
-  Console console;
-  const ExitCode code = failure.timed_out ? ExitCode::timed_out : ExitCode::unreachable;
-  return tell_failure(console, options,
-                      {.kind = failure.timed_out ? "timeout" : "daemon",
-                       .message = failure.message,
-                       .code = code,
-                       .hint = std::string(hint_for("daemon"))});
 }
 
 ExitCode refuse(UsageError error, const Options& options) {
@@ -212,76 +99,82 @@ ExitCode refuse(UsageError error, const Options& options) {
 
 }  // namespace
 
+ExitCode show_help(const Options& options, Console& console) {
+  const bool is_whole = options.operands.empty();
+  const Verb* const verb = is_whole ? nullptr : find_verb(options.operands.front());
+  if (options.json) {
+    console.print(is_whole ? help_json() : help_json(*verb));
+  } else {
+    console.print(is_whole ? help_text() : help_text(*verb));
+  }
+  return ExitCode::ok;
+}
+
+ExitCode show_version(const Options& options, Console& console) {
+  console.print(options.json ? "{\"version\":\"" MCP_BRIDGE_VERSION "\"}\n"
+                             : "mcp-nc " MCP_BRIDGE_VERSION "\n");
+  return ExitCode::ok;
+}
+
 ExitCode refuse(const UsageError& error) {
   Console console;
-  if (error.json) {
-    JsonError told;
-    told.kind = "usage";
-    told.message = error.message;
-    told.hint = hint_for(told.kind);
-    console.print(to_text(told));
-  }
-  console.note(error.message + " (mcp-nc --help tells more)");
-  return ExitCode::usage;
+  Options options;
+  options.json = error.json;
+  return tell_failure(console, options,
+                      {.kind = "usage",
+                       .message = error.message,
+                       .code = ExitCode::usage,
+                       .shown = error.message + " (mcp-nc --help tells more)"});
 }
 
 ExitCode run(const Options& options) {
-  if (options.verb == Verb::help) return print_text(help(options));
-  if (options.verb == Verb::version) {
-    return print_text(options.json ? "{\"version\":\"" MCP_BRIDGE_VERSION "\"}\n"
-                                   : "mcp-nc " MCP_BRIDGE_VERSION "\n");
-  }
-
-  if (const VerbAboutServers verb = verb_about_servers(options.verb)) {
+  const Verb* const verb = options.verb;
+  if (const auto* local = verb == nullptr ? nullptr : std::get_if<LocalHandler>(&verb->handler)) {
     Console console;
-    return verb(options, console);
+    return (*local)(options, console);
   }
-
   if (options.skill) {
     Console console;
     return unless_lost(print_skill(options, console), console);
   }
-
-  if (options.verb == Verb::shell) return run_shell(options, &run);
-
   if (options.all) return search_all_servers(options);
 
-  const auto prepared = prepare(options);
+  auto prepared = prepare(options);
   if (const auto* error = std::get_if<UsageError>(&prepared)) return refuse(*error, options);
   std::optional<NamedDaemon> named;
+  Console console;
   if (names_server(options)) {
-    Console console;
     auto found = named_daemon(options, console);
-    if (const auto* failure = std::get_if<NamingFailure>(&found))
-      return report(*failure, options, console);
+    if (const auto* failure = std::get_if<Failure>(&found))
+      return tell_failure(console, options, *failure);
     named = std::get<NamedDaemon>(std::move(found));
   }
   const auto sockets =
       choose_sockets(named ? named->paths.socket : options.socket, std::getenv("MCP_SOCKET_PATH"));
   if (const auto* error = std::get_if<UsageError>(&sockets)) return refuse(*error, options);
-
   const auto trusted = choose_trusted_peer(options.peer, std::getenv("MCP_NC_PEER"));
   if (const auto* error = std::get_if<UsageError>(&trusted)) return refuse(*error, options);
 
-  if (options.verb == Verb::relay) await_first_line();
+  if (verb == nullptr) await_first_line();
   const Deadline deadline = Deadline::after(options.timeout);
   auto connected = connect_to_daemon(std::get<std::vector<std::string>>(sockets),
                                      std::get<TrustedPeer>(trusted), options.wait, deadline);
   const auto* failure = std::get_if<ConnectFailure>(&connected);
-  bool is_new = false;
-  if (failure != nullptr && failure->is_absent && named && !options.no_start) {
-    Console console;
+  const bool is_new = failure != nullptr && failure->is_absent && named && !options.no_start;
+  if (is_new) {
     auto started = start_named(*named, console, deadline);
-    if (const auto* why = std::get_if<NamingFailure>(&started))
-      return report(*why, options, console);
+    if (const auto* why = std::get_if<Failure>(&started))
+      return tell_failure(console, options, *why);
     connected = std::get<Connected>(std::move(started));
-    failure = nullptr;
-    is_new = true;
+  } else if (failure != nullptr) {
+    return tell_failure(console, options,
+                        {.kind = failure->timed_out ? "timeout" : "daemon",
+                         .message = failure->message,
+                         .code = failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable,
+                         .hint = std::string(hint_for("daemon"))});
   }
-  if (failure != nullptr) return report(*failure, options);
   Connected daemon = std::get<Connected>(std::move(connected));
-  if (options.verb == Verb::relay)
-    return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
+  if (verb == nullptr) return run_relay(std::move(daemon), options, std::get<TrustedPeer>(trusted));
   return run_verb(std::move(daemon), options, deadline, std::get<Prepared>(prepared), is_new);
 }
 

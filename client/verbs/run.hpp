@@ -1,7 +1,7 @@
 #pragma once
 
 #include "command_line/options.hpp"
-#include "verbs/exit_code.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "command_line/typed_program.hpp"
+#include "command_line/verb.hpp"
 #include "connection/interrupt.hpp"
 #include "spelling/shell_word.hpp"
 #include "terminal/console.hpp"
@@ -94,7 +94,7 @@ std::variant<Options, UsageError> read_shell_line(const std::string& line, const
     std::get<UsageError>(parsed).json |= shell.json;
     return parsed;
   }
-  if (options->verb == Verb::relay || options->verb == Verb::shell)
+  if (options->verb == nullptr || options->verb->name() == "shell")
     return UsageError{"each line is a command, as call NAME key=value", shell.json};
   if (!names_server(*options) && options->socket.empty()) {
     options->socket = shell.socket;
@@ -107,13 +107,11 @@ std::variant<Options, UsageError> read_shell_line(const std::string& line, const
   if (options->peer.empty()) options->peer = shell.peer;
   if (!options->timeout) options->timeout = shell.timeout;
   if (options->wait.count() == 0) options->wait = shell.wait;
-  if (goes_with("--json", options->verb) && options->field.empty() && !options->names)
-    options->json = options->json || shell.json;
+  if (options->field.empty() && !options->names) options->json = options->json || shell.json;
   return parsed;
 }
 
-ExitCode run_shell(const Options& options, RunVerb run_verb) {
-  Console console;
+ExitCode run_shell(const Options& options, Console& console) {
   const bool is_typed = console.input_is_terminal();
   const std::string prompt = typed_program(options) + "> ";
   CommandLines lines;
@@ -138,7 +136,7 @@ ExitCode run_shell(const Options& options, RunVerb run_verb) {
     if (*line == "exit" || *line == "quit") break;
     const auto read = read_shell_line(*line, options);
     const auto* const error = std::get_if<UsageError>(&read);
-    code = error != nullptr ? refuse(*error) : run_verb(std::get<Options>(read));
+    code = error != nullptr ? refuse(*error) : run(std::get<Options>(read));
     if (is_typed && code == ExitCode::interrupted) console.prompt("\n");
     if (!is_typed && (code == ExitCode::interrupted || code == ExitCode::terminated)) return code;
   }

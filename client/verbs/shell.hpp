@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "command_line/options.hpp"
-#include "verbs/exit_code.hpp"
+#include "verbs/failure.hpp"
 
 namespace client {
 
@@ -13,11 +13,9 @@ namespace client {
 /// unless the line says it. Pure.
 std::variant<Options, UsageError> read_shell_line(const std::string& line, const Options& shell);
 
-using RunVerb = ExitCode (*)(const Options& options);
-
 /// Reads commands from stdin until its end, or `exit`, and runs each. At a terminal it prompts on
 /// stderr, and an interrupt ends the line or the command; then the exit code is 0. Else it is that
 /// of the last command, and an interrupt ends it.
-ExitCode run_shell(const Options& options, RunVerb run_verb);
+ExitCode run_shell(const Options& options, Console& console);
 
 }  // namespace client

@@ -6,21 +6,20 @@
 #include <cerrno>
 #include <cstring>
 
-#include "command_line/typed_program.hpp"
+#include "command_line/verb.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
-#include "render/agent_help.hpp"
-#include "render/skills_list.hpp"
-#include "servers/whole_file.hpp"
+#include "render/lists.hpp"
+#include "render/server_page.hpp"
+#include "system/files.hpp"
 #include "terminal/visible.hpp"
 #include "verbs/failure.hpp"
-#include "verbs/server_list.hpp"
+#include "verbs/operands.hpp"
+#include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
 namespace {
-
-constexpr ServerList skill_list = {"skills/list", "skills", "uri"};
 
 /// Makes the folder and those above it that are not there. Returns errno.
 int make_folders(const std::string& path) {
@@ -51,31 +50,37 @@ ExitCode install(const AgentSkill& skill, const Options& options, Console& conso
 
 }  // namespace
 
+ExitCode show_agent_help(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  AgentHelp about;
+  about.program = typed_program(options);
+  about.has_jobs = find_verb("wait") != nullptr;
+  const Answer described =
+      prepared.described ? *prepared.described : dialogue.ask("server/discover", "");
+  if (described.outcome == Answer::Outcome::error) {
+    about.trouble = describe_error(described.payload);
+  } else if (described.outcome != Answer::Outcome::result) {
+    return dialogue.report(described);
+  } else {
+    const Answer status = dialogue.ask("bridge/status", "");
+    about.server = read_server(described.payload,
+                               status.outcome == Answer::Outcome::result ? status.payload : "{}");
+    const auto fetched = fetch_list(dialogue, tool_list);
+    if (const auto* pages = std::get_if<std::vector<std::string>>(&fetched)) {
+      for (const std::string_view tool : elements_of(*pages, tool_list))
+        about.tools.push_back(name_of(tool, tool_list));
+    }
+  }
+  const std::string text = agent_help(about);
+  dialogue.console().print(options.json ? "{\"text\":" + json::quote(text) + "}\n" : text);
+  return ExitCode::ok;
+}
+
 ExitCode print_skill(const Options& options, Console& console) {
   const AgentSkill skill = agent_skill(typed_program(options), options.server);
   if (!options.save.empty()) return install(skill, options, console);
   console.print(options.json ? fmt::format("{{\"name\":{},\"text\":{}}}\n", json::quote(skill.name),
                                            json::quote(skill.text))
                              : skill.text);
-  return ExitCode::ok;
-}
-
-ExitCode list_skills(Dialogue& dialogue, const Options& options) {
-  const auto fetched = fetch_list(dialogue, skill_list);
-  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
-  const auto& pages = std::get<std::vector<std::string>>(fetched);
-  const auto skills = elements_of(pages, skill_list);
-  Console& console = dialogue.console();
-  if (options.json) {
-    console.print(raw_result(pages, skill_list));
-  } else if (options.names) {
-    for (const std::string_view skill : skills)
-      console.print(make_visible_line(name_of(skill, skill_list)) + "\n");
-  } else if (skills.empty()) {
-    console.note("the server has no skills");
-  } else {
-    console.print(render_skills(skills, console.output_width()));
-  }
   return ExitCode::ok;
 }
 

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <sys/time.h>
 
-#include "json/scan.hpp"
+#include "json/text.hpp"
 #include "terminal/full_screen.hpp"
-#include "terminal/look_of.hpp"
-#include "terminal/terminal_signals.hpp"
+#include "terminal/styled.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {

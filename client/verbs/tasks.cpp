@@ -2,21 +2,18 @@
 // instead, which hides the server's task if it made one.
 #include <fmt/format.h>
 
-#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
-#include "render/content.hpp"
-#include "render/tasks_table.hpp"
-#include "terminal/look_of.hpp"
+#include "render/save.hpp"
+#include "render/table.hpp"
+#include "terminal/styled.hpp"
 #include "terminal/visible.hpp"
 #include "verbs/present.hpp"
-#include "verbs/server_list.hpp"
+#include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {
 namespace {
-
-constexpr ServerList task_list = {"tasks/list", "tasks", "taskId"};
 
 std::string params_of(const std::string& task) {
   return fmt::format(R"({{"taskId":{}}})", json::quote(task));
@@ -27,34 +24,6 @@ ExitCode print_state(const std::string& task, const Options& options, Console& c
   const auto value = json::parse(task);
   const bool is_task = value && !value->string("status").empty();
   console.print(options.json || !is_task ? task + "\n" : render_task(*value));
-  return ExitCode::ok;
-}
-
-ExitCode list_tasks(Dialogue& dialogue, const Options& options) {
-  const auto fetched = fetch_list(dialogue, task_list);
-  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
-  const auto& pages = std::get<std::vector<std::string>>(fetched);
-  const auto elements = elements_of(pages, task_list);
-  Console& console = dialogue.console();
-  if (options.json) {
-    console.print(raw_result(pages, task_list));
-    return ExitCode::ok;
-  }
-  std::vector<json::Value> tasks;
-  for (const std::string_view element : elements) {
-    if (auto task = json::parse(element)) tasks.push_back(std::move(*task));
-  }
-  if (options.names) {
-    for (const json::Value& task : tasks)
-      console.print(make_visible_line(task.string("taskId")) + "\n");
-    return ExitCode::ok;
-  }
-  if (tasks.empty()) {
-    console.note("the server has no tasks of this session (mcp-nc jobs: detached calls)");
-    return ExitCode::ok;
-  }
-  const Look look = look_of(console);
-  console.print_raw(draw_lines(render_tasks(tasks, look), look));
   return ExitCode::ok;
 }
 

@@ -1,8 +1,9 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
 
-#include "command_line/call_arguments.hpp"
 #include "command_line/options.hpp"
-#include "verbs/params.hpp"
+#include "system/file_descriptor.hpp"
+#include "verbs/operands.hpp"
 
 using namespace client;
 
@@ -20,10 +21,28 @@ std::string refused(const std::vector<std::string_view>& arguments) {
   return std::get<UsageError>(result).message;
 }
 
+/// As --raw sends them; `input` is on stdin.
 std::string object(const std::vector<std::string>& words, std::string_view input = "") {
-  const auto result = build_call_arguments(words, input);
-  if (const auto* error = std::get_if<UsageError>(&result)) return "refused: " + error->message;
-  return std::get<std::string>(result);
+  int ends[2] = {-1, -1};
+  REQUIRE(::pipe(ends) == 0);
+  const FileDescriptor before(::dup(STDIN_FILENO));
+  REQUIRE(::write(ends[1], input.data(), input.size()) == static_cast<ssize_t>(input.size()));
+  ::dup2(ends[0], STDIN_FILENO);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  const auto read = read_call_words(words);
+  ::dup2(before.get(), STDIN_FILENO);
+  if (const auto* error = std::get_if<UsageError>(&read)) return "refused: " + error->message;
+  const auto made = arguments_as_written(std::get<std::vector<Argument>>(read));
+  if (const auto* wrong = std::get_if<WrongArguments>(&made))
+    return "refused: " + wrong->problems.front();
+  return std::get<std::string>(made);
+}
+
+std::variant<std::string, UsageError> params(const std::vector<std::string_view>& arguments) {
+  auto made = prepare(parsed(arguments));
+  if (auto* error = std::get_if<UsageError>(&made)) return std::move(*error);
+  return std::get<Prepared>(made).params;
 }
 
 bool is_refused(const std::vector<std::string>& words, std::string_view input = "") {
@@ -32,7 +51,7 @@ bool is_refused(const std::vector<std::string>& words, std::string_view input = 
 
 }  // namespace
 
-TEST_CASE("no arguments are the relay") { CHECK(parsed({}).verb == Verb::relay); }
+TEST_CASE("no arguments are the relay") { CHECK(parsed({}).verb == nullptr); }
 
 TEST_CASE("options may stand before and after the verb, joined and apart") {
   CHECK(parsed({"-s", "/a", "tools"}).socket == "/a");
@@ -61,9 +80,9 @@ TEST_CASE("a time limit of zero is none") {
 }
 
 TEST_CASE("help and version win over everything else that is right") {
-  CHECK(parsed({"call", "--help"}).verb == Verb::help);
-  CHECK(parsed({"--version"}).verb == Verb::version);
-  CHECK(parsed({"help"}).verb == Verb::help);
+  CHECK(parsed({"call", "--help"}).verb == find_verb("help"));
+  CHECK(parsed({"--version"}).verb == find_verb("version"));
+  CHECK(parsed({"help"}).verb == find_verb("help"));
 }
 
 TEST_CASE("what is wrong is named") {
@@ -122,7 +141,7 @@ TEST_CASE("key=text becomes a string, key:=json any value as it was written") {
 
 TEST_CASE("line breaks in JSON values become spaces, for a frame is one line") {
   CHECK(object({"a:={\n\"b\":1\r\n}"}) == "{\"a\":{ \"b\":1  }}");
-  CHECK(object({"{\n}"}) == "{ }");
+  CHECK(object({"{\"a\":{\n}}"}) == "{\"a\":{ }}");
 }
 
 TEST_CASE("arguments that cannot be meant are refused") {
@@ -136,28 +155,31 @@ TEST_CASE("arguments that cannot be meant are refused") {
   CHECK(is_refused({"a:='x'"}));
   CHECK(is_refused({"a=\xFF"}));
   CHECK(is_refused({"{\"a\":1"}));
-  CHECK(is_refused({"{\"a\":1}", "b=2"}));
-  CHECK(is_refused({"-", "b=2"}, "{}"));
+  CHECK(is_refused({"-", "b:@-"}, "{}"));
 }
 
 TEST_CASE("the whole object may come in one word or from stdin") {
-  CHECK(object({R"({"a":1, "b":{}})"}) == R"({"a":1, "b":{}})");
-  CHECK(object({"-"}, "  {\"a\": 1}\n") == "  {\"a\": 1} ");
+  CHECK(object({R"({"a":1, "b":{}})"}) == R"({"a":1,"b":{}})");
+  CHECK(object({"-"}, "  {\"a\": 1}\n") == R"({"a":1})");
+  CHECK(object({"{\"a\":1}", "b=2"}) == R"({"a":1,"b":"2"})");
+  CHECK(object({"-", "a=2"}, "{\"a\":1}") == R"({"a":"2"})");
   CHECK(is_refused({"-"}, "[1]"));
   CHECK(is_refused({"-"}, ""));
   CHECK(is_refused({"-"}, "{\"a\":\"\xFF\"}"));
 }
 
 TEST_CASE("a prompt takes text only") {
-  const auto made = build_arguments({"a:=1"}, ArgumentForms::text_only);
-  CHECK(std::get<std::string>(made) == R"({"a:":"1"})");
+  CHECK(std::get<std::string>(params({"prompt", "p", "a:=1"})) ==
+        R"({"name":"p","arguments":{"a:":"1"}})");
+  CHECK(std::holds_alternative<UsageError>(params({"prompt", "p", "a=1", "a=2"})));
+  CHECK(std::holds_alternative<UsageError>(params({"prompt", "p", "a"})));
 }
 
 TEST_CASE("PARAMS are an object or an array") {
-  CHECK(std::holds_alternative<std::string>(check_params("[1]")));
-  CHECK(std::holds_alternative<std::string>(check_params(" {} ")));
-  CHECK(std::holds_alternative<UsageError>(check_params("1")));
-  CHECK(std::holds_alternative<UsageError>(check_params("{")));
+  CHECK(std::get<std::string>(params({"request", "m", "[1]"})) == "[1]");
+  CHECK(std::get<std::string>(params({"request", "m", " {} "})) == " {} ");
+  CHECK(std::holds_alternative<UsageError>(params({"request", "m", "1"})));
+  CHECK(std::holds_alternative<UsageError>(params({"request", "m", "{"})));
 }
 
 TEST_CASE("the params of each verb") {
@@ -172,11 +194,10 @@ TEST_CASE("the params of each verb") {
     CAPTURE(wrong);
     CHECK(std::holds_alternative<UsageError>(prepare(parsed({"call", "t", wrong}))));
   }
-  CHECK(std::get<std::string>(make_params(parsed({"read", "file:///a"}))) ==
-        R"({"uri":"file:///a"})");
-  CHECK(std::get<std::string>(make_params(parsed({"request", "x"}))).empty());
-  CHECK(std::get<std::string>(make_params(parsed({"tools"}))).empty());
-  CHECK(std::holds_alternative<UsageError>(make_params(parsed({"read", "\xFF"}))));
+  CHECK(std::get<std::string>(params({"read", "file:///a"})) == R"({"uri":"file:///a"})");
+  CHECK(std::get<std::string>(params({"request", "x"})).empty());
+  CHECK(std::get<std::string>(params({"tools"})).empty());
+  CHECK(std::holds_alternative<UsageError>(params({"read", "\xFF"})));
 }
 
 TEST_CASE("a call may be detached, at once or after a time, and have a key") {
@@ -195,8 +216,8 @@ TEST_CASE("the verbs about jobs name them") {
   CHECK(parsed({"answer", "a", "--decline"}).decline);
   CHECK(std::get<Prepared>(prepare(parsed({"answer", "a"}))).arguments.empty());
   CHECK(std::get<Prepared>(prepare(parsed({"answer", "a", "x=1", "y:=2"}))).arguments.size() == 2);
-  CHECK(std::holds_alternative<UsageError>(make_params(parsed({"cancel", "\xff"}))));
-  CHECK(std::holds_alternative<UsageError>(make_params(parsed({"wait", ""}))));
+  CHECK(std::holds_alternative<UsageError>(params({"cancel", "\xff"})));
+  CHECK(std::holds_alternative<UsageError>(params({"wait", ""})));
   CHECK_FALSE(refused({"wait"}).empty());
   std::vector<std::string_view> too_many(66, "a");
   too_many[0] = "wait";

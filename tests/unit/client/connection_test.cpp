@@ -5,11 +5,10 @@
 #include <string>
 #include <thread>
 
-#include "connection/account_names.hpp"
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
-#include "connection/hints.hpp"
 #include "connection/relay.hpp"
+#include "connection/trusted_peer.hpp"
 
 using namespace client;
 

@@ -1,4 +1,4 @@
-#include "elicitation/fill.hpp"
+#include "elicitation/form.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include "elicitation/form.hpp"
-#include "elicitation/punycode.hpp"
 #include "elicitation/web_address.hpp"
 
 using namespace client;

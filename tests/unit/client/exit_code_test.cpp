@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "verbs/describe_error.hpp"
-#include "verbs/exit_code.hpp"
+#include "verbs/failure.hpp"
 
 using namespace client;
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "servers/foreign_files.hpp"
+#include "servers/find.hpp"
 
 using namespace client;
 

@@ -1,4 +1,4 @@
-#include "verbs/job_messages.hpp"
+#include "verbs/jobs.hpp"
 
 #include <doctest/doctest.h>
 

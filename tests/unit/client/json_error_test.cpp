@@ -1,14 +1,14 @@
-#include "render/json_error.hpp"
+#include "verbs/failure.hpp"
 
 #include <doctest/doctest.h>
 
 #include "json/value.hpp"
-#include "verbs/log_output.hpp"
+#include "verbs/servers.hpp"
 
 using namespace client;
 
 TEST_CASE("an error is JSON, whatever bytes were typed") {
-  JsonError error;
+  Failure error;
   error.kind = "usage";
   error.message = "unknown command '\xff\"\n'";
   const auto read = json::parse(to_text(error));

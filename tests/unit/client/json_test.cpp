@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include "json/message.hpp"
-#include "json/scan.hpp"
 #include "json/text.hpp"
 #include "json/value.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "verbs/listen_join.hpp"
+#include "verbs/listen.hpp"
 
 using namespace client;
 

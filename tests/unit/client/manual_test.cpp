@@ -1,4 +1,4 @@
-#include "command_line/manual.hpp"
+#include "command_line/verb.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "command_line/options.hpp"
-#include "command_line/verb_manual.hpp"
 #include "json/value.hpp"
 
 using namespace client;
@@ -38,15 +37,14 @@ std::size_t widest_line(const std::string& text) {
 
 TEST_CASE("every command and option of the manual is known on the command line") {
   CHECK(is_unknown("--no-such-option"));
-  for (const ManualEntry& command : manual_commands()) {
-    const std::string name(command.form.substr(0, command.form.find(' ')));
+  for (const Verb& verb : verbs()) {
+    const std::string name(verb.name());
     CAPTURE(name);
     CHECK_FALSE(is_unknown(name));
   }
-  for (const auto& options : {manual_general_options(), manual_command_options()}) {
-    for (const ManualEntry& option : options) {
-      const std::size_t dashes = option.form.find("--");
-      const std::string name(option.form.substr(dashes, option.form.find(' ', dashes) - dashes));
+  for (const auto& options : {general_options(), verb_options()}) {
+    for (const Option& option : options) {
+      const std::string name = "--" + std::string(option.name());
       CAPTURE(name);
       CHECK_FALSE(is_unknown(name));
       CHECK(help_text().find(name) != std::string::npos);
@@ -55,32 +53,29 @@ TEST_CASE("every command and option of the manual is known on the command line")
 }
 
 TEST_CASE("each command has a help of its own, five to twenty lines with an example") {
-  for (const std::string_view verb : verb_names()) {
-    CAPTURE(verb);
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name());
     const std::string help = help_text(verb);
-    CHECK(help.starts_with("mcp-nc [OPTIONS] " + std::string(verb)));
+    CHECK(help.starts_with("mcp-nc [OPTIONS] " + std::string(verb.name())));
     const auto lines = std::count(help.begin(), help.end(), '\n');
     CHECK(lines >= 5);
     CHECK(lines <= 20);
     CHECK(widest_line(help) <= 80);
-    const VerbManual* const manual = manual_of(verb);
-    REQUIRE(manual != nullptr);
-    REQUIRE_FALSE(manual->examples.empty());
-    for (const std::string_view example : manual->examples) {
+    REQUIRE_FALSE(verb.example_lines().empty());
+    for (const std::string_view example : verb.example_lines()) {
       CHECK(help.find(example) != std::string::npos);
       CHECK(example.starts_with("mcp-nc "));
     }
   }
-  CHECK(help_text("frobnicate").empty());
-  CHECK(help_text("call").find("--raw") != std::string::npos);
-  CHECK(help_text("call").find("key:@FILE") != std::string::npos);
+  CHECK(help_text(*find_verb("call")).find("--raw") != std::string::npos);
+  CHECK(help_text(*find_verb("call")).find("key:@FILE") != std::string::npos);
 }
 
 TEST_CASE("help is about the verb that stands before it or behind it") {
   const auto operands = [](const std::vector<std::string_view>& words) {
     const auto parsed = parse_command_line(words);
     REQUIRE(std::holds_alternative<Options>(parsed));
-    CHECK(std::get<Options>(parsed).verb == Verb::help);
+    CHECK(std::get<Options>(parsed).verb == find_verb("help"));
     return std::get<Options>(parsed).operands;
   };
   CHECK(operands({"help", "call"}) == std::vector<std::string>{"call"});
@@ -102,21 +97,16 @@ TEST_CASE("what is unknown is said with what was meant") {
 }
 
 TEST_CASE("every command takes --json") {
-  for (const std::string_view verb : verb_names()) {
-    CAPTURE(verb);
-    CHECK(goes_with("--json", *find_verb(verb)));
-    const VerbManual* const manual = manual_of(verb);
-    REQUIRE(manual != nullptr);
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name());
     // With as many operands as it wants.
-    const ManualEntry* const command = manual_command(verb);
-    REQUIRE(command != nullptr);
-    std::vector<std::string_view> words = {verb};
+    std::vector<std::string_view> words = {verb.name()};
     for (int count = 0; count < 8; ++count) {
       words.push_back("--json");
       const auto parsed = parse_command_line(words);
       words.back() = "@x";
       if (const auto* options = std::get_if<Options>(&parsed)) {
-        CHECK((options->json || options->verb == Verb::help));
+        CHECK((options->json || options->verb == find_verb("help")));
         break;
       }
       const std::string& message = std::get<UsageError>(parsed).message;
@@ -131,31 +121,40 @@ TEST_CASE("help as JSON has what the help has") {
   const auto whole = json::parse(help_json());
   REQUIRE(whole);
   CHECK(whole->find("verbs")->items.size() == verb_names().size());
-  CHECK(whole->find("options")->items.size() == manual_general_options().size());
-  for (const std::string_view verb : verb_names()) {
-    CAPTURE(verb);
+  CHECK(whole->find("options")->items.size() == general_options().size());
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name());
     const auto one = json::parse(help_json(verb));
     REQUIRE(one);
-    CHECK(one->string("verb") == verb);
-    CHECK(one->string("usage").starts_with(verb));
+    CHECK(one->string("verb") == verb.name());
+    CHECK(one->string("usage").starts_with(verb.name()));
     for (const json::Value& option : one->find("options")->items)
       CHECK(help_text(verb).find(option.string("option").substr(0, 4)) != std::string::npos);
-    CHECK(one->find("examples")->items.size() == manual_of(verb)->examples.size());
+    CHECK(one->find("examples")->items.size() == verb.example_lines().size());
   }
-  CHECK(help_json("frobnicate").empty());
 }
 
 TEST_CASE("the options of a command are those that it takes") {
-  const auto has = [](Verb verb, std::string_view form) {
-    const auto options = options_of_verb(verb);
-    return std::any_of(options.begin(), options.end(), [form](const ManualEntry& option) {
-      return option.form.find(form) != option.form.npos;
-    });
+  const auto has = [](std::string_view verb, std::string_view name) {
+    for (const Option& option : verb_options()) {
+      if (option.name() == name) return goes_with(option, *find_verb(verb));
+    }
+    return false;
   };
-  CHECK(has(Verb::logs, "--follow"));
-  CHECK(has(Verb::call, "--raw"));
-  CHECK_FALSE(has(Verb::tools, "--raw"));
-  CHECK_FALSE(has(Verb::tools, "--socket"));
+  CHECK(has("logs", "follow"));
+  CHECK(has("call", "raw"));
+  CHECK_FALSE(has("tools", "raw"));
+  CHECK_FALSE(has("tools", "socket"));
+  // Each option that a row names is one.
+  for (const Verb& verb : verbs()) {
+    CAPTURE(verb.name());
+    const auto named =
+        verb.options.empty() ? 0 : 1 + std::count(verb.options.begin(), verb.options.end(), ' ');
+    const auto all = verb_options();
+    CHECK(std::count_if(all.begin(), all.end(), [&](const Option& option) {
+            return option.name() != "json" && goes_with(option, verb);
+          }) == named);
+  }
 }
 
 TEST_CASE("no line of the help is wider than a terminal") { CHECK(widest_line(help_text()) <= 80); }

@@ -1,12 +1,10 @@
 // What programs read of mcp-nc: one value of a result, the one shape of errors, a page for a model.
 #include <doctest/doctest.h>
 
-#include "command_line/typed_program.hpp"
-#include "json/scan.hpp"
-#include "render/agent_help.hpp"
-#include "render/field.hpp"
-#include "render/json_error.hpp"
+#include "json/text.hpp"
+#include "render/save.hpp"
 #include "render/server_page.hpp"
+#include "verbs/failure.hpp"
 
 using namespace client;
 
@@ -49,12 +47,12 @@ TEST_CASE("a field is found by names and places, and keeps its bytes") {
 }
 
 TEST_CASE("an error says whose it is, and whether the server has the request") {
-  const JsonError theirs = read_error(R"({"code":-32601,"message":"no such"})");
+  const Failure theirs = read_error(R"({"code":-32601,"message":"no such"})");
   CHECK(
       to_text(theirs) ==
       "{\"error\":{\"kind\":\"server\",\"code\":-32601,\"delivered\":\"yes\",\"message\":\"no such\","
       "\"hint\":\"\"}}\n");
-  const JsonError ours = read_error(
+  const Failure ours = read_error(
       R"({"code":-32000,"message":"m","data":{"source":"bridge","kind":"connect","delivered":"no"}})");
   CHECK(ours.kind == "connect");
   CHECK(ours.delivered == "no");

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "render/content.hpp"
 #include "render/save.hpp"
 
 using namespace client;

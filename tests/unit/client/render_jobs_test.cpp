@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "render/jobs_table.hpp"
+#include "render/table.hpp"
 
 using namespace client;
 

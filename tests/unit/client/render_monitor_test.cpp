@@ -1,7 +1,7 @@
 // Messages that pass through the daemon, for people.
 #include <doctest/doctest.h>
 
-#include "render/monitor_line.hpp"
+#include "render/lines.hpp"
 
 using namespace client;
 

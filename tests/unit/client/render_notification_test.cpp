@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "render/notification_line.hpp"
+#include "render/lines.hpp"
 
 using namespace client;
 

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include "render/clients_table.hpp"
 #include "render/status.hpp"
 #include "terminal/utf8.hpp"
 

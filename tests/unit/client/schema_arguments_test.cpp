@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "command_line/call_arguments.hpp"
+#include "verbs/operands.hpp"
 
 using namespace client;
 

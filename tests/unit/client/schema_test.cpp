@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "schema/check.hpp"
 #include "schema/convert.hpp"
 #include "schema/signature.hpp"
 

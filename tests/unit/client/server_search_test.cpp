@@ -1,4 +1,4 @@
-#include "verbs/server_search.hpp"
+#include "verbs/search.hpp"
 
 #include <doctest/doctest.h>
 

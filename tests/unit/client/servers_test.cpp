@@ -7,15 +7,13 @@
 #include <map>
 #include <string>
 
-#include "servers/approvals.hpp"
+#include "servers/approve.hpp"
 #include "servers/definition.hpp"
+#include "servers/find.hpp"
 #include "servers/instance.hpp"
-#include "servers/last_words.hpp"
-#include "servers/named_server.hpp"
 #include "servers/places.hpp"
-#include "servers/sha256.hpp"
-#include "servers/start_daemon.hpp"
-#include "servers/whole_file.hpp"
+#include "servers/start.hpp"
+#include "system/files.hpp"
 
 using namespace client;
 

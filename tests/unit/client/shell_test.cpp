@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "command_line/verb.hpp"
 #include "spelling/shell_word.hpp"
 
 using namespace client;
@@ -16,7 +17,7 @@ TEST_CASE("a line is split as a shell does, and nothing in it is expanded") {
 
 TEST_CASE("a line of the shell is for the shell's server, unless it names another") {
   Options shell;
-  shell.verb = Verb::shell;
+  shell.verb = find_verb("shell");
   shell.server = "a";
   shell.json = true;
   const auto read = [&](const char* line) { return read_shell_line(line, shell); };

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "render/agent_help.hpp"
-#include "render/skills_list.hpp"
+#include "render/lists.hpp"
+#include "render/server_page.hpp"
 
 using namespace client;
 

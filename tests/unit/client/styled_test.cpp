@@ -3,8 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "render/figures.hpp"
-#include "terminal/gauge.hpp"
+#include "render/table.hpp"
 #include "terminal/styled.hpp"
 
 using namespace client;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "render/tasks_table.hpp"
-#include "verbs/params.hpp"
+#include "render/table.hpp"
+#include "verbs/operands.hpp"
 
 using namespace client;
 
@@ -22,9 +22,9 @@ TEST_CASE("tasks are a table whose ids are whole and safe for a terminal") {
 TEST_CASE("of one task its state, its result or its end can be asked for") {
   const auto fault = [](std::vector<std::string> words) {
     Options options;
-    options.verb = Verb::tasks;
+    options.verb = find_verb("tasks");
     options.operands = std::move(words);
-    const auto params = make_params(options);
+    const auto params = prepare(options);
     const auto* error = std::get_if<UsageError>(&params);
     return error == nullptr ? std::string() : error->message;
   };

@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "terminal/progress_bar.hpp"
+#include "terminal/styled.hpp"
 #include "terminal/utf8.hpp"
 #include "terminal/visible.hpp"
-#include "terminal/wrap.hpp"
 #include "text/code_point.hpp"
 
 using namespace client;

@@ -1,4 +1,4 @@
-#include "connection/unanswered_requests.hpp"
+#include "connection/relay.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "verbs/waiting_watch.hpp"
+#include "verbs/relay.hpp"
 
 #include <doctest/doctest.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "verbs/waiting_hint.hpp"
+#include "render/status.hpp"
 
 using namespace client;
 

@@ -1,0 +1,152 @@
+#include "command_line/options.hpp"
+
+#include <algorithm>
+
+#include "command_line/verb.hpp"
+#include "spelling/shell_word.hpp"
+
+namespace client {
+namespace {
+
+constexpr Option general_rows[] = {
+    {"-s, --socket PATH", &Options::socket,
+     "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first that "
+     "exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"},
+    {"--config FILE", &Options::config, "where @NAME is looked up first"},
+    {"--url URL", &Options::url, "instead of @NAME: a server at that address"},
+    {"--run COMMAND", &Options::command,
+     "instead of @NAME: a server that this command line starts"},
+    {"--no-start", &Options::no_start, "with these: only a daemon that is running"},
+    {"--peer UID", &Options::peer,
+     "who else may serve a socket in a folder that others may write: the daemon's uid, or any. "
+     "Without it only root, you and the folder's owner. Default: MCP_NC_PEER"},
+    {"-w, --timeout TIME", &Options::timeout,
+     "give up after that long (exit 124); for the relay: when nothing came for that long after "
+     "stdin's end. 0 = never (default)"},
+    {"--wait TIME", &Options::wait, "wait so long for a socket that does not exist yet"},
+    {"-h, --help", &Options::help, "this text; after a command, what that takes"},
+    {"-V, --version", &Options::version, "the version"},
+};
+
+constexpr Option verb_rows[] = {
+    {"--keep", &Options::keep,
+     "leave waiting notifications in the daemon; without it they are taken and printed on stderr. "
+     "Always so for status and the lists"},
+    {"--json", &Options::json,
+     "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, hint}}"},
+    {"--field PATH", &Options::field,
+     "call, read, prompt, request, tasks result: only the value at this path, as items.0.name: in "
+     "the structured content, else in the result"},
+    {"--max-bytes N", &Options::max_bytes,
+     "print at most N bytes; the whole output goes to a file, which is named"},
+    {"--names", &Options::names,
+     "tools, prompts, resources, templates, jobs, tasks, skills, servers: only the names (URIs, "
+     "ids), one a line, those of tools as the daemon keeps them; tools NAME: its arguments as they "
+     "are typed"},
+    {"--brief", &Options::brief, "tools: a line each; so from 21 tools on"},
+    {"--full", &Options::full, "tools: with their parameters, however many they are"},
+    {"--types", &Options::types,
+     "tools: as declarations of TypeScript, for a client that is compiled"},
+    {"--save DIR", &Options::save,
+     "call, read, prompt, wait, tasks result: write images, audio and blobs to files there"},
+    {"--raw", &Options::raw,
+     "call: send the arguments as they are written, text as strings: no schema is asked for"},
+    {"--detach", &Options::detach,
+     "call: only print the id of a job that makes the call, and leave"},
+    {"--detach-after TIME", &Options::detach_after,
+     "call: when there is no result after that long, print the job's id instead and exit 75"},
+    {"--key KEY", &Options::key,
+     "call: the same key with the same call is the same job: a step that is run twice acts once"},
+    {"--root DIR", &Options::roots,
+     "tools, call, resources, read, prompts, prompt, request, templates, grep, complete: the server "
+     "may work in this folder; several by repetition"},
+    {"--task", &Options::task, "call: have the server make a task of its own of it; print its id"},
+    {"--all", &Options::all,
+     "grep: in every server that files name; --no-start: only where a daemon is running"},
+    {"--any", &Options::any, "wait: until the first of them has ended or asks something"},
+    {"--decline", &Options::decline, "answer: refuse to answer"},
+    {"--cancel", &Options::cancel,
+     "answer: dismiss the question; login: end the one that is pending"},
+    {"--device", &Options::device, "login: by a code that is typed on another device"},
+    {"--open", &Options::open, "login: open the address in this machine's browser, too"},
+    {"--for TIME", &Options::listen_for,
+     "listen, monitor, record: so long; listen --for 0 = only what is waiting now"},
+    {"--count N", &Options::count, "listen, monitor, record: until N were printed"},
+    {"--since SEQ", &Options::since,
+     "listen: first those after that sequence number that the daemon still has; only looks: what it "
+     "shows stays in the daemon for the next client"},
+    {"--seq", &Options::sequence,
+     "listen: print {\"seq\":N,\"message\":{...}}; only looks, as --since does"},
+    {"--skill", &Options::skill,
+     "agent-help: a skill (SKILL.md) for programs that load such; with --save DIR it is put there, "
+     "in a folder of its own"},
+    {"--yes", &Options::yes, "approve: without asking"},
+    {"-f, --follow", &Options::follow, "logs: follow the log, until ^C"},
+    {"--ready", &Options::ready, "status: exit 4 while the upstream server cannot be reached"},
+    {"--metrics", &Options::metrics, "status: the metrics as text"},
+    {"--watch", &Options::watch, "status: the whole screen, up to date; ^C ends it"},
+};
+
+constexpr HelpEntry exit_code_rows[] = {
+    {"0", "ok"},
+    {"1", "the tool or the server answered with an error"},
+    {"2", "usage"},
+    {"3", "the daemon cannot be reached, hung up, or runs as a user whom --peer does not trust"},
+    {"4", "the daemon cannot reach or use the upstream server"},
+    {"75", "the call goes on, or its job waits for an answer"},
+    {"124", "time is up"},
+    {"130, 143", "interrupted (the request is cancelled; a job that is waited for is not)"},
+};
+
+}  // namespace
+
+std::span<const Option> general_options() { return general_rows; }
+std::span<const Option> verb_options() { return verb_rows; }
+std::span<const HelpEntry> exit_codes() { return exit_code_rows; }
+
+bool goes_with(const Option& option, const Verb& verb) {
+  const std::string_view name = option.name();
+  if (name == "json") return true;
+  for (std::string_view rest = verb.options; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(' '));
+    if (one == name) return true;
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  }
+  return false;
+}
+
+std::vector<std::string_view> Verb::example_lines() const {
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = examples; !rest.empty();) {
+    lines.push_back(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(rest.size(), lines.back().size() + 1));
+  }
+  return lines;
+}
+
+const Verb* find_verb(std::string_view name) {
+  const auto all = verbs();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [name](const Verb& verb) { return verb.name() == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> verb_names() {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : verbs()) names.push_back(verb.name());
+  return names;
+}
+
+std::string typed_program(const Options& options) {
+  std::string words = "mcp-nc";
+  if (!options.socket.empty()) words += " -s " + shell_word(options.socket);
+  if (!options.config.empty()) words += " --config " + shell_word(options.config);
+  if (!options.server.empty()) words += " " + shell_word("@" + options.server);
+  const bool may_be_secret = options.url.find_first_of("?@") != std::string::npos;
+  if (!options.url.empty())
+    words += may_be_secret ? " --url URL" : " --url " + shell_word(options.url);
+  if (!options.command.empty()) words += " --run " + shell_word(options.command);
+  return words;
+}
+
+}  // namespace client

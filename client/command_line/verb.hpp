@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "command_line/options.hpp"
+
+/// The rows that describe the command line: verbs and options. --help, help VERB, the man page, the
+/// completions, the shell and agent-help are made of them.
+namespace client {
+
+class Console;
+class Dialogue;
+class Interrupt;
+struct Connected;
+struct Prepared;
+
+/// The handlers of a verb; which of them a row has says what the verb needs.
+using LocalHandler = ExitCode (*)(const Options&, Console&);  ///< no daemon
+using DialogueHandler = ExitCode (*)(Dialogue&, const Options&);
+using PreparedHandler = ExitCode (*)(Dialogue&, const Options&, const Prepared&);
+using StreamHandler = ExitCode (*)(Connected, const Options&, Console&, Interrupt&);
+
+/// Sends one request, and prints its result.
+struct RequestHandler {
+  std::string_view method;
+  ExitCode (*print)(Dialogue&, const Options&, const std::string& result);
+};
+
+using Operands = std::vector<std::string>;
+
+/// A row of help: as it is typed, and what it does, in one line however long.
+struct HelpEntry {
+  std::string_view form;
+  std::string_view text;
+};
+
+struct Verb {
+  std::string_view form;   ///< `read URI`: the name, and the operands as help names them
+  std::size_t fewest = 0;  ///< operands
+  std::size_t most = 0;
+  std::string_view options{};  ///< names of those of its own, separated by spaces
+  std::string_view summary;    ///< one line
+  std::string_view more{};     ///< paragraphs of its own help; "" = the summary says it all
+  std::string_view examples;   ///< whole command lines, one a line
+  std::variant<LocalHandler, DialogueHandler, PreparedHandler, StreamHandler, RequestHandler>
+      handler;
+  /// Makes the request's params of the operands, or says what is wrong with them; null: "".
+  std::variant<std::string, UsageError> (*params)(const Operands& operands) = nullptr;
+  bool about_server = false;           ///< its operand is the @NAME of a server
+  bool opens_session = false;          ///< its first request asks the server, not the daemon
+  bool reports_no_session = false;     ///< its handler does, too
+  bool takes_notifications = false;    ///< those that wait in the daemon, unless with --keep
+  bool takes_words = false;            ///< key=value words behind the first operand
+  std::span<const HelpEntry> words{};  ///< what those can be, for its help
+
+  constexpr std::string_view name() const { return form.substr(0, form.find(' ')); }
+  std::vector<std::string_view> example_lines() const;
+};
+
+/// All verbs, in the order of the help.
+std::span<const Verb> verbs();
+/// Null if there is none of this name.
+const Verb* find_verb(std::string_view name);
+std::vector<std::string_view> verb_names();
+
+/// An option: as it is typed, where its value goes, and what it does.
+struct Option {
+  std::string_view form;  ///< `-s, --socket PATH`
+  std::variant<bool Options::*, std::string Options::*, std::vector<std::string> Options::*,
+               Milliseconds Options::*, std::optional<Milliseconds> Options::*,
+               std::optional<std::uint64_t> Options::*>
+      target;
+  std::string_view text;
+
+  /// `socket`
+  constexpr std::string_view name() const {
+    const std::string_view dashed = form.substr(form.find("--") + 2);
+    return dashed.substr(0, dashed.find(' '));
+  }
+  constexpr char letter() const { return form[1] == '-' ? '\0' : form[1]; }
+  constexpr bool takes_value() const { return form.ends_with(name()) == false; }
+};
+
+/// Options that every verb and the relay take, and the others.
+std::span<const Option> general_options();
+std::span<const Option> verb_options();
+/// Whether the option is one of this verb's own.
+bool goes_with(const Option& option, const Verb& verb);
+std::span<const HelpEntry> exit_codes();
+
+/// The text of --help, and of `help VERB`, with line break.
+std::string help_text();
+std::string help_text(const Verb& verb);
+/// Both as JSON, with line break.
+std::string help_json();
+std::string help_json(const Verb& verb);
+
+}  // namespace client

@@ -1,0 +1,152 @@
+#include "render/lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "json/message.hpp"
+#include "json/text.hpp"
+#include "json/value.hpp"
+
+namespace client {
+namespace {
+
+using json::Value;
+
+std::string text_of(const Value* value) {
+  if (value == nullptr) return {};
+  return value->is(Value::Kind::string) ? value->text : json::to_json(*value);
+}
+
+/// `before` and the text, or nothing without a text.
+std::string after(std::string_view before, std::string_view text) {
+  return text.empty() ? std::string() : fmt::format("{}{}", before, text);
+}
+
+/// What the server has logged (MCP 2025-11-25, "Logging").
+std::string log_line(const Value& params) {
+  const std::string_view level = params.string("level");
+  const std::string_view logger = params.string("logger");
+  return fmt::format("server log, {}{}: {}", level.empty() ? "no level" : level,
+                     after(", ", logger), text_of(params.find("data")));
+}
+
+std::string progress_line(const Value& params) {
+  return fmt::format("progress of {}: {}{}{}", text_of(params.find("progressToken")),
+                     text_of(params.find("progress")), after(" of ", text_of(params.find("total"))),
+                     after(", ", params.string("message")));
+}
+
+/// A task of the server itself: it says all of it, whatever it is called in its revision.
+std::string task_line(const Value& params) {
+  return fmt::format("task {} of the server: {}{}", text_of(params.find("taskId")),
+                     text_of(params.find("status")), after(", ", params.string("statusMessage")));
+}
+
+std::string reopening_line(const Value& params) {
+  const std::string_view reason = params.string("reason");
+  const std::string_view why = reason == "child_ended" ? "its process had ended"
+                               : reason == "restarted" ? "the daemon was started anew"
+                                                       : "it was lost";
+  return fmt::format(
+      "the session with the server was opened anew ({}): what the server had kept in it is gone",
+      why);
+}
+
+/// With how it can be asked another time.
+std::string refusal_line(const Value& params) {
+  const std::string_view message = params.string("message");
+  const bool is_question = params.string("method") == "elicitation/create";
+  return fmt::format(
+      "the server wanted {} and nobody here could answer{}: {}",
+      is_question ? "to ask something" : params.string("method"), after(", ", message),
+      is_question
+          ? "at a terminal you are asked; from anywhere, mcp-nc call --detach makes a job of "
+            "the call, whose question waits for mcp-nc answer"
+          : "a client that is connected and has declared it would be asked");
+}
+
+struct Change {
+  std::string_view method;
+  std::string_view of;
+};
+constexpr Change changes[] = {
+    {"notifications/tools/list_changed", "tools"},
+    {"notifications/prompts/list_changed", "prompts"},
+    {"notifications/resources/list_changed", "resources"},
+};
+
+std::string member_or_nothing(std::string_view params, std::string_view name) {
+  return std::string(json::member(params, name).value_or(""));
+}
+
+std::string who(std::string_view passage, std::string_view client) {
+  if (passage == "from_client") return fmt::format("client {} >", client);
+  if (passage == "to_server") return "> server";
+  if (passage == "from_server") return "< server";
+  if (passage == "to_client") return fmt::format("client {} <", client);
+  return std::string(passage);
+}
+
+/// A number that stands apart from the words.
+std::string with_space(std::string_view id) { return id.empty() ? "" : fmt::format(" {}", id); }
+
+std::string said(std::string_view message) {
+  const json::Message parsed = json::parse_message(message);
+  const auto line = [](std::string_view what, std::string_view id, std::string_view content) {
+    std::string text = fmt::format("{}{}", what, with_space(id));
+    if (!content.empty()) text += " " + json::on_one_line(content);
+    return text;
+  };
+  switch (parsed.kind) {
+    case json::Message::Kind::request:
+    case json::Message::Kind::notification: return line(parsed.method, parsed.id, parsed.params);
+    case json::Message::Kind::response:
+      return parsed.error.empty() ? line("result", parsed.id, parsed.result)
+                                  : line("error", parsed.id, parsed.error);
+    case json::Message::Kind::invalid: break;
+  }
+  return json::on_one_line(message);
+}
+
+}  // namespace
+
+std::string notification_line(const json::Message& message) {
+  const std::string& method = message.method;
+  const auto* const change =
+      std::find_if(std::begin(changes), std::end(changes),
+                   [&method](const Change& one) { return one.method == method; });
+  if (change != std::end(changes)) return fmt::format("the server has other {} now", change->of);
+  if (const auto params = json::parse(message.params)) {
+    if (method == "notifications/message") return log_line(*params);
+    if (method == "notifications/progress") return progress_line(*params);
+    if (method == "notifications/resources/updated")
+      return fmt::format("the resource {} has changed", params->string("uri"));
+    if (method == "notifications/tasks/status" || method == "notifications/tasks")
+      return task_line(*params);
+    if (method == "notifications/bridge/question_refused") return refusal_line(*params);
+    if (method == "notifications/bridge/session_reopened") return reopening_line(*params);
+  }
+  return method + after(" ", json::on_one_line(message.params));
+}
+
+std::string monitor_line(std::string_view params) {
+  std::string text;
+  if (const auto missed = json::member(params, "missed"))
+    text = fmt::format("({} messages were missed here)\n", *missed);
+  // Of the moment the time of day: 2026-11-23T01:30:06.120Z
+  const std::string at = json::string_member(params, "at");
+  const std::string time = at.size() == 24 ? at.substr(11, 12) : at;
+  text +=
+      fmt::format("{} {:<11} ", time,
+                  who(json::string_member(params, "passage"), member_or_nothing(params, "client")));
+  if (const auto message = json::member(params, "message")) return text + said(*message);
+  text += json::string_member(params, "text");
+  if (const auto bytes = json::member(params, "bytes"))
+    text += fmt::format("... ({} bytes in all)", *bytes);
+  return text;
+}
+
+}  // namespace client

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "json/message.hpp"
+
+namespace client {
+
+/// A notification in words, for a person: what has happened, on one line without line break.
+/// REQUIRES: message.kind is notification. What the server wrote is in it as it came: not safe for
+/// a terminal. Pure.
+std::string notification_line(const json::Message& message);
+
+/// What the daemon shows of a message that passes (the params of notifications/bridge/monitor), on
+/// one line for a person, without line break; before it, if messages were missed, a line that says
+/// how many. What the message says is in it as it came: not safe for a terminal. Pure.
+std::string monitor_line(std::string_view params);
+
+}  // namespace client

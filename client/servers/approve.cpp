@@ -1,0 +1,93 @@
+#include "servers/approve.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "connection/interrupt.hpp"
+#include "servers/places.hpp"
+#include "system/files.hpp"
+#include "terminal/visible.hpp"
+
+namespace client {
+namespace {
+
+constexpr std::size_t longest_list = 1 << 20;
+
+std::string key_of(const NamedServer& server) {
+  const Definition& definition = server.definition;
+  return sha256_hex(fmt::format("{}:{}{}:{}{}", server.file.size(), server.file,
+                                definition.name.size(), definition.name, definition.document));
+}
+
+std::string list_of(const Places& places) { return places.state + "/approved"; }
+
+}  // namespace
+
+bool is_approved(const NamedServer& server, const Places& places) {
+  if (!server.needs_approval) return true;
+  const FileText list = read_whole_file(list_of(places), longest_list);
+  const std::string key = key_of(server) + " ";
+  std::string_view rest = list.text;
+  while (!rest.empty()) {
+    if (rest.starts_with(key)) return true;
+    const std::size_t end = rest.find('\n');
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return false;
+}
+
+std::string approve(const NamedServer& server, const Places& places) {
+  if (is_approved(server, places)) return {};
+  const int error =
+      append_to_file(list_of(places), fmt::format("{} {} {}\n", key_of(server),
+                                                  make_visible_line(server.definition.name),
+                                                  make_visible_line(server.file)));
+  if (error == 0) return {};
+  return fmt::format("cannot keep the approval in {}: {}", make_visible_line(list_of(places)),
+                     std::strerror(error));
+}
+
+std::string describe_for_approval(const NamedServer& server) {
+  std::string text = fmt::format(
+      "{} names the server '{}':\n  {}\n", make_visible_line(server.file),
+      make_visible_line(server.definition.name), make_visible_line(server.definition.document));
+  if (starts_program(server.definition)) {
+    text += fmt::format("it runs in {}: {}\n", make_visible_line(server.folder),
+                        make_visible_line(summary_of(server.definition)));
+  } else {
+    text += fmt::format("it is at {}\n", make_visible_line(summary_of(server.definition)));
+  }
+  const NamedVariables variables = variables_of(server.definition);
+  std::string names;
+  for (const WantedVariable& variable : variables.environment)
+    names += (names.empty() ? "" : ", ") + variable.name;
+  for (const WantedInput& input : variables.inputs)
+    names += (names.empty() ? "" : ", ") + make_visible_line("input:" + input.id);
+  text += fmt::format("it reads {}\n", names.empty() ? "no variables" : "the variables " + names);
+  return text;
+}
+
+std::optional<Failure> have_approved(const NamedServer& server, const Places& places,
+                                     Console& console) {
+  const std::string name = make_visible_line(server.definition.name);
+  if (!console.can_ask()) {
+    return naming_failure(
+        fmt::format("{} names @{}, which was not approved (mcp-nc approve @{} shows it and asks; "
+                    "without a terminal: mcp-nc approve --yes @{})",
+                    make_visible_line(server.file), name, name, name));
+  }
+  const auto line = read_typed_line(false, [&] {
+    console.prompt(describe_for_approval(server));
+    console.prompt("mcp-nc: may it run, now and from now on? [y/N] ");
+  });
+  if (!line) console.prompt("\n");
+  if (!line || (*line != "y" && *line != "Y" && *line != "yes"))
+    return naming_failure(fmt::format("@{} was not approved", name));
+  if (std::string fault = approve(server, places); !fault.empty())
+    return naming_failure(std::move(fault), ExitCode::unreachable);
+  return std::nullopt;
+}
+
+}  // namespace client

@@ -1,0 +1,229 @@
+#include "servers/find.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/replaceable_path.hpp"
+#include "spelling/similar.hpp"
+#include "system/files.hpp"
+#include "terminal/visible.hpp"
+
+namespace client {
+namespace {
+
+constexpr std::size_t longest_file = 1 << 20;
+constexpr std::size_t longest_foreign_file = 16 << 20;  // Claude Code keeps its projects in it
+constexpr const char* project_file = ".mcp.json";
+
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real ? std::string(real.get()) : path;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::optional<std::string> current_folder() {
+  std::array<char, 4096> path{};
+  if (::getcwd(path.data(), path.size()) == nullptr) return std::nullopt;
+  return path.data();
+}
+
+bool is_absent(int error) { return error == ENOENT || error == ENOTDIR; }
+
+/// None if the file is not there and need not be.
+std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFile& file) {
+  const FileText content =
+      read_whole_file(file.path, file.is_foreign ? longest_foreign_file : longest_file);
+  if (is_absent(content.error) && !file.is_named) return std::vector<NamedServer>();
+  if (content.error != 0) {
+    const std::string why =
+        content.error == EFBIG
+            ? fmt::format("it has more than {} MiB",
+                          file.is_foreign ? longest_foreign_file >> 20 : longest_file >> 20)
+            : std::strerror(content.error);
+    return LookupFailure{fmt::format("cannot read {}: {}", make_visible_line(file.path), why)};
+  }
+  auto definitions = file.is_foreign ? read_foreign_definitions(content.text, file.project)
+                                     : read_definitions(content.text);
+  if (const auto* fault = std::get_if<std::string>(&definitions)) {
+    return LookupFailure{
+        fmt::format("cannot use {}: {}", make_visible_line(file.path), make_visible_line(*fault))};
+  }
+  const std::string path = real_path(file.path);
+  std::vector<NamedServer> servers;
+  const std::string folder = file.folder.empty() ? folder_of(path) : real_path(file.folder);
+  const std::string named =
+      file.path.starts_with('/') ? file.path : current_folder().value_or("") + "/" + file.path;
+  const bool needs_approval = file.needs_approval || !content.is_own ||
+                              !bridge::replaceable_part_of(named, ::geteuid()).empty();
+  for (Definition& one : std::get<std::vector<Definition>>(definitions))
+    servers.push_back({std::move(one), path, folder, needs_approval});
+  return servers;
+}
+
+ConfigFile of_home(std::string path, const std::string& home) {
+  ConfigFile file{std::move(path)};
+  file.is_foreign = true;
+  file.folder = home;
+  return file;
+}
+
+ConfigFile of_folder(std::string path) {
+  ConfigFile file{std::move(path), true};
+  file.is_foreign = true;
+  file.folder = ".";
+  return file;
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read) {
+  std::vector<ConfigFile> files;
+  if (!option.empty()) files.push_back({option, false, true});
+  if (const auto named = read("MCP_CONFIG")) files.push_back({*named, false, true});
+  const auto configuration = read("XDG_CONFIG_HOME");
+  const auto home = read("HOME");
+  if (configuration && configuration->front() == '/') {
+    files.push_back({*configuration + "/mcp/mcp.json"});
+  } else if (home) {
+    files.push_back({*home + "/.config/mcp/mcp.json"});
+  }
+  files.push_back({project_file, true});
+  return files;
+}
+
+std::vector<ConfigFile> other_files(ReadVariable read) {
+  return foreign_files(read, current_folder().value_or(""));
+}
+
+std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read) {
+  std::vector<ConfigFile> files = config_files(option, read);
+  for (ConfigFile& file : other_files(read)) files.push_back(std::move(file));
+  return files;
+}
+
+FoundServers find_servers(const std::vector<ConfigFile>& files) {
+  FoundServers found;
+  for (const ConfigFile& file : files) {
+    auto content = servers_of(file);
+    if (auto* failure = std::get_if<LookupFailure>(&content)) {
+      (file.is_foreign ? found.foreign_faults : found.faults)
+          .push_back(std::move(failure->message));
+      continue;
+    }
+    for (NamedServer& one : std::get<std::vector<NamedServer>>(content)) {
+      const auto is_same = [&](const NamedServer& other) {
+        return other.definition.name == one.definition.name;
+      };
+      if (std::none_of(found.servers.begin(), found.servers.end(), is_same))
+        found.servers.push_back(std::move(one));
+    }
+  }
+  return found;
+}
+
+std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
+                                                     std::vector<ConfigFile> files,
+                                                     const MoreFiles& more) {
+  std::vector<std::string> names;
+  std::string places;
+  std::string faults;
+  const std::size_t first = files.size();
+  for (std::size_t at = 0; at < files.size() || (at == first && more); ++at) {
+    if (at == first && more) {
+      for (ConfigFile& file : more()) files.push_back(std::move(file));
+      if (at == files.size()) break;
+    }
+    const ConfigFile& file = files[at];
+    auto content = servers_of(file);
+    if (auto* failure = std::get_if<LookupFailure>(&content)) {
+      if (!file.is_foreign) return std::move(*failure);
+      faults += "; " + failure->message;
+      continue;
+    }
+    auto& servers = std::get<std::vector<NamedServer>>(content);
+    for (NamedServer& server : servers) {
+      if (server.definition.name == name) return std::move(server);
+      names.push_back(server.definition.name);
+    }
+    if (file.is_foreign && servers.empty()) continue;
+    places += (places.empty() ? "" : ", ") + make_visible_line(file.path);
+  }
+  const std::string meant = most_similar(name, {names.begin(), names.end()});
+  return LookupFailure{fmt::format(
+      "no server '{}' in {}{}{}", make_visible_line(name), places,
+      meant.empty() ? meant : fmt::format("; did you mean @{}?", make_visible_line(meant)),
+      faults)};
+}
+
+std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder) {
+  std::vector<ConfigFile> files;
+  if (const auto home = read("HOME"); home && home->front() == '/') {
+    const auto named = read("XDG_CONFIG_HOME");
+    const bool is_usable = named && named->front() == '/';
+    const std::string settings = is_usable ? *named : *home + "/.config";
+    const std::string claude_code = *home + "/.claude.json";
+    if (!folder.empty()) {
+      files.push_back(of_home(claude_code, folder));
+      files.back().project = folder;
+    }
+    files.push_back(of_home(claude_code, *home));
+    files.push_back(of_home(settings + "/Claude/claude_desktop_config.json", *home));
+    files.push_back(of_home(*home + "/.cursor/mcp.json", *home));
+    files.push_back(of_home(*home + "/.codeium/windsurf/mcp_config.json", *home));
+    files.push_back(of_home(settings + "/Code/User/mcp.json", *home));
+  }
+  files.push_back(of_folder(".cursor/mcp.json"));
+  files.push_back(of_folder(".vscode/mcp.json"));
+  return files;
+}
+
+Failure naming_failure(std::string message, ExitCode code) {
+  if (code != ExitCode::usage)
+    return {code == ExitCode::timed_out ? "timeout" : "daemon", std::move(message), code};
+  return {.kind = "usage",
+          .message = std::move(message),
+          .code = code,
+          .hint = "mcp-nc servers lists the servers, and which may run"};
+}
+
+std::variant<NamedServer, Failure> named_server(const Options& options) {
+  if (options.server.empty()) {
+    const bool is_url = !options.url.empty();
+    const std::string& typed = is_url ? options.url : options.command;
+    const std::string_view option = is_url ? "--url" : "--run";
+    if (!bridge::is_utf8(typed)) return naming_failure(fmt::format("option {}: not UTF-8", option));
+    if (is_url) return NamedServer{definition_of_url(typed), "", "/", false};
+    auto definition = definition_of_command(typed);
+    if (!definition)
+      return naming_failure("option --run: there is no command in it, or a quote is not closed");
+    return NamedServer{std::move(*definition), "", current_folder().value_or("/"), false};
+  }
+  auto found = find_server(options.server, config_files(options.config, environment_variable),
+                           [] { return other_files(environment_variable); });
+  if (auto* failure = std::get_if<LookupFailure>(&found))
+    return naming_failure(std::move(failure->message));
+  return std::get<NamedServer>(std::move(found));
+}
+
+}  // namespace client

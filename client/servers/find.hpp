@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "command_line/options.hpp"
+#include "servers/definition.hpp"
+
+namespace client {
+
+/// A file that may name servers.
+struct ConfigFile {
+  std::string path;
+  /// It comes from whoever wrote the folder: what it names runs only once it was approved.
+  bool needs_approval = false;
+  /// It was named by the user, so it has to be there.
+  bool is_named = false;
+  /// Another program's (foreign_files()): what is wrong with it is no reason to stop.
+  bool is_foreign = false;
+  std::string folder{};   ///< where its servers run; "" = that of the file
+  std::string project{};  ///< of a file with several projects: only this one's; "" = none's
+};
+
+/// A server that can be talked to by its name.
+struct NamedServer {
+  Definition definition;
+  std::string file;    ///< its real path; "" if the server was typed
+  std::string folder;  ///< where its program runs
+  bool needs_approval = false;
+};
+
+/// Why there is none, as one line for a person.
+struct LookupFailure {
+  std::string message;
+};
+
+/// The environment of the process, or a test's: nothing if it is not set or empty.
+using ReadVariable = std::optional<std::string> (*)(const char* name);
+std::optional<std::string> environment_variable(const char* name);
+
+/// Where servers are looked up, the first file first: `option` (--config), $MCP_CONFIG, the user's
+/// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
+std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read);
+
+/// Behind those: foreign_files() of the current folder.
+std::vector<ConfigFile> other_files(ReadVariable read);
+/// Both.
+std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read);
+
+struct FoundServers {
+  std::vector<NamedServer> servers{};
+  std::vector<std::string> faults{};          ///< of files that cannot be used, for a person
+  std::vector<std::string> foreign_faults{};  ///< of other programs' files
+};
+
+/// All servers of the files; one that has the name of an earlier one is left out.
+FoundServers find_servers(const std::vector<ConfigFile>& files);
+
+/// The first of that name. What stands in a file behind the one that has it changes nothing. `more`
+/// is asked for further files once none of `files` has it.
+using MoreFiles = std::function<std::vector<ConfigFile>()>;
+std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
+                                                     std::vector<ConfigFile> files,
+                                                     const MoreFiles& more = {});
+
+/// The JSON files in which other programs name servers, in the order in which they are looked
+/// through: in the user's home those of Claude Code (first what it keeps for this folder), Claude
+/// Desktop, Cursor, Windsurf and VS Code, then in this folder those of Cursor and VS Code, which
+/// come from whoever wrote the folder. What one in the home names needs no approval if only its
+/// user can have written it. `folder`: the current one, "" if it is not known. Pure but for `read`.
+std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder);
+
+/// Why a server cannot be talked to by its name.
+Failure naming_failure(std::string message, ExitCode code = ExitCode::usage);
+
+/// The server that the command line names, wherever that is looked up.
+std::variant<NamedServer, Failure> named_server(const Options& options);
+
+}  // namespace client

@@ -1,0 +1,424 @@
+#include "servers/start.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "connection/connect.hpp"
+#include "connection/interrupt.hpp"
+#include "json/text.hpp"
+#include "servers/approve.hpp"
+#include "servers/input_values.hpp"
+#include "servers/instance.hpp"
+#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
+#include "terminal/visible.hpp"
+#include "text/utf8.hpp"
+
+namespace client {
+namespace {
+
+/// A daemon is ready before it has heard from its server.
+constexpr Milliseconds longest_start(30'000);
+
+/// These get what they run from the network the first time.
+constexpr std::string_view downloaders[] = {"npx",  "bunx",   "pnpm",   "yarn", "uvx",
+                                            "pipx", "docker", "podman", "deno"};
+
+std::string shown(const NamedServer& server) { return make_visible_line(server.definition.name); }
+
+bool may_download(const Definition& definition) {
+  if (!starts_program(definition)) return false;
+  const std::string summary = summary_of(definition);
+  std::string_view program(summary);
+  program = program.substr(0, program.find(' '));
+  program.remove_prefix(program.rfind('/') + 1);
+  for (const std::string_view one : downloaders) {
+    if (program == one) return true;
+  }
+  return false;
+}
+
+/// Values of inputs that only a person has; nothing if they were not given.
+std::optional<std::map<std::string, std::string>> ask_for_inputs(const NamedServer& server,
+                                                                 Console& console) {
+  std::map<std::string, std::string> values;
+  for (const WantedInput& input : variables_of(server.definition).inputs) {
+    const std::string variable = bridge::variable_of_input(input.id);
+    if (environment_variable(variable.c_str())) continue;
+    if (!console.can_ask()) continue;  // its default counts, where it has one
+    const std::string& what = input.description.empty() ? input.id : input.description;
+    const bool shows_default = input.otherwise && !input.is_password;
+    const auto prompt = [&] {
+      console.prompt(fmt::format("mcp-nc: {}{}: ", what,
+                                 shows_default ? fmt::format(" [{}]", *input.otherwise) : ""));
+    };
+    auto line = read_typed_line(input.is_password, prompt);
+    if (input.is_password || !line) console.prompt("\n");
+    if (!line || !bridge::is_utf8(*line)) return std::nullopt;
+    if (line->empty() && input.otherwise) line = input.otherwise;
+    values[input.id] = std::move(*line);
+  }
+  return values;
+}
+
+/// What has no value and no default, all of it; "" if there is nothing of the kind.
+std::string missing_values(const NamedServer& server,
+                           const std::map<std::string, std::string>& asked) {
+  std::string missing;
+  const auto add = [&missing](const std::string& text) {
+    missing += (missing.empty() ? "" : ", ") + make_visible_line(text);
+  };
+  const NamedVariables variables = variables_of(server.definition);
+  for (const WantedInput& input : variables.inputs) {
+    const std::string variable = bridge::variable_of_input(input.id);
+    const bool is_there =
+        asked.contains(input.id) || input.otherwise || environment_variable(variable.c_str());
+    if (!is_there) add(fmt::format("${{input:{}}} ({})", input.id, variable));
+  }
+  for (const WantedVariable& variable : variables.environment) {
+    if (!variable.has_default && !environment_variable(variable.name.c_str())) add(variable.name);
+  }
+  return missing;
+}
+
+constexpr std::size_t longest_read = (1 << 20) + (64 << 10);
+/// What cannot start says so without a time before it: there may be no log yet.
+constexpr std::string_view own_name = "mcp-bridged: ";
+/// But for this, which may come at any time.
+constexpr std::string_view unexpected = "unexpected: ";
+
+constexpr const char* program = "mcp-bridged";
+/// What a daemon gets beyond its standard descriptors, beside the definition.
+constexpr int inputs_number = 6;
+/// Above those, so that none is written over before it is handed on.
+constexpr int lowest_own_number = 10;
+constexpr int accepting_ms = 1;
+constexpr off_t longest_log = 1 << 20;
+
+constexpr std::string_view always_passed[] = {"HOME", "PATH", "LANG"};
+constexpr std::string_view proxies[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy",
+                                        "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"};
+
+std::string error_text(const char* what) {
+  return fmt::format("{}: {}", what, std::strerror(errno));
+}
+
+FileDescriptor above_the_handed(FileDescriptor low) {
+  return FileDescriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, lowest_own_number));
+}
+
+/// A file that is nowhere, with this content, which nobody can change.
+FileDescriptor sealed_file(const char* name, const std::string& content) {
+  FileDescriptor file =
+      above_the_handed(FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+  if (!file) return {};
+  if (::write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()))
+    return {};
+  ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+  return file;
+}
+
+/// Is readable when something appears in the folder of the socket.
+FileDescriptor watch_folder(const Places& places) {
+  FileDescriptor watch =
+      above_the_handed(FileDescriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)));
+  if (!watch || ::inotify_add_watch(watch.get(), places.runtime.c_str(),
+                                    IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) < 0)
+    return {};
+  return watch;
+}
+
+/// Nothing is waited for: whoever has its socket is there already.
+std::optional<Connected> try_to_connect(const std::string& socket) {
+  const Milliseconds at_once(0);
+  auto connected = connect_to_daemon({socket}, {}, at_once, Deadline::never());
+  if (auto* daemon = std::get_if<Connected>(&connected)) return std::move(*daemon);
+  return std::nullopt;
+}
+
+std::string text_of_inputs(const std::map<std::string, std::string>& inputs) {
+  std::string text;
+  for (const auto& [id, value] : inputs)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", json::quote(id), json::quote(value));
+  return "{" + text + "}";
+}
+
+/// Not longer than it may be when the daemon starts; what it says after that is its own.
+FileDescriptor open_log(const std::string& path, off_t& begin) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) == 0 && facts.st_size > longest_log)
+    static_cast<void>(std::rename(path.c_str(), (path + ".old").c_str()));
+  FileDescriptor log = above_the_handed(FileDescriptor(::open(
+      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600)));
+  if (log && ::fstat(log.get(), &facts) == 0) begin = facts.st_size;
+  return log;
+}
+
+class SpawnActions {
+ public:
+  SpawnActions() { posix_spawn_file_actions_init(&actions_); }
+  ~SpawnActions() { posix_spawn_file_actions_destroy(&actions_); }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+  void hand(const FileDescriptor& from, int number) {
+    posix_spawn_file_actions_adddup2(&actions_, from.get(), number);
+  }
+  void open_null(int number) {
+    posix_spawn_file_actions_addopen(&actions_, number, "/dev/null", O_RDONLY, 0);
+  }
+  void enter(const std::string& folder) {
+    posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+  }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+/// A session of its own: what is typed at our terminal is not for it. No signal is blocked or
+/// ignored in it.
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setflags(&attributes_,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+StartOptions start_options() {
+  StartOptions start;
+  if (auto idle = environment_variable("MCP_BRIDGE_IDLE_EXIT")) start.idle_exit = std::move(*idle);
+  return start;
+}
+
+std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console& console) {
+  auto server = named_server(options);
+  auto places = make_places(environment_variable);
+  if (auto* failure = std::get_if<Failure>(&server)) {
+    const auto* const known = std::get_if<Places>(&places);
+    if (known != nullptr && !options.server.empty() &&
+        !typed_instances(options.server, *known).empty())
+      failure->message += "; what mcp-nc servers shows as that was named by --run or --url";
+    return std::move(*failure);
+  }
+  if (auto* fault = std::get_if<std::string>(&places))
+    return naming_failure(std::move(*fault), ExitCode::unreachable);
+  NamedDaemon daemon{
+      std::get<NamedServer>(std::move(server)), std::get<Places>(std::move(places)), {}};
+  daemon.start = start_options();
+  if (!is_approved(daemon.server, daemon.places)) {
+    if (auto failure = have_approved(daemon.server, daemon.places, console))
+      return std::move(*failure);
+  }
+  daemon.paths = paths_of(daemon.places, instance_of(daemon.server, environment_variable));
+  const auto fits = choose_sockets(daemon.paths.socket, nullptr);
+  if (const auto* error = std::get_if<UsageError>(&fits))
+    return naming_failure(error->message, ExitCode::unreachable);
+  return daemon;
+}
+
+std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console& console,
+                                             Deadline deadline) {
+  const NamedServer& server = daemon.server;
+  const std::string name = shown(server);
+  const auto inputs = ask_for_inputs(server, console);
+  if (!inputs) return naming_failure(fmt::format("@{}: not started", name));
+  if (const std::string missing = missing_values(server, *inputs); !missing.empty())
+    return naming_failure(fmt::format("@{} needs values that are not there: {}", name, missing));
+
+  const auto lock = lock_starting(daemon.places);
+  if (!lock) {
+    return naming_failure(fmt::format("cannot lock {}", make_visible_line(daemon.places.runtime)),
+                          ExitCode::unreachable);
+  }
+  const Deadline until = Deadline::earlier(deadline, Deadline::after(longest_start));
+  auto now = connect_to_daemon({daemon.paths.socket}, {}, Milliseconds(0), until);
+  if (auto* other = std::get_if<Connected>(&now)) return std::move(*other);  // has just started it
+
+  if (console.error_is_terminal() || may_download(server.definition)) {
+    console.note(fmt::format(
+        "starting @{}: {}{}", name, summary_of(server.definition),
+        may_download(server.definition) ? " (the first time it may have to be downloaded)" : ""));
+  }
+  replace_file(daemon.paths.record, record_of(instance_for(server, "")));
+  auto started = start_daemon(server, *inputs, daemon.places, daemon.paths, daemon.start, until);
+  if (const auto* why = std::get_if<std::string>(&started)) {
+    return naming_failure(fmt::format("cannot start the daemon of @{}: {}", name, *why),
+                          ExitCode::unreachable);
+  }
+  return std::get<Connected>(std::move(started));
+}
+
+LastWords last_words_of(std::string_view said, std::string_view file) {
+  while (said.ends_with('\n')) said.remove_suffix(1);
+  std::string line(said.substr(said.rfind('\n') + 1));
+  LastWords words;
+  if (const std::size_t at = line.find(own_name); at != line.npos) {
+    line.erase(0, at + own_name.size());
+    words.is_refusal = at == 0 && !line.starts_with(unexpected);
+  }
+  const std::string handed = fmt::format("--config /proc/self/fd/{}", definition_number);
+  for (std::size_t at = 0; (at = line.find(handed, at)) != line.npos; at += file.size())
+    line.replace(at, handed.size(), file);
+  words.text = make_visible_line(line);
+  return words;
+}
+
+LastWords last_words_in(const std::string& log, std::size_t begin, std::string_view file) {
+  const FileText text = read_whole_file(log, longest_read);
+  std::string_view said(text.text);
+  said.remove_prefix(std::min(said.size(), begin));
+  return last_words_of(said, file);
+}
+
+std::string find_daemon_program() {
+  std::array<char, 4096> own{};
+  const ssize_t length = ::readlink("/proc/self/exe", own.data(), own.size() - 1);
+  if (length > 0) {
+    std::string beside(own.data(), static_cast<std::size_t>(length));
+    beside.erase(beside.rfind('/') + 1);
+    beside += program;
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  const char* const path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!folders.empty()) {
+    const std::string_view folder = folders.substr(0, folders.find(':'));
+    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+    if (folder.empty() || folder.front() != '/') continue;
+    std::string candidate = fmt::format("{}/{}", folder, program);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+std::vector<std::string> environment_for(const Definition& definition, char* const* environment) {
+  const NamedVariables variables = variables_of(definition);
+  const auto is_passed = [&](std::string_view name) {
+    const auto is_name = [name](std::string_view other) { return other == name; };
+    return std::any_of(std::begin(always_passed), std::end(always_passed), is_name) ||
+           std::any_of(std::begin(proxies), std::end(proxies), is_name) ||
+           name.starts_with("XDG_") ||
+           std::any_of(variables.environment.begin(), variables.environment.end(),
+                       [name](const WantedVariable& variable) { return variable.name == name; }) ||
+           std::any_of(variables.inputs.begin(), variables.inputs.end(),
+                       [name](const WantedInput& input) {
+                         return bridge::variable_of_input(input.id) == name;
+                       });
+  };
+  std::vector<std::string> passed;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view variable = *environment;
+    if (is_passed(variable.substr(0, variable.find('=')))) passed.emplace_back(variable);
+  }
+  return passed;
+}
+
+std::variant<Connected, std::string> start_daemon(const NamedServer& server,
+                                                  const std::map<std::string, std::string>& inputs,
+                                                  const Places& places, const InstancePaths& paths,
+                                                  const StartOptions& options, Deadline deadline) {
+  const std::string daemon = find_daemon_program();
+  if (daemon.empty()) return fmt::format("there is no {} beside mcp-nc, and none in PATH", program);
+  const FileDescriptor watch = watch_folder(places);
+  if (!watch) return error_text("cannot watch the folder of its socket");
+  const FileDescriptor definition = sealed_file("definition", server.definition.document);
+  const FileDescriptor values = sealed_file("inputs", text_of_inputs(inputs));
+  if (!definition || !values) return error_text("cannot hand the definition on");
+  off_t log_begin = 0;
+  const FileDescriptor log = open_log(paths.log, log_begin);
+  if (!log) return error_text(("cannot write " + make_visible_line(paths.log)).c_str());
+
+  SpawnActions actions;
+  actions.enter(server.folder);
+  actions.open_null(STDIN_FILENO);
+  actions.hand(log, STDOUT_FILENO);
+  actions.hand(log, STDERR_FILENO);
+  actions.hand(definition, definition_number);
+  std::vector<std::string> words = {daemon,
+                                    "--socket",
+                                    paths.socket,
+                                    "--config",
+                                    fmt::format("/proc/self/fd/{}", definition_number),
+                                    "--idle-exit",
+                                    options.idle_exit};
+  if (!inputs.empty()) {
+    actions.hand(values, inputs_number);
+    words.insert(words.end(), {"--input-file", fmt::format("/proc/self/fd/{}", inputs_number)});
+  }
+  std::vector<std::string> environment = environment_for(server.definition, environ);
+  const SpawnAttributes attributes;
+  pid_t process = 0;
+  const int error = ::posix_spawn(&process, daemon.c_str(), actions.get(), attributes.get(),
+                                  pointers_to(words).data(), pointers_to(environment).data());
+  if (error != 0)
+    return fmt::format("cannot start {} in {}: {}", make_visible_line(daemon),
+                       make_visible_line(server.folder), std::strerror(error));
+
+  const FileDescriptor life(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  for (;;) {
+    std::array<pollfd, 2> events = {{{watch.get(), POLLIN, 0}, {life.get(), POLLIN, 0}}};
+    // Its socket appears a moment before it accepts.
+    const bool is_there = ::access(paths.socket.c_str(), F_OK) == 0;
+    const int longest = is_there ? accepting_ms : deadline.poll_timeout();
+    const int happened = ::poll(events.data(), events.size(), longest);
+    if (happened < 0 && errno != EINTR) return error_text("cannot wait for the daemon");
+    std::array<char, 4096> told{};
+    while (::read(watch.get(), told.data(), told.size()) > 0) {
+    }
+    if (auto connected = try_to_connect(paths.socket)) return std::move(*connected);
+    if (happened > 0 && events[1].revents != 0) {
+      ::waitpid(process, nullptr, 0);
+      return last_words_in(paths.log, static_cast<std::size_t>(log_begin),
+                           server.file.empty() ? "the server" : server.file)
+          .text;
+    }
+    if (deadline.passed())
+      return fmt::format("the daemon (pid {}) is not ready in time; its log is {}", process,
+                         make_visible_line(paths.log));
+  }
+}
+
+}  // namespace client

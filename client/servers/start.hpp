@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "command_line/options.hpp"
+#include "connection/connect.hpp"
+#include "connection/conversation.hpp"
+#include "servers/find.hpp"
+#include "servers/places.hpp"
+#include "terminal/console.hpp"
+
+namespace client {
+
+/// What a daemon is started with, beside its server.
+struct StartOptions {
+  std::string idle_exit = "30m";  ///< the value of --idle-exit, which the daemon judges
+};
+
+/// A server by its name, and the daemon that serves it.
+struct NamedDaemon {
+  NamedServer server;
+  Places places;
+  InstancePaths paths;
+  StartOptions start{};
+};
+
+/// What its daemon is started with.
+StartOptions start_options();
+
+/// The daemon of that server, whether it runs or not; nothing is started. One that needs approval
+/// is asked for at the terminal.
+std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console& console);
+
+/// Starts it, unless another process has done so meanwhile, and connects to it. Values of inputs
+/// that are nowhere are asked for at the terminal.
+std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console& console,
+                                             Deadline deadline);
+
+/// The number of the descriptor on which a daemon gets its definition: behind the two that it hands
+/// to a new program itself (BEHAVIOUR, "Upgrade in place").
+constexpr int definition_number = 5;
+
+/// The last line of a daemon's log, safe for a terminal.
+struct LastWords {
+  std::string text;
+  /// It says why the daemon could not start: it has served nobody.
+  bool is_refusal = false;
+};
+
+/// Of what stands in the log from `begin` on; `file` is named in place of the definition's
+/// descriptor.
+LastWords last_words_in(const std::string& log, std::size_t begin, std::string_view file);
+
+/// The same of that text. Pure.
+LastWords last_words_of(std::string_view said, std::string_view file);
+
+/// mcp-bridged: beside this program, else the first in PATH; "" if there is none.
+std::string find_daemon_program();
+
+/// The environment a daemon is started with, as `NAME=value`: HOME, PATH, LANG, XDG_*, the proxies'
+/// variables, and what the definition names. Pure but for `environment`, which ends with nullptr.
+std::vector<std::string> environment_for(const Definition& definition, char* const* environment);
+
+/// Starts a daemon for the server and connects to it: detached, in the server's folder, with its
+/// output in the log. The definition goes to it on a descriptor, and so do the values of inputs
+/// that were asked for, so neither stands in a file or on a command line. Else why there is none,
+/// for a person: what the daemon itself has said if it ended.
+///
+/// REQUIRES: lock_starting() is held, and nobody listens at the socket.
+std::variant<Connected, std::string> start_daemon(const NamedServer& server,
+                                                  const std::map<std::string, std::string>& inputs,
+                                                  const Places& places, const InstancePaths& paths,
+                                                  const StartOptions& options, Deadline deadline);
+
+}  // namespace client

@@ -1,0 +1,151 @@
+// The verbs that ask the server for one thing of its content.
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "json/text.hpp"
+#include "json/value.hpp"
+#include "render/save.hpp"
+#include "schema/signature.hpp"
+#include "verbs/failure.hpp"
+#include "verbs/operands.hpp"
+#include "verbs/present.hpp"
+#include "verbs/server_lists.hpp"
+#include "verbs/verbs.hpp"
+
+namespace client {
+namespace {
+
+/// A call that can be made.
+struct ToolCall {
+  std::string params;  // of tools/call, JSON
+  KnownTool tool{};    // nothing in it: that was not asked for
+};
+
+using Made = std::variant<std::string, WrongArguments>;
+
+ExitCode refuse_arguments(Console& console, const Options& options, const WrongArguments& wrong,
+                          const std::optional<Schema>& schema) {
+  const std::string& name = options.operands.front();
+  constexpr std::size_t most_told = 10;
+  std::string text = fmt::format("wrong arguments for {}: ", name);
+  for (std::size_t index = 0; index < wrong.problems.size(); ++index) {
+    if (index == most_told) {
+      text += fmt::format("; and {} more", wrong.problems.size() - index);
+      break;
+    }
+    text += (index == 0 ? "" : "; ") + wrong.problems[index];
+  }
+  const std::string call =
+      schema ? typed_program(options) + " call " + signature(tool_operand(name), *schema)
+             : std::string();
+  const ExitCode code = tell_failure(
+      console, options, {.kind = "usage", .message = text, .code = ExitCode::usage, .hint = call});
+  if (schema) console.note(fmt::format("usage: {} (--raw sends as written)", call));
+  return code;
+}
+
+/// The call that the operands name: the arguments made by the input schema of the tool, or as they
+/// were written (--raw, or where no schema is to be had). What is wrong with them is said on
+/// stderr, with the tool's signature, and nothing is sent.
+std::variant<ToolCall, ExitCode> prepare_call(Dialogue& dialogue, const Options& options,
+                                              const std::vector<Argument>& arguments) {
+  ToolCall call;
+  const std::string& name = options.operands.front();
+  Console& console = dialogue.console();
+  std::optional<json::Value> input;
+  if (!is_job(options)) dialogue.introduce();
+  if (!options.raw) {
+    auto found = find_tool(dialogue, name);
+    if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
+    if (const auto* unknown = std::get_if<UnknownTool>(&found)) {
+      return report_unknown(*unknown, options, console);
+    }
+    if (auto* tool = std::get_if<KnownTool>(&found)) {
+      input = tool->input_schema();
+      call.tool = std::move(*tool);
+    }
+  }
+  std::optional<Schema> schema;
+  if (input && input->is(json::Value::Kind::object)) schema.emplace(*input);
+  const Made made =
+      schema ? arguments_by_schema(arguments, *schema) : arguments_as_written(arguments);
+  if (const auto* wrong = std::get_if<WrongArguments>(&made))
+    return refuse_arguments(console, options, *wrong, schema);
+  call.params = R"({"name":)" + json::quote(name) + R"(,"arguments":)";
+  call.params.append(std::get<std::string>(made)).push_back('}');
+  return call;
+}
+
+constexpr std::string_view hint_of_task =
+    "the tool runs only as a task: mcp-nc call --detach makes a job of it, call --task a task of "
+    "the server";
+
+/// MCP 2025-11-25, "Tool-Level Negotiation": a plain call of such a tool is refused, in the words
+/// of each server.
+bool runs_only_as_task(const KnownTool& known) {
+  if (known.json.find("taskSupport") == known.json.npos) return false;  // of nearly all
+  const auto tool = known.raw();
+  const auto execution = tool ? json::member(*tool, "execution") : std::nullopt;
+  return execution && json::string_member(*execution, "taskSupport") == "required";
+}
+
+bool has_failed(const Answer& answer) {
+  if (answer.outcome == Answer::Outcome::result) return is_tool_error(answer.payload);
+  return answer.outcome == Answer::Outcome::error;
+}
+
+}  // namespace
+
+ExitCode call(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  const auto made = prepare_call(dialogue, options, prepared.arguments);
+  if (const auto* code = std::get_if<ExitCode>(&made)) return *code;
+  const ToolCall& call = std::get<ToolCall>(made);
+  if (is_job(options)) return call_as_job(dialogue, options, call.params);
+  if (options.task) return call_as_task(dialogue, options, call.params);
+  std::string params = call.params;
+  if (dialogue.console().error_is_terminal()) {
+    params.pop_back();
+    params += fmt::format(R"(,"_meta":{{"progressToken":{}}}}})", dialogue.next_id());
+  }
+  const Answer answer = dialogue.ask("tools/call", params);
+  const bool wants_task = runs_only_as_task(call.tool) && has_failed(answer);
+  if (wants_task) dialogue.advise(hint_of_task);
+  const ExitCode code = answer.outcome == Answer::Outcome::result
+                            ? present_result(answer.payload, read_tool_result, options,
+                                             dialogue.console(), "", dialogue.hint())
+                            : dialogue.report(answer);
+  if (wants_task) dialogue.console().note(hint_of_task);
+  return code;
+}
+
+ExitCode print_resource(Dialogue& dialogue, const Options& options, const std::string& result) {
+  return present_result(result, read_resource, options, dialogue.console(), "", dialogue.hint());
+}
+
+ExitCode print_prompt(Dialogue& dialogue, const Options& options, const std::string& result) {
+  return present_result(result, read_prompt, options, dialogue.console(), "", dialogue.hint());
+}
+
+ExitCode send_request(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  const Answer answer = dialogue.ask(options.operands[0], prepared.params);
+  if (answer.outcome != Answer::Outcome::result) return dialogue.report(answer);
+  if (!options.field.empty()) return print_field(answer.payload, options, dialogue.console());
+  dialogue.console().print(answer.payload + "\n");
+  return ExitCode::ok;
+}
+
+ExitCode send_notification(Dialogue& dialogue, const Options& options, const Prepared& prepared) {
+  dialogue.tell(options.operands[0], prepared.params);
+  // The daemon closes when it has taken the line; an error without id would come before.
+  if (const auto refusal = dialogue.leave()) {
+    return dialogue.report({Answer::Outcome::refused, *refusal});
+  }
+  if (options.json) dialogue.console().print("{}\n");
+  return ExitCode::ok;
+}
+
+}  // namespace client

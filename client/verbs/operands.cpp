@@ -1,0 +1,297 @@
+#include "verbs/operands.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "json/text.hpp"
+#include "spelling/similar.hpp"
+#include "system/file_descriptor.hpp"
+#include "text/utf8.hpp"
+#include "verbs/roots.hpp"
+
+namespace client {
+namespace {
+
+using Form = ArgumentWord::Form;
+
+std::variant<std::string, UsageError> read_whole(int descriptor, const std::string& name) {
+  std::string text;
+  std::array<char, 65536> bytes;
+  for (;;) {
+    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+    if (count == 0) return text;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return UsageError{fmt::format("cannot read {}: {}", name, std::strerror(errno))};
+    text.append(bytes.data(), static_cast<std::size_t>(count));
+    if (text.size() > longest_input)
+      return UsageError{fmt::format("{} has more than {} MiB", name, longest_input >> 20)};
+  }
+}
+
+std::variant<std::string, UsageError> read_standard_input() {
+  return read_whole(STDIN_FILENO, "stdin");
+}
+
+std::variant<std::string, UsageError> read_input_file(const std::string& path) {
+  if (path == "-") return read_standard_input();
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return UsageError{fmt::format("cannot open '{}': {}", path, std::strerror(errno))};
+  return read_whole(file.get(), fmt::format("'{}'", path));
+}
+
+/// Nothing if the word has no sign between a key and a value.
+std::optional<ArgumentWord> take_apart(std::string_view word) {
+  if (word == "-") return ArgumentWord{Form::standard_input, "", ""};
+  const std::size_t first = word.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && word[first] == '{')
+    return ArgumentWord{Form::object, "", std::string(word)};
+  const std::size_t equals = word.find('=');
+  const std::size_t file = word.find(":@");
+  const std::size_t sign = std::min(equals, file);
+  if (sign == std::string_view::npos || sign == 0) return std::nullopt;
+  Form form = Form::text_file;
+  std::size_t key = sign;
+  std::size_t value = sign + 2;
+  if (sign == equals) {
+    const bool is_json = word[sign - 1] == ':';
+    const bool is_file = is_json && word.substr(sign + 1, 1) == "@";
+    form = is_file ? Form::json_file : is_json ? Form::json : Form::text;
+    key = is_json ? sign - 1 : sign;
+    value = is_file ? sign + 2 : sign + 1;
+  }
+  if (key == 0) return std::nullopt;
+  return ArgumentWord{form, std::string(word.substr(0, key)), std::string(word.substr(value))};
+}
+
+bool takes_standard_input(const ArgumentWord& word) {
+  return word.form == Form::standard_input ||
+         ((word.form == Form::text_file || word.form == Form::json_file) && word.value == "-");
+}
+
+/// Where a value comes from, for a message.
+std::string source_of(const ArgumentWord& word) {
+  switch (word.form) {
+    case Form::standard_input: return "the arguments on stdin";
+    case Form::object: return "the arguments";
+    case Form::text_file:
+    case Form::json_file:
+      return word.value == "-" ? fmt::format("stdin (argument {})", word.key)
+                               : fmt::format("'{}' (argument {})", word.value, word.key);
+    default: return fmt::format("argument {}", word.key);
+  }
+}
+
+std::variant<std::string, UsageError> value_of(ArgumentWord& word) {
+  switch (word.form) {
+    case Form::standard_input: return read_standard_input();
+    case Form::text_file:
+    case Form::json_file: return read_input_file(word.value);
+    default: return std::move(word.value);
+  }
+}
+
+/// REQUIRES: it is UTF-8, as parse_argument_words() gives it.
+std::variant<Argument, UsageError> read(ArgumentWord word) {
+  if (word.form == Form::text)
+    return Argument{Argument::Form::text, std::move(word.key), std::move(word.value)};
+  auto read = value_of(word);
+  if (auto* error = std::get_if<UsageError>(&read)) return std::move(*error);
+  Argument argument{Argument::Form::text, word.key, std::get<std::string>(std::move(read))};
+  if (!bridge::is_utf8(argument.value)) {
+    return UsageError{fmt::format("{}: what stands there is not UTF-8{}", source_of(word),
+                                  word.form == Form::text_file ? ", and cannot be a string" : "")};
+  }
+  switch (word.form) {
+    case Form::text: return argument;  // was taken as it is
+    case Form::text_file: argument.form = Argument::Form::string; return argument;
+    case Form::json:
+    case Form::json_file:
+      argument.form = Argument::Form::json;
+      if (json::is_valid(argument.value)) return argument;
+      return UsageError{fmt::format("{}: {} is no JSON value (for text write {}=...)",
+                                    source_of(word),
+                                    word.form == Form::json ? fmt::format("'{}'", argument.value)
+                                                            : std::string("what stands there"),
+                                    word.key)};
+    case Form::object:
+    case Form::standard_input: break;
+  }
+  argument.form = Argument::Form::object;
+  if (json::is_valid(argument.value) && json::is_object(argument.value)) return argument;
+  return UsageError{fmt::format("{} are no JSON object", source_of(word))};
+}
+
+/// The JSON object of `key=text` words. Keys may not repeat.
+Params text_arguments(const Operands& operands, std::size_t first) {
+  std::string object;
+  std::vector<std::string_view> keys;
+  for (std::size_t at = first; at < operands.size(); ++at) {
+    const std::string& word = operands[at];
+    const std::size_t equals = word.find('=');
+    if (equals == word.npos || equals == 0)
+      return UsageError{fmt::format("argument '{}' is not key=text", word)};
+    if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
+    const std::string_view key = std::string_view(word).substr(0, equals);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+      return UsageError{fmt::format("argument '{}' is given twice", key)};
+    keys.push_back(key);
+    object += fmt::format("{}{}:{}", object.empty() ? "" : ",", json::quote(key),
+                          json::quote(std::string_view(word).substr(equals + 1)));
+  }
+  return "{" + object + "}";
+}
+
+/// What is wrong with the text, as one line; nothing if it is UTF-8 and not empty.
+std::optional<UsageError> wrong_text(std::string_view text, std::string_view what) {
+  if (!text.empty() && bridge::is_utf8(text)) return std::nullopt;
+  return UsageError{fmt::format("{} is empty or not UTF-8", what)};
+}
+
+}  // namespace
+
+std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(const Operands& words) {
+  std::vector<ArgumentWord> all;
+  all.reserve(words.size());
+  for (const std::string& word : words) {
+    if (!bridge::is_utf8(word)) return UsageError{"an argument is not UTF-8"};
+    auto parsed = take_apart(word);
+    if (!parsed) {
+      return UsageError{fmt::format(
+          "argument '{}' is not key=text, key:=json, key:@FILE, key:=@FILE, '{{...}}' or -", word)};
+    }
+    const bool is_second =
+        takes_standard_input(*parsed) && std::any_of(all.begin(), all.end(), takes_standard_input);
+    if (is_second) return UsageError{"stdin can be read only once"};
+    all.push_back(std::move(*parsed));
+  }
+  return all;
+}
+
+std::variant<std::vector<Argument>, UsageError> read_call_words(const Operands& words) {
+  auto parsed = parse_argument_words(words);
+  if (auto* error = std::get_if<UsageError>(&parsed)) return std::move(*error);
+  std::vector<Argument> arguments;
+  arguments.reserve(words.size());
+  for (ArgumentWord& word : std::get<std::vector<ArgumentWord>>(parsed)) {
+    auto one = read(std::move(word));
+    if (auto* error = std::get_if<UsageError>(&one)) return std::move(*error);
+    arguments.push_back(std::get<Argument>(std::move(one)));
+  }
+  return arguments;
+}
+
+std::vector<std::string_view> log_levels() {
+  return {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+}
+
+Params uri_params(const Operands& operands) {
+  if (!bridge::is_utf8(operands[0])) return UsageError{"the URI is not UTF-8"};
+  return fmt::format(R"({{"uri":{}}})", json::quote(operands[0]));
+}
+
+Params prompt_params(const Operands& operands) {
+  if (!bridge::is_utf8(operands[0])) return UsageError{"the name is not UTF-8"};
+  auto arguments = text_arguments(operands, 1);
+  if (std::holds_alternative<UsageError>(arguments)) return arguments;
+  return fmt::format(R"({{"name":{},"arguments":{}}})", json::quote(operands[0]),
+                     std::get<std::string>(arguments));
+}
+
+Params free_params(const Operands& operands) {
+  if (!bridge::is_utf8(operands[0])) return UsageError{"METHOD is not UTF-8"};
+  if (operands.size() == 1) return "";
+  Params read = operands[1] == "-" ? read_standard_input() : Params(operands[1]);
+  if (std::holds_alternative<UsageError>(read)) return read;
+  const std::string& text = std::get<std::string>(read);
+  if (!bridge::is_utf8(text)) return UsageError{"PARAMS are not UTF-8"};
+  if (!json::is_valid(text) || (!json::is_object(text) && !json::is_array(text)))
+    return UsageError{"PARAMS are not a JSON object or array"};
+  return json::on_one_line(text);
+}
+
+Params level_params(const Operands& operands) {
+  const auto levels = log_levels();
+  const std::string& level = operands[0];
+  if (std::find(levels.begin(), levels.end(), level) != levels.end())
+    return fmt::format(R"({{"level":"{}"}})", level);
+  return UsageError{fmt::format("'{}' is none of the levels {}{}", level, fmt::join(levels, ", "),
+                                did_you_mean(level, levels))};
+}
+
+Params completion_params(const Operands& operands) {
+  const std::string& kind = operands[0];
+  if (kind != "prompt" && kind != "resource")
+    return UsageError{fmt::format("'{}' is neither prompt nor resource", kind)};
+  for (const std::string& operand : operands) {
+    if (!bridge::is_utf8(operand)) return UsageError{"an argument is not UTF-8"};
+  }
+  auto others = text_arguments(operands, 4);
+  if (std::holds_alternative<UsageError>(others)) return others;
+  const std::string context = operands.size() == 4 ? ""
+                                                   : fmt::format(R"(,"context":{{"arguments":{}}})",
+                                                                 std::get<std::string>(others));
+  return fmt::format(
+      R"({{"ref":{{"type":"ref/{}","{}":{}}},"argument":{{"name":{},"value":{}}}{}}})", kind,
+      kind == "prompt" ? "name" : "uri", json::quote(operands[1]), json::quote(operands[2]),
+      json::quote(operands[3]), context);
+}
+
+Params check_jobs(const Operands& operands) {
+  for (const std::string& job : operands) {
+    if (auto wrong = wrong_text(job, "JOB")) return *wrong;
+  }
+  return "";
+}
+
+Params check_job(const Operands& operands) { return check_jobs({operands[0]}); }
+
+Params job_params_of(const Operands& operands) {
+  if (auto wrong = wrong_text(operands[0], "JOB")) return *wrong;
+  return fmt::format(R"({{"job":{}}})", json::quote(operands[0]));
+}
+
+Params check_task(const Operands& operands) {
+  if (operands.empty()) return "";
+  const std::vector<std::string_view> known = {"get", "result", "cancel"};
+  if (std::find(known.begin(), known.end(), operands[0]) == known.end())
+    return UsageError{fmt::format("'{}' is none of get, result, cancel{}", operands[0],
+                                  did_you_mean(operands[0], known))};
+  if (operands.size() == 1)
+    return UsageError{fmt::format("usage: mcp-nc tasks {} TASK", operands[0])};
+  if (auto wrong = wrong_text(operands[1], "TASK")) return *wrong;
+  return "";
+}
+
+Params check_uris(const Operands& operands) {
+  for (const std::string& uri : operands) {
+    if (!bridge::is_utf8(uri)) return UsageError{"the URI is not UTF-8"};
+  }
+  return "";
+}
+
+std::variant<Prepared, UsageError> prepare(const Options& options) {
+  Prepared prepared;
+  const Verb* const verb = options.verb;
+  const Operands& operands = options.operands;
+  auto params = verb == nullptr || verb->params == nullptr ? Params("") : verb->params(operands);
+  if (auto* error = std::get_if<UsageError>(&params)) return std::move(*error);
+  prepared.params = std::get<std::string>(std::move(params));
+  auto roots = read_roots(options.roots);
+  if (auto* error = std::get_if<UsageError>(&roots)) return std::move(*error);
+  prepared.roots = std::get<std::string>(std::move(roots));
+  if (verb == nullptr || !verb->takes_words) return prepared;
+  if (!bridge::is_utf8(operands[0])) return UsageError{"the name is not UTF-8"};
+  auto words = read_call_words({operands.begin() + 1, operands.end()});
+  if (auto* error = std::get_if<UsageError>(&words)) return std::move(*error);
+  prepared.arguments = std::get<std::vector<Argument>>(std::move(words));
+  return prepared;
+}
+
+}  // namespace client

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "command_line/verb.hpp"
+#include "schema/arguments.hpp"
+#include "verbs/dialogue.hpp"
+
+namespace client {
+
+/// So much is read of stdin or of a file.
+constexpr std::size_t longest_input = std::size_t{64} * 1024 * 1024;
+
+/// One word of a call's arguments, taken apart.
+struct ArgumentWord {
+  enum class Form {
+    text,            ///< key=text
+    json,            ///< key:=json
+    text_file,       ///< key:@FILE; the value is the file's name, or - for stdin
+    json_file,       ///< key:=@FILE
+    object,          ///< {...}
+    standard_input,  ///< -
+  };
+  Form form = Form::text;
+  std::string key;
+  std::string value;
+};
+
+/// The words of `call`. A value is a file's name only where the sign before it says so: key=@x is
+/// the text @x. stdin can be named once. No file is read, and no JSON is looked at.
+std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(const Operands& words);
+
+/// The arguments of a call as they were typed; reads the files that they name, and stdin.
+std::variant<std::vector<Argument>, UsageError> read_call_words(const Operands& words);
+
+/// What the operands say, all input read, before there is a connection.
+struct Prepared {
+  std::string params;  ///< of the verb's request as JSON, "" where it has none
+  /// Of a call or an answer: what its tool or question makes of them.
+  std::vector<Argument> arguments;
+  std::string roots{};  ///< the result of `roots/list`, "" = none were named
+  /// What the server said of itself, or why there is no session, if it was asked first.
+  std::optional<Answer> described{};
+};
+std::variant<Prepared, UsageError> prepare(const Options& options);
+
+using Params = std::variant<std::string, UsageError>;
+
+// The params of the rows: JSON, or "" where the handler makes the request itself. The operands are
+// as many as the row says.
+
+Params uri_params(const Operands& operands);
+/// NAME [key=text...]
+Params prompt_params(const Operands& operands);
+/// METHOD [PARAMS]; reads stdin to its end if PARAMS is `-`.
+Params free_params(const Operands& operands);
+Params level_params(const Operands& operands);
+/// KIND NAME ARGUMENT VALUE [key=text...]
+Params completion_params(const Operands& operands);
+Params job_params_of(const Operands& operands);
+Params check_jobs(const Operands& operands);
+/// JOB, and words behind it.
+Params check_job(const Operands& operands);
+/// [get|result|cancel TASK]
+Params check_task(const Operands& operands);
+Params check_uris(const Operands& operands);
+
+/// The log levels from the least to the most urgent (MCP 2025-11-25, "Logging: Log Levels").
+std::vector<std::string_view> log_levels();
+
+}  // namespace client

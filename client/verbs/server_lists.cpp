@@ -1,0 +1,279 @@
+#include "verbs/server_lists.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "json/text.hpp"
+#include "render/lists.hpp"
+#include "render/table.hpp"
+#include "render/tool_page.hpp"
+#include "render/typescript.hpp"
+#include "schema/signature.hpp"
+#include "spelling/similar.hpp"
+#include "terminal/styled.hpp"
+#include "terminal/visible.hpp"
+#include "verbs/failure.hpp"
+
+namespace client {
+namespace {
+
+using Elements = std::vector<std::string_view>;
+
+constexpr int most_pages = 1000;
+
+using Found = std::variant<KnownTool, UnknownTool, NoToolList, Answer>;
+
+constexpr std::string_view invalid_params = "-32602";
+
+Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
+  auto fetched = fetch_list(dialogue, tool_list);
+  if (auto* failed = std::get_if<Answer>(&fetched)) {
+    if (failed->outcome == Answer::Outcome::error) return NoToolList{};
+    return std::move(*failed);
+  }
+  const auto& pages = std::get<std::vector<std::string>>(fetched);
+  if (!json::member(pages.front(), tool_list.member)) return NoToolList{};
+  std::vector<std::string> names;
+  for (const std::string_view tool : elements_of(pages, tool_list)) {
+    std::string name = name_of(tool, tool_list);
+    if (name == wanted) return KnownTool{std::string(tool)};
+    names.push_back(std::move(name));
+  }
+  const std::vector<std::string_view> all(names.begin(), names.end());
+  return UnknownTool{fmt::format("error {}: the server has no tool {}{}", invalid_params, wanted,
+                                 did_you_mean(wanted, all)),
+                     most_similar(wanted, all)};
+}
+
+/// One a line, for other programs and the shells' completions.
+std::string names_of(const Elements& elements, const ServerList& list) {
+  std::string text;
+  for (const std::string_view element : elements) {
+    const auto name = json::member(element, list.name);
+    if (name && json::is_string(*name)) {
+      text += make_visible_line(json::decode_string(*name)) + "\n";
+    }
+  }
+  return text;
+}
+
+constexpr std::size_t most_in_full = 20;
+
+std::string types_of(const Elements& tools, const Options& options) {
+  const std::string text = render_typescript(tools);
+  return options.json ? fmt::format("{{\"types\":{}}}\n", json::quote(text)) : text;
+}
+
+/// The list as the options want it, or by `print` if there is anything in it.
+ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list,
+              const std::function<void(const Elements&, Console&)>& print) {
+  const auto fetched = fetch_list(dialogue, list);
+  if (const auto* failed = std::get_if<Answer>(&fetched)) return dialogue.report(*failed);
+  const auto& pages = std::get<std::vector<std::string>>(fetched);
+  Console& console = dialogue.console();
+  const Elements elements = elements_of(pages, list);
+  if (options.types) {
+    console.print(types_of(elements, options));
+  } else if (options.json) {
+    console.print(raw_result(pages, list));
+  } else if (options.names) {
+    console.print(names_of(elements, list));
+  } else if (elements.empty()) {
+    console.note(
+        fmt::format("the server has no {}", list.empty.empty() ? list.member : list.empty));
+  } else {
+    print(elements, console);
+  }
+  return ExitCode::ok;
+}
+
+/// A list by one of the functions of render/lists.hpp.
+auto as_text(std::string (*render)(const Elements&, std::size_t)) {
+  return [render](const Elements& elements, Console& console) {
+    console.print(render(elements, console.output_width()));
+  };
+}
+
+/// The names as the daemon has kept them; nothing where it keeps none, as an older daemon.
+std::optional<std::string> kept_names(Dialogue& dialogue) {
+  const Answer answer = dialogue.ask("bridge/tool", "");
+  if (answer.outcome != Answer::Outcome::result) return std::nullopt;
+  const auto names = json::member(answer.payload, "names");
+  const auto elements = names ? json::elements(*names) : std::nullopt;
+  if (!elements) return std::nullopt;
+  std::string text;
+  for (const std::string_view name : *elements) {
+    if (json::is_string(name)) text += make_visible_line(json::decode_string(name)) + "\n";
+  }
+  return text;
+}
+
+ExitCode show_tool(Dialogue& dialogue, const Options& options) {
+  const auto found = find_tool(dialogue, options.operands.front());
+  if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
+  Console& console = dialogue.console();
+  const auto* const known = std::get_if<KnownTool>(&found);
+  const auto tool = known == nullptr ? std::nullopt : known->raw();
+  if (!tool) {
+    const auto* const unknown = std::get_if<UnknownTool>(&found);
+    return report_unknown(
+        unknown != nullptr ? *unknown : UnknownTool{"the server has no list of tools", ""}, options,
+        console);
+  }
+  if (options.types) {
+    console.print(types_of({*tool}, options));
+  } else if (options.json) {
+    console.print(*tool + "\n");
+  } else {
+    console.print(options.names
+                      ? argument_words(*tool)
+                      : render_tool(*tool, console.output_width(), typed_program(options)));
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
+                                                          const ServerList& list) {
+  std::vector<std::string> pages;
+  std::string params;
+  for (int page = 0; page < most_pages; ++page) {
+    Answer answer = dialogue.ask(list.method, params);
+    if (answer.outcome != Answer::Outcome::result) return answer;
+    const auto cursor = json::member(answer.payload, "nextCursor");
+    const bool has_more = cursor && json::is_string(*cursor);
+    if (has_more) params = fmt::format(R"({{"cursor":{}}})", *cursor);
+    pages.push_back(std::move(answer.payload));
+    if (!has_more) return pages;
+  }
+  dialogue.console().note(fmt::format("stopped after {} pages, there are more", most_pages));
+  return pages;
+}
+
+std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
+                                          const ServerList& list) {
+  std::vector<std::string_view> all;
+  for (const std::string& page : pages) {
+    const auto array = json::member(page, list.member);
+    if (!array) continue;
+    if (const auto elements = json::elements(*array)) {
+      all.insert(all.end(), elements->begin(), elements->end());
+    }
+  }
+  return all;
+}
+
+std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
+  if (pages.size() == 1) return pages.front() + "\n";
+  std::string text = fmt::format("{{\"{}\":[", list.member);
+  for (const std::string_view element : elements_of(pages, list)) {
+    if (text.back() != '[') text.push_back(',');
+    text += element;
+  }
+  return text + "]}\n";
+}
+
+std::string name_of(std::string_view element, const ServerList& list) {
+  const auto name = json::member(element, list.name);
+  return name && json::is_string(*name) ? json::decode_string(*name) : std::string();
+}
+
+std::optional<std::string> KnownTool::raw() const {
+  if (!is_member) return json;
+  const auto tool = json::member(json, "tool");
+  return tool ? std::optional(std::string(*tool)) : std::nullopt;
+}
+
+std::optional<json::Value> KnownTool::input_schema() const {
+  static constexpr std::string_view path[] = {"tool", "inputSchema"};
+  return json::parse_at(json, std::span(path).subspan(is_member ? 0 : 1));
+}
+
+ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
+  const std::string next = unknown.meant.empty() ? "lists them" : tool_operand(unknown.meant);
+  return tell_failure(console, options,
+                      {.kind = "server",
+                       .message = unknown.message,
+                       .code = ExitCode::answered_error,
+                       .hint = typed_program(options) + " tools " + next,
+                       .error_code = std::string(invalid_params)});
+}
+
+Found find_tool(Dialogue& dialogue, std::string_view name) {
+  Answer answer = dialogue.ask("bridge/tool", fmt::format(R"({{"name":{}}})", json::quote(name)));
+  if (answer.outcome == Answer::Outcome::result) return KnownTool{std::move(answer.payload), true};
+  if (answer.outcome != Answer::Outcome::error) return answer;
+  const auto data = json::member(answer.payload, "data").value_or("{}");
+  const bool is_bridges = json::string_member(data, "source") == "bridge";
+  const std::string kind = is_bridges ? json::string_member(data, "kind") : std::string();
+  const bool is_unknown = kind == "tool";
+  // The daemon keeps no list: it is an older one, answers no bridge/ methods, or the list is too
+  // long for it. The server may have none, too.
+  const bool is_not_kept = !is_bridges || kind == "too_large";
+  if (is_unknown || is_not_kept) return find_in_list(dialogue, name);
+  return answer;
+}
+
+ExitCode list_tools(Dialogue& dialogue, const Options& options) {
+  if (!options.operands.empty()) return show_tool(dialogue, options);
+  if (options.names) {
+    if (const auto names = kept_names(dialogue)) {
+      dialogue.console().print(*names);
+      return ExitCode::ok;
+    }
+  }
+  return show(dialogue, options, tool_list, [&options](const Elements& tools, Console& console) {
+    const bool is_brief = options.brief || (tools.size() > most_in_full && !options.full);
+    as_text(is_brief ? render_signatures : render_tools)(tools, console);
+  });
+}
+
+ExitCode list_templates(Dialogue& dialogue, const Options& options) {
+  return show(dialogue, options, template_list, as_text(render_resources));
+}
+
+ExitCode list_prompts(Dialogue& dialogue, const Options& options) {
+  return show(dialogue, options, prompt_list, as_text(render_prompts));
+}
+
+ExitCode list_skills(Dialogue& dialogue, const Options& options) {
+  return show(dialogue, options, {"skills/list", "skills", "uri"}, as_text(render_skills));
+}
+
+ExitCode list_tasks(Dialogue& dialogue, const Options& options) {
+  const ServerList tasks = {"tasks/list", "tasks", "taskId",
+                            "tasks of this session (mcp-nc jobs: detached calls)"};
+  return show(dialogue, options, tasks, [](const Elements& elements, Console& console) {
+    std::vector<json::Value> read;
+    for (const std::string_view element : elements) {
+      if (auto task = json::parse(element)) read.push_back(std::move(*task));
+    }
+    const Look look = look_of(console);
+    console.print_raw(draw_lines(render_tasks(read, look), look));
+  });
+}
+
+ExitCode list_resources(Dialogue& dialogue, const Options& options) {
+  const ExitCode code = show(dialogue, options, resource_list, as_text(render_resources));
+  if (code != ExitCode::ok || options.json || options.names) return code;
+  // Many servers have no templates, and say so with an error: nothing to report.
+  const auto fetched = fetch_list(dialogue, template_list);
+  const auto* pages = std::get_if<std::vector<std::string>>(&fetched);
+  if (pages == nullptr) {
+    const Answer& failed = std::get<Answer>(fetched);
+    return failed.outcome == Answer::Outcome::error ? code : dialogue.report(failed);
+  }
+  const auto elements = elements_of(*pages, template_list);
+  Console& console = dialogue.console();
+  if (!elements.empty()) {
+    console.print("\ntemplates:\n\n" + render_resources(elements, console.output_width()));
+  }
+  return code;
+}
+
+}  // namespace client

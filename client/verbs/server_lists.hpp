@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "json/value.hpp"
+#include "verbs/dialogue.hpp"
+
+namespace client {
+
+/// One of the server's lists.
+struct ServerList {
+  std::string_view method;
+  std::string_view member;         ///< of the result that holds the elements
+  std::string_view name = "name";  ///< of an element: what it is called by
+  std::string_view empty{};        ///< what the server has none of; "" = the member's name
+};
+
+constexpr ServerList tool_list = {"tools/list", "tools"};
+constexpr ServerList resource_list = {"resources/list", "resources", "uri"};
+constexpr ServerList template_list = {"resources/templates/list", "resourceTemplates",
+                                      "uriTemplate"};
+constexpr ServerList prompt_list = {"prompts/list", "prompts"};
+
+/// The results of all pages, as they came; or the answer that was none.
+std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
+                                                          const ServerList& list);
+
+/// The elements of the pages, which must outlive them.
+std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
+                                          const ServerList& list);
+
+/// What is printed of them as JSON: one page byte for byte; of several the elements are so.
+std::string raw_result(const std::vector<std::string>& pages, const ServerList& list);
+
+/// What an element is called by; "" if it has no such name.
+std::string name_of(std::string_view element, const ServerList& list);
+
+/// A tool as the server lists it.
+struct KnownTool {
+  std::string json;        ///< an object
+  bool is_member = false;  ///< in which it is the member `tool`, as the daemon answers
+
+  /// Nothing if there is none in it, as in an answer of another daemon.
+  std::optional<std::string> raw() const;
+  std::optional<json::Value> input_schema() const;
+};
+
+/// The tool is not there: what to say, with the name that was probably meant.
+struct UnknownTool {
+  std::string message;
+  std::string meant;  ///< "" = none is near
+};
+/// Says it, with --json on stdout too.
+ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console);
+
+/// The server has no list of tools, or none that can be had.
+struct NoToolList {};
+
+/// A tool, from the list that the daemon keeps; from the server where the daemon keeps
+/// none. An Answer: the connection or the session has failed.
+std::variant<KnownTool, UnknownTool, NoToolList, Answer> find_tool(Dialogue& dialogue,
+                                                                   std::string_view name);
+
+/// The tasks of the server, as `mcp-nc tasks` shows them.
+ExitCode list_tasks(Dialogue& dialogue, const Options& options);
+
+}  // namespace client
