@@ -459,7 +459,7 @@ class Managing(Jobs):
                 self.daemon.replies["bridge/" + method] = unknown
                 out, err = self.run_nc(*command, code=1)
                 self.assertEqual(out, "")
-                self.assertIn("keeps no jobs", err)
+                self.assertIn("older than this mcp-nc", err)
                 self.assertIn("update", err)
 
 
