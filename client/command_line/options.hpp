@@ -90,7 +90,8 @@ inline bool is_job(const Options& options) {
 /// What is wrong with a command line, as one line for a person.
 struct UsageError {
   std::string message;
-  bool json = false;  ///< --json was among the words
+  bool json = false;        ///< --json was among the words
+  std::string_view verb{};  ///< whose help tells more; "" = not known
 };
 
 /// Why a verb has failed: reported on stderr, and with --json on stdout too.

@@ -61,7 +61,8 @@ class Parser {
     if (error_.empty()) check();
     if (error_.empty()) return std::move(options_);
     const bool json = std::find(arguments_.begin(), arguments_.end(), "--json") != arguments_.end();
-    return UsageError{error_, json};
+    return UsageError{error_, json,
+                      options_.verb == nullptr ? std::string_view() : options_.verb->name()};
   }
 
  private:
@@ -117,7 +118,7 @@ class Parser {
     const std::string meant =
         spelling.starts_with("--") ? most_similar(spelling.substr(2), names) : std::string();
     return fmt::format("unknown option '{}'{}", spelling,
-                       meant.empty() ? meant : fmt::format("; did you mean --{}?", meant));
+                       meant.empty() ? meant : fmt::format("; did you mean '--{}'?", meant));
   }
 
   /// `attached` is what stands in the same argument, after `skip` characters.

@@ -48,24 +48,21 @@ std::string task_line(const Value& params) {
 std::string reopening_line(const Value& params) {
   const std::string_view reason = params.string("reason");
   const std::string_view why = reason == "child_ended" ? "its process had ended"
-                               : reason == "restarted" ? "the daemon was started anew"
+                               : reason == "restarted" ? "the daemon was restarted"
                                                        : "it was lost";
   return fmt::format(
-      "the session with the server was opened anew ({}): what the server had kept in it is gone",
-      why);
+      "the session with the server was reopened ({}); what the server had kept in it is lost", why);
 }
 
 /// With how it can be asked another time.
 std::string refusal_line(const Value& params) {
   const std::string_view message = params.string("message");
   const bool is_question = params.string("method") == "elicitation/create";
-  return fmt::format(
-      "the server wanted {} and nobody here could answer{}: {}",
-      is_question ? "to ask something" : params.string("method"), after(", ", message),
-      is_question
-          ? "at a terminal you are asked; from anywhere, mcp-nc call --detach makes a job of "
-            "the call, whose question waits for mcp-nc answer"
-          : "a client that is connected and has declared it would be asked");
+  if (is_question)
+    return fmt::format("the server asked a question, but there is no terminal to answer at{}",
+                       after(": ", message));
+  return fmt::format("the server sent {}, and no connected client answers it{}",
+                     params.string("method"), after(": ", message));
 }
 
 struct Change {
@@ -118,7 +115,7 @@ std::string notification_line(const json::Message& message) {
   const auto* const change =
       std::find_if(std::begin(changes), std::end(changes),
                    [&method](const Change& one) { return one.method == method; });
-  if (change != std::end(changes)) return fmt::format("the server has other {} now", change->of);
+  if (change != std::end(changes)) return fmt::format("the server's {} have changed", change->of);
   if (const auto params = json::parse(message.params)) {
     if (method == "notifications/message") return log_line(*params);
     if (method == "notifications/progress") return progress_line(*params);

@@ -216,7 +216,7 @@ bool is_idle(const json::Value& client) {
 
 }  // namespace
 
-std::optional<std::string> describe_wait(std::string_view status_json) {
+std::optional<std::string> reason_of_wait(std::string_view status_json) {
   using Kind = json::Value::Kind;
   const auto status = json::parse(status_json);
   const json::Value* upstream = status ? status->find("upstream", Kind::object) : nullptr;
@@ -227,10 +227,9 @@ std::optional<std::string> describe_wait(std::string_view status_json) {
   const json::Value* ready = upstream->find("ready", Kind::boolean);
   const json::Value* error = status->find("lastError", Kind::object);
   if (ready != nullptr && !ready->truth && error != nullptr) {
-    return fmt::format("still waiting: {}; the daemon keeps trying", error->string("message"));
+    return std::string(error->string("message"));
   }
-  return fmt::format("still waiting: the daemon is opening a session with {}",
-                     upstream->string("target"));
+  return fmt::format("the daemon is opening a session with {}", upstream->string("target"));
 }
 
 std::vector<StyledLine> render_status(const Value& status, std::int64_t now_ms, const Look& look) {

@@ -18,7 +18,7 @@ constexpr Milliseconds waiting_timeout{1000};
 /// What a request is waiting for besides the server's own work, from the result of bridge/status:
 /// the daemon opens its session with the server or cannot reach it. For a person, on one line;
 /// nothing if there is a session, or the status cannot be read. Pure.
-std::optional<std::string> describe_wait(std::string_view status);
+std::optional<std::string> reason_of_wait(std::string_view status);
 
 /// The result of bridge/status for people. `now_ms` is the time in milliseconds since the epoch,
 /// for "ago". What is missing is left out. With a height, the clients that do not fit are only

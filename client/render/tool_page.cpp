@@ -82,7 +82,7 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
     text += "\n    " + wrap(about, 4, width) + "\n";
   if (const Value* input = object_in(tool, "inputSchema")) {
     const Schema schema(*input);
-    if (!schema.names().empty()) text += "\nArguments (* has to be given)\n";
+    if (!schema.names().empty()) text += "\nArguments (* required)\n";
     add_members(text, schema, "", width);
     text +=
         fmt::format("\nUsage\n    {} call {}\n", program, signature(tool_operand(name), schema));

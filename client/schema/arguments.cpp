@@ -8,7 +8,8 @@
 
 #include "json/text.hpp"
 #include "schema/convert.hpp"
-#include "spelling/similar.hpp"
+#include "schema/signature.hpp"
+#include "spelling/shell_word.hpp"
 #include "text/whole_characters.hpp"
 
 namespace client {
@@ -19,8 +20,14 @@ using json::Value;
 constexpr std::size_t longest_shown = 60;
 
 std::string shown(std::string_view text) {
-  if (text.size() <= longest_shown) return fmt::format("'{}'", text);
-  return fmt::format("'{}...'", bridge::whole_characters(text, longest_shown));
+  const std::string word = shell_word(bridge::whole_characters(text, longest_shown));
+  return text.size() <= longest_shown ? word : word + "...";
+}
+
+/// The type that is wanted, and an argument that has it.
+std::string expected(std::string_view name, const Schema& schema) {
+  return fmt::format("{} expected, for example {}", schema.describe(),
+                     example_argument(name, schema));
 }
 
 /// Where a name leads.
@@ -30,7 +37,7 @@ struct Place {
   std::string problem;           ///< "" = none
 };
 
-Place place_of(std::string_view name, const Schema& schema) {
+Place place_of(std::string_view name, const Schema& schema, const std::string& prefix = {}) {
   Place place;
   if (const Value* listed = schema.listed_property(name)) {
     place.path.emplace_back(name);
@@ -44,18 +51,17 @@ Place place_of(std::string_view name, const Schema& schema) {
     if (listed == nullptr || dot + 1 == name.size()) continue;
     const Schema inner = schema.at(*listed);
     if (!inner.allows_type("object")) {
-      place.problem =
-          fmt::format("{} is no object but {}: {} cannot be set", head, inner.describe(), name);
+      place.problem = fmt::format("unknown argument '{}': {} is not an object but {}", name, head,
+                                  inner.describe());
       return place;
     }
-    place = place_of(name.substr(dot + 1), inner);
+    place = place_of(name.substr(dot + 1), inner, fmt::format("{}{}.", prefix, head));
     place.path.insert(place.path.begin(), std::string(head));
-    if (!place.problem.empty()) place.problem = fmt::format("{}.{}", head, place.problem);
     return place;
   }
   place.path = {std::string(name)};
   if (schema.other_names() != Schema::OtherNames::allowed) {
-    place.problem = fmt::format("{} is not known{}", name, did_you_mean(name, schema.names()));
+    place.problem = unknown_argument(prefix, name, schema.names());
   } else if (const Value* others = schema.property(name)) {
     place.schema = schema.at(*others);
   }
@@ -129,18 +135,19 @@ std::string wrong_element(const Named& named, const Schema& schema) {
     const bool is_wrong = is_text ? !convert_text(given.value, schema.at(*item))
                                   : value && !fits(*value, schema.at(*item));
     if (!is_wrong) continue;
-    return fmt::format("{}[{}] is {}, not {}", named.name, index, shown(given.value),
+    return fmt::format("{}[{}]={}: {} expected", named.name, index, shown(given.value),
                        schema.at(*item).describe());
   }
-  return fmt::format("{} is not {}", named.name, schema.describe());
+  return fmt::format("{}: {}", named.name, expected(named.name, schema));
 }
 
 std::string why_not(const Named& named, const std::optional<Schema>& schema) {
   if (named.given.size() > 1 && (!schema || !schema->allows_type("array")))
-    return fmt::format("{} is given {} times, and is no array", named.name, named.given.size());
+    return fmt::format("argument '{}' is given {} times, and is not an array", named.name,
+                       named.given.size());
   if (named.given.size() > 1) return wrong_element(named, *schema);
-  return fmt::format("{} is {}, not {}", named.name, shown(named.given.front()->value),
-                     schema->describe());
+  return fmt::format("{}={}: {}", named.name, shown(named.given.front()->value),
+                     expected(named.name, *schema));
 }
 
 }  // namespace
@@ -166,7 +173,7 @@ std::variant<std::string, WrongArguments> arguments_by_schema(
       continue;
     }
     wrong.problems.push_back(place.problem.empty() ? why_not(named, place.schema) : place.problem);
-    given_wrongly.push_back(fmt::format("{} is missing", fmt::join(place.path, ".")));
+    given_wrongly.push_back(missing_argument(fmt::format("{}", fmt::join(place.path, "."))));
   }
   std::string made = tree.json();
   if (is_checked && needs_no_more(all_named, schema)) return made;

@@ -45,6 +45,13 @@ std::string path_to(std::string_view name, std::string_view member) {
   return name.empty() ? std::string(member) : fmt::format("{}.{}", name, member);
 }
 
+std::string wrong_type(std::string_view name, const Value& value, const Schema& schema) {
+  return fmt::format("{}: {} expected, not {}", name.empty() ? "the arguments" : name,
+                     schema.describe(), shown(value));
+}
+
+constexpr std::string_view unknown_start = "unknown argument ";
+
 class Check {
  public:
   std::vector<std::string> run(const Value& value, const Schema& schema, std::string_view name,
@@ -52,8 +59,7 @@ class Check {
     if (depth > deepest_value) return {};
     problems_.clear();
     if (!type_fits(value, schema) || !value_fits(value, schema)) {
-      problems_.push_back(fmt::format("{} is {}, not {}", name.empty() ? "it" : name, shown(value),
-                                      schema.describe()));
+      problems_.push_back(wrong_type(name, value, schema));
       return std::move(problems_);
     }
     if (value.is(Kind::object)) object(value, schema, name, depth);
@@ -83,18 +89,18 @@ class Check {
     const auto known = schema.names();
     for (const std::string_view wanted : schema.required()) {
       if (value.find(wanted) != nullptr) continue;
-      std::string problem = path_to(name, wanted) + " is missing";
+      std::string problem = missing_argument(path_to(name, wanted));
       // A name that may be there, and is nearly the wanted one; if it may not, that is said below.
       for (const json::Member& member : value.members) {
         if (!is_refused && is_nearly_same(member.name, wanted))
-          problem += fmt::format("; did you mean it by {}?", member.name);
+          problem += fmt::format("; did you mean it by '{}'?", member.name);
       }
       problems_.push_back(std::move(problem));
     }
     for (const json::Member& member : value.members) {
       const std::string path = path_to(name, member.name);
       if (is_refused && std::find(known.begin(), known.end(), member.name) == known.end()) {
-        problems_.push_back(path + " is not known" + did_you_mean(member.name, known));
+        problems_.push_back(unknown_argument(path_to(name, ""), member.name, known));
       } else if (const Value* property = schema.property(member.name)) {
         add(Check().run(member.value, schema.at(*property), path, depth + 1));
       }
@@ -121,7 +127,7 @@ class Check {
       auto found = Check().run(value, one, name.empty() ? "" : name, depth + 1);
       std::erase_if(found, [&](const std::string& problem) {
         // Another alternative, or what stands beside them, may know the name.
-        return name.empty() && problem.find(" is not known") != std::string::npos;
+        return name.empty() && problem.starts_with(unknown_start);
       });
       if (found.empty()) return;
       if (fewest.empty() || found.size() < fewest.size()) fewest = std::move(found);
@@ -129,8 +135,7 @@ class Check {
     if (value.is(Kind::object)) {
       add(std::move(fewest));
     } else {
-      problems_.push_back(fmt::format("{} is {}, not {}", name.empty() ? "it" : name, shown(value),
-                                      schema.describe()));
+      problems_.push_back(wrong_type(name, value, schema));
     }
   }
 
@@ -246,6 +251,15 @@ Converted convert_all(const std::vector<TypedElement>& elements, const Schema& s
 }
 
 }  // namespace
+
+std::string unknown_argument(std::string_view prefix, std::string_view name,
+                             const std::vector<std::string_view>& known) {
+  return fmt::format("{}'{}{}'{}", unknown_start, prefix, name, did_you_mean(name, known));
+}
+
+std::string missing_argument(std::string_view name) {
+  return fmt::format("'{}' is required", name);
+}
 
 std::vector<std::string> problems_of(const Value& value, const Schema& schema,
                                      std::string_view name) {

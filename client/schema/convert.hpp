@@ -16,6 +16,10 @@ namespace client {
 std::vector<std::string> problems_of(const json::Value& value, const Schema& schema,
                                      std::string_view name = "");
 
+/// How it says that an argument may not be there, or has to be. `prefix` stands before the name.
+std::string unknown_argument(std::string_view prefix, std::string_view name,
+                             const std::vector<std::string_view>& known);
+std::string missing_argument(std::string_view name);
 /// Whether there is none.
 bool fits(const json::Value& value, const Schema& schema);
 

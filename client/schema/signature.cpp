@@ -157,6 +157,10 @@ std::string signature(std::string_view tool, const Schema& input) {
 
 std::string tool_operand(std::string_view tool) { return as_operands({std::string(tool)}); }
 
+std::string example_argument(std::string_view name, const Schema& schema) {
+  return as_operands(example_words(name, example_value(schema), schema));
+}
+
 std::string example_call(std::string_view tool, const Schema& input) {
   std::vector<std::string> words = {std::string(tool)};
   std::string others;  // in an object

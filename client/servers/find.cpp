@@ -170,10 +170,11 @@ std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
     places += (places.empty() ? "" : ", ") + make_visible_line(file.path);
   }
   const std::string meant = most_similar(name, {names.begin(), names.end()});
-  return LookupFailure{fmt::format(
-      "no server '{}' in {}{}{}", make_visible_line(name), places,
-      meant.empty() ? meant : fmt::format("; did you mean @{}?", make_visible_line(meant)),
-      faults)};
+  return LookupFailure{
+      fmt::format("no server '{}' in {}{}{}", make_visible_line(name), places,
+                  meant.empty() ? "; list them with: mcp-nc servers"
+                                : fmt::format("; did you mean '@{}'?", make_visible_line(meant)),
+                  faults)};
 }
 
 std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder) {

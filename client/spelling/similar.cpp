@@ -71,7 +71,7 @@ std::string most_similar(std::string_view wanted, const std::vector<std::string_
 
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string_view>& names) {
   const std::string meant = most_similar(wanted, names);
-  return meant.empty() ? meant : "; did you mean " + meant + "?";
+  return meant.empty() ? meant : "; did you mean '" + meant + "'?";
 }
 
 }  // namespace client

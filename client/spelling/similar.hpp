@@ -14,7 +14,7 @@ bool is_nearly_same(std::string_view left, std::string_view right);
 /// that begins with what was written is near, too.
 std::string most_similar(std::string_view wanted, const std::vector<std::string_view>& names);
 
-/// `; did you mean NAME?`, or "" if there is none.
+/// `; did you mean 'NAME'?`, or "" if there is none.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string_view>& names);
 
 }  // namespace client

@@ -41,6 +41,10 @@ class Console {
 
   /// One message for a person on stderr: "mcp-nc: ...".
   void note(std::string_view message);
+  /// The same, at a terminal only: that there is nothing to show.
+  void remark(std::string_view message) {
+    if (error_is_terminal_) note(message);
+  }
   /// One line on stderr as the server wrote it (a notification).
   void pass_on(std::string_view line);
   /// Text on stderr that the cursor stays behind (a question). Made visible like all else.

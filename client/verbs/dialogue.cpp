@@ -1,4 +1,3 @@
-// How a request that came to nothing is told.
 #include "verbs/dialogue.hpp"
 
 #include <fmt/format.h>
@@ -9,11 +8,13 @@
 #include <string>
 #include <utility>
 
+#include "command_line/verb.hpp"
 #include "json/message.hpp"
 #include "json/text.hpp"
 #include "render/lines.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
+#include "spelling/shell_word.hpp"
 #include "terminal/styled.hpp"
 #include "verbs/failure.hpp"
 
@@ -27,9 +28,19 @@ constexpr std::string_view peeked_id = "\"peeked\"";
 /// Id of the request that looks into what another one is waiting for.
 constexpr std::string_view look_id = "\"look\"";
 
+constexpr std::string_view method_not_found_code = "-32601";
+
 constexpr std::string_view hint_of_job =
     "nobody here could answer what the server asked: made with mcp-nc call --detach it waits for "
     "mcp-nc answer JOB";
+
+/// The call of the command line as a job; "" of any other verb.
+std::string detached_call(const Options& options) {
+  if (options.verb == nullptr || options.verb->name() != "call" || is_job(options)) return {};
+  std::string words = typed_program(options) + " call --detach";
+  for (const std::string& word : options.operands) words += " " + shell_word(word);
+  return words;
+}
 
 }  // namespace
 
@@ -80,8 +91,7 @@ Dialogue::Dialogue(Connected connected, const Options& options, Deadline deadlin
       console_(console),
       interrupt_(interrupt),
       conversation_(std::move(connected.daemon), interrupt.descriptor()),
-      json_(options.json),
-      limit_(options.timeout),
+      options_(options),
       farewell_(options.names ? Milliseconds(0) : farewell),
       deadline_(deadline),
       announcements_(conversation_, keep, can_ask()),
@@ -111,7 +121,7 @@ Answer::Outcome Dialogue::reconnect() {
   constexpr Milliseconds longest_wait{60000};
   console_.clear_transient();
   console_.note("the daemon closed the connection; waiting until it runs again");
-  const Deadline until = limit_ ? deadline_ : Deadline::after(longest_wait);
+  const Deadline until = options_.timeout ? deadline_ : Deadline::after(longest_wait);
   while (!until.passed()) {
     pollfd interrupt = {interrupt_.descriptor(), POLLIN, 0};
     const Milliseconds pause = std::min(reconnect_pause_, until.left());
@@ -131,7 +141,7 @@ Answer::Outcome Dialogue::reconnect() {
       return Outcome::hung_up;
     }
   }
-  return limit_ ? Outcome::timed_out : Outcome::hung_up;
+  return options_.timeout ? Outcome::timed_out : Outcome::hung_up;
 }
 
 Answer Dialogue::ask(std::string_view method, std::string_view params) {
@@ -140,7 +150,11 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   Answer answer = wait(deadline_, {id});
   look_at_.reset();
   console_.clear_transient();
-  if (answer.outcome == Answer::Outcome::timed_out) give_up(id, method, "time is up");
+  answer.method = method;
+  if (answer.outcome == Answer::Outcome::timed_out) {
+    ask_why_waiting();
+    give_up(id, method, "time is up");
+  }
   if (answer.outcome == Answer::Outcome::interrupted) give_up(id, method, "interrupted");
   return answer;
 }
@@ -188,9 +202,19 @@ void Dialogue::look_into_the_wait() {
   conversation_.queue(json::make_request(look_id, "bridge/status", ""));
 }
 
+/// Nothing is known if the daemon does not say it at once.
+void Dialogue::ask_why_waiting() {
+  if (farewell_.count() == 0) return;
+  look_into_the_wait();
+  const Answer status = wait(Deadline::after(farewell_), {std::string(look_id)});
+  if (status.outcome == Answer::Outcome::result)
+    why_waiting_ = reason_of_wait(status.payload).value_or("");
+}
+
 void Dialogue::show_wait(const json::Message& status) {
   if (giving_up_ || !questions_.empty()) return;
-  if (const auto hint = describe_wait(status.result)) console_.note(*hint);
+  if (const auto hint = reason_of_wait(status.result))
+    console_.note(fmt::format("still waiting: {}", *hint));
 }
 
 Answer::Outcome Dialogue::pass_time(Deadline end, int also) { return wait(end, {}, also).outcome; }
@@ -238,14 +262,14 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
   switch (message.kind) {
     case json::Message::Kind::response: {
       if (announcements_.take(message)) return std::nullopt;
-      if (message.id == look_id) {
+      const bool is_awaited = std::find(ids.begin(), ids.end(), message.id) != ids.end();
+      if (message.id == look_id && !is_awaited) {
         if (!ids.empty()) show_wait(message);
         return std::nullopt;
       }
       // An error without an id is about a frame that the daemon could not take: ours.
       const bool is_refusal = message.id == "null" && !message.error.empty();
       if (is_refusal) refused_ = message.error;
-      const bool is_awaited = std::find(ids.begin(), ids.end(), message.id) != ids.end();
       if (!is_awaited && (!is_refusal || ids.empty())) return std::nullopt;
       std::string id(message.id);
       const bool from_daemon = std::erase(asked_of_daemon_, id) > 0;
@@ -283,7 +307,12 @@ void Dialogue::take_notification(const json::Message& message) {
   if (message.method == "notifications/bridge/question_refused" &&
       json::string_member(message.params, "method") == "elicitation/create")
     hint_ = hint_of_job;
-  if (!announcements_.is_skipping_ring()) tell_notification(console_, conversation_.line());
+  if (announcements_.is_skipping_ring()) return;
+  tell_notification(console_, conversation_.line());
+  const std::string command = hint_ == hint_of_job ? detached_call(options_) : std::string();
+  if (!command.empty())
+    console_.note(
+        fmt::format("to answer it, type: {}, then: mcp-nc answer JOB key=value", command));
 }
 
 void Dialogue::note_caller(const json::Message& message) {
@@ -330,7 +359,7 @@ void Dialogue::give_up(std::string_view id, std::string_view method, std::string
   wait(Deadline::after(farewell_), {});
 }
 
-Failure Dialogue::failure_of(const Answer& answer) {
+Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
   Failure failure{.kind = "daemon",
                   .message = "the daemon closed the connection before it answered",
                   .code = ExitCode::unreachable,
@@ -338,6 +367,14 @@ Failure Dialogue::failure_of(const Answer& answer) {
   switch (answer.outcome) {
     case Answer::Outcome::error:
       failure = answer.from_daemon ? read_daemon_error(answer.payload) : read_error(answer.payload);
+      if (failure.kind == "server" && failure.error_code == method_not_found_code &&
+          !answer.method.empty())
+        failure.shown = fmt::format("the server does not support '{}'", answer.method);
+      if (failure.kind == "job" && answer.payload.find("there is no such job") != std::string::npos)
+        failure.shown = fmt::format(
+            "no job '{}'; list them with: {} jobs",
+            about.empty() && !options_.operands.empty() ? options_.operands.front() : about,
+            typed_program(options_));
       break;
     case Answer::Outcome::refused:
       failure = read_error(answer.payload);
@@ -348,7 +385,8 @@ Failure Dialogue::failure_of(const Answer& answer) {
       break;
     case Answer::Outcome::timed_out:
       failure.kind = "timeout";
-      failure.message = "no answer in time; the request was cancelled";
+      failure.message = why_waiting_.empty() ? "no answer in time; the request was cancelled"
+                                             : why_waiting_ + "; the request was cancelled";
       failure.shown = failure.message + " (-w sets the limit)";
       failure.code = ExitCode::timed_out;
       break;
@@ -383,9 +421,9 @@ Failure Dialogue::failure_of(const Answer& answer) {
   return failure;
 }
 
-ExitCode Dialogue::report(const Answer& answer) {
-  const Failure failure = failure_of(answer);
-  if (json_) print_failure(console_, failure);
+ExitCode Dialogue::report(const Answer& answer, const std::string& about) {
+  const Failure failure = failure_of(answer, about);
+  if (options_.json) print_failure(console_, failure);
   if (answer.outcome == Answer::Outcome::interrupted) return failure.code;
   console_.note(failure.shown.empty() ? failure.message : failure.shown);
   if (answer.outcome == Answer::Outcome::error) {

@@ -86,6 +86,7 @@ struct Answer {
   std::string payload;       ///< the JSON of the result or of the error, as it came
   std::string id{};          ///< of the request, where several are waited for
   bool from_daemon = false;  ///< an error of the daemon itself, which was asked something itself
+  std::string method{};      ///< of the request, if it was made by ask()
 };
 
 /// The requests of one verb over one connection, one at a time, and all that comes in between:
@@ -96,8 +97,8 @@ struct Answer {
 /// No initialize is sent: the daemon serves a frame without a handshake.
 class Dialogue {
  public:
-  /// `keep`: the daemon's notifications are left in its ring (bridge/peek goes first). `deadline`
-  /// is for all requests together, until restart_time_limit().
+  /// `options` outlive this. `keep`: the daemon's notifications are left in its ring (bridge/peek
+  /// goes first). `deadline` is for all requests together, until restart_time_limit().
   Dialogue(Connected connected, const Options& options, Deadline deadline, bool keep,
            Console& console, Interrupt& interrupt);
 
@@ -158,12 +159,12 @@ class Dialogue {
 
   /// The time limit of the command line.
   Deadline deadline() const { return deadline_; }
-  void restart_time_limit() { deadline_ = Deadline::after(limit_); }
+  void restart_time_limit() { deadline_ = Deadline::after(options_.timeout); }
 
-  /// Says on stderr what went wrong, and with --json on stdout too. REQUIRES: the outcome is not
-  /// result.
-  ExitCode report(const Answer& answer);
-  Failure failure_of(const Answer& answer);
+  /// Says on stderr what went wrong (with which job: `about`), and with --json on stdout too.
+  /// REQUIRES: the outcome is not result.
+  ExitCode report(const Answer& answer, const std::string& about = {});
+  Failure failure_of(const Answer& answer, const std::string& about = {});
   /// Whether what was reported last would not have been with a login.
   bool wants_login() const { return wants_login_; }
   /// What else to do about a failure, as about a question that nobody here could answer; "" if
@@ -182,6 +183,7 @@ class Dialogue {
   void take_request(const json::Message& message);
   void take_typed(const std::string& id, const ElicitationForm& form);
   void look_into_the_wait();
+  void ask_why_waiting();
   void show_wait(const json::Message& status);
   void give_up(std::string_view id, std::string_view method, std::string_view reason);
 
@@ -191,9 +193,9 @@ class Dialogue {
   Console& console_;
   Interrupt& interrupt_;
   Conversation conversation_;
-  bool json_;
-  std::optional<Milliseconds> limit_;
-  Milliseconds farewell_;  // 0 with --names: a shell's completion must not wait
+  const Options& options_;
+  std::string why_waiting_;  // what the request that timed out was waiting for, "" = not known
+  Milliseconds farewell_;    // 0 with --names: a shell's completion must not wait
   Deadline deadline_;
   Announcements announcements_;
   TerminalQuestions questions_;

@@ -77,16 +77,22 @@ std::string_view fate_of_request(const json::Value& data) {
 std::string describe_upstream_error(const json::Value& data) {
   const json::Value* error = data.find("upstream", json::Value::Kind::object);
   if (error == nullptr) return {};
-  const json::Value* code = error->find("code", json::Value::Kind::number);
-  return fmt::format("; the server said: error {}: {}",
-                     code == nullptr ? "without code" : code->text,
-                     error->string("message").substr(0, longest_data));
+  return fmt::format("; the server said: {}", error->string("message").substr(0, longest_data));
+}
+
+/// What a JSON-RPC error of the bridge begins with is for programs.
+std::string_view without_code_name(std::string_view message) {
+  for (const std::string_view name :
+       {"Invalid params: ", "Invalid Request: ", "Method not found: ", "Internal error: "}) {
+    if (message.starts_with(name)) return message.substr(name.size());
+  }
+  return message;
 }
 
 std::string describe_bridge_error(const json::Value& error, const json::Value& data) {
   const std::string_view kind = data.string("kind");
-  std::string text = fmt::format("the bridge: {} (kind {}{})", error.string("message"),
-                                 kind.empty() ? "unknown" : kind, fate_of_request(data));
+  std::string text(without_code_name(error.string("message")));
+  text += fate_of_request(data);
   if (const json::Value* after = data.find("retryAfterMs", json::Value::Kind::number)) {
     text += fmt::format("; try again in {} ms", after->text);
   }
@@ -97,11 +103,10 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
       text += fmt::format("; {}: {}", header, hint);
     }
   }
-  if (kind == "job") text += "; mcp-nc jobs lists those there are";
   if (const std::string_view login = data.string("login"); !login.empty()) {
-    text += fmt::format("; log in by: {}", login);
+    text += fmt::format("; log in with: {}", login);
   } else if (kind == "auth") {
-    text += "; the daemon's token is what the server judges, not yours";
+    text += "; the server judges the daemon's token, not yours";
   }
   return text;
 }
@@ -224,10 +229,7 @@ std::string describe_error(std::string_view error_json) {
   if (data != nullptr && data->string("source") == "bridge") {
     return describe_bridge_error(*error, *data);
   }
-  const json::Value* code = error->find("code", json::Value::Kind::number);
-  std::string text =
-      fmt::format("the server answered with error {}: {}",
-                  code == nullptr ? "without code" : code->text, error->string("message"));
+  std::string text = fmt::format("the server answered: {}", error->string("message"));
   const bool has_pages = !pages_of(error_json).empty();
   if (const auto raw = json::member(error_json, "data"); raw && *raw != "null" && !has_pages) {
     text +=
@@ -263,7 +265,7 @@ std::string describe_daemon_error(std::string_view error_json) {
   if (!error || error->string("message").empty() || data != nullptr) {
     return describe_error(error_json);
   }
-  return fmt::format("the daemon: {}", error->string("message"));
+  return std::string(without_code_name(error->string("message")));
 }
 
 void print_failure(Console& console, Failure failure) {

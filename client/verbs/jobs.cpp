@@ -80,7 +80,7 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
   const JobEvent event = waits.next();
   switch (event.kind) {
     case Kind::ended: return present_end(dialogue, options, event, false);
-    case Kind::failed: return dialogue.report(event.answer);
+    case Kind::failed: return dialogue.report(event.answer, event.job);
     case Kind::asks: show_question(console, job, event.collected); break;
     case Kind::time_up:
       console.note(fmt::format("the call goes on; its result: mcp-nc wait {}", job));
@@ -92,7 +92,7 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
       } else {
         console.note(fmt::format("the call was job {}", job));
       }
-      return dialogue.report(event.answer);
+      return dialogue.report(event.answer, event.job);
   }
   console.print((options.json ? job_params(job) : make_visible_line(job)) + "\n");
   return ExitCode::unfinished;
@@ -121,7 +121,7 @@ ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent
       if (options.json) dialogue.console().print(question_json(event.job, event.collected) + "\n");
       show_question(dialogue.console(), event.job, event.collected);
       return ExitCode::unfinished;
-    case JobEvent::Kind::failed: return dialogue.report(event.answer);
+    case JobEvent::Kind::failed: return dialogue.report(event.answer, event.job);
     case JobEvent::Kind::time_up:
     case JobEvent::Kind::stopped: break;
   }
@@ -175,10 +175,10 @@ ExitCode answer_here(Dialogue& dialogue, const Options& options) {
       if (options.json) dialogue.console().print(question_json(job, event.collected) + "\n");
       show_question(dialogue.console(), job, event.collected);
       return ExitCode::unfinished;
-    case JobEvent::Kind::failed: return dialogue.report(event.answer);
+    case JobEvent::Kind::failed: return dialogue.report(event.answer, event.job);
     case JobEvent::Kind::stopped: break;
   }
-  return dialogue.report(event.answer);
+  return dialogue.report(event.answer, event.job);
 }
 
 ExitCode report_unreadable(Dialogue& dialogue, const std::string& result) {
@@ -492,7 +492,7 @@ ExitCode print_jobs(Dialogue& dialogue, const Options& options, const std::strin
     return ExitCode::ok;
   }
   if (jobs->items.empty()) {
-    console.note("there are no jobs");
+    console.note("no jobs");
     return ExitCode::ok;
   }
   const Look look = look_of(console);

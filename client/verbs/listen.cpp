@@ -6,90 +6,143 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
-#include "command_line/verb.hpp"
 #include "connection/conversation.hpp"
 #include "json/message.hpp"
 #include "json/text.hpp"
 #include "render/lines.hpp"
 #include "servers/instance.hpp"
 #include "terminal/visible.hpp"
+#include "text/json_text.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/failure.hpp"
 
 namespace client {
 namespace {
 
-class Listener {
+/// Nothing if it is no number.
+std::optional<std::uint64_t> read_sequence(std::string_view object, std::string_view name) {
+  const auto found = json::member(object, name);
+  return found ? bridge::to_unsigned(*found) : std::nullopt;
+}
+
+bool is_true(std::string_view object, std::string_view name) {
+  return json::member(object, name) == std::optional<std::string_view>("true");
+}
+
+constexpr int page_limit = 1000;
+constexpr std::string_view request_id = "1";
+
+/// What comes over a connection of its own, until something ends it.
+class Stream {
  public:
-  Listener(Connected connected, const Options& options, Console& console, Interrupt& interrupt)
-      : path_(std::move(connected.path)),
-        options_(options),
+  Stream(Connected connected, const Options& options, Console& console, Interrupt& interrupt)
+      : options_(options),
         console_(console),
         interrupt_(interrupt),
-        conversation_(std::move(connected.daemon), interrupt.descriptor()) {
-    if (options.since || options.sequence) join_.emplace(options.since);
-    only_now_ = options.listen_for == Milliseconds(0);
-    conversation_.watch_output(STDOUT_FILENO);
-  }
+        conversation_(std::move(connected.daemon), interrupt.descriptor()),
+        path_(std::move(connected.path)) {}
+  virtual ~Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
 
   ExitCode run() {
+    using Event = Conversation::Event;
     // What is there now is at its end when the daemon says so, not at a time.
     const Deadline regular_end =
         only_now_ ? Deadline::never() : Deadline::after(options_.listen_for);
     const Deadline deadline = Deadline::earlier(regular_end, Deadline::after(options_.timeout));
+    while (!end_) {
+      if (console_.output_state() != Sink::Result::ok) return ExitCode::ok;
+      switch (conversation_.next(deadline)) {
+        case Event::line: take_line(); break;
+        case Event::closed:
+          if (only_now_ && is_taken_) return finish(ExitCode::ok);
+          return fail("daemon",
+                      "the daemon closed the connection: " +
+                          describe_end(path_, process_behind(conversation_.descriptor())),
+                      ExitCode::unreachable);
+        case Event::too_long:
+          return fail("too_large",
+                      fmt::format("the daemon sent a message of more than {} MiB; gave up",
+                                  Conversation::longest_line >> 20),
+                      ExitCode::unreachable);
+        case Event::timed_out:
+          drain();
+          return regular_end.passed() ? finish(ExitCode::ok)
+                                      : fail("timeout", "time is up (-w)", ExitCode::timed_out);
+        case Event::interrupted: {
+          const int number = interrupt_.take();
+          drain();
+          return finish(number == SIGTERM ? ExitCode::terminated : ExitCode::interrupted);
+        }
+        case Event::output_closed: return ExitCode::ok;
+        case Event::input: break;  // none was given
+      }
+    }
+    drain();
+    return finish(*end_);
+  }
+
+ protected:
+  virtual void take_line() = 0;
+  /// At the regular end, and when it is interrupted.
+  virtual ExitCode finish(ExitCode code) { return code; }
+
+  /// Takes what the daemon has written already.
+  void drain() {
+    if (!is_taken_) return;
+    conversation_.finish_sending();
+    const Deadline deadline = Deadline::after(farewell);
+    while (conversation_.next(deadline) == Conversation::Event::line) take_line();
+  }
+
+  ExitCode fail(std::string kind, std::string message, ExitCode code) {
+    return tell_failure(console_, options_, {std::move(kind), std::move(message), code});
+  }
+
+  const Options& options_;
+  Console& console_;
+  Interrupt& interrupt_;
+  Conversation conversation_;
+  bool only_now_ = false;
+  bool is_taken_ = false;  // what the daemon writes is gone from it
+  std::uint64_t printed_ = 0;
+  std::optional<ExitCode> end_;
+
+ private:
+  std::string path_;  // of the socket
+};
+
+class Listener final : public Stream {
+ public:
+  Listener(Connected connected, const Options& options, Console& console, Interrupt& interrupt)
+      : Stream(std::move(connected), options, console, interrupt) {
+    if (options.since || options.sequence) join_.emplace(options.since);
+    only_now_ = options.listen_for == Milliseconds(0);
+    is_taken_ = !join_;
+    conversation_.watch_output(STDOUT_FILENO);
     if (join_) {
       ask_page();
     } else if (only_now_) {
       conversation_.finish_sending();
     }
-    using Event = Conversation::Event;
-    for (;;) {
-      switch (conversation_.next(deadline)) {
-        case Event::line: take_line(); break;
-        case Event::closed:
-          if (only_now_ && !join_) return ExitCode::ok;
-          return tell_failure(console_, options_,
-                              {"daemon",
-                               "the daemon closed the connection: " +
-                                   describe_end(path_, process_behind(conversation_.descriptor())),
-                               ExitCode::unreachable});
-        case Event::too_long:
-          return tell_failure(
-              console_, options_,
-              {"too_large", "the daemon sent a message of more than 64 MiB; gave up",
-               ExitCode::unreachable});
-        case Event::timed_out:
-          drain();
-          if (regular_end.passed()) return ExitCode::ok;
-          return tell_failure(console_, options_,
-                              {"timeout", "time is up (-w)", ExitCode::timed_out});
-        case Event::interrupted: {
-          const int number = interrupt_.take();
-          drain();
-          return number == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
-        }
-        case Event::output_closed: return ExitCode::ok;
-        case Event::input: break;  // none was given
-      }
-      if (end_) {
-        drain();
-        return *end_;
-      }
-      if (console_.output_state() != Sink::Result::ok) return ExitCode::ok;
-    }
   }
 
  private:
+  ExitCode finish(ExitCode code) override {
+    if (code == ExitCode::ok && printed_ == 0) console_.remark("no notifications");
+    return code;
+  }
+
   void ask_page() {
     conversation_.queue(json::make_request("1", "bridge/notifications", join_->params()));
   }
 
-  void take_line() {
+  void take_line() override {
     const json::Message message = json::parse_message(conversation_.line());
     switch (message.kind) {
       case json::Message::Kind::notification: take_notification(conversation_.line()); break;
@@ -136,55 +189,19 @@ class Listener {
     if (end_ && join_) return;  // it is still in the daemon
     if (end_) return tell_notification(console_, heard.message);
     console_.print(render_heard(heard, options_.sequence));
-    if (options_.count && ++printed_ == *options_.count) end_ = ExitCode::ok;
+    if (++printed_ == options_.count) end_ = ExitCode::ok;
   }
 
-  /// Takes what the daemon has written already.
-  void drain() {
-    if (join_) return;
-    conversation_.finish_sending();
-    const Deadline deadline = Deadline::after(farewell);
-    while (conversation_.next(deadline) == Conversation::Event::line) take_line();
-  }
-
-  std::string path_;  // of the socket
-  const Options& options_;
-  Console& console_;
-  Interrupt& interrupt_;
-  Conversation conversation_;
   std::optional<ListenJoin> join_;  // only with --since or --seq
-  bool only_now_ = false;
-  std::uint64_t printed_ = 0;
-  std::optional<ExitCode> end_;
 };
 
-constexpr int page_limit = 1000;
-
-std::optional<std::uint64_t> read_sequence(std::string_view object, std::string_view name) {
-  const auto found = json::member(object, name);
-  if (!found) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const end = found->data() + found->size();
-  const auto [rest, error] = std::from_chars(found->data(), end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return number;
-}
-
-bool is_true(std::string_view object, std::string_view name) {
-  return json::member(object, name) == std::optional<std::string_view>("true");
-}
-
-constexpr std::string_view request_id = "1";
-
-class MonitorView {
+class Monitor final : public Stream {
  public:
-  MonitorView(Connected connected, const Options& options, Console& console, Interrupt& interrupt)
-      : path_(std::move(connected.path)),
-        options_(options),
-        console_(console),
-        interrupt_(interrupt),
-        conversation_(std::move(connected.daemon), interrupt.descriptor()) {
-    if (options_.verb->name() == "record") {
+  /// With a file (record) they go there, else to stdout.
+  Monitor(Connected connected, const Options& options, Console& console, Interrupt& interrupt,
+          bool to_file)
+      : Stream(std::move(connected), options, console, interrupt) {
+    if (to_file) {
       file_ = open_record(options_.operands.front());
       if (!file_) end_ = cannot_write();
     } else {
@@ -193,41 +210,8 @@ class MonitorView {
     conversation_.queue(json::make_request(request_id, "bridge/monitor", ""));
   }
 
-  ExitCode run() {
-    const Deadline regular_end = Deadline::after(options_.listen_for);
-    const Deadline deadline = Deadline::earlier(regular_end, Deadline::after(options_.timeout));
-    while (!end_) {
-      switch (conversation_.next(deadline)) {
-        using Event = Conversation::Event;
-        case Event::line: take_line(); break;
-        case Event::closed:
-          return tell_failure(console_, options_,
-                              {"daemon",
-                               "the daemon closed the connection: " +
-                                   describe_end(path_, process_behind(conversation_.descriptor())),
-                               ExitCode::unreachable});
-        case Event::too_long:
-          return tell_failure(
-              console_, options_,
-              {"too_large", "the daemon sent a message of more than 64 MiB; gave up",
-               ExitCode::unreachable});
-        case Event::timed_out:
-          if (regular_end.passed()) return file_ ? tell_recorded() : ExitCode::ok;
-          return tell_failure(console_, options_,
-                              {"timeout", "time is up (-w)", ExitCode::timed_out});
-        case Event::interrupted:
-          if (file_) return tell_recorded();
-          return interrupt_.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
-        case Event::output_closed: return ExitCode::ok;
-        case Event::input: break;  // none was given
-      }
-      if (console_.output_state() != Sink::Result::ok) return ExitCode::ok;
-    }
-    return *end_;
-  }
-
  private:
-  void take_line() {
+  void take_line() override {
     const json::Message message = json::parse_message(conversation_.line());
     if (message.id == request_id && !message.error.empty()) {
       end_ = tell_error(console_, options_, message.error);
@@ -249,12 +233,10 @@ class MonitorView {
         end_ = cannot_write();
         return;
       }
-      ++printed_;
-      if (!end_ && options_.count && printed_ == *options_.count) end_ = tell_recorded();
-      return;
+    } else {
+      console_.print((options_.json ? std::string(params) : monitor_line(params)) + "\n");
     }
-    console_.print((options_.json ? std::string(params) : monitor_line(params)) + "\n");
-    if (options_.count && ++printed_ == *options_.count) end_ = ExitCode::ok;
+    if (++printed_ == options_.count) end_ = ExitCode::ok;
   }
 
   /// By errno.
@@ -274,7 +256,11 @@ class MonitorView {
     return file;
   }
 
-  ExitCode tell_recorded() {
+  /// An interrupt is the regular end of a record.
+  ExitCode finish(ExitCode code) override {
+    if (!file_ ||
+        (code != ExitCode::ok && code != ExitCode::interrupted && code != ExitCode::terminated))
+      return code;
     if (options_.json) {
       console_.print(fmt::format("{{\"recorded\":{},\"file\":{}}}\n", printed_,
                                  json::quote(make_visible_line(options_.operands.front()))));
@@ -283,14 +269,7 @@ class MonitorView {
     return ExitCode::ok;
   }
 
-  std::string path_;     // of the socket
   FileDescriptor file_;  // of record
-  const Options& options_;
-  Console& console_;
-  Interrupt& interrupt_;
-  Conversation conversation_;
-  std::uint64_t printed_ = 0;
-  std::optional<ExitCode> end_;
 };
 
 }  // namespace
@@ -357,12 +336,12 @@ std::string render_heard(const Heard& heard, bool with_sequence) {
 
 ExitCode monitor(Connected connected, const Options& options, Console& console,
                  Interrupt& interrupt) {
-  return MonitorView(std::move(connected), options, console, interrupt).run();
+  return Monitor(std::move(connected), options, console, interrupt, false).run();
 }
 
 ExitCode record(Connected connected, const Options& options, Console& console,
                 Interrupt& interrupt) {
-  return monitor(std::move(connected), options, console, interrupt);
+  return Monitor(std::move(connected), options, console, interrupt, true).run();
 }
 
 }  // namespace client

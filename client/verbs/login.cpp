@@ -95,7 +95,18 @@ void show(Dialogue& dialogue, const Options& options, const std::string& offer) 
   }
 }
 
-ExitCode report_end(Dialogue& dialogue, const Answer& answer) {
+ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& answer) {
+  const bool has_no_login =
+      answer.outcome == Answer::Outcome::error &&
+      answer.payload.find("cannot find the authorization server") != std::string::npos;
+  // A server that serves without a login wants none.
+  if (has_no_login && dialogue.ask("server/discover", "").outcome == Answer::Outcome::result) {
+    Failure failure = dialogue.failure_of(answer);
+    failure.shown = "the server does not ask for a login";
+    failure.code = ExitCode::answered_error;
+    failure.hint = failure.shown;
+    return tell_failure(dialogue.console(), options, failure);
+  }
   const ExitCode code = dialogue.report(answer);
   switch (answer.outcome) {
     case Answer::Outcome::interrupted:
@@ -132,7 +143,7 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
         dialogue.console().note(json::string_member(answer.payload, "message"));
       continue;  // the end itself is told to who waits for it
     }
-    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, answer);
+    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, options, answer);
     const bool is_ok = json::string_member(answer.payload, "state") == "ok";
     if (options.json) dialogue.console().print(answer.payload + "\n");
     if (is_ok) dialogue.console().note("logged in");
@@ -159,12 +170,12 @@ std::optional<std::string> typed_line(Dialogue& dialogue) {
 ExitCode log_in(Dialogue& dialogue, const Options& options) {
   if (options.cancel) {
     const Answer answer = dialogue.ask("bridge/login", R"({"cancel":true})");
-    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, answer);
+    if (answer.outcome != Answer::Outcome::result) return report_end(dialogue, options, answer);
     if (options.json) dialogue.console().print(answer.payload + "\n");
     return ExitCode::ok;
   }
   const Answer offer = dialogue.ask("bridge/login", options.device ? R"({"mode":"device"})" : "{}");
-  if (offer.outcome != Answer::Outcome::result) return report_end(dialogue, offer);
+  if (offer.outcome != Answer::Outcome::result) return report_end(dialogue, options, offer);
   show(dialogue, options, offer.payload);
   return wait_for_end(dialogue, options);
 }
@@ -187,7 +198,7 @@ ExitCode print_logout(Dialogue& dialogue, const Options& options, const std::str
   };
   const std::string_view fault = result->string("fault");
   if (!is("loggedIn")) {
-    console.note("nobody was logged in");
+    console.note("not logged in");
   } else if (is("revoked")) {
     console.note("logged out; the server has revoked the login");
   } else if (fault.empty()) {

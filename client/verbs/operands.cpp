@@ -105,7 +105,7 @@ std::variant<Argument, UsageError> read(ArgumentWord word) {
   if (auto* error = std::get_if<UsageError>(&read)) return std::move(*error);
   Argument argument{Argument::Form::text, word.key, std::get<std::string>(std::move(read))};
   if (!bridge::is_utf8(argument.value)) {
-    return UsageError{fmt::format("{}: what stands there is not UTF-8{}", source_of(word),
+    return UsageError{fmt::format("{}: the content is not UTF-8{}", source_of(word),
                                   word.form == Form::text_file ? ", and cannot be a string" : "")};
   }
   switch (word.form) {
@@ -115,17 +115,16 @@ std::variant<Argument, UsageError> read(ArgumentWord word) {
     case Form::json_file:
       argument.form = Argument::Form::json;
       if (json::is_valid(argument.value)) return argument;
-      return UsageError{fmt::format("{}: {} is no JSON value (for text write {}=...)",
-                                    source_of(word),
+      return UsageError{fmt::format("{}: {} is not JSON (for text write {}=...)", source_of(word),
                                     word.form == Form::json ? fmt::format("'{}'", argument.value)
-                                                            : std::string("what stands there"),
+                                                            : std::string("its content"),
                                     word.key)};
     case Form::object:
     case Form::standard_input: break;
   }
   argument.form = Argument::Form::object;
   if (json::is_valid(argument.value) && json::is_object(argument.value)) return argument;
-  return UsageError{fmt::format("{} are no JSON object", source_of(word))};
+  return UsageError{fmt::format("{} are not a JSON object", source_of(word))};
 }
 
 /// The JSON object of `key=text` words. Keys may not repeat.
@@ -221,14 +220,14 @@ Params level_params(const Operands& operands) {
   const std::string& level = operands[0];
   if (std::find(levels.begin(), levels.end(), level) != levels.end())
     return fmt::format(R"({{"level":"{}"}})", level);
-  return UsageError{fmt::format("'{}' is none of the levels {}{}", level, fmt::join(levels, ", "),
-                                did_you_mean(level, levels))};
+  return UsageError{fmt::format("unknown level '{}'{}; one of {}", level,
+                                did_you_mean(level, levels), fmt::join(levels, ", "))};
 }
 
 Params completion_params(const Operands& operands) {
   const std::string& kind = operands[0];
   if (kind != "prompt" && kind != "resource")
-    return UsageError{fmt::format("'{}' is neither prompt nor resource", kind)};
+    return UsageError{fmt::format("unknown kind '{}'; one of prompt, resource", kind)};
   for (const std::string& operand : operands) {
     if (!bridge::is_utf8(operand)) return UsageError{"an argument is not UTF-8"};
   }
@@ -261,7 +260,7 @@ Params check_task(const Operands& operands) {
   if (operands.empty()) return "";
   const std::vector<std::string_view> known = {"get", "result", "cancel"};
   if (std::find(known.begin(), known.end(), operands[0]) == known.end())
-    return UsageError{fmt::format("'{}' is none of get, result, cancel{}", operands[0],
+    return UsageError{fmt::format("unknown action '{}'; one of get, result, cancel{}", operands[0],
                                   did_you_mean(operands[0], known))};
   if (operands.size() == 1)
     return UsageError{fmt::format("usage: mcp-nc tasks {} TASK", operands[0])};

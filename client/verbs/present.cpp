@@ -96,8 +96,8 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
   }
   if (has_failed) {
     const std::string needed = hint_for_capability(error_of_tool(result).message);
-    console.note(fmt::format("{}the tool says that it failed{}{}", about,
-                             needed.empty() ? "" : "; ", needed));
+    console.note(fmt::format("{}the tool reported a failure{}{}", about, needed.empty() ? "" : "; ",
+                             needed));
     return ExitCode::answered_error;
   }
   return ExitCode::ok;
@@ -106,7 +106,7 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
 ExitCode print_field(const std::string& result, const Options& options, Console& console) {
   const auto found = field_of_result(result, options.field);
   if (!found) {
-    console.note(fmt::format("the result has no {} (--json shows it)", options.field));
+    console.note(fmt::format("no '{}' in the result; --json shows all of it", options.field));
     return ExitCode::answered_error;
   }
   console.print(*found + "\n");
@@ -121,7 +121,7 @@ Failure error_of_tool(const std::string& result) {
     if (part.kind != ContentPart::Kind::text) continue;
     error.message += (error.message.empty() ? "" : "\n") + part.text;
   }
-  if (error.message.empty()) error.message = "the tool says that it failed";
+  if (error.message.empty()) error.message = "the tool reported a failure";
   error.result = json::on_one_line(result);
   return error;
 }

@@ -138,12 +138,11 @@ ExitCode replay(Dialogue& dialogue, const Options& options) {
   }
   const Recording recording = read_recording(file.text);
   if (recording.wrong_line != 0) {
-    return tell_failure(
-        console, options,
-        {"usage",
-         fmt::format("{}: line {} is none that mcp-nc record writes; nothing was sent",
-                     make_visible_line(path), recording.wrong_line),
-         ExitCode::usage});
+    return tell_failure(console, options,
+                        {"usage",
+                         fmt::format("{}: line {} is not from mcp-nc record; nothing was sent",
+                                     make_visible_line(path), recording.wrong_line),
+                         ExitCode::usage});
   }
   std::string differences;
   std::size_t different = 0;
@@ -162,10 +161,10 @@ ExitCode replay(Dialogue& dialogue, const Options& options) {
   } else {
     console.print(differences);
     console.note(fmt::format(
-        "{} sent again, {} answered otherwise{}", recording.requests.size(), different,
+        "{} sent again, {} responses changed{}", recording.requests.size(), different,
         recording.left_out == 0 ? ""
-                                : fmt::format("; {} left out, whose answer or params are not in "
-                                              "the record",
+                                : fmt::format("; {} left out: their response or params are not "
+                                              "in the record",
                                               recording.left_out)));
   }
   return different == 0 ? ExitCode::ok : ExitCode::answered_error;

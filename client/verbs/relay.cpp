@@ -74,12 +74,12 @@ void WaitingWatch::take_look() {
   for (; event == Conversation::Event::line; event = look_->next(at_once)) {
     const json::Message message = json::parse_message(look_->line());
     if (message.kind != json::Message::Kind::response || message.id != status_id) continue;
-    const auto hint = describe_wait(message.result);
+    const auto reason = reason_of_wait(message.result);
     look_.reset();
-    if (!hint) return;
+    if (!reason) return;
     look_at_.reset();
     said_ = true;
-    return say_(*hint);
+    return say_("still waiting: " + *reason);
   }
   if (event != Conversation::Event::timed_out) look_.reset();
 }

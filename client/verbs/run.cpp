@@ -94,6 +94,7 @@ ExitCode run_verb(Connected connected, const Options& options, Deadline deadline
 
 ExitCode refuse(UsageError error, const Options& options) {
   error.json = options.json;
+  if (options.verb != nullptr) error.verb = options.verb->name();
   return refuse(error);
 }
 
@@ -120,11 +121,14 @@ ExitCode refuse(const UsageError& error) {
   Console console;
   Options options;
   options.json = error.json;
-  return tell_failure(console, options,
-                      {.kind = "usage",
-                       .message = error.message,
-                       .code = ExitCode::usage,
-                       .shown = error.message + " (mcp-nc --help tells more)"});
+  const std::string help = error.verb.empty() ? "--help" : fmt::format("help {}", error.verb);
+  return tell_failure(
+      console, options,
+      {.kind = "usage",
+       .message = error.message,
+       .code = ExitCode::usage,
+       .shown =
+           error.message.ends_with('?') ? error.message : error.message + "; see mcp-nc " + help});
 }
 
 ExitCode run(const Options& options) {

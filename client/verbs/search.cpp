@@ -158,7 +158,10 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
   const auto found = find_hits(dialogue, options, "");
   if (const auto* failed = std::get_if<Answer>(&found)) return dialogue.report(*failed);
   const Hits& hits = std::get<Hits>(found);
-  dialogue.console().print(options.json ? fmt::format("{{{}}}\n", hits.json) : hits.text);
+  Console& console = dialogue.console();
+  console.print(options.json ? fmt::format("{{{}}}\n", hits.json) : hits.text);
+  if (!hits.has_any)
+    console.remark(fmt::format("no hit for '{}'", fmt::join(options.operands, " ")));
   return hits.has_any ? ExitCode::ok : ExitCode::answered_error;
 }
 
@@ -264,6 +267,7 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
     json += outcome.hits.json + "}";
   }
   console.print(options.json ? fmt::format("{{\"servers\":[{}]}}\n", json) : text);
+  if (!has_any) console.remark(fmt::format("no hit for '{}'", fmt::join(options.operands, " ")));
   return has_any ? ExitCode::ok : ExitCode::answered_error;
 }
 

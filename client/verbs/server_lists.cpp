@@ -44,8 +44,7 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
     names.push_back(std::move(name));
   }
   const std::vector<std::string_view> all(names.begin(), names.end());
-  return UnknownTool{fmt::format("error {}: the server has no tool {}{}", invalid_params, wanted,
-                                 did_you_mean(wanted, all)),
+  return UnknownTool{fmt::format("no tool '{}'{}", wanted, did_you_mean(wanted, all)),
                      most_similar(wanted, all)};
 }
 

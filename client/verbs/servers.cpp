@@ -179,6 +179,8 @@ struct Running {
   Instance instance;
   pid_t process = 0;
   std::string era{};  ///< "" while it is not known
+  std::string_view state =
+      "runs";  ///< also whether its server could be reached, where that is known
   std::uint64_t age_ms = 0;
 };
 
@@ -190,6 +192,15 @@ struct Row {
   std::optional<Running> running{};
   bool is_former = false;  ///< what runs is what the definition was before it was edited
 };
+
+/// By `upstream` of bridge/status.
+std::string_view state_of(const json::Value& upstream) {
+  const json::Value* const login = upstream.find("login", json::Value::Kind::object);
+  const json::Value* const ready = upstream.find("ready", json::Value::Kind::boolean);
+  if (login != nullptr && login->string("state") == "needed") return "needs login";
+  if (ready != nullptr && !ready->truth) return "unreachable";
+  return upstream.string("state") == "open" ? "open" : "runs";
+}
 
 /// Nothing if it has ended; then nothing is left of it but its log.
 std::optional<Running> look_at(const Instance& instance, const Places& places,
@@ -210,8 +221,10 @@ std::optional<Running> look_at(const Instance& instance, const Places& places,
   const auto status = json::parse(answer.payload);
   if (!status) return running;
   running.age_ms = status->count("uptimeMs");
-  if (const json::Value* upstream = status->find("upstream", json::Value::Kind::object))
+  if (const json::Value* upstream = status->find("upstream", json::Value::Kind::object)) {
     running.era = upstream->string("era");
+    running.state = state_of(*upstream);
+  }
   return running;
 }
 
@@ -222,7 +235,8 @@ std::string json_of(const Row& row) {
       row.file.empty() ? "null" : json::quote(make_visible_line(row.file)),
       json::quote(make_visible_line(row.summary)), row.is_approved, row.running.has_value());
   if (row.running) {
-    text += fmt::format(R"(,"pid":{},"era":{},"ageMs":{},"former":{})", row.running->process,
+    text += fmt::format(R"(,"pid":{},"state":"{}","era":{},"ageMs":{},"former":{})",
+                        row.running->process, row.running->state,
                         row.running->era.empty() ? "null" : json::quote(row.running->era),
                         row.running->age_ms, row.is_former);
   }
@@ -230,8 +244,7 @@ std::string json_of(const Row& row) {
 }
 
 std::string state_of(const Row& row) {
-  if (row.is_former) return "runs, former";
-  if (row.running) return "runs";
+  if (row.running) return fmt::format("{}{}", row.running->state, row.is_former ? ", former" : "");
   return row.is_approved ? "-" : "not approved";
 }
 

@@ -91,6 +91,7 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
   std::string text;
   for (const json::Value& value : values->items) text += value.text + "\n";
   console.print(text);
+  if (text.empty()) console.remark("the server proposes nothing");
   const json::Value* const more = completion->find("hasMore", json::Value::Kind::boolean);
   if (more != nullptr && more->truth) {
     const auto total = completion->count("total");
@@ -98,6 +99,25 @@ ExitCode print_completion(Dialogue& dialogue, const Options& options, const std:
                             : fmt::format("{} of {}", values->items.size(), total));
   }
   return ExitCode::ok;
+}
+
+ExitCode print_caller(Dialogue& dialogue, const Options& options, const std::string& result) {
+  const auto status = json::parse(result);
+  const json::Value* const clients =
+      status ? status->find("clients", json::Value::Kind::array) : nullptr;
+  const json::Value* const you = status ? status->find("you") : nullptr;
+  for (std::size_t at = 0; clients != nullptr && you != nullptr && at < clients->items.size();
+       ++at) {
+    const json::Value& client = clients->items[at];
+    if (client.count("id") != status->count("you")) continue;
+    const auto uid = client.count("uid");
+    const auto pid = client.count("pid");
+    dialogue.console().print(
+        options.json ? fmt::format("{{\"uid\":{},\"pid\":{},\"client\":{}}}\n", uid, pid, you->text)
+                     : fmt::format("uid     {}\npid     {}\nclient  {}\n", uid, pid, you->text));
+    return ExitCode::ok;
+  }
+  return dialogue.report({Answer::Outcome::result, result});
 }
 
 }  // namespace client

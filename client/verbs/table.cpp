@@ -34,6 +34,7 @@ ExitCode unsubscribe(Dialogue&, const Options&);
 ExitCode show_server(Dialogue&, const Options&);
 ExitCode ping(Dialogue&, const Options&);
 ExitCode show_status(Dialogue&, const Options&);
+ExitCode print_caller(Dialogue&, const Options&, const std::string& result);
 ExitCode log_in(Dialogue&, const Options&);
 ExitCode print_logout(Dialogue&, const Options&, const std::string& result);
 ExitCode replay(Dialogue&, const Options&);
@@ -155,6 +156,11 @@ constexpr Verb rows[] = {
      .more = "It takes no notification. Exit status 0 whenever the daemon answers.",
      .examples = "mcp-nc status\nmcp-nc status --watch\nmcp-nc status --ready -w 2s",
      .handler = show_status},
+    {.form = "whoami",
+     .summary = "your uid, pid and client id, as the daemon sees them",
+     .more = "The id is that of this one connection: mcp-nc status lists it, and monitor names it.",
+     .examples = "mcp-nc whoami\nmcp-nc whoami --json | jq .uid",
+     .handler = RequestHandler{"bridge/status", print_caller}},
     {.form = "jobs",
      .options = "max-bytes names",
      .summary = "the calls that were detached",

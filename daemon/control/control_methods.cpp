@@ -100,13 +100,17 @@ void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
   } else if (JobMethods::has(request.method)) {
     job_methods_.answer(request, asker, std::move(reply));
   } else {
-    reply(response_to(request));
+    reply(response_to(request, asker.id()));
   }
 }
 
-std::string ControlMethods::response_to(const Frame& request) const {
+std::string ControlMethods::response_to(const Frame& request, ClientId asker) const {
   const std::string_view id = request.text(request.id);
-  if (request.method == "bridge/status") return result_reply(id, status());
+  if (request.method == "bridge/status") {
+    std::string all = status();
+    all.back() = ',';
+    return result_reply(id, fmt::format(R"({}"you":{}}})", all, value_of(asker)));
+  }
   if (request.method == "bridge/metrics")
     return result_reply(id, fmt::format(R"({{"text":{}}})", quote(metrics_())));
   if (request.method == "bridge/notifications") {

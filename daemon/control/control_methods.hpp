@@ -62,7 +62,7 @@ class ControlMethods final : public Control {
   std::string status() const;
 
  private:
-  std::string response_to(const Frame& request) const;
+  std::string response_to(const Frame& request, ClientId asker) const;
   std::string upstream_status() const;
   std::string ring_status() const;
   std::string state_status() const;

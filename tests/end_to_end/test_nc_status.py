@@ -2,6 +2,8 @@
 ready")."""
 
 import fcntl
+import json
+import os
 import re
 import signal
 import struct
@@ -121,6 +123,22 @@ class Shown(Case):
         out, _ = self.run_nc("status")
         self.assertRegex(out, r"(?m)^upstream +waiting, the last try failed  http")
         self.assertRegex(out, r"(?m)^last error +\d+ m?s ago, connect: ")
+
+
+class Asker(Case):
+    def test_the_daemon_says_who_asks(self):
+        self.bridge()
+        caller = json.loads(self.run_nc("whoami", "--json")[0])
+        self.assertEqual(list(caller), ["uid", "pid", "client"])
+        self.assertEqual(caller["uid"], os.getuid())
+        words = self.run_nc("whoami")[0]
+        self.assertRegex(words, rf"^uid     {os.getuid()}\npid     [1-9]\d*\nclient  \d+\n$")
+        self.assertGreater(int(words.split()[-1]), caller["client"])
+
+    def test_it_is_one_of_the_clients(self):
+        self.bridge()
+        status = json.loads(self.run_nc("status", "--json")[0])
+        self.assertEqual([one["command"] for one in status["clients"] if one["id"] == status["you"]], ["mcp-nc"])
 
 
 class OnATerminal(Case):

@@ -121,7 +121,7 @@ class OnATerminal(Case):
         terminal = self.terminal("call", "echo", "message=x", stdout_apart=True)
         self.assertEqual(terminal.wait(), 0)
         self.assertIn(b"mcp-nc: server log, warning, db: slow\r\n", terminal.shown)
-        self.assertIn(b"mcp-nc: the session with the server was opened anew (its process had ended)", terminal.shown)
+        self.assertIn(b"mcp-nc: the session with the server was reopened (its process had ended)", terminal.shown)
         self.assertNotIn(b"jsonrpc", terminal.shown)
         self.assertEqual(terminal.popen.stdout.read(), b"x\n")
 

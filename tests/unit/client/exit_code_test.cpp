@@ -59,7 +59,7 @@ TEST_CASE("a refused token is told with the server's words and hints, and was no
   CHECK(refused.find("the server has not acted on the request") != std::string::npos);
   CHECK(refused.find("WWW-Authenticate: Bearer realm=\"x\"") != std::string::npos);
   CHECK(refused.find("Mcp-Auth-Server: https://as.example") != std::string::npos);
-  CHECK(refused.find("error -32001: token expired") != std::string::npos);
+  CHECK(refused.find("the server said: token expired") != std::string::npos);
   const std::string at_opening = describe_error(
       R"({"code":-32001,"message":"HTTP 401","data":{"source":"bridge","kind":"auth",)"
       R"("delivered":"no","status":401,"opening":true}})");
@@ -68,10 +68,10 @@ TEST_CASE("a refused token is told with the server's words and hints, and was no
 
 TEST_CASE("an error of the daemon about a job is told as its own") {
   CHECK(describe_daemon_error(R"({"code":-32602,"message":"the job has not ended"})") ==
-        "the daemon: the job has not ended");
+        "the job has not ended");
   CHECK(describe_daemon_error(
             R"({"code":-32602,"message":"no such job","data":{"source":"bridge","kind":"job"}})") ==
-        "the bridge: no such job (kind job); mcp-nc jobs lists those there are");
+        "no such job");
   CHECK(describe_daemon_error("{}") == describe_error("{}"));
 }
 
@@ -80,19 +80,18 @@ TEST_CASE("what the server has got is not told as undelivered") {
       R"({"code":-32001,"message":"HTTP 429","data":{"source":"bridge","kind":"http",)"
       R"("delivered":"no","status":429,"retryAfterMs":2000}})");
   CHECK(busy ==
-        "the bridge: HTTP 429 (kind http; the server has not acted on the request, it can be sent "
-        "again); try again in 2000 ms");
+        "HTTP 429; the server has not acted on the request, it can be sent again; try again in "
+        "2000 ms");
 }
 
 TEST_CASE("an error is described in a way that says what to do") {
   CHECK(describe_error(R"({"code":-32602,"message":"Unknown tool"})") ==
-        "the server answered with error -32602: Unknown tool");
+        "the server answered: Unknown tool");
   CHECK(describe_error(R"({"code":1,"message":"m","data":{"x":0.10}})") ==
-        R"(the server answered with error 1: m {"x":0.10})");
+        R"(the server answered: m {"x":0.10})");
   CHECK(describe_error(bridge_error("dns")) ==
-        "the bridge: m (kind dns; the server did not get the request, it can be sent again)");
-  CHECK(describe_error(bridge_error("shutdown")) ==
-        "the bridge: m (kind shutdown; the request was not sent)");
+        "m; the server did not get the request, it can be sent again");
+  CHECK(describe_error(bridge_error("shutdown")) == "m; the request was not sent");
   CHECK(describe_error("{\"code\":1e400}") ==
         "the server answered with an error: {\"code\":1e400}");
   CHECK(describe_error(R"({"code":1,"message":"m","data":")" + std::string(5000, 'x') + "\"}")
@@ -112,7 +111,7 @@ TEST_CASE("a server that may not ask says so, and what opens the session otherwi
 TEST_CASE("the pages that a server wants opened first are told in lines") {
   constexpr std::string_view error =
       R"({"code":-32042,"message":"Log in","data":{"elicitations":[{"mode":"url","elicitationId":"1","url":"https://a.example@evil.example/\u202e","message":"Sign\n  host:    a.example"}]}})";
-  CHECK(describe_error(error) == "the server answered with error -32042: Log in");
+  CHECK(describe_error(error) == "the server answered: Log in");
   const std::string pages = describe_pages(error);
   CHECK(pages.find("\n  host:    evil.example\n") != pages.npos);
   CHECK(pages.find("\n  host:    a.example") == pages.npos);

@@ -125,6 +125,6 @@ TEST_CASE(
   CHECK(asked == 1);
   CHECK(std::holds_alternative<LookupFailure>(find_server("c", {}, more)));
   const auto missing = std::get<LookupFailure>(find_server("bb", files)).message;
-  CHECK(missing.find("did you mean @b?") != std::string::npos);
+  CHECK(missing.find("did you mean '@b'?") != std::string::npos);
   CHECK(missing.find("broken: it is not JSON") != std::string::npos);
 }

@@ -90,9 +90,9 @@ TEST_CASE("what is unknown is said with what was meant") {
     REQUIRE(std::holds_alternative<UsageError>(parsed));
     return std::get<UsageError>(parsed).message;
   };
-  CHECK(message({"cal"}) == "unknown command 'cal'; did you mean call?");
-  CHECK(message({"tools", "--jsn"}) == "unknown option '--jsn'; did you mean --json?");
-  CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean call?");
+  CHECK(message({"cal"}) == "unknown command 'cal'; did you mean 'call'?");
+  CHECK(message({"tools", "--jsn"}) == "unknown option '--jsn'; did you mean '--json'?");
+  CHECK(message({"help", "calls"}) == "unknown command 'calls'; did you mean 'call'?");
   CHECK(message({"frobnicate"}) == "unknown command 'frobnicate'");
 }
 

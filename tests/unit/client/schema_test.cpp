@@ -114,40 +114,42 @@ TEST_CASE("what is wrong is said by name, all at once") {
   constexpr std::string_view add =
       R"({"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]})";
   CHECK(problems(R"({"a":1,"b":2})", add).empty());
-  CHECK(problems("{}", add) == "a is missing; b is missing");
-  CHECK(problems(R"({"a":"1","b":2})", add) == "a is \"1\", not number");
-  CHECK(problems(R"({"a":1,"b":2,"c":3})", add) == "c is not known");
+  CHECK(problems("{}", add) == "'a' is required; 'b' is required");
+  CHECK(problems(R"({"a":"1","b":2})", add) == "a: number expected, not \"1\"");
+  CHECK(problems(R"({"a":1,"b":2,"c":3})", add) == "unknown argument 'c'");
   CHECK(problems(R"({"message":1})", R"({"properties":{"messages":{}}})") ==
-        "message is not known; did you mean messages?");
+        "unknown argument 'message'; did you mean 'messages'?");
 }
 
 TEST_CASE("names that are not listed are refused unless the schema allows them") {
   constexpr std::string_view value = R"({"x":1})";
-  CHECK(problems(value, R"({"type":"object","additionalProperties":false})") == "x is not known");
-  CHECK(problems(value, R"({"properties":{}})") == "x is not known");
+  CHECK(problems(value, R"({"type":"object","additionalProperties":false})") ==
+        "unknown argument 'x'");
+  CHECK(problems(value, R"({"properties":{}})") == "unknown argument 'x'");
   CHECK(problems(value, R"({"type":"object"})").empty());  // MCP, "Tools": accepts any object
   CHECK(problems(value, R"({"properties":{},"additionalProperties":true})").empty());
   CHECK(problems(value, R"({"properties":{},"patternProperties":{"x":{}}})").empty());
   CHECK(problems(value, R"({"properties":{},"additionalProperties":{"type":"string"}})") ==
-        "x is 1, not string");
+        "x: string expected, not 1");
   // Further in, what is not said is allowed, as JSON Schema has it.
   CHECK(problems(R"({"o":{"x":1}})", R"({"properties":{"o":{"properties":{"y":{}}}}})").empty());
   CHECK(problems(R"({"o":{"x":1}})",
                  R"({"properties":{"o":{"properties":{"y":{}},"additionalProperties":false}}})") ==
-        "o.x is not known");
+        "unknown argument 'o.x'");
 }
 
 TEST_CASE("elements, alternatives and references are looked into, circles too") {
   CHECK(problems(R"({"l":[1,"x"]})", R"({"properties":{"l":{"items":{"type":"integer"}}}})") ==
-        "l[1] is \"x\", not integer");
+        "l[1]: integer expected, not \"x\"");
   constexpr std::string_view either =
       R"({"properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]})";
   CHECK(problems(R"({"b":1})", either).empty());
-  CHECK(problems("{}", either) == "a is missing");
+  CHECK(problems("{}", either) == "'a' is required");
   constexpr std::string_view tree =
       R"({"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"n":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/t"}}}}}})";
   CHECK(problems(R"({"n":1,"kids":[{"n":2,"kids":[]}]})", tree).empty());
-  CHECK(problems(R"({"n":1,"kids":[{"n":"x"}]})", tree) == "kids[0].n is \"x\", not integer");
+  CHECK(problems(R"({"n":1,"kids":[{"n":"x"}]})", tree) ==
+        "kids[0].n: integer expected, not \"x\"");
   CHECK(problems(R"({"n":1})", R"({"$ref":"#/a","a":{"$ref":"#/b"},"b":{"$ref":"#/a"}})").empty());
 }
 
@@ -155,19 +157,19 @@ TEST_CASE("an element with a place of its own is checked by that, the others by 
   constexpr std::string_view schema =
       R"({"properties":{"p":{"prefixItems":[{"type":"string"}],"items":{"type":"integer"}}}})";
   CHECK(problems(R"({"p":["x",1,2]})", schema).empty());
-  CHECK(problems(R"({"p":[1]})", schema) == "p[0] is 1, not string");
-  CHECK(problems(R"({"p":["x",1,"y"]})", schema) == "p[2] is \"y\", not integer");
+  CHECK(problems(R"({"p":[1]})", schema) == "p[0]: string expected, not 1");
+  CHECK(problems(R"({"p":["x",1,"y"]})", schema) == "p[2]: integer expected, not \"y\"");
   constexpr std::string_view draft7 =
       R"({"properties":{"p":{"items":[{"type":"string"}],"additionalItems":{"type":"integer"}}}})";
   CHECK(problems(R"({"p":["x",1]})", draft7).empty());
-  CHECK(problems(R"({"p":["x","y"]})", draft7) == "p[1] is \"y\", not integer");
+  CHECK(problems(R"({"p":["x","y"]})", draft7) == "p[1]: integer expected, not \"y\"");
 }
 
 TEST_CASE("what is missing, and was given by nearly that name, is said so") {
   constexpr std::string_view schema =
       R"({"properties":{"path":{}},"required":["path"],"additionalProperties":true})";
-  CHECK(problems(R"({"Path":1})", schema) == "path is missing; did you mean it by Path?");
-  CHECK(problems(R"({"other":1})", schema) == "path is missing");
+  CHECK(problems(R"({"Path":1})", schema) == "'path' is required; did you mean it by 'Path'?");
+  CHECK(problems(R"({"other":1})", schema) == "'path' is required");
 }
 
 TEST_CASE("a description of what refers to itself many times has an end") {

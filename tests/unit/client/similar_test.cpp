@@ -18,5 +18,5 @@ TEST_CASE("the name that is near is meant, and none that is not") {
   CHECK(most_similar("x", names) == "");
   CHECK(most_similar("", names) == "");
   CHECK(most_similar(std::string(100000, 'x'), {std::string_view("xx")}) == "");
-  CHECK(did_you_mean("ech", names) == "; did you mean echo?");
+  CHECK(did_you_mean("ech", names) == "; did you mean 'echo'?");
 }

@@ -77,7 +77,7 @@ TEST_CASE("what is waited for is told once, from a connection that takes no noti
   CHECK(asked.find("bridge/peek") < asked.find("bridge/status"));
   test.answer_look(away);
   REQUIRE(test.said.size() == 1);
-  CHECK(test.said[0] == "still waiting: cannot reach a; the daemon keeps trying");
+  CHECK(test.said[0] == "still waiting: cannot reach a");
   CHECK(test.watch.descriptor() == -1);
   CHECK(is_never(test.watch.deadline()));
 }
@@ -165,12 +165,12 @@ TEST_CASE("a daemon that cannot be asked, hangs up or does not answer is left al
 }
 
 TEST_CASE("what is waited for is read from the status") {
-  CHECK(describe_wait(away) == "still waiting: cannot reach a; the daemon keeps trying");
-  CHECK(describe_wait(R"({"upstream":{"state":"opening","target":"http://a"}})") ==
-        "still waiting: the daemon is opening a session with http://a");
+  CHECK(reason_of_wait(away) == "cannot reach a");
+  CHECK(reason_of_wait(R"({"upstream":{"state":"opening","target":"http://a"}})") ==
+        "the daemon is opening a session with http://a");
   for (const char* nothing :
        {"", "[]", "{}", R"({"upstream":{}})", R"({"upstream":{"state":"open"}})"}) {
     CAPTURE(nothing);
-    CHECK_FALSE(describe_wait(nothing));
+    CHECK_FALSE(reason_of_wait(nothing));
   }
 }
