@@ -16,6 +16,7 @@
 #include "spelling/similar.hpp"
 #include "system/files.hpp"
 #include "terminal/visible.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {

@@ -385,8 +385,8 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       break;
     case Answer::Outcome::timed_out:
       failure.kind = "timeout";
-      failure.message = why_waiting_.empty() ? "no answer in time; the request was cancelled"
-                                             : why_waiting_ + "; the request was cancelled";
+      failure.message = why_waiting_.empty() ? "" : why_waiting_ + "; ";
+      failure.message += "no answer in time; the request was cancelled";
       failure.shown = failure.message + " (-w sets the limit)";
       failure.code = ExitCode::timed_out;
       break;

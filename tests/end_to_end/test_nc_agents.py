@@ -55,7 +55,7 @@ class Agents(Case):
         error = self.error("tools", code=4)
         self.assertEqual((error["kind"], error["delivered"]), ("connect", "no"))
         out, _ = self.run_nc("agent-help")
-        self.assertIn("The server cannot be used now: the bridge: ", out)
+        self.assertIn("The server cannot be used now: cannot reach ", out)
 
     def test_what_is_too_long_goes_to_a_file_whole(self):
         whole = self.run_nc("call", "big", "bytes=50000")[0]

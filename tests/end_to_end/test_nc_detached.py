@@ -36,7 +36,7 @@ class Detached(Case):
         self.assertIn("slow", self.run_nc("jobs")[0])
         self.assertEqual(self.run_nc("jobs", "--names")[0], job + "\n")
         self.assertEqual(self.run_nc("forget", job), ("", ""))
-        self.assertIn("mcp-nc jobs lists", self.run_nc("wait", job, code=1)[1])
+        self.assertIn(f"no job '{job}'; list them with: mcp-nc", self.run_nc("wait", job, code=1)[1])
 
     def test_it_is_detached_while_the_tool_works(self):
         job = self.detach("slow", "steps:=100000", "delayMs:=50")
@@ -93,7 +93,7 @@ class Detached(Case):
         good, bad, wrong = self.detach("echo", "message=good"), self.detach("fail", "message=bad"), self.detach("--raw", "no-such-tool")
         out, err = self.run_nc("wait", good, bad, wrong, code=1)
         self.assertIn(f"{good}:\ngood\n", out)
-        self.assertIn(f"job {bad}: the tool says that it failed", err)
+        self.assertIn(f"job {bad}: the tool reported a failure", err)
         self.assertIn(f"job {wrong}: ", err)
         endless = self.detach("slow", "steps:=100000", "delayMs:=50")
         self.assertEqual(self.run_nc("wait", "--any", endless, good), (f"{good}:\ngood\n", ""))

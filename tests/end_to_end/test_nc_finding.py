@@ -70,7 +70,7 @@ class Finding(Case):
         self.serve([RICH])
         out, err = self.run_nc("tools", "rihc", code=1)
         self.assertEqual(out, "")
-        self.assertIn("did you mean rich?", err)
+        self.assertIn("did you mean 'rich'?", err)
 
     def test_many_tools_have_a_line_each(self):
         self.serve(MANY)
@@ -121,7 +121,7 @@ class Finding(Case):
     def test_log_level(self):
         self.run_nc("log-level", "warning")
         self.assertEqual(self.server.bodies("logging/setLevel")[0]["params"], {"level": "warning"})
-        self.assertIn("did you mean warning?", self.run_nc("log-level", "warnin", code=2)[1])
+        self.assertIn("did you mean 'warning'?", self.run_nc("log-level", "warnin", code=2)[1])
 
     def test_complete(self):
         self.assertEqual(self.run_nc("complete", "prompt", "greet", "name", "A")[0], "Ada\nAlan\n")
@@ -152,8 +152,8 @@ class Finding(Case):
     def test_help_of_a_verb(self):
         self.assertEqual(self.run_nc("help", "grep"), self.run_nc("grep", "--help"))
         self.assertIn("mcp-nc grep read file", self.run_nc("help", "grep")[0])
-        self.assertIn("did you mean grep?", self.run_nc("help", "gerp", code=2)[1])
-        self.assertIn("did you mean tools?", self.run_nc("tolls", code=2)[1])
+        self.assertIn("did you mean 'grep'?", self.run_nc("help", "gerp", code=2)[1])
+        self.assertIn("did you mean 'tools'?", self.run_nc("tolls", code=2)[1])
 
 
 if __name__ == "__main__":

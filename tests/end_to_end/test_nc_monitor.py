@@ -128,7 +128,7 @@ class Record(Facing):
         self.assertEqual(stat.S_IMODE(os.stat(self.path("seen")).st_mode), 0o600)
         out, err = self.run_nc("replay", self.path("seen"))
         self.assertEqual(out, "")
-        self.assertRegex(err, r"[1-9]\d* sent again, 0 answered otherwise")
+        self.assertRegex(err, r"[1-9]\d* sent again, 0 responses changed")
         server.fault('{"status":200,"body":{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}}', method="tools/call")
         told = json.loads(self.run_nc("replay", "--json", self.path("seen"), code=1)[0])
         self.assertEqual([(one["params"]["name"], one["is"]) for one in told["different"]], [("echo", {"content": []})])

@@ -73,7 +73,7 @@ class Started(ByName):
         self.assertEqual([(one["server"] == "other-program", one["running"], one.get("former")) for one in self.servers()],
                          [(True, False, None), (False, True, True)])
         out, told = self.named("servers")
-        self.assertRegex(out, r"@local +- .*other-program\n@local +runs, former .*/python")
+        self.assertRegex(out, r"@local +- .*other-program\n@local +open, former .*/python")
         self.assertIn("before its definition was edited", told)
 
     def test_nothing_is_left_of_one_that_was_killed_but_its_log(self):
@@ -280,7 +280,7 @@ class Refused(ByName):
         self.own({"github": {"url": "http://127.0.0.1:1/"}})
         told = self.named("@gihub", "tools", code=2)[1]
         self.assertIn("no server 'gihub' in ", told)
-        self.assertIn("did you mean @github?", told)
+        self.assertIn("did you mean '@github'?", told)
         out, _ = self.named("@gihub", "tools", "--json", code=2)
         self.assertIn("mcp-nc servers", json.loads(out)["error"]["hint"])
 
@@ -314,7 +314,7 @@ class Refused(ByName):
         out, told = self.named("@local", "login", "--json", code=1)
         error = json.loads(out)["error"]
         self.assertEqual((error["kind"], error["delivered"]), ("daemon", "no"))
-        self.assertIn("the daemon: there is no login here", told)
+        self.assertIn("mcp-nc: there is no login here", told)
 
     def test_values_that_are_missing_are_named_all_at_once(self):
         self.own({"wants": self.child(args=["${input:one}", "${env:TWO}", "${THREE:-3}", "${input:four}"])},
@@ -368,7 +368,7 @@ class Lists(ByName):
         self.assertEqual((listed["local"]["running"], listed["local"]["era"]), (True, "legacy"))
         self.assertEqual((listed["away"]["running"], listed["away"]["server"]), (False, "http://127.0.0.1:1/mcp"))
         lines = self.named("servers")[0].splitlines()
-        self.assertRegex(lines[1], r"^@local +runs +legacy +")
+        self.assertRegex(lines[1], r"^@local +open +legacy +")
 
     def test_a_log_is_followed(self):
         self.own({"local": self.child()})

@@ -72,8 +72,8 @@ class Everything(RealServers):
         self.everything()
         self.assertIn("42", self.run_nc("call", "get-sum", "a=2", "b=40")[0])
         err = self.run_nc("call", "get-sum", "a=two", code=2)[1]
-        self.assertIn("a is 'two', not number; b is missing", err)
-        self.assertIn("did you mean get-sum?", self.run_nc("call", "get-sums", "a=2", "b=40", code=1)[1])
+        self.assertIn("a=two: number expected, for example a=1; 'b' is required", err)
+        self.assertIn("did you mean 'get-sum'?", self.run_nc("call", "get-sums", "a=2", "b=40", code=1)[1])
         self.assertIn(f"{self.typed_nc} call get-sum a=1 b=1", self.run_nc("tools", "get-sum")[0])
         place = ["call", "get-structured-content", "location=New York"]
         self.assertRegex(self.run_nc(*place, "--field", "temperature")[0], r"^\d+\n$")

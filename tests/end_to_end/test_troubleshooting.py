@@ -87,38 +87,39 @@ class Symptoms(Case):
     def test_the_way_to_the_server(self):
         with socket.create_server(("127.0.0.1", 0)) as one:
             port = one.getsockname()[1]
-        for symptom, url in (("kind connect", f"http://127.0.0.1:{port}/mcp"), ("kind dns", "http://no-such-host.invalid/mcp")):
+        for name, symptom, url in (("connect", "cannot reach …: Failed to connect", f"http://127.0.0.1:{port}/mcp"),
+                                  ("dns", "Could not resolve host", "http://no-such-host.invalid/mcp")):
             with self.subTest(symptom):
-                self.start_daemon(url, "--connect-wait", "300ms", socket=symptom.split()[1])
+                self.start_daemon(url, "--connect-wait", "300ms", socket=name)
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_an_address_that_is_wrong(self):
         plain = PlainSpeaker()
         self.addCleanup(plain.close)
-        for symptom, url in (("kind tls", plain.url), ("HTTP 404: … (kind http", self.upstream().url + "x")):
+        for name, symptom, url in (("tls", "cannot reach https://…", plain.url), ("http", "HTTP 404", self.upstream().url + "x")):
             with self.subTest(symptom):
-                self.start_daemon(url, socket=symptom[-4:].strip())
+                self.start_daemon(url, socket=name)
                 self.nc_says(symptom, "call", "echo", "message=x", code=4)
 
     def test_no_token(self):
         self.bridge(upstream=("--token", "secret"))
-        self.nc_says("kind auth", "call", "echo", "message=x", code=4)
+        self.nc_says("HTTP 401", "call", "echo", "message=x", code=4)
 
     def test_what_becomes_of_a_request(self):
         server, _ = self.bridge("--request-timeout", "500ms", "--max-frame", "100K")
         self.run_nc("call", "echo", "message=x")
         server.fault({"closeBeforeAnswer": True}, method="tools/call")
-        self.nc_says("kind closed; the server may have acted on the request", "call", "echo", "message=x", code=4)
+        self.nc_says("broke before the answer was complete", "call", "echo", "message=x", code=4)
         server.fault({"hang": True}, method="tools/call")
-        self.nc_says("kind timeout", "call", "echo", "message=x", code=124)
-        self.nc_says("kind too_large", "call", "big", "bytes:=200000", code=4)
+        self.nc_says("the upstream sent nothing for longer than --request-timeout", "call", "echo", "message=x", code=124)
+        self.nc_says("is over the limit of … bytes (--max-frame)", "call", "big", "bytes:=200000", code=4)
         self.nc_says("no answer in time; the request was cancelled", "-w", "100ms", "call", "slow", code=124)
         out, _ = self.run_nc("call", "ask", code=1)
         self.shows("Method not found: no client of the bridge answers it", out)
 
     def test_nobody_has_initialized(self):
         self.bridge("--handshake", "client")
-        self.nc_says("session not initialized (kind not_initialized", "call", "echo", "message=x", code=1)
+        self.nc_says("session not initialized", "call", "echo", "message=x", code=1)
 
     def test_dropped_notifications(self):
         server, _ = self.bridge("--ring", "2")
