@@ -498,7 +498,7 @@ class TheVerb(LoginCase):
     def test_logout_where_nobody_is_logged_in(self):
         self.serve()
         _, err = self.run_nc("logout")
-        self.assertIn("nobody", err)
+        self.assertIn("not logged in", err)
 
 
 class AtAnUpgrade(LoginCase):
