@@ -3,8 +3,8 @@
 #include <csignal>
 
 #include "command_line/options.hpp"
-#include "system/file_descriptor.hpp"
-#include "verbs/run.hpp"
+#include "system/files.hpp"
+#include "verbs/verbs.hpp"
 
 int main(int argc, char** argv) {
   client::ensure_standard_descriptors();

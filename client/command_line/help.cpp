@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 #include "command_line/verb.hpp"
-#include "json/text.hpp"
-#include "terminal/utf8.hpp"
+#include "json/json.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "command_line/verb.hpp"
-#include "spelling/shell_word.hpp"
+#include "spelling/spelling.hpp"
 
 namespace client {
 namespace {

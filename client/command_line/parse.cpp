@@ -5,7 +5,7 @@
 
 #include "command_line/options.hpp"
 #include "command_line/verb.hpp"
-#include "spelling/similar.hpp"
+#include "spelling/spelling.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -196,7 +196,7 @@ class Parser {
   /// Verbs that are about a server by its name may have that behind them.
   void check_server() {
     const Verb* const verb = options_.verb;
-    const bool is_about_server = verb != nullptr && verb->about_server;
+    const bool is_about_server = verb != nullptr && verb->has(about_server);
     if (is_about_server && !options_.operands.empty()) {
       const std::string& name = options_.operands.front();
       if (!options_.server.empty()) return fail(fmt::format("{} takes one @NAME", verb->name()));
@@ -214,9 +214,10 @@ class Parser {
 
   void check_operands(const Verb& verb) {
     const auto& operands = options_.operands;
-    if (operands.size() < verb.fewest) fail_by_usage(verb);
-    if (operands.size() > verb.most)
-      fail(fmt::format("{} takes no further argument '{}'", verb.name(), operands[verb.most]));
+    if (operands.size() < verb.operands.fewest) fail_by_usage(verb);
+    if (operands.size() > verb.operands.most)
+      fail(fmt::format("{} takes no further argument '{}'", verb.name(),
+                       operands[verb.operands.most]));
     const bool is_about_verb = verb.name() == "help" && !operands.empty();
     if (is_about_verb && find_verb(operands.front()) == nullptr) fail(unknown(operands.front()));
   }

@@ -1,13 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "command_line/options.hpp"
 
@@ -41,10 +35,22 @@ struct HelpEntry {
   std::string_view text;
 };
 
-struct Verb {
-  std::string_view form;   ///< `read URI`: the name, and the operands as help names them
-  std::size_t fewest = 0;  ///< operands
+struct OperandCount {
+  std::size_t fewest = 0;
   std::size_t most = 0;
+};
+
+enum Trait : unsigned {
+  about_server = 1,         ///< its operand is the @NAME of a server
+  opens_session = 2,        ///< its first request asks the server, not the daemon
+  reports_no_session = 4,   ///< its handler does, too
+  takes_notifications = 8,  ///< those that wait in the daemon, unless with --keep
+  takes_words = 16,         ///< key=value words behind the first operand
+};
+
+struct Verb {
+  std::string_view form;  ///< `read URI`: the name, and the operands as help names them
+  OperandCount operands{};
   std::string_view options{};  ///< names of those of its own, separated by spaces
   std::string_view summary;    ///< one line
   std::string_view more{};     ///< paragraphs of its own help; "" = the summary says it all
@@ -53,13 +59,10 @@ struct Verb {
       handler;
   /// Makes the request's params of the operands, or says what is wrong with them; null: "".
   std::variant<std::string, UsageError> (*params)(const Operands& operands) = nullptr;
-  bool about_server = false;           ///< its operand is the @NAME of a server
-  bool opens_session = false;          ///< its first request asks the server, not the daemon
-  bool reports_no_session = false;     ///< its handler does, too
-  bool takes_notifications = false;    ///< those that wait in the daemon, unless with --keep
-  bool takes_words = false;            ///< key=value words behind the first operand
+  unsigned traits = 0;
   std::span<const HelpEntry> words{};  ///< what those can be, for its help
 
+  constexpr bool has(Trait trait) const { return (traits & trait) != 0; }
   constexpr std::string_view name() const { return form.substr(0, form.find(' ')); }
   std::vector<std::string_view> example_lines() const;
 };

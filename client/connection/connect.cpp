@@ -12,8 +12,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "connection/trusted_peer.hpp"
-
 namespace client {
 namespace {
 

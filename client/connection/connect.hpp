@@ -1,15 +1,9 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "command_line/options.hpp"
 #include "connection/conversation.hpp"
 #include "connection/trusted_peer.hpp"
-#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
 
 namespace client {
 

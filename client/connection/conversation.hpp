@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 
-#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
 
 namespace client {
 

@@ -1,6 +1,5 @@
 #include "connection/trusted_peer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,28 +9,14 @@
 #include <array>
 #include <charconv>
 #include <climits>
-#include <cstdint>
 #include <cstdlib>
-#include <vector>
 
-#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
 
 namespace client {
 namespace {
 
 constexpr std::size_t longest_table = std::size_t{1} << 20;
-
-std::string read_table(const char* path) {
-  std::string table;
-  const FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  char bytes[4096];
-  ssize_t count = 0;
-  while (file && table.size() < longest_table &&
-         (count = ::read(file.get(), bytes, sizeof bytes)) > 0) {
-    table.append(bytes, static_cast<std::size_t>(count));
-  }
-  return table;
-}
 
 /// The next part before `separator`, which is taken off `text`.
 std::string_view take_part(std::string_view& text, char separator) {
@@ -42,13 +27,6 @@ std::string_view take_part(std::string_view& text, char separator) {
 }
 
 constexpr uid_t no_user = static_cast<uid_t>(-1);
-
-std::string read_small_file(const char* path) {
-  const FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC));
-  std::array<char, 256> bytes;
-  const ssize_t count = file ? ::read(file.get(), bytes.data(), bytes.size()) : 0;
-  return {bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
-}
 
 /// Takes the next number off a text of numbers and white space. None: there is no other.
 std::optional<std::uint64_t> next_number(std::string_view& text) {
@@ -62,13 +40,13 @@ std::optional<std::uint64_t> next_number(std::string_view& text) {
 
 /// user_namespaces(7): the number of unmapped users, unless every number is mapped.
 std::optional<uid_t> nameless_user() {
-  const std::string map = read_small_file("/proc/self/uid_map");
+  const std::string map = read_whole_file("/proc/self/uid_map", longest_table).text;
   std::string_view numbers = map;
   const auto inside = next_number(numbers), outside = next_number(numbers);
   const auto count = next_number(numbers);
   if (inside == 0U && outside && count == no_user) return std::nullopt;
   constexpr uid_t usual = 65534;
-  const std::string overflow = read_small_file("/proc/sys/kernel/overflowuid");
+  const std::string overflow = read_whole_file("/proc/sys/kernel/overflowuid", longest_table).text;
   numbers = overflow;
   const auto found = next_number(numbers).value_or(0);
   return found > 0 ? static_cast<uid_t>(found) : usual;
@@ -140,11 +118,11 @@ std::optional<std::string> find_account(std::string_view table, unsigned long id
 }
 
 std::optional<std::string> user_name(uid_t user) {
-  return find_account(read_table("/etc/passwd"), user);
+  return find_account(read_whole_file("/etc/passwd", longest_table).text, user);
 }
 
 std::optional<std::string> group_name(gid_t group) {
-  return find_account(read_table("/etc/group"), group);
+  return find_account(read_whole_file("/etc/group", longest_table).text, group);
 }
 
 std::string describe_user(uid_t user) {

@@ -2,11 +2,6 @@
 
 #include <sys/types.h>
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-
 #include "command_line/options.hpp"
 
 namespace client {

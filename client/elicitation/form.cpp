@@ -3,14 +3,206 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <charconv>
 
 #include "elicitation/web_address.hpp"
-#include "json/text.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
+#include "text/utf8.hpp"
 
 namespace client {
 namespace {
+
+using json::Value;
+using Kind = Value::Kind;
+
+std::optional<double> number_of(const Value& schema, std::string_view name) {
+  const Value* found = schema.find(name, Kind::number);
+  return found != nullptr ? std::optional(found->number) : std::nullopt;
+}
+
+std::string plain_text(const Value& value) {
+  return value.is(Kind::string) ? value.text : json::to_json(value);
+}
+
+/// `enum` with `enumNames`, or `oneOf`/`anyOf` of `const` with `title`.
+std::vector<Choice> read_choices(const Value& schema) {
+  std::vector<Choice> choices;
+  if (const Value* values = schema.find("enum", Kind::array)) {
+    const Value* names = schema.find("enumNames", Kind::array);
+    for (std::size_t at = 0; at < values->items.size(); ++at) {
+      const Value& value = values->items[at];
+      const bool is_named = names != nullptr && at < names->items.size();
+      choices.push_back({value, plain_text(is_named ? names->items[at] : value)});
+    }
+  }
+  for (const std::string_view member : {"oneOf", "anyOf"}) {
+    const Value* options = schema.find(member, Kind::array);
+    if (options == nullptr) continue;
+    for (const Value& option : options->items) {
+      const Value* value = option.find("const");
+      if (value == nullptr) continue;
+      const std::string_view title = option.string("title");
+      choices.push_back({*value, title.empty() ? plain_text(*value) : std::string(title)});
+    }
+  }
+  return choices;
+}
+
+Field::Type read_type(std::string_view type) {
+  if (type == "number") return Field::Type::number;
+  if (type == "integer") return Field::Type::integer;
+  if (type == "boolean") return Field::Type::boolean;
+  if (type == "array") return Field::Type::list;
+  return Field::Type::text;
+}
+
+Field read_field(const json::Member& property) {
+  const Value& schema = property.value;
+  Field field;
+  field.name = property.name;
+  field.title = schema.string("title");
+  field.description = schema.string("description");
+  field.type = read_type(schema.string("type"));
+  if (const Value* preset = schema.find("default")) field.preset = *preset;
+  std::string_view smallest = "minimum";
+  std::string_view largest = "maximum";
+  const Value* items = schema.find("items", Kind::object);
+  if (field.type == Field::Type::text) {
+    smallest = "minLength";
+    largest = "maxLength";
+  } else if (field.type == Field::Type::list) {
+    smallest = "minItems";
+    largest = "maxItems";
+  }
+  field.smallest = number_of(schema, smallest);
+  field.largest = number_of(schema, largest);
+  field.choices =
+      read_choices(field.type == Field::Type::list && items != nullptr ? *items : schema);
+  return field;
+}
+
+std::string type_name(const Field& field) {
+  switch (field.type) {
+    case Field::Type::number: return "a number";
+    case Field::Type::integer: return "a whole number";
+    case Field::Type::boolean: return "yes or no";
+    case Field::Type::list: return "several, separated by commas";
+    case Field::Type::text: break;
+  }
+  return "text";
+}
+
+std::string range(const Field& field) {
+  if (!field.smallest && !field.largest) return "";
+  const std::string unit = field.type == Field::Type::text   ? " characters"
+                           : field.type == Field::Type::list ? " of them"
+                                                             : "";
+  if (!field.largest) return fmt::format(", at least {}{}", *field.smallest, unit);
+  if (!field.smallest) return fmt::format(", at most {}{}", *field.largest, unit);
+  return fmt::format(", {} to {}{}", *field.smallest, *field.largest, unit);
+}
+
+using Outcome = std::variant<FieldAnswer, FieldRefusal>;
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+bool equals_ignoring_case(std::string_view one, std::string_view other) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [lower](char a, char b) { return lower(a) == lower(b); });
+}
+
+std::optional<FieldRefusal> check_range(const Field& field, double amount, std::string_view what) {
+  if (field.smallest && amount < *field.smallest) {
+    return FieldRefusal{fmt::format("{} at least {}", what, *field.smallest)};
+  }
+  if (field.largest && amount > *field.largest) {
+    return FieldRefusal{fmt::format("{} at most {}", what, *field.largest)};
+  }
+  return std::nullopt;
+}
+
+/// By its value, by its title, or by its number in the list shown.
+const Choice* find_choice(const Field& field, std::string_view typed) {
+  for (const Choice& choice : field.choices) {
+    const bool is_text = choice.value.is(json::Value::Kind::string);
+    if ((is_text && choice.value.text == typed) || json::to_json(choice.value) == typed) {
+      return &choice;
+    }
+  }
+  for (const Choice& choice : field.choices) {
+    if (equals_ignoring_case(choice.title, typed)) return &choice;
+  }
+  std::size_t number = 0;
+  const char* const end = typed.data() + typed.size();
+  const auto [rest, error] = std::from_chars(typed.data(), end, number);
+  if (error != std::errc() || rest != end || number < 1 || number > field.choices.size()) {
+    return nullptr;
+  }
+  return &field.choices[number - 1];
+}
+
+Outcome read_number(const Field& field, std::string_view typed) {
+  const bool is_number =
+      json::is_valid(typed) && (typed[0] == '-' || (typed[0] >= '0' && typed[0] <= '9'));
+  const bool is_whole = is_number && typed.find_first_of(".eE") == std::string_view::npos;
+  if (field.type == Field::Type::integer ? !is_whole : !is_number) {
+    return FieldRefusal{field.type == Field::Type::integer ? "a whole number, please"
+                                                           : "a number, please"};
+  }
+  double number = 0;
+  const auto [rest, error] = std::from_chars(typed.data(), typed.data() + typed.size(), number);
+  static_cast<void>(rest);
+  if (error == std::errc()) {
+    if (auto refusal = check_range(field, number, "it has to be")) return *refusal;
+  }
+  return FieldAnswer(typed);
+}
+
+Outcome read_list(const Field& field, std::string_view typed) {
+  std::string list = "[";
+  std::size_t items = 0;
+  while (!typed.empty()) {
+    const std::size_t comma = std::min(typed.find(','), typed.size());
+    const std::string_view item = trim(typed.substr(0, comma));
+    typed.remove_prefix(std::min(comma + 1, typed.size()));
+    if (item.empty()) continue;
+    const Choice* choice = find_choice(field, item);
+    if (choice == nullptr && !field.choices.empty()) {
+      return FieldRefusal{fmt::format("'{}' is none of the choices", item)};
+    }
+    if (items++ > 0) list.push_back(',');
+    list += choice != nullptr ? json::to_json(choice->value) : json::quote(item);
+  }
+  if (auto refusal = check_range(field, static_cast<double>(items), "choose")) return *refusal;
+  return FieldAnswer(list + "]");
+}
+
+Outcome read_text(const Field& field, std::string_view typed) {
+  std::size_t characters = 0;
+  for (const char c : typed) characters += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  if (auto refusal = check_range(field, static_cast<double>(characters), "its characters:")) {
+    return *refusal;
+  }
+  return FieldAnswer(json::quote(typed));
+}
+
+Outcome read_boolean(std::string_view typed) {
+  std::string word(typed);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  if (is_one_of(word, {"y", "yes", "true", "1"})) return FieldAnswer("true");
+  if (is_one_of(word, {"n", "no", "false", "0"})) return FieldAnswer("false");
+  return FieldRefusal{"yes or no, please"};
+}
 
 using Outcome = std::variant<FieldAnswer, FieldRefusal>;
 
@@ -34,6 +226,59 @@ const std::string_view* find_value(
 }
 
 }  // namespace
+
+std::vector<Field> read_fields(const Value& requested_schema) {
+  std::vector<Field> fields;
+  const Value* properties = requested_schema.find("properties", Kind::object);
+  if (properties == nullptr) return fields;
+  for (const json::Member& property : properties->members) fields.push_back(read_field(property));
+  if (const Value* required = requested_schema.find("required", Kind::array)) {
+    for (Field& field : fields) {
+      field.required = std::any_of(
+          required->items.begin(), required->items.end(),
+          [&field](const Value& name) { return name.is(Kind::string) && name.text == field.name; });
+    }
+  }
+  return fields;
+}
+
+std::string describe_field(const Field& field) {
+  std::string text = field.title.empty() ? field.name : field.title;
+  if (!field.title.empty() && field.title != field.name) text += " (" + field.name + ")";
+  text += ": " + type_name(field) + range(field);
+  text += field.required ? ", required" : ", optional";
+  if (!field.description.empty()) text += "\n  " + field.description;
+  for (std::size_t at = 0; at < field.choices.size(); ++at) {
+    const Choice& choice = field.choices[at];
+    const std::string value = plain_text(choice.value);
+    text += fmt::format("\n  {}) {}", at + 1, choice.title);
+    if (choice.title != value) text += " (" + value + ")";
+  }
+  if (field.preset) text += "\n  empty for " + json::to_json(*field.preset);
+  return text;
+}
+
+Outcome read_answer(const Field& field, std::string_view typed) {
+  if (!bridge::is_utf8(typed)) return FieldRefusal{"that is not UTF-8"};
+  const std::string_view trimmed = trim(typed);
+  if (trimmed.empty()) {
+    if (field.preset) return FieldAnswer(json::to_json(*field.preset));
+    if (!field.required) return FieldAnswer();
+    return FieldRefusal{"an answer is required"};
+  }
+  if (field.type == Field::Type::list) return read_list(field, trimmed);
+  if (!field.choices.empty()) {
+    const Choice* choice = find_choice(field, trimmed);
+    if (choice == nullptr) return FieldRefusal{"one of the choices, please"};
+    return FieldAnswer(json::to_json(choice->value));
+  }
+  switch (field.type) {
+    case Field::Type::number:
+    case Field::Type::integer: return read_number(field, trimmed);
+    case Field::Type::boolean: return read_boolean(trimmed);
+    default: return read_text(field, typed);
+  }
+}
 
 std::optional<ElicitationForm> ElicitationForm::from_params(std::string_view params, EndOfInput end,
                                                             Caller caller) {

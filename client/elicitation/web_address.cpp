@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
-#include "terminal/utf8.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

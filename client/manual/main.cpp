@@ -1,7 +1,6 @@
 // Fills a template of mcp-nc's documents: mcp-nc-documents TEMPLATE RESULT
 
 #include <cstdio>
-#include <string>
 
 #include "command_line/verb.hpp"
 #include "manual/completions.hpp"

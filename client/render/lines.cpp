@@ -4,11 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
-
-#include "json/message.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
 
 namespace client {
 namespace {

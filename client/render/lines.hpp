@@ -1,9 +1,6 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include "json/message.hpp"
+#include "json/json.hpp"
 
 namespace client {
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "schema/schema.hpp"
-#include "terminal/utf8.hpp"
+#include "schema/signature.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {
@@ -54,8 +56,7 @@ std::vector<Parameter> read_prompt_arguments(const Value& prompt) {
   const Value* arguments = prompt.find("arguments", Kind::array);
   if (arguments == nullptr) return parameters;
   for (const Value& argument : arguments->items) {
-    const Value* required = argument.find("required", Kind::boolean);
-    const std::string star = required != nullptr && required->truth ? "*" : "";
+    const std::string star = argument.is_true("required") ? "*" : "";
     parameters.push_back({std::string(argument.string("name")) + star, "",
                           std::string(argument.string("description"))});
   }
@@ -114,12 +115,8 @@ std::string heading(const Value& value) {
 std::string hints(const Value& tool) {
   const Value* annotations = tool.find("annotations", Kind::object);
   if (annotations == nullptr) return "";
-  const auto is_set = [annotations](std::string_view name) {
-    const Value* hint = annotations->find(name, Kind::boolean);
-    return hint != nullptr && hint->truth;
-  };
-  if (is_set("readOnlyHint")) return " [read-only]";
-  if (is_set("destructiveHint")) return " [destructive]";
+  if (annotations->is_true("readOnlyHint")) return " [read-only]";
+  if (annotations->is_true("destructiveHint")) return " [destructive]";
   return "";
 }
 
@@ -132,6 +129,140 @@ std::string render_each(const std::vector<std::string_view>& elements, Render re
     text += value && value->is(Kind::object) ? render(*value) : std::string(element) + "\n";
   }
   return text;
+}
+
+using json::Value;
+using Kind = Value::Kind;
+
+constexpr int deepest_shown_object = 3;
+
+const Value* object_in(const std::optional<Value>& tool, std::string_view name) {
+  return tool ? tool->find(name, Kind::object) : nullptr;
+}
+
+/// The members of an object, those of objects in it further in; `path` as it is typed before them.
+void add_members(std::string& text, const Schema& schema, const std::string& path,
+                 std::size_t width, int depth = 0) {
+  const std::size_t indent = 4 * static_cast<std::size_t>(depth + 1);
+  for (const std::string_view name : schema.names()) {
+    const Value& node = *schema.property(name);
+    const Schema property = schema.at(node);
+    std::string line = fmt::format("{}{}{}: {}", path, name, schema.requires_name(name) ? "*" : "",
+                                   property.describe());
+    if (const Value* preset = node.find("default")) line += " = " + json::to_json(*preset);
+    std::string_view about = node.string("description");
+    if (about.empty()) about = node.string("title");
+    if (!about.empty()) line += fmt::format(" - {}", about);
+    text += std::string(indent, ' ') + wrap(line, indent + 4, width) + "\n";
+    const Value* const items = property.items();
+    if (depth == deepest_shown_object) continue;
+    if (items == nullptr) {
+      add_members(text, property, fmt::format("{}{}.", path, name), width, depth + 1);
+    } else {
+      add_members(text, schema.at(*items), "", width, depth + 1);
+    }
+  }
+}
+
+std::string promises(const Value& tool) {
+  const Value* const annotations = tool.find("annotations", Kind::object);
+  if (annotations == nullptr) return {};
+  std::string text;
+  for (const auto& [name, yes, no] :
+       {std::tuple("readOnlyHint", "only reads", "changes things"),
+        std::tuple("destructiveHint", "may destroy", "destroys nothing"),
+        std::tuple("idempotentHint", "once is like twice", "twice is not once"),
+        std::tuple("openWorldHint", "reaches out to others", "stays by itself")}) {
+    const Value* const hint = annotations->find(name, Kind::boolean);
+    if (hint == nullptr) continue;
+    text += fmt::format("{}{} ({}: {})", text.empty() ? "" : ", ", hint->truth ? yes : no, name,
+                        hint->truth);
+  }
+  return text;
+}
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+using json::Value;
+using Kind = Value::Kind;
+
+constexpr int deepest = 6;
+constexpr std::size_t longest_type = 64 << 10;
+
+std::string indent(int depth) { return std::string(2 * static_cast<std::size_t>(depth), ' '); }
+
+/// A comment on a line of its own; nothing if there is nothing to say.
+std::string comment(std::string_view text, int depth) {
+  if (text.empty()) return {};
+  std::string line = make_visible_line(text);
+  for (std::size_t at = 0; (at = line.find("*/", at)) != line.npos;) line.replace(at, 2, "* /");
+  return fmt::format("{}/** {} */\n", indent(depth), line);
+}
+
+/// Where a type stands: `depth` of objects, by which it is indented, and of schemas.
+struct Place {
+  int depth;
+  int nesting = 0;
+
+  Place inner_object() const { return {depth + 1, nesting + 1}; }
+  Place inner() const { return {depth, nesting + 1}; }
+};
+
+std::string type_of(const Schema& schema, Place place);
+
+std::string object_type(const Schema& schema, Place place) {
+  const int depth = place.depth;
+  const auto names = schema.names();
+  const bool takes_others = schema.other_names() == Schema::OtherNames::allowed || names.empty();
+  if (names.empty()) return takes_others ? "Record<string, unknown>" : "Record<string, never>";
+  std::string text = "{\n";
+  for (const std::string_view name : names) {
+    const Value& node = *schema.property(name);
+    text += comment(node.string("description"), depth + 1);
+    text += fmt::format("{}{}{}: {};\n", indent(depth + 1), json::quote(name),
+                        schema.requires_name(name) ? "" : "?",
+                        type_of(schema.at(node), place.inner_object()));
+    if (text.size() > longest_type) return "unknown";
+  }
+  if (takes_others) text += fmt::format("{}[name: string]: unknown;\n", indent(depth + 1));
+  return text + indent(depth) + "}";
+}
+
+std::string named_type(std::string_view type, const Schema& schema, Place place) {
+  if (type == "integer") return "number";
+  if (type == "object") return object_type(schema, place);
+  if (type == "array") {
+    const Value* const items = schema.items();
+    std::string others = fmt::format(
+        "Array<{}>", items == nullptr ? "unknown" : type_of(schema.at(*items), place.inner()));
+    const auto first = schema.first_items();
+    if (first.empty()) return others;
+    std::string text;
+    for (const Value* one : first) text += type_of(schema.at(*one), place.inner()) + ", ";
+    return fmt::format("[{}...{}]", text, others);
+  }
+  const bool is_known = type == "string" || type == "number" || type == "boolean" || type == "null";
+  return is_known ? std::string(type) : "unknown";
+}
+
+std::string type_of(const Schema& schema, Place place) {
+  if (place.nesting > deepest) return "unknown";
+  std::string text;
+  const auto add = [&text](const std::string& one) { text += (text.empty() ? "" : " | ") + one; };
+  for (const Value* value : schema.values()) add(json::to_json(*value));
+  if (!text.empty()) return text;
+  for (const std::string_view type : schema.types()) add(named_type(type, schema, place));
+  if (text.empty()) {
+    for (const Schema& one : schema.alternatives()) add(type_of(one, place.inner()));
+  }
+  return text.empty() || text.size() > longest_type ? "unknown" : text;
+}
+
+std::string type_in(const Value& tool, std::string_view member, std::string_view otherwise) {
+  const Value* const schema = tool.find(member, Kind::object);
+  return schema == nullptr ? std::string(otherwise) : type_of(Schema(*schema), {2});
 }
 
 }  // namespace
@@ -184,6 +315,94 @@ std::string render_skills(const std::vector<std::string_view>& elements, std::si
       text += "    " + wrap(about, 4, width) + "\n";
   }
   return text;
+}
+
+std::string render_tool(std::string_view raw, std::size_t width, std::string_view program) {
+  const auto tool = json::parse(raw);
+  if (!tool || !tool->is(Kind::object)) return std::string(raw) + "\n";
+  const std::string_view name = tool->string("name");
+  const std::string_view title = tool->string("title");
+  std::string text(name);
+  if (!title.empty() && title != name) text += fmt::format(" - {}", title);
+  text += '\n';
+  if (const auto about = tool->string("description"); !about.empty())
+    text += "\n    " + wrap(about, 4, width) + "\n";
+  if (const Value* input = object_in(tool, "inputSchema")) {
+    const Schema schema(*input);
+    if (!schema.names().empty()) text += "\nArguments (* required)\n";
+    add_members(text, schema, "", width);
+    text +=
+        fmt::format("\nUsage\n    {} call {}\n", program, signature(tool_operand(name), schema));
+    text += fmt::format("\nFor example\n    {} call {}\n", program, example_call(name, schema));
+  }
+  if (const Value* output = object_in(tool, "outputSchema")) {
+    text += "\nAnswers\n";
+    add_members(text, Schema(*output), "", width);
+  }
+  if (const std::string said = promises(*tool); !said.empty())
+    text += "\nThe server says that it\n    " + wrap(said, 4, width) + "\n";
+  return text;
+}
+
+std::string render_signatures(const std::vector<std::string_view>& tools, std::size_t width) {
+  std::string text;
+  for (const std::string_view raw : tools) {
+    const auto tool = json::parse(raw);
+    if (!tool || !tool->is(Kind::object)) {
+      text += std::string(raw) + "\n";
+      continue;
+    }
+    const Value* const input = object_in(tool, "inputSchema");
+    std::string line = input == nullptr ? std::string(tool->string("name"))
+                                        : signature(tool->string("name"), Schema(*input));
+    if (const auto about = tool->string("description"); !about.empty())
+      line += "  - " + first_line(about);
+    line = make_visible_line(line);
+    text += width == 0 ? line : std::string(fit_columns(line, width));
+    text += '\n';
+  }
+  return text;
+}
+
+std::string argument_words(std::string_view raw) {
+  const auto tool = json::parse(raw);
+  const Value* const input = object_in(tool, "inputSchema");
+  if (input == nullptr) return {};
+  const Schema schema(*input);
+  std::string text;
+  for (const std::string_view name : schema.names()) {
+    const Schema property = schema.at(*schema.property(name));
+    const auto types = property.types();
+    auto values = property.values();
+    if (const Value* items = property.items(); values.empty() && items != nullptr)
+      values = schema.at(*items).values();
+    if (types.size() == 1 && types.front() == "boolean") {
+      text += make_visible_line(fmt::format("{}=true", name)) + "\n";
+      text += make_visible_line(fmt::format("{}=false", name)) + "\n";
+    } else if (values.empty()) {
+      text += make_visible_line(fmt::format("{}=", name)) + "\n";
+    }
+    for (const Value* value : values) {
+      text += make_visible_line(fmt::format(
+                  "{}={}", name, value->is(Kind::string) ? value->text : json::to_json(*value))) +
+              "\n";
+    }
+  }
+  return text;
+}
+
+std::string render_typescript(const std::vector<std::string_view>& tools) {
+  std::string text = "export interface Tools {\n";
+  for (const std::string_view raw : tools) {
+    const auto tool = json::parse(raw);
+    if (!tool || !tool->is(Kind::object) || tool->string("name").empty()) continue;
+    text += comment(tool->string("description"), 1);
+    text += fmt::format("  {}: {{\n    arguments: {};\n    result: {};\n  }};\n",
+                        json::quote(tool->string("name")),
+                        type_in(*tool, "inputSchema", "Record<string, unknown>"),
+                        type_in(*tool, "outputSchema", "unknown"));
+  }
+  return text + "}\n";
 }
 
 }  // namespace client

@@ -18,4 +18,21 @@ std::string render_prompts(const std::vector<std::string_view>& elements, std::s
 /// no limit.
 std::string render_skills(const std::vector<std::string_view>& elements, std::size_t width);
 
+/// Everything about one tool as people read it: its parameters with what is in them, what it
+/// answers, what it promises, and a call to copy, which begins with `program`. `tool` is its JSON;
+/// a `width` of 0 is no limit.
+std::string render_tool(std::string_view tool, std::size_t width, std::string_view program);
+
+/// A line for each tool: its signature, and how its description begins, as far as the line goes.
+std::string render_signatures(const std::vector<std::string_view>& tools, std::size_t width);
+
+/// The arguments of a tool as they are typed, one a line, for completion: `limit=`, `mode=fast`.
+std::string argument_words(std::string_view tool);
+
+/// TypeScript declarations of tools, from their schemas: an interface `Tools` with a member for
+/// each, of its arguments and its structured result. An element is the JSON of a tool; what cannot
+/// be read is left out. What a schema says that is no type (ranges, patterns) is left out too; what
+/// refers to itself is `unknown` at some depth. Pure.
+std::string render_typescript(const std::vector<std::string_view>& tools);
+
 }  // namespace client

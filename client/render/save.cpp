@@ -10,9 +10,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "json/text.hpp"
-#include "json/value.hpp"
-#include "system/file_descriptor.hpp"
+#include "json/json.hpp"
+#include "system/files.hpp"
 
 namespace client {
 namespace {
@@ -145,16 +144,6 @@ NameParts split(const std::string& name) {
   return {name.substr(0, dot), name.substr(dot)};
 }
 
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::vector<ContentPart> read_tool_result(std::string_view result) {
@@ -264,7 +253,7 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file && errno == EEXIST) continue;
     if (!file) return failure(candidate);
-    if (!write_all(file.get(), bytes)) {
+    if (write_all(file.get(), bytes) != 0) {
       const SaveFailure full_disk = failure(candidate);
       ::unlinkat(directory.get(), candidate.c_str(), 0);  // half a file is none
       return full_disk;

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "json/text.hpp"
-#include "json/value.hpp"
-#include "terminal/utf8.hpp"
-#include "terminal/visible.hpp"
+#include "json/json.hpp"
+#include "terminal/text.hpp"
 #include "text/whole_characters.hpp"
 
 namespace client {

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "command_line/duration.hpp"
-#include "json/value.hpp"
 #include "render/table.hpp"
-#include "terminal/styled.hpp"
 
 namespace client {
 namespace {
@@ -209,11 +206,6 @@ std::vector<TableCell> make_row(const json::Value& client) {
   return row;
 }
 
-bool is_idle(const json::Value& client) {
-  const json::Value* idle = client.find("idle", json::Value::Kind::boolean);
-  return idle != nullptr && idle->truth;
-}
-
 }  // namespace
 
 std::optional<std::string> reason_of_wait(std::string_view status_json) {
@@ -281,7 +273,7 @@ std::vector<StyledLine> render_clients(const std::vector<json::Value>& all, cons
   std::vector<StyledLine> lines;
   std::vector<const json::Value*> clients;
   for (const json::Value& client : all) {
-    if (!is_idle(client)) clients.push_back(&client);
+    if (!client.is_true("idle")) clients.push_back(&client);
   }
   const std::size_t idle = all.size() - clients.size();
   const auto add_idle = [&] {

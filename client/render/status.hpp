@@ -1,13 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "command_line/duration.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "terminal/styled.hpp"
 
 namespace client {

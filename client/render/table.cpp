@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "command_line/duration.hpp"
-#include "terminal/utf8.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "terminal/styled.hpp"
 
 namespace client {

@@ -3,17 +3,254 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
 #include <utility>
 
-#include "json/text.hpp"
-#include "schema/convert.hpp"
+#include "json/json.hpp"
 #include "schema/signature.hpp"
-#include "spelling/shell_word.hpp"
+#include "spelling/spelling.hpp"
 #include "text/whole_characters.hpp"
 
 namespace client {
 namespace {
+
+using json::Value;
+using Kind = Value::Kind;
+
+constexpr int deepest_value = 64;
+constexpr std::size_t longest_value_shown = 60;
+
+std::string shown(const Value& value) {
+  std::string text = json::to_json(value);
+  if (text.size() <= longest_value_shown) return text;
+  return std::string(bridge::whole_characters(text, longest_value_shown)) + "...";
+}
+
+bool is_of_type(const Value& value, std::string_view type) {
+  switch (value.kind) {
+    case Kind::null: return type == "null";
+    case Kind::boolean: return type == "boolean";
+    case Kind::string: return type == "string";
+    case Kind::array: return type == "array";
+    case Kind::object: return type == "object";
+    case Kind::number: break;
+  }
+  return type == "number" || (type == "integer" && value.number == std::trunc(value.number));
+}
+
+bool equal(const Value& left, const Value& right) {
+  if (left.is(Kind::number) && right.is(Kind::number)) return left.number == right.number;
+  return json::to_json(left) == json::to_json(right);
+}
+
+std::string path_to(std::string_view name, std::string_view member) {
+  return name.empty() ? std::string(member) : fmt::format("{}.{}", name, member);
+}
+
+std::string wrong_type(std::string_view name, const Value& value, const Schema& schema) {
+  return fmt::format("{}: {} expected, not {}", name.empty() ? "the arguments" : name,
+                     schema.describe(), shown(value));
+}
+
+constexpr std::string_view unknown_start = "unknown argument ";
+
+class Check {
+ public:
+  std::vector<std::string> run(const Value& value, const Schema& schema, std::string_view name,
+                               int depth) {
+    if (depth > deepest_value) return {};
+    problems_.clear();
+    if (!type_fits(value, schema) || !value_fits(value, schema)) {
+      problems_.push_back(wrong_type(name, value, schema));
+      return std::move(problems_);
+    }
+    if (value.is(Kind::object)) object(value, schema, name, depth);
+    if (value.is(Kind::array)) array(value, schema, name, depth);
+    alternatives(value, schema, name, depth);
+    return std::move(problems_);
+  }
+
+ private:
+  static bool type_fits(const Value& value, const Schema& schema) {
+    const auto types = schema.types();
+    return types.empty() || std::any_of(types.begin(), types.end(), [&](std::string_view type) {
+             return is_of_type(value, type);
+           });
+  }
+
+  static bool value_fits(const Value& value, const Schema& schema) {
+    const auto values = schema.values();
+    return values.empty() || std::any_of(values.begin(), values.end(),
+                                         [&](const Value* one) { return equal(value, *one); });
+  }
+
+  void object(const Value& value, const Schema& schema, std::string_view name, int depth) {
+    const auto others = schema.other_names();
+    const bool is_refused = others == Schema::OtherNames::forbidden ||
+                            (name.empty() && others == Schema::OtherNames::not_said);
+    const auto known = schema.names();
+    for (const std::string_view wanted : schema.required()) {
+      if (value.find(wanted) != nullptr) continue;
+      std::string problem = missing_argument(path_to(name, wanted));
+      // A name that may be there, and is nearly the wanted one; if it may not, that is said below.
+      for (const json::Member& member : value.members) {
+        if (!is_refused && is_nearly_same(member.name, wanted))
+          problem += fmt::format("; did you mean it by '{}'?", member.name);
+      }
+      problems_.push_back(std::move(problem));
+    }
+    for (const json::Member& member : value.members) {
+      const std::string path = path_to(name, member.name);
+      if (is_refused && std::find(known.begin(), known.end(), member.name) == known.end()) {
+        problems_.push_back(unknown_argument(path_to(name, ""), member.name, known));
+      } else if (const Value* property = schema.property(member.name)) {
+        add(Check().run(member.value, schema.at(*property), path, depth + 1));
+      }
+    }
+  }
+
+  void array(const Value& value, const Schema& schema, std::string_view name, int depth) {
+    const auto first = schema.first_items();
+    const Value* const others = schema.items();
+    for (std::size_t index = 0; index < value.items.size() && problems_.empty(); ++index) {
+      const Value* const item = index < first.size() ? first[index] : others;
+      if (item == nullptr) continue;
+      add(Check().run(value.items[index], schema.at(*item), fmt::format("{}[{}]", name, index),
+                      depth + 1));
+    }
+  }
+
+  /// One of them has to take it. If none does, it is said what the nearest one misses.
+  void alternatives(const Value& value, const Schema& schema, std::string_view name, int depth) {
+    const auto all = schema.alternatives();
+    if (all.empty() || !problems_.empty()) return;
+    std::vector<std::string> fewest;
+    for (const Schema& one : all) {
+      auto found = Check().run(value, one, name.empty() ? "" : name, depth + 1);
+      std::erase_if(found, [&](const std::string& problem) {
+        // Another alternative, or what stands beside them, may know the name.
+        return name.empty() && problem.starts_with(unknown_start);
+      });
+      if (found.empty()) return;
+      if (fewest.empty() || found.size() < fewest.size()) fewest = std::move(found);
+    }
+    if (value.is(Kind::object)) {
+      add(std::move(fewest));
+    } else {
+      problems_.push_back(wrong_type(name, value, schema));
+    }
+  }
+
+  void add(std::vector<std::string> more) {
+    for (std::string& one : more) problems_.push_back(std::move(one));
+  }
+
+  std::vector<std::string> problems_;
+};
+
+using json::Value;
+using Kind = Value::Kind;
+using Converted = std::optional<std::string>;
+
+constexpr int deepest_alternative = 16;
+
+Converted convert(std::string_view text, const Schema& schema, int depth);
+
+Converted if_it_fits(Converted converted, const Schema& schema) {
+  if (!converted) return converted;
+  const auto value = json::parse(*converted);
+  // What fits no number of ours is left to the server.
+  return !value || fits(*value, schema) ? converted : std::nullopt;
+}
+
+Converted as_json(std::string_view text) {
+  if (text.find_first_of(" \t\r\n") == 0 || !json::is_valid(text)) return std::nullopt;
+  return json::on_one_line(text);
+}
+
+Converted as_type(std::string_view text, std::string_view type, const Schema& schema, int depth) {
+  if (type == "string") return json::quote(text);
+  const char first = text.empty() ? '\0' : text.front();
+  if (type == "number" || type == "integer") {
+    const bool may_be = first == '-' || (first >= '0' && first <= '9');
+    return may_be ? as_json(text) : std::nullopt;
+  }
+  if (type == "boolean") return text == "true" || text == "false" ? as_json(text) : std::nullopt;
+  if (type == "null") return text == "null" ? as_json(text) : std::nullopt;
+  if (type == "object") return first == '{' ? as_json(text) : std::nullopt;
+  if (type != "array") return std::nullopt;
+  if (first == '[') {
+    if (Converted whole = as_json(text); if_it_fits(whole, schema)) return whole;
+  }
+  const Value* const item = schema.item_at(0);
+  const Converted element =
+      item == nullptr ? json::quote(text) : convert(text, schema.at(*item), depth + 1);
+  return element ? Converted("[" + *element + "]") : std::nullopt;
+}
+
+Converted as_listed(std::string_view text, const std::vector<const Value*>& values) {
+  for (const Value* value : values) {
+    if (value->is(Kind::string) ? value->text == text : json::to_json(*value) == text)
+      return json::to_json(*value);
+  }
+  return std::nullopt;
+}
+
+/// Whether the text, which was converted to that type, is taken by a schema without alternatives;
+/// nothing where the whole check has to tell.
+std::optional<bool> fits_at_sight(std::string_view text, std::string_view type,
+                                  const std::vector<const Value*>& values) {
+  if (type == "string") {
+    return values.empty() || std::any_of(values.begin(), values.end(), [text](const Value* one) {
+             return one->is(Kind::string) && one->text == text;
+           });
+  }
+  if (!values.empty()) return std::nullopt;
+  if (type == "number" || type == "boolean" || type == "null") return true;
+  const bool is_whole = type == "integer" && text.find_first_not_of("-0123456789") == text.npos;
+  return is_whole ? std::optional(true) : std::nullopt;
+}
+
+Converted convert(std::string_view text, const Schema& schema, int depth) {
+  if (depth > deepest_alternative) return json::quote(text);
+  const auto types = schema.types();
+  const auto values = schema.values();
+  if (types.empty() && !values.empty()) return if_it_fits(as_listed(text, values), schema);
+  const auto alternatives = schema.alternatives();
+  for (const Schema& one : alternatives) {
+    if (Converted converted = if_it_fits(convert(text, one, depth + 1), schema)) return converted;
+  }
+  for (const std::string_view type : types) {
+    Converted converted = as_type(text, type, schema, depth);
+    if (!converted) continue;
+    const auto known = alternatives.empty() ? fits_at_sight(text, type, values) : std::nullopt;
+    if (known ? *known : if_it_fits(converted, schema).has_value()) return converted;
+  }
+  const bool says_nothing = types.empty() && alternatives.empty();
+  return says_nothing ? Converted(json::quote(text)) : std::nullopt;
+}
+
+Converted convert_all(const std::vector<TypedElement>& elements, const Schema& schema, int depth) {
+  if (depth > deepest_alternative) return std::nullopt;
+  for (const Schema& one : schema.alternatives()) {
+    if (Converted converted = if_it_fits(convert_all(elements, one, depth + 1), schema))
+      return converted;
+  }
+  if (!schema.allows_type("array") || (schema.types().empty() && !schema.alternatives().empty()))
+    return std::nullopt;
+  std::string array = "[";
+  for (std::size_t index = 0; index < elements.size(); ++index) {
+    const TypedElement& element = elements[index];
+    const Value* const item = schema.item_at(index);
+    Converted one = element.is_json   ? Converted(std::string(element.text))
+                    : item == nullptr ? Converted(json::quote(element.text))
+                                      : convert(element.text, schema.at(*item), depth + 1);
+    if (!one) return std::nullopt;
+    if (array.size() > 1) array += ',';
+    array += *one;
+  }
+  return if_it_fits(array + "]", schema);
+}
 
 using json::Value;
 
@@ -151,6 +388,33 @@ std::string why_not(const Named& named, const std::optional<Schema>& schema) {
 }
 
 }  // namespace
+
+std::string unknown_argument(std::string_view prefix, std::string_view name,
+                             const std::vector<std::string_view>& known) {
+  return fmt::format("{}'{}{}'{}", unknown_start, prefix, name, did_you_mean(name, known));
+}
+
+std::string missing_argument(std::string_view name) {
+  return fmt::format("'{}' is required", name);
+}
+
+std::vector<std::string> problems_of(const Value& value, const Schema& schema,
+                                     std::string_view name) {
+  return Check().run(value, schema, name, 0);
+}
+
+bool fits(const Value& value, const Schema& schema) {
+  return Check().run(value, schema, "x", 0).empty();
+}
+
+std::optional<std::string> convert_text(std::string_view text, const Schema& schema) {
+  return convert(text, schema, 0);
+}
+
+std::optional<std::string> convert_elements(const std::vector<TypedElement>& elements,
+                                            const Schema& schema) {
+  return convert_all(elements, schema, 0);
+}
 
 std::variant<std::string, WrongArguments> arguments_by_schema(
     const std::vector<Argument>& arguments, const Schema& schema) {

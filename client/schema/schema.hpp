@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "json/value.hpp"
+#include "json/json.hpp"
 
 namespace client {
 

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
-#include "json/text.hpp"
-#include "schema/convert.hpp"
-#include "spelling/shell_word.hpp"
+#include "json/json.hpp"
+#include "schema/arguments.hpp"
+#include "spelling/spelling.hpp"
 
 namespace client {
 namespace {

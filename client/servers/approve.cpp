@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <string_view>
 
-#include "connection/interrupt.hpp"
-#include "servers/places.hpp"
+#include "connection/typed_line.hpp"
 #include "system/files.hpp"
-#include "terminal/visible.hpp"
+#include "system/signals.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "servers/find.hpp"
 #include "servers/places.hpp"
 #include "terminal/console.hpp"

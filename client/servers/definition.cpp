@@ -7,11 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "json/text.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "servers/relaxed_json.hpp"
 #include "servers/variables.hpp"
-#include "spelling/shell_word.hpp"
+#include "spelling/spelling.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -193,8 +192,7 @@ NamedVariables variables_of(const Definition& definition) {
       wanted.description = input.string("description");
       if (const json::Value* otherwise = input.find("default"); otherwise != nullptr)
         wanted.otherwise = otherwise->text;
-      const json::Value* const password = input.find("password", Kind::boolean);
-      wanted.is_password = password != nullptr && password->truth;
+      wanted.is_password = input.is_true("password");
       break;
     }
     all.inputs.push_back(std::move(wanted));

@@ -9,13 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "base/replaceable_path.hpp"
-#include "spelling/similar.hpp"
+#include "spelling/spelling.hpp"
 #include "system/files.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 #include "text/utf8.hpp"
 
 namespace client {

@@ -1,11 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "command_line/options.hpp"
 #include "servers/definition.hpp"

@@ -14,13 +14,9 @@
 #include <tuple>
 #include <utility>
 
-#include "connection/connect.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
-#include "servers/places.hpp"
+#include "json/json.hpp"
 #include "servers/start.hpp"
-#include "system/files.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

@@ -2,17 +2,11 @@
 
 #include <sys/types.h>
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
 #include "servers/find.hpp"
 #include "servers/places.hpp"
-#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
 
 namespace client {
 

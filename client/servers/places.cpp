@@ -9,13 +9,10 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "servers/input_values.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

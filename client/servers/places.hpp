@@ -1,12 +1,7 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-
 #include "servers/find.hpp"
-#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
 
 namespace client {
 

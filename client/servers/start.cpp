@@ -19,17 +19,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
-#include <vector>
 
-#include "connection/connect.hpp"
-#include "connection/interrupt.hpp"
-#include "json/text.hpp"
+#include "connection/typed_line.hpp"
+#include "json/json.hpp"
 #include "servers/approve.hpp"
 #include "servers/input_values.hpp"
 #include "servers/instance.hpp"
-#include "system/file_descriptor.hpp"
 #include "system/files.hpp"
-#include "terminal/visible.hpp"
+#include "system/signals.hpp"
+#include "terminal/text.hpp"
 #include "text/utf8.hpp"
 
 namespace client {

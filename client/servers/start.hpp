@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"

@@ -1,21 +1,77 @@
 #include "system/files.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
-
-#include "system/file_descriptor.hpp"
 
 namespace client {
 namespace {
 
 constexpr mode_t for_owner = 0600;
 
-int write_all(int file, const std::string& text) {
+}  // namespace
+
+Sink::Sink(int descriptor) : descriptor_(descriptor), kind_(Kind::other) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return;
+  if (S_ISREG(status.st_mode)) kind_ = Kind::file;
+  if (S_ISFIFO(status.st_mode)) kind_ = Kind::pipe;
+  if (S_ISSOCK(status.st_mode)) kind_ = Kind::socket;
+}
+
+/// POLLOUT promises room for PIPE_BUF bytes in a pipe; an empty one takes its whole capacity.
+std::size_t Sink::safe_size(std::size_t wanted) const {
+  if (kind_ == Kind::file || wanted <= PIPE_BUF) return wanted;
+  int filled = 0;
+  if (kind_ == Kind::pipe && ::ioctl(descriptor_, FIONREAD, &filled) == 0 && filled == 0) {
+    const int capacity = ::fcntl(descriptor_, F_GETPIPE_SZ);
+    if (capacity > PIPE_BUF) return std::min(wanted, static_cast<std::size_t>(capacity));
+  }
+  return PIPE_BUF;
+}
+
+Sink::Result Sink::write_some(std::string_view data, std::size_t& written) const {
+  written = 0;
+  for (;;) {
+    const ssize_t count =
+        kind_ == Kind::socket
+            ? ::send(descriptor_, data.data(), data.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+            : ::write(descriptor_, data.data(), safe_size(data.size()));
+    if (count >= 0) {
+      written = static_cast<std::size_t>(count);
+      return Result::ok;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return Result::would_block;
+    return errno == EPIPE || errno == ECONNRESET ? Result::closed : Result::failed;
+  }
+}
+
+Sink::Result Sink::write_all(std::string_view data, int interrupt) const {
+  while (!data.empty()) {
+    std::array<pollfd, 2> watched = {pollfd{descriptor_, POLLOUT, 0}, pollfd{interrupt, POLLIN, 0}};
+    if (::poll(watched.data(), watched.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      return Result::failed;
+    }
+    if (watched[0].revents == 0) return Result::interrupted;
+    std::size_t written = 0;
+    const Result result = write_some(data, written);
+    if (result != Result::ok && result != Result::would_block) return result;
+    data.remove_prefix(written);
+  }
+  return Result::ok;
+}
+
+int write_all(int file, std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const ssize_t count = ::write(file, text.data() + at, text.size() - at);
     if (count < 0 && errno == EINTR) continue;
@@ -24,8 +80,6 @@ int write_all(int file, const std::string& text) {
   }
   return 0;
 }
-
-}  // namespace
 
 FileText read_whole_file(const std::string& path, std::size_t most) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include "system/sink.hpp"
+#include "system/files.hpp"
 
 namespace client {
 

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
-#include "json/text.hpp"
-#include "json/value.hpp"
-#include "terminal/utf8.hpp"
-#include "terminal/visible.hpp"
+#include "json/json.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {

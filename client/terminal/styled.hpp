@@ -1,10 +1,7 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdlib>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "terminal/console.hpp"

@@ -5,18 +5,14 @@
 
 #include <algorithm>
 #include <csignal>
-#include <string>
 #include <utility>
 
 #include "command_line/verb.hpp"
-#include "json/message.hpp"
-#include "json/text.hpp"
 #include "render/lines.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
-#include "spelling/shell_word.hpp"
+#include "spelling/spelling.hpp"
 #include "terminal/styled.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
 namespace {

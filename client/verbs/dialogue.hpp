@@ -1,16 +1,11 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "command_line/duration.hpp"
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
-#include "connection/interrupt.hpp"
-#include "json/message.hpp"
+#include "json/json.hpp"
+#include "system/signals.hpp"
 #include "terminal/console.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/questions.hpp"

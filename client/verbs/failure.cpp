@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "elicitation/web_address.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
-#include "terminal/visible.hpp"
+#include "json/json.hpp"
+#include "terminal/text.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -54,6 +51,16 @@ bool contains(const std::array<std::string_view, Count>& kinds, std::string_view
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
+/// `data` is of an error of the bridge.
+ExitCode exit_code_of(const json::Value& data) {
+  const std::string_view kind = data.string("kind");
+  if (kind == "timeout") return ExitCode::timed_out;
+  if (kind == "shutdown") return ExitCode::unreachable;
+  const bool is_upstream = contains(upstream_kinds, kind) ||
+                           (data.is_true("opening") && contains(upstream_kinds_at_opening, kind));
+  return is_upstream ? ExitCode::upstream : ExitCode::answered_error;
+}
+
 constexpr std::size_t longest_data = 500;
 
 /// What has become of the request. With a status the server has got something: the request, or only
@@ -62,9 +69,8 @@ std::string_view fate_of_request(const json::Value& data) {
   const std::string_view delivered = data.string("delivered");
   if (delivered == "unknown") return "; the server may have acted on the request";
   if (delivered != "no") return "";
-  const json::Value* opening = data.find("opening", json::Value::Kind::boolean);
-  const bool was_sent = data.find("status", json::Value::Kind::number) != nullptr &&
-                        (opening == nullptr || !opening->truth);
+  const bool was_sent =
+      data.find("status", json::Value::Kind::number) != nullptr && !data.is_true("opening");
   if (data.string("kind") == "shutdown") return "; the request was not sent";
   if (data.string("kind") == "auth") {
     return was_sent ? "; the server has not acted on the request" : "; the request was not sent";
@@ -153,26 +159,32 @@ std::string to_text(const Failure& error) {
 }
 
 Failure read_error(std::string_view raw) {
-  Failure error;
-  error.kind = "server";
-  error.delivered = "yes";
+  Failure error{.kind = "server",
+                .message = std::string(raw),
+                .delivered = "yes",
+                .shown = fmt::format("the server answered with an error: {}", raw)};
   const auto value = json::parse(raw);
-  if (!value) {
-    error.message = std::string(raw);
-    error.shown = describe_error(raw);
-    return error;
-  }
+  if (!value || !value->is(json::Value::Kind::object)) return error;
   error.message = value->string("message");
   if (const json::Value* code = value->find("code", json::Value::Kind::number))
     error.error_code = code->text;
   const json::Value* const data = value->find("data", json::Value::Kind::object);
-  error.code = exit_code_for_error(raw);
-  error.shown = describe_error(raw);
+  if (data != nullptr && data->string("source") == "bridge") {
+    error.kind = data->string("kind");
+    error.code = exit_code_of(*data);
+    error.delivered = data->string("delivered") == "unknown" ? "unknown" : "no";
+    error.hint = hint_for(error.kind);
+    error.shown = describe_bridge_error(*value, *data);
+    return error;
+  }
+  error.shown = fmt::format("the server answered: {}", error.message);
   error.hint = hint_of_pages(raw);
-  if (data == nullptr || data->string("source") != "bridge") return error;
-  error.kind = data->string("kind");
-  error.delivered = data->string("delivered") == "unknown" ? "unknown" : "no";
-  error.hint = hint_for(error.kind);
+  if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty()) {
+    error.shown += fmt::format(" {}{}", more->substr(0, longest_data),
+                               more->size() > longest_data ? "..." : "");
+  }
+  if (const std::string hint = hint_for_capability(error.message); !hint.empty())
+    error.shown += "; " + hint;
   return error;
 }
 
@@ -182,25 +194,19 @@ Failure read_daemon_error(std::string_view raw) {
   error.kind = "daemon";
   error.delivered = "no";
   error.hint = "mcp-nc status shows how the daemon runs";
-  error.shown =
-      error.error_code == "-32601"
-          ? "this daemon cannot do that: it is older than this mcp-nc (mcp-nc status shows "
-            "its version; update it and start it again), or it runs with --no-control"
-          : describe_daemon_error(raw);
+  if (error.error_code == "-32601") {
+    error.shown =
+        "this daemon cannot do that: it is older than this mcp-nc (update it and start it "
+        "again), or it runs with --no-control";
+  } else if (!error.message.empty() && !json::member(raw, "data")) {
+    error.shown = without_code_name(error.message);
+  }
   return error;
 }
 
-ExitCode exit_code_for_error(std::string_view error_json) {
-  const auto data = json::member(error_json, "data");
-  if (!data || json::string_member(*data, "source") != "bridge") return ExitCode::answered_error;
-  const std::string kind = json::string_member(*data, "kind");
-  if (kind == "timeout") return ExitCode::timed_out;
-  if (kind == "shutdown") return ExitCode::unreachable;
-  const bool is_opening = json::member(*data, "opening") == std::optional<std::string_view>("true");
-  const bool is_upstream =
-      contains(upstream_kinds, kind) || (is_opening && contains(upstream_kinds_at_opening, kind));
-  return is_upstream ? ExitCode::upstream : ExitCode::answered_error;
-}
+ExitCode exit_code_for_error(std::string_view error_json) { return read_error(error_json).code; }
+
+std::string describe_error(std::string_view error_json) { return read_error(error_json).shown; }
 
 std::string describe_pages(std::string_view error_json) {
   std::string text;
@@ -218,25 +224,6 @@ std::string hint_of_pages(std::string_view error_json) {
     addresses += (addresses.empty() ? "" : ", ") + make_visible_line(page.address);
   return addresses.empty() ? addresses
                            : fmt::format("open {} in a browser, then do this again", addresses);
-}
-
-std::string describe_error(std::string_view error_json) {
-  const auto error = json::parse(error_json);
-  if (!error || !error->is(json::Value::Kind::object)) {
-    return fmt::format("the server answered with an error: {}", error_json);
-  }
-  const json::Value* data = error->find("data", json::Value::Kind::object);
-  if (data != nullptr && data->string("source") == "bridge") {
-    return describe_bridge_error(*error, *data);
-  }
-  std::string text = fmt::format("the server answered: {}", error->string("message"));
-  const bool has_pages = !pages_of(error_json).empty();
-  if (const auto raw = json::member(error_json, "data"); raw && *raw != "null" && !has_pages) {
-    text +=
-        fmt::format(" {}{}", raw->substr(0, longest_data), raw->size() > longest_data ? "..." : "");
-  }
-  const std::string hint = hint_for_capability(error->string("message"));
-  return hint.empty() ? text : fmt::format("{}; {}", text, hint);
 }
 
 std::string hint_for_capability(std::string_view message) {
@@ -260,12 +247,7 @@ bool error_wants_login(std::string_view error_json) {
 }
 
 std::string describe_daemon_error(std::string_view error_json) {
-  const auto error = json::parse(error_json);
-  const json::Value* data = error ? error->find("data", json::Value::Kind::object) : nullptr;
-  if (!error || error->string("message").empty() || data != nullptr) {
-    return describe_error(error_json);
-  }
-  return std::string(without_code_name(error->string("message")));
+  return read_daemon_error(error_json).shown;
 }
 
 void print_failure(Console& console, Failure failure) {

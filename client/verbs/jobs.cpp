@@ -4,17 +4,13 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "elicitation/form.hpp"
-#include "json/message.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "render/save.hpp"
 #include "render/table.hpp"
 #include "terminal/styled.hpp"
-#include "terminal/visible.hpp"
-#include "verbs/dialogue.hpp"
+#include "terminal/text.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"
@@ -206,7 +202,7 @@ std::optional<SubmittedJob> read_submitted(std::string_view result) {
   job.id = json::string_member(result, "job");
   job.state = json::string_member(result, "state");
   job.durable = json::member(result, "durable") != std::optional<std::string_view>("false");
-  job.forgotten = json::member(result, "forgotten") == std::optional<std::string_view>("true");
+  job.forgotten = json::is_true(result, "forgotten");
   if (job.id.empty() || job.state.empty()) return std::nullopt;
   return job;
 }

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "command_line/duration.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/verbs.hpp"

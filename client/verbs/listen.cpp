@@ -11,14 +11,12 @@
 #include <utility>
 
 #include "connection/conversation.hpp"
-#include "json/message.hpp"
-#include "json/text.hpp"
+#include "json/json.hpp"
 #include "render/lines.hpp"
 #include "servers/instance.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 #include "text/json_text.hpp"
 #include "verbs/dialogue.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
 namespace {
@@ -27,10 +25,6 @@ namespace {
 std::optional<std::uint64_t> read_sequence(std::string_view object, std::string_view name) {
   const auto found = json::member(object, name);
   return found ? bridge::to_unsigned(*found) : std::nullopt;
-}
-
-bool is_true(std::string_view object, std::string_view name) {
-  return json::member(object, name) == std::optional<std::string_view>("true");
 }
 
 constexpr int page_limit = 1000;
@@ -289,7 +283,7 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
   const auto array = json::member(result, "notifications");
   const auto entries = array ? json::elements(*array) : std::nullopt;
   if (!entries) return std::nullopt;
-  const bool has_more = is_true(result, "more");
+  const bool has_more = json::is_true(result, "more");
   newest_ = read_sequence(result, "newest").value_or(0);
   if (const auto instance = json::member(result, "instance")) instance_ = *instance;
 
@@ -303,7 +297,7 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
     since_ = 0;
     return page;
   }
-  if (is_true(result, "gap") && !(only_untaken_ && since_ == 0)) {
+  if (json::is_true(result, "gap") && !(only_untaken_ && since_ == 0)) {
     page.warning = fmt::format("gap: those after {} up to {} are no longer there", since_,
                                read_sequence(result, "oldest").value_or(newest_ + 1) - 1);
   }
@@ -315,7 +309,7 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
     if (*sequence <= since_) continue;
     since_ = *sequence;
     has_progress = true;
-    if (only_untaken_ && is_true(entry, "taken")) continue;
+    if (only_untaken_ && json::is_true(entry, "taken")) continue;
     page.heard.push_back({sequence, std::string(*message)});
   }
   page.ask_again = has_more && has_progress;  // without progress it would go on for ever

@@ -1,14 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
-#include "connection/interrupt.hpp"
+#include "system/signals.hpp"
 #include "terminal/console.hpp"
 #include "verbs/failure.hpp"
 

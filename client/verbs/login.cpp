@@ -6,12 +6,9 @@
 
 #include <array>
 #include <cerrno>
-#include <optional>
 #include <utility>
-#include <vector>
 
-#include "json/text.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/verbs.hpp"
 
@@ -192,14 +189,10 @@ ExitCode print_logout(Dialogue& dialogue, const Options& options, const std::str
   if (options.json) console.print(payload + "\n");
   const auto result = json::parse(payload);
   if (!result) return ExitCode::answered_error;
-  const auto is = [&result](std::string_view name) {
-    const json::Value* const value = result->find(name, json::Value::Kind::boolean);
-    return value != nullptr && value->truth;
-  };
   const std::string_view fault = result->string("fault");
-  if (!is("loggedIn")) {
+  if (!result->is_true("loggedIn")) {
     console.note("not logged in");
-  } else if (is("revoked")) {
+  } else if (result->is_true("revoked")) {
     console.note("logged out; the server has revoked the login");
   } else if (fault.empty()) {
     console.note("logged out here; the server offers no revocation");

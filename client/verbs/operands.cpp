@@ -10,9 +10,9 @@
 #include <cstring>
 #include <utility>
 
-#include "json/text.hpp"
-#include "spelling/similar.hpp"
-#include "system/file_descriptor.hpp"
+#include "json/json.hpp"
+#include "spelling/spelling.hpp"
+#include "system/files.hpp"
 #include "text/utf8.hpp"
 #include "verbs/roots.hpp"
 
@@ -285,7 +285,7 @@ std::variant<Prepared, UsageError> prepare(const Options& options) {
   auto roots = read_roots(options.roots);
   if (auto* error = std::get_if<UsageError>(&roots)) return std::move(*error);
   prepared.roots = std::get<std::string>(std::move(roots));
-  if (verb == nullptr || !verb->takes_words) return prepared;
+  if (verb == nullptr || !verb->has(takes_words)) return prepared;
   if (!bridge::is_utf8(operands[0])) return UsageError{"the name is not UTF-8"};
   auto words = read_call_words({operands.begin() + 1, operands.end()});
   if (auto* error = std::get_if<UsageError>(&words)) return std::move(*error);

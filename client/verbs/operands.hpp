@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "command_line/verb.hpp"
 #include "schema/arguments.hpp"
 #include "verbs/dialogue.hpp"

@@ -6,15 +6,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <string_view>
-#include <variant>
 
-#include "json/text.hpp"
-#include "render/save.hpp"
+#include "json/json.hpp"
 #include "text/base64.hpp"
 #include "text/whole_characters.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
 namespace {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "command_line/options.hpp"
 #include "render/save.hpp"
 #include "terminal/console.hpp"

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <utility>
-
-#include "json/text.hpp"
 
 namespace client {
 

@@ -2,12 +2,10 @@
 
 #include <deque>
 #include <functional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "elicitation/form.hpp"
-#include "json/message.hpp"
+#include "json/json.hpp"
 #include "terminal/console.hpp"
 
 namespace client {

@@ -7,13 +7,9 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <optional>
-#include <utility>
 
-#include "json/message.hpp"
-#include "json/text.hpp"
 #include "system/files.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 #include "text/whole_characters.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/verbs.hpp"

@@ -2,19 +2,159 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
-#include "json/message.hpp"
+#include "json/json.hpp"
 #include "render/status.hpp"
 #include "servers/instance.hpp"
 #include "terminal/console.hpp"
+#include "terminal/text.hpp"
 
 namespace client {
 namespace {
+
+constexpr std::size_t relay_chunk_size = std::size_t{64} * 1024;
+
+class Relay {
+ public:
+  Relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+        RelayObserver* observer)
+      : input_(input),
+        output_(output),
+        daemon_(std::move(daemon)),
+        idle_(idle),
+        observer_(observer),
+        is_terminal_(::isatty(output) == 1),
+        chunk_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)),
+        received_(std::make_unique_for_overwrite<char[]>(relay_chunk_size)) {}
+
+  RelayEnd run() {
+    while (!end_) {
+      if (daemon_done_ && to_output_.empty()) {
+        return sending_done_ ? RelayEnd::finished : RelayEnd::hung_up;
+      }
+      wait();
+    }
+    return *end_;
+  }
+
+ private:
+  // A descriptor that nothing is wanted from is not polled at all: its hang-up would be reported
+  // again and again. The output is always polled, so that its closing is seen at once.
+  void wait() {
+    const bool read_input = !input_done_ && to_daemon_.empty();
+    const bool read_daemon = !daemon_done_ && to_output_.empty();
+    const bool send = !to_daemon_.empty();
+    const int daemon_events = (read_daemon ? POLLIN : 0) | (send ? POLLOUT : 0);
+    std::array<pollfd, 4> watched = {
+        pollfd{read_input ? input_ : -1, POLLIN, 0},
+        pollfd{daemon_events != 0 ? daemon_.get() : -1, static_cast<short>(daemon_events), 0},
+        pollfd{output_.descriptor(), static_cast<short>(to_output_.empty() ? 0 : POLLOUT), 0},
+        pollfd{observer_ != nullptr ? observer_->descriptor() : -1, POLLIN, 0}};
+    const Deadline observers = observer_ != nullptr ? observer_->deadline() : Deadline();
+    const int ready = ::poll(watched.data(), watched.size(),
+                             Deadline::earlier(idle_deadline_, observers).poll_timeout());
+    if (ready == 0 && idle_deadline_.passed()) end_ = RelayEnd::timed_out;
+    if (ready > 0) carry(watched, read_daemon, send);
+    // Last: what has just come may be what it waits for.
+    if (ready >= 0 && (watched[3].revents != 0 || observers.passed())) observer_->wake();
+  }
+
+  void carry(const std::array<pollfd, 4>& watched, bool read_daemon, bool send) {
+    constexpr short readable = POLLIN | POLLHUP | POLLERR | POLLNVAL;
+    if (watched[2].revents & POLLOUT) {
+      write_output();
+    } else if (watched[2].revents != 0) {
+      end_ = RelayEnd::output_closed;
+    }
+    if (read_daemon && (watched[1].revents & readable)) receive();
+    if (send && (watched[1].revents & (POLLOUT | POLLHUP | POLLERR))) send_to_daemon();
+    if (watched[0].revents & readable) read_input_chunk();
+  }
+
+  void read_input_chunk() {
+    const ssize_t count = ::read(input_, chunk_.get(), relay_chunk_size);
+    if (count > 0) {
+      to_daemon_ = std::string_view(chunk_.get(), static_cast<std::size_t>(count));
+      if (observer_ != nullptr) observer_->take_sent(to_daemon_);
+      send_to_daemon();
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      finish_sending();
+    }
+  }
+
+  void finish_sending() {
+    input_done_ = true;
+    sending_done_ = true;
+    ::shutdown(daemon_.get(), SHUT_WR);
+    if (observer_ != nullptr) observer_->take_end_of_sending();
+    restart_idle();
+  }
+
+  void send_to_daemon() {
+    const ssize_t count =
+        ::send(daemon_.get(), to_daemon_.data(), to_daemon_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count >= 0) {
+      to_daemon_.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      // It takes no more, but what it has written before can still be read.
+      to_daemon_ = {};
+      input_done_ = true;
+    }
+  }
+
+  void receive() {
+    const ssize_t count = ::recv(daemon_.get(), received_.get(), relay_chunk_size, MSG_DONTWAIT);
+    if (count > 0) {
+      to_output_ = std::string_view(received_.get(), static_cast<std::size_t>(count));
+      if (observer_ != nullptr) observer_->take_received(to_output_);
+      if (is_terminal_) to_output_ = visible_text_ = visible_.feed(to_output_);
+      restart_idle();
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      daemon_done_ = true;
+      to_output_ = visible_text_ = visible_.finish();
+    }
+  }
+
+  void write_output() {
+    std::size_t written = 0;
+    const Sink::Result result = output_.write_some(to_output_, written);
+    to_output_.remove_prefix(written);
+    if (result == Sink::Result::closed) end_ = RelayEnd::output_closed;
+    if (result == Sink::Result::failed) end_ = RelayEnd::output_failed;
+  }
+
+  void restart_idle() {
+    if (sending_done_) idle_deadline_ = Deadline::after(idle_);
+  }
+
+  int input_;
+  Sink output_;
+  FileDescriptor daemon_;
+  std::optional<Milliseconds> idle_;
+  RelayObserver* observer_;
+  bool is_terminal_;
+
+  std::unique_ptr<char[]> chunk_;     // from the input
+  std::string_view to_daemon_;        // the part of chunk_ that was not yet sent
+  std::unique_ptr<char[]> received_;  // from the daemon
+  VisibleText visible_;
+  std::string visible_text_;    // what becomes of received_ on a terminal
+  std::string_view to_output_;  // the part of received_ or visible_text_ not yet written
+
+  bool input_done_ = false;
+  bool sending_done_ = false;  // half-closed by us, after all of the input
+  bool daemon_done_ = false;
+  Deadline idle_deadline_;
+  std::optional<RelayEnd> end_;
+};
 
 constexpr std::string_view status_id = "1";
 
@@ -25,6 +165,82 @@ void say_if_possible(Console& console, std::string_view line) {
 }
 
 }  // namespace
+
+RelayEnd relay(int input, int output, FileDescriptor daemon, std::optional<Milliseconds> idle,
+               RelayObserver* observer) {
+  return Relay(input, output, std::move(daemon), idle, observer).run();
+}
+
+bool UnansweredRequests::take_sent(std::string_view bytes) {
+  split(sent_, bytes, &UnansweredRequests::note_sent);
+  return std::exchange(has_new_, false);
+}
+
+bool UnansweredRequests::take_end_of_sending() {
+  end_line(sent_, {}, &UnansweredRequests::note_sent);
+  return std::exchange(has_new_, false);
+}
+
+void UnansweredRequests::take_received(std::string_view bytes) {
+  split(received_, bytes, &UnansweredRequests::note_received);
+}
+
+void UnansweredRequests::split(Line& line, std::string_view bytes, Take take) {
+  for (std::size_t end = bytes.find('\n'); end != bytes.npos; end = bytes.find('\n')) {
+    end_line(line, bytes.substr(0, end), take);
+    bytes.remove_prefix(end + 1);
+  }
+  if (line.is_too_long) return;
+  if (line.begun.size() + bytes.size() > longest_line) {
+    line = {{}, true};
+  } else {
+    line.begun += bytes;
+  }
+}
+
+void UnansweredRequests::end_line(Line& line, std::string_view rest, Take take) {
+  Line ended = std::exchange(line, {});
+  if (ended.is_too_long || ended.begun.size() + rest.size() > longest_line) {
+    // Whose answer it was is not known.
+    if (&line == &received_) ids_.clear();
+  } else {
+    if (!ended.begun.empty()) rest = ended.begun.append(rest);
+    take_line(rest, take);
+  }
+}
+
+void UnansweredRequests::take_line(std::string_view line, Take take) {
+  const std::size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == line.npos) return;
+  if (line[begin] != '[') return (this->*take)(line);
+  if (const auto batch = json::elements(line)) {
+    for (const std::string_view message : *batch) (this->*take)(message);
+  }
+}
+
+void UnansweredRequests::note_sent(std::string_view text) {
+  const json::Message message = json::parse_message(text);
+  if (message.kind == json::Message::Kind::request) {
+    if (message.id.size() > longest_id || ids_.size() >= most_requests) return;
+    ids_.emplace(message.id);
+    has_new_ = true;
+  } else if (message.method == "notifications/cancelled") {
+    const auto id = json::member(message.params, "requestId");
+    const auto found = id ? ids_.find(*id) : ids_.end();
+    if (found != ids_.end()) ids_.erase(found);  // no answer need come
+  }
+}
+
+void UnansweredRequests::note_received(std::string_view text) {
+  const json::Message message = json::parse_message(text);
+  if (message.kind != json::Message::Kind::response) return;
+  if (message.id.empty() || message.id == "null") {
+    ids_.clear();  // a line that the daemon did not take: which one is not said
+    return;
+  }
+  const auto found = ids_.find(message.id);
+  if (found != ids_.end()) ids_.erase(found);
+}
 
 WaitingWatch::WaitingWatch(Milliseconds timeout, Connect connect, Say say)
     : timeout_(timeout), connect_(std::move(connect)), say_(std::move(say)) {}

@@ -8,10 +8,8 @@
 #include <cstring>
 #include <memory>
 
-#include "command_line/options.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
-#include "terminal/visible.hpp"
+#include "json/json.hpp"
+#include "terminal/text.hpp"
 #include "text/utf8.hpp"
 
 namespace client {

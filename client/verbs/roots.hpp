@@ -1,11 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "command_line/options.hpp"
 #include "verbs/dialogue.hpp"
 

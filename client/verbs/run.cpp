@@ -1,8 +1,7 @@
-#include "verbs/run.hpp"
+#include "verbs/verbs.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,7 +14,6 @@
 #include "verbs/relay.hpp"
 #include "verbs/roots.hpp"
 #include "verbs/search.hpp"
-#include "verbs/verbs.hpp"
 
 namespace client {
 namespace {
@@ -61,16 +59,16 @@ struct Dispatch {
 ExitCode run_dialogue(Connected connected, const Options& options, Deadline deadline,
                       Prepared& prepared, bool is_new, Console& console, Interrupt& interrupt) {
   const Verb& verb = *options.verb;
-  const bool keep = !verb.takes_notifications || options.keep || is_job(options);
+  const bool keep = !verb.has(takes_notifications) || options.keep || is_job(options);
   Dialogue dialogue(std::move(connected), options, deadline, keep, console, interrupt);
   const Dispatch dispatch{dialogue, options, prepared};
   if (options.max_bytes) console.hold();
-  const bool opens = verb.opens_session && !options.names;
+  const bool opens = verb.has(opens_session) && !options.names;
   prepared.described = begin_with_roots(dialogue, options, prepared.roots, is_new && opens);
   const bool is_open =
       !prepared.described || prepared.described->outcome == Answer::Outcome::result;
-  ExitCode code = is_open || verb.reports_no_session ? std::visit(dispatch, verb.handler)
-                                                     : dialogue.report(*prepared.described);
+  ExitCode code = is_open || verb.has(reports_no_session) ? std::visit(dispatch, verb.handler)
+                                                          : dialogue.report(*prepared.described);
   if (dialogue.wants_login() && !options.json && verb.name() != "login" && console.can_ask() &&
       log_in_if_wanted(dialogue))
     code = std::visit(dispatch, verb.handler);

@@ -12,17 +12,12 @@
 #include <csignal>
 #include <memory>
 #include <utility>
-#include <vector>
 
-#include "connection/connect.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "servers/approve.hpp"
 #include "servers/instance.hpp"
 #include "servers/start.hpp"
-#include "terminal/utf8.hpp"
-#include "terminal/visible.hpp"
-#include "verbs/failure.hpp"
+#include "terminal/text.hpp"
 #include "verbs/roots.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
@@ -86,20 +81,6 @@ SearchOutcome search(Connected connected, const std::string& name, const Options
   if (auto* hits = std::get_if<Hits>(&found)) return {std::move(*hits)};
   const Answer& failed = std::get<Answer>(found);
   return {{}, why_not(failed), failed.outcome == Answer::Outcome::interrupted};
-}
-
-void write_all(int pipe, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(pipe, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
-
-bool is_true(const json::Value& object, std::string_view name) {
-  const json::Value* const member = object.find(name, json::Value::Kind::boolean);
-  return member != nullptr && member->truth;
 }
 
 constexpr Milliseconds longest_of_one(30'000);  // without -w, which is for all of them together
@@ -176,10 +157,10 @@ SearchOutcome read_outcome(std::string_view text) {
   const auto told = json::parse(text);
   if (!told || !told->is(json::Value::Kind::object)) return {{}, "its search came to nothing"};
   SearchOutcome outcome;
-  outcome.hits = {is_true(*told, "any"), std::string(told->string("text")),
+  outcome.hits = {told->is_true("any"), std::string(told->string("text")),
                   std::string(told->string("json"))};
   outcome.why = told->string("why");
-  outcome.was_interrupted = is_true(*told, "interrupted");
+  outcome.was_interrupted = told->is_true("interrupted");
   return outcome;
 }
 

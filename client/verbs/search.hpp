@@ -2,15 +2,11 @@
 
 #include <sys/types.h>
 
-#include <string>
-#include <string_view>
-#include <variant>
-
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
-#include "connection/interrupt.hpp"
-#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
+#include "system/signals.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/failure.hpp"
 

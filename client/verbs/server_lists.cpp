@@ -5,17 +5,13 @@
 #include <functional>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "json/text.hpp"
 #include "render/lists.hpp"
 #include "render/table.hpp"
-#include "render/tool_page.hpp"
-#include "render/typescript.hpp"
 #include "schema/signature.hpp"
-#include "spelling/similar.hpp"
+#include "spelling/spelling.hpp"
 #include "terminal/styled.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 #include "verbs/failure.hpp"
 
 namespace client {

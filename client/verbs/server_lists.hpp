@@ -1,12 +1,6 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {

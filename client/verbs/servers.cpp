@@ -14,22 +14,19 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "command_line/duration.hpp"
 #include "connection/connect.hpp"
-#include "connection/interrupt.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "render/table.hpp"
 #include "servers/approve.hpp"
 #include "servers/instance.hpp"
 #include "servers/start.hpp"
 #include "system/files.hpp"
+#include "system/signals.hpp"
 #include "terminal/styled.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 #include "text/utf8.hpp"
 #include "text/whole_characters.hpp"
 #include "verbs/dialogue.hpp"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "command_line/options.hpp"
 #include "terminal/console.hpp"
 #include "verbs/failure.hpp"

@@ -1,22 +1,18 @@
-#include "verbs/shell.hpp"
+#include "verbs/verbs.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "command_line/verb.hpp"
-#include "connection/interrupt.hpp"
-#include "spelling/shell_word.hpp"
+#include "spelling/spelling.hpp"
+#include "system/signals.hpp"
 #include "terminal/console.hpp"
 #include "verbs/failure.hpp"
-#include "verbs/run.hpp"
 
 namespace client {
 namespace {

@@ -7,12 +7,11 @@
 #include <cstring>
 
 #include "command_line/verb.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "render/lists.hpp"
 #include "render/server_page.hpp"
 #include "system/files.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/server_lists.hpp"

@@ -1,13 +1,20 @@
 #pragma once
 
-#include <string>
-
 #include "command_line/options.hpp"
 #include "terminal/console.hpp"
 #include "verbs/dialogue.hpp"
 
 // What verbs use of one another; their handlers are declared by the table of verbs.
 namespace client {
+
+/// Does what the command line says, from connecting to the exit code. Messages go to stderr.
+ExitCode run(const Options& options);
+/// Says on stderr what is wrong with the command line.
+ExitCode refuse(const UsageError& error);
+
+/// A line of the shell as the options of one verb: what says where to, and --json, is `shell`'s,
+/// unless the line says it. Pure.
+std::variant<Options, UsageError> read_shell_line(const std::string& line, const Options& shell);
 
 /// `params` are those of the call.
 ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params);

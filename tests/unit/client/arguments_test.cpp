@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "command_line/options.hpp"
-#include "system/file_descriptor.hpp"
+#include "system/files.hpp"
 #include "verbs/operands.hpp"
 
 using namespace client;

@@ -7,8 +7,8 @@
 
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
-#include "connection/relay.hpp"
 #include "connection/trusted_peer.hpp"
+#include "verbs/relay.hpp"
 
 using namespace client;
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "json/value.hpp"
+#include "json/json.hpp"
 #include "verbs/servers.hpp"
 
 using namespace client;

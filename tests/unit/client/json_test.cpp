@@ -1,8 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "json/message.hpp"
-#include "json/text.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 
 using namespace client::json;
 

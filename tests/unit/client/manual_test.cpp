@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "command_line/options.hpp"
-#include "json/value.hpp"
+#include "json/json.hpp"
 
 using namespace client;
 

@@ -1,7 +1,7 @@
 // What programs read of mcp-nc: one value of a result, the one shape of errors, a page for a model.
 #include <doctest/doctest.h>
 
-#include "json/text.hpp"
+#include "json/json.hpp"
 #include "render/save.hpp"
 #include "render/server_page.hpp"
 #include "verbs/failure.hpp"

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include "render/lists.hpp"
-#include "render/tool_page.hpp"
 #include "schema/schema.hpp"
 
 using namespace client;

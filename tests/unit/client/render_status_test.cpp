@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "render/status.hpp"
-#include "terminal/utf8.hpp"
+#include "terminal/text.hpp"
 
 using namespace client;
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "schema/convert.hpp"
+#include "schema/arguments.hpp"
 #include "schema/signature.hpp"
 
 using namespace client;

@@ -1,9 +1,9 @@
-#include "verbs/shell.hpp"
+#include "verbs/verbs.hpp"
 
 #include <doctest/doctest.h>
 
 #include "command_line/verb.hpp"
-#include "spelling/shell_word.hpp"
+#include "spelling/spelling.hpp"
 
 using namespace client;
 

@@ -1,4 +1,4 @@
-#include "spelling/similar.hpp"
+#include "spelling/spelling.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,8 +6,7 @@
 #include <initializer_list>
 
 #include "terminal/styled.hpp"
-#include "terminal/utf8.hpp"
-#include "terminal/visible.hpp"
+#include "terminal/text.hpp"
 #include "text/code_point.hpp"
 
 using namespace client;

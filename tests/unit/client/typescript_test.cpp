@@ -1,4 +1,4 @@
-#include "render/typescript.hpp"
+#include "render/lists.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "connection/relay.hpp"
+#include "verbs/relay.hpp"
 
 #include <doctest/doctest.h>
 

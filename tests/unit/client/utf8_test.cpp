@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "terminal/utf8.hpp"
+#include "terminal/text.hpp"
 
 using bridge::is_utf8;
 

@@ -1,0 +1,343 @@
+#include "json/json.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <type_traits>
+
+#include "text/json_scanner.hpp"
+#include "text/json_text.hpp"
+#include "text/utf8.hpp"
+
+namespace client::json {
+namespace {
+
+using bridge::JsonScanner;
+using bridge::Slice;
+
+bool only_space_left(JsonScanner& scanner) {
+  scanner.skip_space();
+  return scanner.at_end();
+}
+
+char first_character(std::string_view text) {
+  const std::size_t at = text.find_first_not_of(" \t\r\n");
+  return at == std::string_view::npos ? '\0' : text[at];
+}
+
+/// Whether a key, as it stands between its quotes, is this name.
+bool spells(std::string_view raw_key, std::string_view name) {
+  if (raw_key.find('\\') == raw_key.npos) return raw_key == name;
+  return bridge::unescape(raw_key) == name;
+}
+
+using bridge::JsonScanner;
+using bridge::Slice;
+
+template <typename Number>
+bool take_number(std::string_view digits, Value& value) {
+  Number number{};
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+  if (error != std::errc() || end != digits.end()) return false;
+  value.number = static_cast<double>(number);
+  // What is a whole number in JSON is written in one way, but for -0.
+  const bool is_written_so = std::is_integral_v<Number> && digits != "-0";
+  value.text = is_written_so ? std::string(digits) : fmt::format("{}", number);
+  return true;
+}
+
+/// What stands between the quotes of a string; most have no escape.
+void decode(std::string_view raw, std::string& text) {
+  if (raw.find('\\') == raw.npos) {
+    text.assign(raw);
+  } else {
+    text = bridge::unescape(raw);
+  }
+}
+
+/// Into a new value. Recursive, bounded by the levels that the scanner accepts. False: no JSON, or
+/// a number that fits no 64 bit type.
+bool read(JsonScanner& scanner, std::string_view text, Value& value) {
+  switch (scanner.peek()) {
+    case '{':
+      value.kind = Value::Kind::object;
+      return scanner.object([&](Slice key) {
+        if (value.members.empty()) value.members.reserve(4);
+        Member& member = value.members.emplace_back();
+        decode(key.of(text), member.name);
+        return read(scanner, text, member.value);
+      });
+    case '[':
+      value.kind = Value::Kind::array;
+      return scanner.array([&] { return read(scanner, text, value.items.emplace_back()); });
+    default: break;
+  }
+  Slice raw;
+  if (!scanner.value(raw)) return false;
+  const std::string_view scalar = raw.of(text);
+  switch (scalar.front()) {
+    case '"':
+      value.kind = Value::Kind::string;
+      decode(scalar.substr(1, scalar.size() - 2), value.text);
+      return true;
+    case 't':
+    case 'f':
+      value.kind = Value::Kind::boolean;
+      value.truth = scalar.front() == 't';
+      return true;
+    case 'n': value.kind = Value::Kind::null; return true;
+    default: value.kind = Value::Kind::number;
+  }
+  return take_number<std::int64_t>(scalar, value) || take_number<std::uint64_t>(scalar, value) ||
+         take_number<double>(scalar, value);
+}
+
+std::string with_params(std::string head, std::string_view params) {
+  if (!params.empty()) head.append(",\"params\":").append(params);
+  head.push_back('}');
+  return head;
+}
+
+}  // namespace
+
+std::string quote(std::string_view utf8) {
+  std::string out;
+  out.reserve(utf8.size() + 2);
+  out.push_back('"');
+  std::size_t plain = 0;  // where what needs no escape began
+  for (std::size_t at = 0; at < utf8.size(); ++at) {
+    const char c = utf8[at];
+    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(utf8, plain, at - plain);
+    plain = at + 1;
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default: out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    }
+  }
+  out.append(utf8, plain);
+  out.push_back('"');
+  return out;
+}
+
+std::string on_one_line(std::string_view valid_json) {
+  std::string out(valid_json);
+  for (char& c : out) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return out;
+}
+
+bool is_valid(std::string_view text) {
+  const auto value = leading_value(text);
+  if (!value) return false;
+  return text.find_first_not_of(" \t\r\n", static_cast<std::size_t>(value->end() - text.begin())) ==
+         std::string_view::npos;
+}
+
+std::optional<std::string_view> leading_value(std::string_view text) {
+  JsonScanner scanner(text);
+  scanner.skip_space();
+  Slice value;
+  if (!scanner.value(value)) return std::nullopt;
+  return value.of(text);
+}
+
+std::optional<std::vector<RawMember>> members(std::string_view text) {
+  std::vector<RawMember> found;
+  JsonScanner scanner(text);
+  scanner.skip_space();
+  const bool is_whole = scanner.object([&](Slice key) {
+    Slice value;
+    if (!scanner.value(value)) return false;
+    const Slice quoted{key.begin - 1, key.end + 1};
+    found.push_back({quoted.of(text), value.of(text)});
+    return true;
+  });
+  if (!is_whole || !only_space_left(scanner)) return std::nullopt;
+  return found;
+}
+
+std::optional<std::vector<std::string_view>> elements(std::string_view text) {
+  std::vector<std::string_view> found;
+  JsonScanner scanner(text);
+  scanner.skip_space();
+  const bool is_whole = scanner.array([&] {
+    Slice value;
+    if (!scanner.value(value)) return false;
+    found.push_back(value.of(text));
+    return true;
+  });
+  if (!is_whole || !only_space_left(scanner)) return std::nullopt;
+  return found;
+}
+
+std::optional<std::string_view> member(std::string_view object, std::string_view name) {
+  std::optional<std::string_view> found;
+  JsonScanner scanner(object);
+  scanner.skip_space();
+  const bool is_whole = scanner.object([&](Slice key) {
+    Slice value;
+    if (!scanner.value(value)) return false;
+    if (!found && spells(key.of(object), name)) found = value.of(object);
+    return true;
+  });
+  return is_whole && only_space_left(scanner) ? found : std::nullopt;
+}
+
+std::string string_member(std::string_view object, std::string_view name) {
+  const auto found = member(object, name);
+  return found && is_string(*found) ? decode_string(*found) : std::string();
+}
+
+bool is_true(std::string_view object, std::string_view name) {
+  return member(object, name) == std::optional<std::string_view>("true");
+}
+
+bool is_object(std::string_view valid_json) { return first_character(valid_json) == '{'; }
+bool is_array(std::string_view valid_json) { return first_character(valid_json) == '['; }
+bool is_string(std::string_view valid_json) { return first_character(valid_json) == '"'; }
+
+std::string decode_string(std::string_view quoted) {
+  return quoted.size() < 2 ? std::string() : bridge::unescape(quoted.substr(1, quoted.size() - 2));
+}
+
+const Value* Value::find(std::string_view name) const {
+  for (const Member& member : members) {
+    if (member.name == name) return &member.value;
+  }
+  return nullptr;
+}
+
+const Value* Value::find(std::string_view name, Kind wanted) const {
+  const Value* found = find(name);
+  return found != nullptr && found->is(wanted) ? found : nullptr;
+}
+
+std::string_view Value::string(std::string_view name) const {
+  const Value* found = find(name, Kind::string);
+  return found != nullptr ? std::string_view(found->text) : std::string_view();
+}
+
+bool Value::is_true(std::string_view name) const {
+  const Value* found = find(name, Kind::boolean);
+  return found != nullptr && found->truth;
+}
+
+std::uint64_t Value::count(std::string_view name) const {
+  const Value* found = find(name, Kind::number);
+  if (found == nullptr || !(found->number > 0)) return 0;
+  return found->number >= 1.8e19 ? UINT64_MAX : static_cast<std::uint64_t>(found->number);
+}
+
+std::optional<Value> parse(std::string_view text) {
+  if (!bridge::is_utf8(text)) return std::nullopt;
+  JsonScanner scanner(text);
+  scanner.skip_space();
+  Value value;
+  if (!read(scanner, text, value)) return std::nullopt;
+  scanner.skip_space();
+  if (!scanner.at_end()) return std::nullopt;
+  return value;
+}
+
+std::optional<Value> parse_at(std::string_view text, std::span<const std::string_view> path) {
+  JsonScanner scanner(text);
+  std::optional<Value> found;
+  const auto descend = [&](auto& self, std::size_t level) -> bool {
+    scanner.skip_space();
+    if (level == path.size()) {
+      const std::size_t begin = scanner.position();
+      Value value;
+      const bool is_read = read(scanner, text, value) &&
+                           bridge::is_utf8(text.substr(begin, scanner.position() - begin));
+      if (is_read) found = std::move(value);
+      return false;  // what follows is not looked at
+    }
+    return scanner.object([&](Slice key) {
+      if (bridge::key_is(key.of(text), path[level])) return self(self, level + 1);
+      Slice other;
+      return scanner.value(other);
+    });
+  };
+  descend(descend, 0);
+  return found;
+}
+
+std::string to_json(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::null: return "null";
+    case Value::Kind::boolean: return value.truth ? "true" : "false";
+    case Value::Kind::number: return value.text;
+    case Value::Kind::string: return quote(value.text);
+    case Value::Kind::array: {
+      std::string out = "[";
+      for (const Value& item : value.items) {
+        if (out.size() > 1) out.push_back(',');
+        out += to_json(item);
+      }
+      return out + "]";
+    }
+    case Value::Kind::object: break;
+  }
+  std::string out = "{";
+  for (const Member& member : value.members) {
+    if (out.size() > 1) out.push_back(',');
+    out += quote(member.name) + ":" + to_json(member.value);
+  }
+  return out + "}";
+}
+
+Message parse_message(std::string_view line) {
+  Message message;
+  const auto all = members(line);
+  if (!all) return message;
+  bool has_method = false;
+  for (const RawMember& member : *all) {
+    const std::string_view raw = member.key.substr(1, member.key.size() - 2);
+    const auto is = [raw](std::string_view name) { return bridge::key_is(raw, name); };
+    if (is("id")) {
+      message.id = member.value;
+    } else if (is("method") && is_string(member.value)) {
+      message.method = decode_string(member.value);
+      has_method = true;
+    } else if (is("params")) {
+      message.params = member.value;
+    } else if (is("result")) {
+      message.result = member.value;
+    } else if (is("error")) {
+      message.error = member.value;
+    }
+  }
+  if (has_method) {
+    message.kind = message.id.empty() ? Message::Kind::notification : Message::Kind::request;
+  } else if (message.result.empty() != message.error.empty()) {
+    message.kind = Message::Kind::response;
+  }
+  return message;
+}
+
+std::string make_request(std::string_view id, std::string_view method, std::string_view params) {
+  std::string head = R"({"jsonrpc":"2.0","id":)";
+  head.append(id).append(R"(,"method":)").append(quote(method));
+  return with_params(std::move(head), params);
+}
+
+std::string make_notification(std::string_view method, std::string_view params) {
+  return with_params(fmt::format(R"({{"jsonrpc":"2.0","method":{})", quote(method)), params);
+}
+
+std::string make_result(std::string_view id, std::string_view result) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);
+}
+
+std::string make_error(std::string_view id, int code, std::string_view message) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}}}}})", id, code,
+                     quote(message));
+}
+
+}  // namespace client::json

@@ -1,0 +1,41 @@
+#include "system/signals.hpp"
+
+#include <sys/signalfd.h>
+
+namespace client {
+
+SignalDescriptor::SignalDescriptor(std::initializer_list<int> signals) {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int number : signals) {
+    struct sigaction action {};
+    ::sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&ours, number);
+  }
+  ::sigprocmask(SIG_BLOCK, &ours, &before_);
+  descriptor_ = FileDescriptor(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+SignalDescriptor::~SignalDescriptor() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+int SignalDescriptor::next() {
+  signalfd_siginfo information{};
+  if (::read(descriptor_.get(), &information, sizeof information) != sizeof information) return 0;
+  return static_cast<int>(information.ssi_signo);
+}
+
+int Interrupt::take() {
+  while (const int number = next()) seen_ = number;
+  return seen_;
+}
+
+void TerminalSignals::follow(int number) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  ::raise(number);
+  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);  // it is delivered here
+  ::sigprocmask(SIG_BLOCK, &one, nullptr);
+}
+
+}  // namespace client
