@@ -13,7 +13,6 @@
 #include "verbs/present.hpp"
 #include "verbs/relay.hpp"
 #include "verbs/roots.hpp"
-#include "verbs/search.hpp"
 
 namespace client {
 namespace {
@@ -168,6 +167,12 @@ ExitCode run(const Options& options) {
     if (const auto* why = std::get_if<Failure>(&started))
       return tell_failure(console, options, *why);
     connected = std::get<Connected>(std::move(started));
+  } else if (failure != nullptr && failure->is_absent && named) {
+    return tell_failure(
+        console, options,
+        {"daemon",
+         fmt::format("no daemon runs for @{} (--no-start)", named->server.definition.name),
+         ExitCode::unreachable});
   } else if (failure != nullptr) {
     return tell_failure(console, options,
                         {.kind = failure->timed_out ? "timeout" : "daemon",

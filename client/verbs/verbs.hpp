@@ -24,6 +24,11 @@ ExitCode call_as_task(Dialogue& dialogue, const Options& options, const std::str
 /// The skill for programs that load such; with --save DIR it is written there. Asks no daemon.
 ExitCode print_skill(const Options& options, Console& console);
 
+/// grep in every server that files name, side by side. A daemon that does not run is started,
+/// unless that is not wanted. Why one was left out is reported on stderr, and with --json in its
+/// place.
+ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt);
+
 /// Asks at the terminal whether to, and logs in. False if nobody is logged in then.
 bool log_in_if_wanted(Dialogue& dialogue);
 
