@@ -89,6 +89,49 @@ std::string way_in(const std::string& path) {
       describe_user(status.st_uid));
 }
 
+/// Where the daemon of that socket tells what is wrong with it: "journalctl -u mcp-bridged", or its
+/// log. For a person.
+std::string where_its_log_is(std::string_view path) {
+  const std::string unit = unit_of(path);
+  return unit.empty() ? "its log" : fmt::format("journalctl -u {}", unit);
+}
+
+/// Why a connection could not be made and what to do, in one line for a person. `paths` were tried,
+/// `path` is the one that `error` (an errno) is about. `waited`: as long as --wait said.
+std::string describe_refusal(const std::vector<std::string>& paths, const std::string& path,
+                             int error, bool waited) {
+  const std::string_view wait_hint = waited ? "" : "; --wait 10s waits for it";
+  switch (error) {
+    case ENOENT: {
+      std::string looked_at;
+      for (const std::string& one : paths) looked_at += (looked_at.empty() ? "" : " or ") + one;
+      return fmt::format("cannot connect to {}: no such file; is mcp-bridged running? ({}{})",
+                         looked_at, other_socket, wait_hint);
+    }
+    case ECONNREFUSED: {
+      struct stat status {};
+      if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
+        return fmt::format("cannot connect to {}: it is no socket ({})", path, other_socket);
+      }
+      const std::string unit = unit_of(path);
+      if (unit.empty()) {
+        return fmt::format("cannot connect to {}: nobody is listening; start mcp-bridged{}", path,
+                           wait_hint);
+      }
+      return fmt::format("cannot connect to {}: nobody is listening; {} tells why{}", path,
+                         where_its_log_is(path), wait_hint);
+    }
+    case EACCES:
+    case EPERM:
+      return fmt::format("cannot connect to {}: permission denied; {}", path, way_in(path));
+    case EPROTOTYPE:
+      return fmt::format("cannot connect to {}: it is another kind of socket ({})", path,
+                         other_socket);
+    default:
+      return fmt::format("cannot connect to {}: {} ({})", path, std::strerror(error), other_socket);
+  }
+}
+
 }  // namespace
 
 std::variant<std::vector<std::string>, UsageError> choose_sockets(std::string_view option,
@@ -158,45 +201,6 @@ std::string unit_of(std::string_view path) {
   path.remove_suffix(socket_suffix.size());
   if (path.find('/') != path.npos) return {};
   return path == "mcp" ? "mcp-bridged" : fmt::format("'mcp-bridged*@{}'", path);
-}
-
-std::string where_its_log_is(std::string_view path) {
-  const std::string unit = unit_of(path);
-  return unit.empty() ? "its log" : fmt::format("journalctl -u {}", unit);
-}
-
-std::string describe_refusal(const std::vector<std::string>& paths, const std::string& path,
-                             int error, bool waited) {
-  const std::string_view wait_hint = waited ? "" : "; --wait 10s waits for it";
-  switch (error) {
-    case ENOENT: {
-      std::string looked_at;
-      for (const std::string& one : paths) looked_at += (looked_at.empty() ? "" : " or ") + one;
-      return fmt::format("cannot connect to {}: no such file; is mcp-bridged running? ({}{})",
-                         looked_at, other_socket, wait_hint);
-    }
-    case ECONNREFUSED: {
-      struct stat status {};
-      if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
-        return fmt::format("cannot connect to {}: it is no socket ({})", path, other_socket);
-      }
-      const std::string unit = unit_of(path);
-      if (unit.empty()) {
-        return fmt::format("cannot connect to {}: nobody is listening; start mcp-bridged{}", path,
-                           wait_hint);
-      }
-      return fmt::format("cannot connect to {}: nobody is listening; {} tells why{}", path,
-                         where_its_log_is(path), wait_hint);
-    }
-    case EACCES:
-    case EPERM:
-      return fmt::format("cannot connect to {}: permission denied; {}", path, way_in(path));
-    case EPROTOTYPE:
-      return fmt::format("cannot connect to {}: it is another kind of socket ({})", path,
-                         other_socket);
-    default:
-      return fmt::format("cannot connect to {}: {} ({})", path, std::strerror(error), other_socket);
-  }
 }
 
 std::string describe_hang_up(std::string_view path) {

@@ -89,6 +89,11 @@ ConfigFile of_folder(std::string path) {
   return file;
 }
 
+/// Behind those: foreign_files() of the current folder.
+std::vector<ConfigFile> other_files(ReadVariable read) {
+  return foreign_files(read, current_folder().value_or(""));
+}
+
 }  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
@@ -110,10 +115,6 @@ std::vector<ConfigFile> config_files(const std::string& option, ReadVariable rea
   }
   files.push_back({project_file, true});
   return files;
-}
-
-std::vector<ConfigFile> other_files(ReadVariable read) {
-  return foreign_files(read, current_folder().value_or(""));
 }
 
 std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read) {

@@ -41,8 +41,6 @@ std::optional<std::string> environment_variable(const char* name);
 /// own ~/.config/mcp/mcp.json (below $XDG_CONFIG_HOME if that is set), ./.mcp.json.
 std::vector<ConfigFile> config_files(const std::string& option, ReadVariable read);
 
-/// Behind those: foreign_files() of the current folder.
-std::vector<ConfigFile> other_files(ReadVariable read);
 /// Both.
 std::vector<ConfigFile> all_files(const std::string& option, ReadVariable read);
 

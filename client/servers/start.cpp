@@ -223,13 +223,107 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-}  // namespace
-
+/// What its daemon is started with.
 StartOptions start_options() {
   StartOptions start;
   if (auto idle = environment_variable("MCP_BRIDGE_IDLE_EXIT")) start.idle_exit = std::move(*idle);
   return start;
 }
+
+/// mcp-bridged: beside this program, else the first in PATH; "" if there is none.
+std::string find_daemon_program() {
+  std::array<char, 4096> own{};
+  const ssize_t length = ::readlink("/proc/self/exe", own.data(), own.size() - 1);
+  if (length > 0) {
+    std::string beside(own.data(), static_cast<std::size_t>(length));
+    beside.erase(beside.rfind('/') + 1);
+    beside += program;
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  const char* const path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!folders.empty()) {
+    const std::string_view folder = folders.substr(0, folders.find(':'));
+    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+    if (folder.empty() || folder.front() != '/') continue;
+    std::string candidate = fmt::format("{}/{}", folder, program);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+/// Starts a daemon for the server and connects to it: detached, in the server's folder, with its
+/// output in the log. The definition goes to it on a descriptor, and so do the values of inputs
+/// that were asked for, so neither stands in a file or on a command line. Else why there is none,
+/// for a person: what the daemon itself has said if it ended.
+///
+/// REQUIRES: lock_starting() is held, and nobody listens at the socket.
+std::variant<Connected, std::string> start_daemon(const NamedServer& server,
+                                                  const std::map<std::string, std::string>& inputs,
+                                                  const Places& places, const InstancePaths& paths,
+                                                  const StartOptions& options, Deadline deadline) {
+  const std::string daemon = find_daemon_program();
+  if (daemon.empty()) return fmt::format("there is no {} beside mcp-nc, and none in PATH", program);
+  const FileDescriptor watch = watch_folder(places);
+  if (!watch) return error_text("cannot watch the folder of its socket");
+  const FileDescriptor definition = sealed_file("definition", server.definition.document);
+  const FileDescriptor values = sealed_file("inputs", text_of_inputs(inputs));
+  if (!definition || !values) return error_text("cannot hand the definition on");
+  off_t log_begin = 0;
+  const FileDescriptor log = open_log(paths.log, log_begin);
+  if (!log) return error_text(("cannot write " + make_visible_line(paths.log)).c_str());
+
+  SpawnActions actions;
+  actions.enter(server.folder);
+  actions.open_null(STDIN_FILENO);
+  actions.hand(log, STDOUT_FILENO);
+  actions.hand(log, STDERR_FILENO);
+  actions.hand(definition, definition_number);
+  std::vector<std::string> words = {daemon,
+                                    "--socket",
+                                    paths.socket,
+                                    "--config",
+                                    fmt::format("/proc/self/fd/{}", definition_number),
+                                    "--idle-exit",
+                                    options.idle_exit};
+  if (!inputs.empty()) {
+    actions.hand(values, inputs_number);
+    words.insert(words.end(), {"--input-file", fmt::format("/proc/self/fd/{}", inputs_number)});
+  }
+  std::vector<std::string> environment = environment_for(server.definition, environ);
+  const SpawnAttributes attributes;
+  pid_t process = 0;
+  const int error = ::posix_spawn(&process, daemon.c_str(), actions.get(), attributes.get(),
+                                  pointers_to(words).data(), pointers_to(environment).data());
+  if (error != 0)
+    return fmt::format("cannot start {} in {}: {}", make_visible_line(daemon),
+                       make_visible_line(server.folder), std::strerror(error));
+
+  const FileDescriptor life(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  for (;;) {
+    std::array<pollfd, 2> events = {{{watch.get(), POLLIN, 0}, {life.get(), POLLIN, 0}}};
+    // Its socket appears a moment before it accepts.
+    const bool is_there = ::access(paths.socket.c_str(), F_OK) == 0;
+    const int longest = is_there ? accepting_ms : deadline.poll_timeout();
+    const int happened = ::poll(events.data(), events.size(), longest);
+    if (happened < 0 && errno != EINTR) return error_text("cannot wait for the daemon");
+    std::array<char, 4096> told{};
+    while (::read(watch.get(), told.data(), told.size()) > 0) {
+    }
+    if (auto connected = try_to_connect(paths.socket)) return std::move(*connected);
+    if (happened > 0 && events[1].revents != 0) {
+      ::waitpid(process, nullptr, 0);
+      return last_words_in(paths.log, static_cast<std::size_t>(log_begin),
+                           server.file.empty() ? "the server" : server.file)
+          .text;
+    }
+    if (deadline.passed())
+      return fmt::format("the daemon (pid {}) is not ready in time; its log is {}", process,
+                         make_visible_line(paths.log));
+  }
+}
+
+}  // namespace
 
 std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console& console) {
   auto server = named_server(options);
@@ -311,27 +405,6 @@ LastWords last_words_in(const std::string& log, std::size_t begin, std::string_v
   return last_words_of(said, file);
 }
 
-std::string find_daemon_program() {
-  std::array<char, 4096> own{};
-  const ssize_t length = ::readlink("/proc/self/exe", own.data(), own.size() - 1);
-  if (length > 0) {
-    std::string beside(own.data(), static_cast<std::size_t>(length));
-    beside.erase(beside.rfind('/') + 1);
-    beside += program;
-    if (::access(beside.c_str(), X_OK) == 0) return beside;
-  }
-  const char* const path = std::getenv("PATH");
-  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-  while (!folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
-    if (folder.empty() || folder.front() != '/') continue;
-    std::string candidate = fmt::format("{}/{}", folder, program);
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
-}
-
 std::vector<std::string> environment_for(const Definition& definition, char* const* environment) {
   const NamedVariables variables = variables_of(definition);
   const auto is_passed = [&](std::string_view name) {
@@ -352,71 +425,6 @@ std::vector<std::string> environment_for(const Definition& definition, char* con
     if (is_passed(variable.substr(0, variable.find('=')))) passed.emplace_back(variable);
   }
   return passed;
-}
-
-std::variant<Connected, std::string> start_daemon(const NamedServer& server,
-                                                  const std::map<std::string, std::string>& inputs,
-                                                  const Places& places, const InstancePaths& paths,
-                                                  const StartOptions& options, Deadline deadline) {
-  const std::string daemon = find_daemon_program();
-  if (daemon.empty()) return fmt::format("there is no {} beside mcp-nc, and none in PATH", program);
-  const FileDescriptor watch = watch_folder(places);
-  if (!watch) return error_text("cannot watch the folder of its socket");
-  const FileDescriptor definition = sealed_file("definition", server.definition.document);
-  const FileDescriptor values = sealed_file("inputs", text_of_inputs(inputs));
-  if (!definition || !values) return error_text("cannot hand the definition on");
-  off_t log_begin = 0;
-  const FileDescriptor log = open_log(paths.log, log_begin);
-  if (!log) return error_text(("cannot write " + make_visible_line(paths.log)).c_str());
-
-  SpawnActions actions;
-  actions.enter(server.folder);
-  actions.open_null(STDIN_FILENO);
-  actions.hand(log, STDOUT_FILENO);
-  actions.hand(log, STDERR_FILENO);
-  actions.hand(definition, definition_number);
-  std::vector<std::string> words = {daemon,
-                                    "--socket",
-                                    paths.socket,
-                                    "--config",
-                                    fmt::format("/proc/self/fd/{}", definition_number),
-                                    "--idle-exit",
-                                    options.idle_exit};
-  if (!inputs.empty()) {
-    actions.hand(values, inputs_number);
-    words.insert(words.end(), {"--input-file", fmt::format("/proc/self/fd/{}", inputs_number)});
-  }
-  std::vector<std::string> environment = environment_for(server.definition, environ);
-  const SpawnAttributes attributes;
-  pid_t process = 0;
-  const int error = ::posix_spawn(&process, daemon.c_str(), actions.get(), attributes.get(),
-                                  pointers_to(words).data(), pointers_to(environment).data());
-  if (error != 0)
-    return fmt::format("cannot start {} in {}: {}", make_visible_line(daemon),
-                       make_visible_line(server.folder), std::strerror(error));
-
-  const FileDescriptor life(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  for (;;) {
-    std::array<pollfd, 2> events = {{{watch.get(), POLLIN, 0}, {life.get(), POLLIN, 0}}};
-    // Its socket appears a moment before it accepts.
-    const bool is_there = ::access(paths.socket.c_str(), F_OK) == 0;
-    const int longest = is_there ? accepting_ms : deadline.poll_timeout();
-    const int happened = ::poll(events.data(), events.size(), longest);
-    if (happened < 0 && errno != EINTR) return error_text("cannot wait for the daemon");
-    std::array<char, 4096> told{};
-    while (::read(watch.get(), told.data(), told.size()) > 0) {
-    }
-    if (auto connected = try_to_connect(paths.socket)) return std::move(*connected);
-    if (happened > 0 && events[1].revents != 0) {
-      ::waitpid(process, nullptr, 0);
-      return last_words_in(paths.log, static_cast<std::size_t>(log_begin),
-                           server.file.empty() ? "the server" : server.file)
-          .text;
-    }
-    if (deadline.passed())
-      return fmt::format("the daemon (pid {}) is not ready in time; its log is {}", process,
-                         make_visible_line(paths.log));
-  }
 }
 
 }  // namespace client

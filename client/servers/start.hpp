@@ -24,9 +24,6 @@ struct NamedDaemon {
   StartOptions start{};
 };
 
-/// What its daemon is started with.
-StartOptions start_options();
-
 /// The daemon of that server, whether it runs or not; nothing is started. One that needs approval
 /// is asked for at the terminal.
 std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console& console);
@@ -54,22 +51,8 @@ LastWords last_words_in(const std::string& log, std::size_t begin, std::string_v
 /// The same of that text. Pure.
 LastWords last_words_of(std::string_view said, std::string_view file);
 
-/// mcp-bridged: beside this program, else the first in PATH; "" if there is none.
-std::string find_daemon_program();
-
 /// The environment a daemon is started with, as `NAME=value`: HOME, PATH, LANG, XDG_*, the proxies'
 /// variables, and what the definition names. Pure but for `environment`, which ends with nullptr.
 std::vector<std::string> environment_for(const Definition& definition, char* const* environment);
-
-/// Starts a daemon for the server and connects to it: detached, in the server's folder, with its
-/// output in the log. The definition goes to it on a descriptor, and so do the values of inputs
-/// that were asked for, so neither stands in a file or on a command line. Else why there is none,
-/// for a person: what the daemon itself has said if it ended.
-///
-/// REQUIRES: lock_starting() is held, and nobody listens at the socket.
-std::variant<Connected, std::string> start_daemon(const NamedServer& server,
-                                                  const std::map<std::string, std::string>& inputs,
-                                                  const Places& places, const InstancePaths& paths,
-                                                  const StartOptions& options, Deadline deadline);
 
 }  // namespace client

@@ -18,12 +18,205 @@
 namespace client {
 namespace {
 
-/// The daemon lets nobody wait longer in one request.
-constexpr Milliseconds longest_wait{3600 * 1000};
-
 /// How much longer than it was asked to wait the daemon may take to say that nothing came. A result
 /// that comes at the last moment must not be given to nobody.
 constexpr Milliseconds grace{5000};
+
+/// What a wait for jobs came to.
+struct JobEvent {
+  enum class Kind {
+    ended,    ///< `collected` says how; nobody waits for it any more
+    asks,     ///< nobody here answers its question; nobody waits for it any more
+    failed,   ///< `answer` is the daemon's error about it; nobody waits for it any more
+    time_up,  ///< the time that was given to the wait is over
+    stopped,  ///< `answer` says what ended everything
+  };
+
+  Kind kind = Kind::stopped;
+  std::string job{};
+  CollectedJob collected{};
+  Answer answer{};
+};
+
+/// Waits for jobs, all at the same time over one connection. What they ask is asked at the terminal
+/// if there is one, one question after the other.
+class JobWaits {
+ public:
+  struct Manner {
+    std::optional<Milliseconds> time;  ///< for all of it
+    bool keep = true;                  ///< leave what was collected in the daemon
+    bool several = false;              ///< more than one job: each is named where it asks
+    bool only_now = false;             ///< a job that works on is not waited for
+    bool reconnects = false;           ///< to the daemon that takes the place of one that hangs up
+  };
+
+  JobWaits(Dialogue& dialogue, Manner manner) : dialogue_(dialogue), manner_(manner) {
+    if (manner.time) {
+      end_ = Deadline::after(*manner.time);
+      patience_ = Deadline::after(*manner.time + grace);
+    }
+    dialogue.look_soon();
+  }
+
+  /// REQUIRES: no more jobs than the daemon lets one connection wait for, 64. A job that is waited
+  /// for already is not waited for twice.
+  void add(const std::string& job) {
+    const auto is_it = [&job](const Pending& one) { return one.job == job; };
+    if (std::any_of(pending_.begin(), pending_.end(), is_it)) return;
+    pending_.push_back({job, Step::collecting, ""});
+    collect(pending_.back());
+  }
+
+  bool empty() const { return pending_.empty(); }
+
+  /// REQUIRES: not empty().
+  JobEvent next() {
+    for (;;) {
+      std::vector<std::string> ids;
+      for (const Pending& one : pending_) ids.push_back(one.id);
+      const Answer answer = dialogue_.await(ids, until());
+      const auto found = std::find(ids.begin(), ids.end(), answer.id);
+      if (answer.outcome == Answer::Outcome::hung_up && manner_.reconnects) {
+        const Answer::Outcome outcome = dialogue_.reconnect();
+        if (outcome != Answer::Outcome::result)
+          return {JobEvent::Kind::stopped, "", {}, {outcome, ""}};
+        for (Pending& one : pending_) {
+          if (one.step != Step::asking) collect(one);
+        }
+        continue;
+      }
+      if (found == ids.end()) {
+        if (is_asking()) dialogue_.console().prompt("\n");  // the cursor stands behind a question
+        const bool is_time_up =
+            answer.outcome == Answer::Outcome::timed_out && !dialogue_.deadline().passed();
+        return {is_time_up ? JobEvent::Kind::time_up : JobEvent::Kind::stopped, "", {}, answer};
+      }
+      if (auto event = take(static_cast<std::size_t>(found - ids.begin()), answer)) return *event;
+    }
+  }
+
+ private:
+  enum class Step { collecting, asking, answering };
+
+  struct Pending {
+    std::string job;
+    Step step = Step::collecting;
+    std::string id;  // of the request or of the question
+    std::string question_id{};
+  };
+
+  void collect(Pending& pending) {
+    const Milliseconds left = manner_.only_now ? Milliseconds(0) : end_.left();
+    std::string more = collect_wait(left);
+    if (!manner_.keep) more += R"(,"keep":false)";
+    // One bar can be drawn.
+    if (!manner_.several && dialogue_.console().error_is_terminal()) {
+      more += fmt::format(R"(,"_meta":{{"progressToken":{}}})", dialogue_.next_id());
+    }
+    pending.step = Step::collecting;
+    pending.id = dialogue_.send("bridge/collect", job_params(pending.job, more));
+  }
+
+  std::optional<JobEvent> take(std::size_t at, const Answer& answer) {
+    Pending& pending = pending_[at];
+    switch (pending.step) {
+      case Step::collecting: return take_collected(at, answer);
+      case Step::asking:
+        if (answer.outcome != Answer::Outcome::result) return end(at, {JobEvent::Kind::asks});
+        pending.step = Step::answering;
+        pending.id = dialogue_.send(
+            "bridge/answer",
+            answer_params(pending.job, pending.question_id, ",\"result\":" + answer.payload));
+        return std::nullopt;
+      case Step::answering:
+        // Somebody else was quicker, or the server has stopped asking: what is it now?
+        if (answer.outcome == Answer::Outcome::error) {
+          dialogue_.console().note("the answer was not taken: " +
+                                   describe_daemon_error(answer.payload));
+        }
+        collect(pending);
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<JobEvent> take_collected(std::size_t at, const Answer& answer) {
+    using Kind = JobEvent::Kind;
+    Pending& pending = pending_[at];
+    if (answer.outcome != Answer::Outcome::result) return end(at, {Kind::failed, "", {}, answer});
+    auto collected = read_collected(answer.payload);
+    if (!collected) return end(at, {Kind::failed, "", {}, answer});
+    switch (collected->phase) {
+      case CollectedJob::Phase::working:
+        if (manner_.only_now || end_.passed()) return JobEvent{Kind::time_up, pending.job, {}, {}};
+        collect(pending);
+        return std::nullopt;
+      case CollectedJob::Phase::asks: break;
+      case CollectedJob::Phase::ended: return end(at, {Kind::ended, "", std::move(*collected), {}});
+    }
+    if (collected->question_method == "elicitation/create" && dialogue_.can_ask()) {
+      if (manner_.several) dialogue_.console().note(fmt::format("job {} asks", pending.job));
+      std::string id = "question of " + pending.job;
+      if (dialogue_.ask_here(id, collected->question_params)) {
+        pending.step = Step::asking;
+        pending.id = std::move(id);
+        pending.question_id = std::move(collected->question_id);
+        return std::nullopt;
+      }
+    }
+    return end(at, {Kind::asks, "", std::move(*collected), {}});
+  }
+
+  JobEvent end(std::size_t at, JobEvent event) {
+    event.job = std::move(pending_[at].job);
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(at));
+    return event;
+  }
+
+  bool is_asking() const {
+    return std::any_of(pending_.begin(), pending_.end(),
+                       [](const Pending& one) { return one.step == Step::asking; });
+  }
+
+  Deadline until() const {
+    return Deadline::earlier(dialogue_.deadline(), is_asking() ? end_ : patience_);
+  }
+
+  Dialogue& dialogue_;
+  Manner manner_;
+  Deadline end_;       // of `time`
+  Deadline patience_;  // a little after end_: until then the daemon's own answer may come
+  std::vector<Pending> pending_;
+};
+
+/// What a job asks, for programs: `{"job":…,"question":{"method":…,"params":…}}`.
+std::string question_json(std::string_view job, const CollectedJob& asking) {
+  const std::string params =
+      asking.question_params.empty() ? "" : ",\"params\":" + asking.question_params;
+  return job_params(job, fmt::format(R"(,"question":{{"method":{}{}}})",
+                                     json::quote(asking.question_method), params));
+}
+
+/// Shows on stderr what a job asks, and how to answer it.
+void show_question(Console& console, const std::string& job, const CollectedJob& collected) {
+  const bool is_elicitation = collected.question_method == "elicitation/create";
+  const auto form = is_elicitation ? ElicitationForm::from_params(collected.question_params)
+                                   : std::optional<ElicitationForm>();
+  if (form) {
+    console.note(fmt::format("job {} asks", job));
+    console.prompt(form->describe());
+  } else if (!collected.question_method.empty()) {
+    console.note(fmt::format("job {} asks {} {}", job, collected.question_method,
+                             collected.question_params));
+  }
+  if (form || collected.question_method.empty()) {
+    console.note(fmt::format("it waits for an answer: mcp-nc answer {}", job));
+  } else {
+    console.note(fmt::format(
+        "it waits for an answer: mcp-nc request bridge/answer '{{\"job\":{},\"result\":...}}'",
+        json::quote(job)));
+  }
+}
 
 /// With --json; of several jobs each says which it is.
 void print_error_of(const std::string& job, const Failure& error, const Options& options,
@@ -32,6 +225,43 @@ void print_error_of(const std::string& job, const Failure& error, const Options&
   const std::string text = to_text(error);
   console.print(several ? fmt::format("{{\"job\":{},{}", json::quote(job), text.substr(1)) : text);
 }
+
+/// Prints the end of a job as `call` prints its result; of several, each under its id.
+/// REQUIRES: event.kind is ended.
+ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent& event,
+                     bool several) {
+  Console& console = dialogue.console();
+  const std::string about = several ? fmt::format("job {}: ", event.job) : std::string();
+  const CollectedJob& job = event.collected;
+  if (!job.error.empty()) {
+    Failure told = read_error(job.error);
+    if (told.hint.empty()) told.hint = hint_of_pages(job.error);
+    print_error_of(event.job, told, options, several, console);
+    console.note(about + describe_error(job.error));
+    console.prompt(describe_pages(job.error));
+    return exit_code_for_error(job.error);
+  }
+  if (job.result.empty()) {
+    Failure error;
+    error.kind = "cancelled";
+    error.delivered = "unknown";
+    error.message = "the job was cancelled";
+    print_error_of(event.job, error, options, several, console);
+    console.note(fmt::format("job {} was cancelled", event.job));
+    return ExitCode::answered_error;
+  }
+  if (!several) return present_result(job.result, read_any_result, options, console);
+  if (!options.json) {
+    console.print(event.job + ":\n");
+    return present_result(job.result, read_any_result, options, console, about);
+  }
+  console.print(fmt::format(R"({{"job":{},"result":{}}})", json::quote(event.job), job.result) +
+                "\n");
+  return is_tool_error(job.result) ? ExitCode::answered_error : ExitCode::ok;
+}
+
+/// The daemon lets nobody wait longer in one request.
+constexpr Milliseconds longest_wait{3600 * 1000};
 
 /// What was ended before it was detached is cancelled, as any call is.
 void cancel(Dialogue& dialogue, const std::string& job) {
@@ -213,13 +443,6 @@ std::string answer_params(std::string_view job, std::string_view question_id,
   return job_params(job, fmt::format(R"(,"questionId":{}{})", json::quote(question_id), more));
 }
 
-std::string question_json(std::string_view job, const CollectedJob& asking) {
-  const std::string params =
-      asking.question_params.empty() ? "" : ",\"params\":" + asking.question_params;
-  return job_params(job, fmt::format(R"(,"question":{{"method":{}{}}})",
-                                     json::quote(asking.question_method), params));
-}
-
 std::optional<CollectedJob> read_collected(std::string_view result) {
   using Phase = CollectedJob::Phase;
   CollectedJob job;
@@ -243,174 +466,6 @@ std::optional<CollectedJob> read_collected(std::string_view result) {
   job.result = message.result;
   job.error = message.error;
   return job;
-}
-
-JobWaits::JobWaits(Dialogue& dialogue, Manner manner) : dialogue_(dialogue), manner_(manner) {
-  if (manner.time) {
-    end_ = Deadline::after(*manner.time);
-    patience_ = Deadline::after(*manner.time + grace);
-  }
-  dialogue.look_soon();
-}
-
-void JobWaits::add(const std::string& job) {
-  const auto is_it = [&job](const Pending& one) { return one.job == job; };
-  if (std::any_of(pending_.begin(), pending_.end(), is_it)) return;
-  pending_.push_back({job, Step::collecting, ""});
-  collect(pending_.back());
-}
-
-void JobWaits::collect(Pending& pending) {
-  const Milliseconds left = manner_.only_now ? Milliseconds(0) : end_.left();
-  std::string more = collect_wait(left);
-  if (!manner_.keep) more += R"(,"keep":false)";
-  // One bar can be drawn.
-  if (!manner_.several && dialogue_.console().error_is_terminal()) {
-    more += fmt::format(R"(,"_meta":{{"progressToken":{}}})", dialogue_.next_id());
-  }
-  pending.step = Step::collecting;
-  pending.id = dialogue_.send("bridge/collect", job_params(pending.job, more));
-}
-
-bool JobWaits::is_asking() const {
-  return std::any_of(pending_.begin(), pending_.end(),
-                     [](const Pending& one) { return one.step == Step::asking; });
-}
-
-Deadline JobWaits::until() const {
-  return Deadline::earlier(dialogue_.deadline(), is_asking() ? end_ : patience_);
-}
-
-JobEvent JobWaits::next() {
-  for (;;) {
-    std::vector<std::string> ids;
-    for (const Pending& one : pending_) ids.push_back(one.id);
-    const Answer answer = dialogue_.await(ids, until());
-    const auto found = std::find(ids.begin(), ids.end(), answer.id);
-    if (answer.outcome == Answer::Outcome::hung_up && manner_.reconnects) {
-      const Answer::Outcome outcome = dialogue_.reconnect();
-      if (outcome != Answer::Outcome::result)
-        return {JobEvent::Kind::stopped, "", {}, {outcome, ""}};
-      for (Pending& one : pending_) {
-        if (one.step != Step::asking) collect(one);
-      }
-      continue;
-    }
-    if (found == ids.end()) {
-      if (is_asking()) dialogue_.console().prompt("\n");  // the cursor stands behind a question
-      const bool is_time_up =
-          answer.outcome == Answer::Outcome::timed_out && !dialogue_.deadline().passed();
-      return {is_time_up ? JobEvent::Kind::time_up : JobEvent::Kind::stopped, "", {}, answer};
-    }
-    if (auto event = take(static_cast<std::size_t>(found - ids.begin()), answer)) return *event;
-  }
-}
-
-std::optional<JobEvent> JobWaits::take(std::size_t at, const Answer& answer) {
-  Pending& pending = pending_[at];
-  switch (pending.step) {
-    case Step::collecting: return take_collected(at, answer);
-    case Step::asking:
-      if (answer.outcome != Answer::Outcome::result) return end(at, {JobEvent::Kind::asks});
-      pending.step = Step::answering;
-      pending.id = dialogue_.send("bridge/answer", answer_params(pending.job, pending.question_id,
-                                                                 ",\"result\":" + answer.payload));
-      return std::nullopt;
-    case Step::answering:
-      // Somebody else was quicker, or the server has stopped asking: what is it now?
-      if (answer.outcome == Answer::Outcome::error) {
-        dialogue_.console().note("the answer was not taken: " +
-                                 describe_daemon_error(answer.payload));
-      }
-      collect(pending);
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-std::optional<JobEvent> JobWaits::take_collected(std::size_t at, const Answer& answer) {
-  using Kind = JobEvent::Kind;
-  Pending& pending = pending_[at];
-  if (answer.outcome != Answer::Outcome::result) return end(at, {Kind::failed, "", {}, answer});
-  auto collected = read_collected(answer.payload);
-  if (!collected) return end(at, {Kind::failed, "", {}, answer});
-  switch (collected->phase) {
-    case CollectedJob::Phase::working:
-      if (manner_.only_now || end_.passed()) return JobEvent{Kind::time_up, pending.job, {}, {}};
-      collect(pending);
-      return std::nullopt;
-    case CollectedJob::Phase::asks: break;
-    case CollectedJob::Phase::ended: return end(at, {Kind::ended, "", std::move(*collected), {}});
-  }
-  if (collected->question_method == "elicitation/create" && dialogue_.can_ask()) {
-    if (manner_.several) dialogue_.console().note(fmt::format("job {} asks", pending.job));
-    std::string id = "question of " + pending.job;
-    if (dialogue_.ask_here(id, collected->question_params)) {
-      pending.step = Step::asking;
-      pending.id = std::move(id);
-      pending.question_id = std::move(collected->question_id);
-      return std::nullopt;
-    }
-  }
-  return end(at, {Kind::asks, "", std::move(*collected), {}});
-}
-
-JobEvent JobWaits::end(std::size_t at, JobEvent event) {
-  event.job = std::move(pending_[at].job);
-  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(at));
-  return event;
-}
-
-ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent& event,
-                     bool several) {
-  Console& console = dialogue.console();
-  const std::string about = several ? fmt::format("job {}: ", event.job) : std::string();
-  const CollectedJob& job = event.collected;
-  if (!job.error.empty()) {
-    Failure told = read_error(job.error);
-    if (told.hint.empty()) told.hint = hint_of_pages(job.error);
-    print_error_of(event.job, told, options, several, console);
-    console.note(about + describe_error(job.error));
-    console.prompt(describe_pages(job.error));
-    return exit_code_for_error(job.error);
-  }
-  if (job.result.empty()) {
-    Failure error;
-    error.kind = "cancelled";
-    error.delivered = "unknown";
-    error.message = "the job was cancelled";
-    print_error_of(event.job, error, options, several, console);
-    console.note(fmt::format("job {} was cancelled", event.job));
-    return ExitCode::answered_error;
-  }
-  if (!several) return present_result(job.result, read_any_result, options, console);
-  if (!options.json) {
-    console.print(event.job + ":\n");
-    return present_result(job.result, read_any_result, options, console, about);
-  }
-  console.print(fmt::format(R"({{"job":{},"result":{}}})", json::quote(event.job), job.result) +
-                "\n");
-  return is_tool_error(job.result) ? ExitCode::answered_error : ExitCode::ok;
-}
-
-void show_question(Console& console, const std::string& job, const CollectedJob& collected) {
-  const bool is_elicitation = collected.question_method == "elicitation/create";
-  const auto form = is_elicitation ? ElicitationForm::from_params(collected.question_params)
-                                   : std::optional<ElicitationForm>();
-  if (form) {
-    console.note(fmt::format("job {} asks", job));
-    console.prompt(form->describe());
-  } else if (!collected.question_method.empty()) {
-    console.note(fmt::format("job {} asks {} {}", job, collected.question_method,
-                             collected.question_params));
-  }
-  if (form || collected.question_method.empty()) {
-    console.note(fmt::format("it waits for an answer: mcp-nc answer {}", job));
-  } else {
-    console.note(fmt::format(
-        "it waits for an answer: mcp-nc request bridge/answer '{{\"job\":{},\"result\":...}}'",
-        json::quote(job)));
-  }
 }
 
 ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::string& params) {

@@ -14,6 +14,20 @@
 namespace client {
 namespace {
 
+/// Of the result of a tool that says that it failed, for --json: its text, and all of it.
+Failure error_of_tool(const std::string& result) {
+  Failure error;
+  error.kind = "tool";
+  error.delivered = "yes";
+  for (const ContentPart& part : read_tool_result(result)) {
+    if (part.kind != ContentPart::Kind::text) continue;
+    error.message += (error.message.empty() ? "" : "\n") + part.text;
+  }
+  if (error.message.empty()) error.message = "the tool reported a failure";
+  error.result = json::on_one_line(result);
+  return error;
+}
+
 std::string with_line_end(const std::string& text) {
   return text.empty() || text.back() == '\n' ? text : text + "\n";
 }
@@ -106,19 +120,6 @@ ExitCode print_field(const std::string& result, const Options& options, Console&
   }
   console.print(*found + "\n");
   return ExitCode::ok;
-}
-
-Failure error_of_tool(const std::string& result) {
-  Failure error;
-  error.kind = "tool";
-  error.delivered = "yes";
-  for (const ContentPart& part : read_tool_result(result)) {
-    if (part.kind != ContentPart::Kind::text) continue;
-    error.message += (error.message.empty() ? "" : "\n") + part.text;
-  }
-  if (error.message.empty()) error.message = "the tool reported a failure";
-  error.result = json::on_one_line(result);
-  return error;
 }
 
 ExitCode print_held(Console& console, const Options& options, ExitCode code) {

@@ -24,9 +24,6 @@ ExitCode present_result(const std::string& result, ReadParts read_parts, const O
 /// Prints what --field names of a result; if there is no such thing, says so.
 ExitCode print_field(const std::string& result, const Options& options, Console& console);
 
-/// Of the result of a tool that says that it failed, for --json: its text, and all of it.
-Failure error_of_tool(const std::string& result);
-
 /// Prints what the console has held back (--max-bytes): as it is if it is no longer than that, else
 /// its beginning and the name of a new file that has all of it, for the user alone. With --json
 /// `{"cut":{"bytes":…,"file":…}}` instead, so that it stays JSON. Returns `code`, unless the file

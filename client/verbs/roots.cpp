@@ -39,6 +39,41 @@ bool is_modern(std::string_view status) {
   return upstream && json::string_member(*upstream, "era") == "modern";
 }
 
+/// Opens the session of a daemon that was just started as one with roots, so that any later call
+/// can name some (a session's capabilities are those of its opening); `roots` as read_roots() gives
+/// them. The server has none where none were named. Gives what the server said of itself, or why
+/// there is no session: whatever is asked next would wait for one as long again.
+Answer open_with_roots(Dialogue& dialogue, const std::string& roots) {
+  dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
+  dialogue.introduce();
+  return dialogue.ask("server/discover", "");
+}
+
+/// Has a server that knows others, or none yet, ask for the roots that the dialogue answers with,
+/// and waits until it has heard them, for a second at most: some never ask. Says on stderr if the
+/// session was opened without roots, where no server asks. Gives what open_with_roots() does.
+Answer tell_roots(Dialogue& dialogue, const Options& options) {
+  dialogue.introduce();
+  Answer described = dialogue.ask("server/discover", "");
+  if (described.outcome != Answer::Outcome::result) return described;
+  const Answer status = dialogue.ask("bridge/status", "");
+  if (status.outcome != Answer::Outcome::result || is_modern(status.payload)) return described;
+  if (!has_declared(status.payload)) {
+    const std::string program = typed_program(options);
+    dialogue.console().note(fmt::format(
+        "the session was opened without roots, so the server asks for none: {}",
+        names_server(options)
+            ? fmt::format("{} stop, then the next call opens it with roots", program)
+            : "mcp-bridged --client-capabilities '{\"elicitation\":{},\"roots\":{}}' opens it with "
+              "them"));
+    return described;
+  }
+  dialogue.tell("notifications/roots/list_changed", "");
+  const Deadline until = Deadline::earlier(Deadline::after(longest_asking), dialogue.deadline());
+  if (dialogue.await_roots(until)) dialogue.ask("ping", "");  // it has read what we answered
+  return described;
+}
+
 }  // namespace
 
 std::string file_uri(std::string_view path) {
@@ -71,34 +106,6 @@ std::variant<std::string, UsageError> read_roots(const std::vector<std::string>&
                          json::quote(file_uri(whole)), json::quote(name));
   }
   return roots.empty() ? roots : fmt::format("{{\"roots\":[{}]}}", roots);
-}
-
-Answer open_with_roots(Dialogue& dialogue, const std::string& roots) {
-  dialogue.answer_roots(roots.empty() ? R"({"roots":[]})" : roots);
-  dialogue.introduce();
-  return dialogue.ask("server/discover", "");
-}
-
-Answer tell_roots(Dialogue& dialogue, const Options& options) {
-  dialogue.introduce();
-  Answer described = dialogue.ask("server/discover", "");
-  if (described.outcome != Answer::Outcome::result) return described;
-  const Answer status = dialogue.ask("bridge/status", "");
-  if (status.outcome != Answer::Outcome::result || is_modern(status.payload)) return described;
-  if (!has_declared(status.payload)) {
-    const std::string program = typed_program(options);
-    dialogue.console().note(fmt::format(
-        "the session was opened without roots, so the server asks for none: {}",
-        names_server(options)
-            ? fmt::format("{} stop, then the next call opens it with roots", program)
-            : "mcp-bridged --client-capabilities '{\"elicitation\":{},\"roots\":{}}' opens it with "
-              "them"));
-    return described;
-  }
-  dialogue.tell("notifications/roots/list_changed", "");
-  const Deadline until = Deadline::earlier(Deadline::after(longest_asking), dialogue.deadline());
-  if (dialogue.await_roots(until)) dialogue.ask("ping", "");  // it has read what we answered
-  return described;
 }
 
 std::optional<Answer> begin_with_roots(Dialogue& dialogue, const Options& options,

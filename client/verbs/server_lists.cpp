@@ -63,6 +63,17 @@ std::string types_of(const Elements& tools, const Options& options) {
   return options.json ? fmt::format("{{\"types\":{}}}\n", json::quote(text)) : text;
 }
 
+/// What is printed of them as JSON: one page byte for byte; of several the elements are so.
+std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
+  if (pages.size() == 1) return pages.front() + "\n";
+  std::string text = fmt::format("{{\"{}\":[", list.member);
+  for (const std::string_view element : elements_of(pages, list)) {
+    if (text.back() != '[') text.push_back(',');
+    text += element;
+  }
+  return text + "]}\n";
+}
+
 /// The list as the options want it, or by `print` if there is anything in it.
 ExitCode show(Dialogue& dialogue, const Options& options, const ServerList& list,
               const std::function<void(const Elements&, Console&)>& print) {
@@ -161,16 +172,6 @@ std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
     }
   }
   return all;
-}
-
-std::string raw_result(const std::vector<std::string>& pages, const ServerList& list) {
-  if (pages.size() == 1) return pages.front() + "\n";
-  std::string text = fmt::format("{{\"{}\":[", list.member);
-  for (const std::string_view element : elements_of(pages, list)) {
-    if (text.back() != '[') text.push_back(',');
-    text += element;
-  }
-  return text + "]}\n";
 }
 
 std::string name_of(std::string_view element, const ServerList& list) {

@@ -27,9 +27,6 @@ std::variant<std::vector<std::string>, Answer> fetch_list(Dialogue& dialogue,
 std::vector<std::string_view> elements_of(const std::vector<std::string>& pages,
                                           const ServerList& list);
 
-/// What is printed of them as JSON: one page byte for byte; of several the elements are so.
-std::string raw_result(const std::vector<std::string>& pages, const ServerList& list);
-
 /// What an element is called by; "" if it has no such name.
 std::string name_of(std::string_view element, const ServerList& list);
 
