@@ -105,7 +105,7 @@ std::span<const Option> verb_options() { return verb_rows; }
 std::span<const HelpEntry> exit_codes() { return exit_code_rows; }
 
 bool goes_with(const Option& option, const Verb& verb) {
-  const std::string_view name = option.name();
+  const std::string_view name = option.name;
   if (name == "json") return true;
   for (std::string_view rest = verb.options; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find(' '));

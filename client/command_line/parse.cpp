@@ -80,7 +80,7 @@ class Parser {
     } else if (text[1] == '-') {
       const std::size_t equals = std::min(text.find('='), text.size());
       const std::string_view name = text.substr(2, equals - 2);
-      option(find([name](const Option& one) { return one.name() == name; }), text.substr(0, equals),
+      option(find([name](const Option& one) { return one.name == name; }), text.substr(0, equals),
              text.substr(equals), 1);
     } else {
       option(find([text](const Option& one) { return one.letter() == text[1]; }), text.substr(0, 2),
@@ -113,7 +113,7 @@ class Parser {
   static std::string unknown_option(std::string_view spelling) {
     std::vector<std::string_view> names;
     for (const auto options : {general_options(), verb_options()}) {
-      for (const Option& option : options) names.push_back(option.name());
+      for (const Option& option : options) names.push_back(option.name);
     }
     const std::string meant =
         spelling.starts_with("--") ? most_similar(spelling.substr(2), names) : std::string();

@@ -75,20 +75,23 @@ std::vector<std::string_view> verb_names();
 
 /// An option: as it is typed, where its value goes, and what it does.
 struct Option {
-  std::string_view form;  ///< `-s, --socket PATH`
-  std::variant<bool Options::*, std::string Options::*, std::vector<std::string> Options::*,
-               Milliseconds Options::*, std::optional<Milliseconds> Options::*,
-               std::optional<std::uint64_t> Options::*>
-      target;
-  std::string_view text;
+  using Target =
+      std::variant<bool Options::*, std::string Options::*, std::vector<std::string> Options::*,
+                   Milliseconds Options::*, std::optional<Milliseconds> Options::*,
+                   std::optional<std::uint64_t> Options::*>;
 
-  /// `socket`
-  constexpr std::string_view name() const {
-    const std::string_view dashed = form.substr(form.find("--") + 2);
-    return dashed.substr(0, dashed.find(' '));
+  constexpr Option(std::string_view form_, Target target_, std::string_view text_)
+      : form(form_), target(target_), text(text_), name(form.substr(form.find("--") + 2)) {
+    name = name.substr(0, name.find(' '));
   }
+
+  std::string_view form;  ///< `-s, --socket PATH`
+  Target target;
+  std::string_view text;
+  std::string_view name;  ///< `socket`
+
   constexpr char letter() const { return form[1] == '-' ? '\0' : form[1]; }
-  constexpr bool takes_value() const { return form.ends_with(name()) == false; }
+  constexpr bool takes_value() const { return !form.ends_with(name); }
 };
 
 /// Options that every verb and the relay take, and the others.

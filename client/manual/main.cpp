@@ -18,7 +18,7 @@ DocumentedOption document(const client::Option& option, const std::string& group
   one.group = group;
   one.text = option.text;
   if (option.letter() != '\0') one.names.push_back(std::string{'-', option.letter()});
-  one.names.push_back("--" + std::string(option.name()));
+  one.names.push_back("--" + std::string(option.name));
   if (option.takes_value()) one.value = option.form.substr(option.form.rfind(' ') + 1);
   return one;
 }
