@@ -122,6 +122,7 @@ ServerPage read_server(std::string_view discovered, std::string_view status) {
   page.title = text_in(info, "title");
   page.version = text_in(info, "version");
   page.era = text_in(upstream, "era");
+  page.eras = text_in(upstream, "eras");
   page.protocol_version = text_in(upstream, "protocolVersion");
   // The answer to server/discover leaves out what is not translated, as the tasks of a legacy
   // server.
@@ -135,9 +136,10 @@ ServerPage read_server(std::string_view discovered, std::string_view status) {
 std::string server_json(const ServerPage& page) {
   std::string text = fmt::format("{{\"name\":{}", json::quote(page.name));
   if (!page.title.empty()) text += ",\"title\":" + json::quote(page.title);
-  text += fmt::format(",\"version\":{},\"era\":{},\"protocolVersion\":{},\"capabilities\":{}",
-                      json::quote(page.version), json::quote(page.era),
-                      json::quote(page.protocol_version), page.capabilities);
+  text += fmt::format(
+      ",\"version\":{},\"era\":{},\"eras\":{},\"protocolVersion\":{},\"capabilities\":{}",
+      json::quote(page.version), json::quote(page.era), json::quote(page.eras),
+      json::quote(page.protocol_version), page.capabilities);
   if (!page.instructions.empty()) text += ",\"instructions\":" + json::quote(page.instructions);
   return text + "}\n";
 }
@@ -168,8 +170,9 @@ std::string render_server(const ServerPage& page, std::size_t width) {
                     ? page.name
                     : fmt::format("{} - {}", page.name, page.title));
   add("version", page.version);
-  add("protocol", page.era.empty() ? page.protocol_version
-                                   : fmt::format("{} ({})", page.protocol_version, page.era));
+  const std::string_view eras = page.eras == "both" ? "legacy and modern" : page.era;
+  add("protocol",
+      eras.empty() ? page.protocol_version : fmt::format("{} ({})", page.protocol_version, eras));
   const std::string names = capability_names(page.capabilities);
   add("capabilities", names.empty() ? "none" : names);
   add("instructions", page.instructions);

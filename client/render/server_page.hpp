@@ -12,7 +12,8 @@ struct ServerPage {
   std::string name;
   std::string title;
   std::string version;
-  std::string era;  ///< `legacy` or `modern`
+  std::string era;   ///< of the session: `legacy` or `modern`
+  std::string eras;  ///< that the server is known to speak: one of them, or `both`
   std::string protocol_version;
   std::string capabilities;  ///< JSON
   std::string instructions;
@@ -21,7 +22,8 @@ struct ServerPage {
 /// From the answers to server/discover and bridge/status.
 ServerPage read_server(std::string_view discovered, std::string_view status);
 
-/// `{name, title?, version, era, protocolVersion, capabilities, instructions?}`, with line break.
+/// `{name, title?, version, era, eras, protocolVersion, capabilities, instructions?}`, with line
+/// break.
 std::string server_json(const ServerPage& page);
 /// For people. A `width` of 0 is no limit.
 std::string render_server(const ServerPage& page, std::size_t width);

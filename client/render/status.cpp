@@ -68,7 +68,7 @@ void add_upstream(std::vector<StyledLine>& lines, const Value& upstream, const L
   if (const Value* info = upstream.find("serverInfo", Kind::object)) {
     server = fmt::format("{} {}", info->string("name"), info->string("version"));
   }
-  append(server, upstream.string("era"));
+  append(server, upstream.string("eras") == "both" ? "legacy and modern" : upstream.string("era"));
   if (const auto version = upstream.string("protocolVersion"); !version.empty()) {
     append(server, fmt::format("protocol {}", version));
   }

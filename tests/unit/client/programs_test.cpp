@@ -66,11 +66,12 @@ TEST_CASE("an error says whose it is, and whether the server has the request") {
 TEST_CASE("a server is described from what it said when the session was opened") {
   const ServerPage page = read_server(
       R"({"capabilities":{"tools":{"listChanged":true},"logging":{},"x":{"off":false}},"instructions":"Be kind."})",
-      R"({"upstream":{"era":"legacy","protocolVersion":"2025-11-25","serverInfo":{"name":"s","version":"1"}}})");
-  CHECK(server_json(page) ==
-        "{\"name\":\"s\",\"version\":\"1\",\"era\":\"legacy\",\"protocolVersion\":\"2025-11-25\","
-        "\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{},\"x\":{\"off\":false}},"
-        "\"instructions\":\"Be kind.\"}\n");
+      R"({"upstream":{"era":"legacy","eras":"both","protocolVersion":"2025-11-25","serverInfo":{"name":"s","version":"1"}}})");
+  CHECK(
+      server_json(page) ==
+      "{\"name\":\"s\",\"version\":\"1\",\"era\":\"legacy\",\"eras\":\"both\",\"protocolVersion\":\"2025-11-25\","
+      "\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{},\"x\":{\"off\":false}},"
+      "\"instructions\":\"Be kind.\"}\n");
   CHECK(capability_names(page.capabilities) == "tools (listChanged), logging, x");
   const std::string modern = server_json(read_server(
       R"({"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","version":"2"}}})", "{}"));

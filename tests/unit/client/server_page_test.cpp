@@ -15,3 +15,10 @@ TEST_CASE("a server's capabilities are those it has declared, also those that ar
         R"({"tools":{}})");
   CHECK(read_server(discovered, "{}").capabilities == R"({"tools":{}})");
 }
+
+TEST_CASE("a server of both eras is shown as one") {
+  const char* const both =
+      R"({"upstream":{"era":"legacy","eras":"both","protocolVersion":"2025-11-25"}})";
+  CHECK(render_server(read_server("{}", both), 0).find("2025-11-25 (legacy and modern)") !=
+        std::string::npos);
+}

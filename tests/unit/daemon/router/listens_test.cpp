@@ -408,3 +408,76 @@ TEST_CASE("what is nested as deeply as can be stays harmless where it is transla
     CHECK(client.take_lines().size() == 1);
   }
 }
+
+namespace {
+
+/// A server of both eras, with both sessions open, and a modern client that listens.
+struct BesideALegacySession : RouterFixture {
+  BesideALegacySession() {
+    open_both();
+    listen(modern, "1");
+    advance(1s);
+    acknowledge();
+    CHECK(has(modern.take_line(), "acknowledged"));
+  }
+  void listen(const FakeClient& client, std::string_view id) {
+    send(
+        client,
+        fmt::format(
+            R"({{"jsonrpc":"2.0","id":{},"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}})",
+            id, meta));
+  }
+  UpstreamId own_listen() const { return upstream.id_of("subscriptions/listen"); }
+  void on_listen(std::string_view method, std::string_view params = "") {
+    upstream.say(
+        fmt::format(
+            R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}}}})",
+            method, value_of(own_listen()), params),
+        own_listen());
+  }
+  void acknowledge() {
+    on_listen("notifications/subscriptions/acknowledged",
+              R"(,"notifications":{"toolsListChanged":true})");
+  }
+  FakeClient& modern = connect();
+};
+
+}  // namespace
+
+TEST_CASE("beside a legacy session a listen is told what the modern side tells, not the ring") {
+  BesideALegacySession t;
+  CHECK(has(t.upstream.last("subscriptions/listen").body, R"({"toolsListChanged":true})"));
+  t.on_listen(changed);
+  CHECK(has(t.modern.take_line(), changed));
+  CHECK(t.feed.ring().newest() == Sequence{});
+  t.upstream.say(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", changed));
+  CHECK(t.feed.ring().newest() == Sequence{1});
+  CHECK(t.modern.lines.empty());
+}
+
+TEST_CASE("a client that did not read what the modern side told is told that it may have changed") {
+  BesideALegacySession t;
+  t.modern.is_congested = true;
+  t.on_listen(changed);
+  t.on_listen(changed);
+  CHECK(t.modern.lines.empty());
+  t.modern.is_congested = false;
+  t.in_turn([&] { t.router.client_congestion(t.modern.identity().id, false); });
+  CHECK(has(t.modern.take_line(), changed));
+  CHECK(t.modern.lines.empty());
+}
+
+TEST_CASE("the bridge listens for itself only while there is no legacy session") {
+  RouterFixture t;
+  t.upstream.modern_possible = true;
+  t.in_turn([&] { t.session.require(Era::modern); });
+  t.answer_probe();
+  t.advance(1s);
+  CHECK(t.upstream.count("subscriptions/listen") == 1);
+  CHECK(t.upstream.is_under_way(t.upstream.id_of("subscriptions/listen")));
+  t.in_turn([&] { t.session.require(Era::legacy); });
+  t.let_it_open();
+  t.advance(2s);
+  CHECK(t.upstream.count("subscriptions/listen") == 1);
+  CHECK_FALSE(t.upstream.is_under_way(t.upstream.id_of("subscriptions/listen")));
+}
