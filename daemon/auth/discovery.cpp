@@ -6,6 +6,7 @@
 
 #include "auth/endpoint_url.hpp"
 #include "auth/scope.hpp"
+#include "auth/shown_url.hpp"
 #include "auth/well_known.hpp"
 #include "base/log.hpp"
 #include "http/client/web_url.hpp"
@@ -16,14 +17,28 @@ namespace {
 
 constexpr std::size_t max_authorization_servers = 3;
 
+bool says_absent(int status) {
+  return status >= 400 && status < 500 && status != 408 && status != 429;
+}
+
 }  // namespace
 
+std::string AuthorizationServer::remark() const {
+  if (!is_default) return {};
+  return fmt::format(
+      "; {} has no metadata, so that the default endpoints of revision 2025-03-26 were tried",
+      shown_url(issuer));
+}
+
 Discovery::Discovery(CurlLoop& curl, const HttpOptions& upstream, std::string resource,
-                     const std::string& announced, Done done)
-    : curl_(curl), upstream_(upstream), done_(std::move(done)) {
-  if (!announced.empty()) places_.push_back({announced, {}});
+                     const Refusal& refusal, Done done)
+    : curl_(curl),
+      upstream_(upstream),
+      done_(std::move(done)),
+      has_no_metadata_(refusal.was_seen && refusal.announced.empty()) {
+  if (!refusal.announced.empty()) places_.push_back({refusal.announced, {}});
   for (std::string& url : resource_metadata_urls(resource)) {
-    if (url != announced) places_.push_back({std::move(url), {}});
+    if (url != refusal.announced) places_.push_back({std::move(url), {}});
   }
   const auto url = parse_web_url(resource);
   if (url) origin_ = url->origin();
@@ -31,7 +46,7 @@ Discovery::Discovery(CurlLoop& curl, const HttpOptions& upstream, std::string re
 }
 
 void Discovery::next() {
-  while (!places_.empty()) {
+  while (!places_.empty() || go_on_at_origin()) {
     const Place place = std::move(places_.front());
     places_.pop_front();
     if (!endpoint_url(place.url)) {
@@ -46,6 +61,23 @@ void Discovery::next() {
   finish();
 }
 
+// Returns whether there are places again.
+bool Discovery::go_on_at_origin() {
+  if (!has_no_metadata_ || !endpoint_url(origin_)) return false;
+  if (!is_at_origin_) {
+    is_at_origin_ = true;
+    for (std::string& url : server_metadata_urls(origin_))
+      places_.push_back({std::move(url), origin_});
+    return true;
+  }
+  found_.metadata = default_server_metadata(origin_);
+  found_.issuer = found_.metadata.issuer;
+  found_.token_endpoint = found_.metadata.token_endpoint;
+  found_.is_default = true;
+  is_found_ = true;
+  return false;
+}
+
 void Discovery::answered(const Place& place, const SmallAnswer& answer) {
   const std::unique_ptr<SmallRequest> over = std::move(request_);
   if (answer.is_public && !upstream_.may_be_private && endpoint_url(place.url)->origin() == origin_)
@@ -53,6 +85,7 @@ void Discovery::answered(const Place& place, const SmallAnswer& answer) {
   if (!answer.fault.empty()) {
     note(place.url, answer.fault, true);
   } else if (answer.status != 200) {
+    has_no_metadata_ = has_no_metadata_ && says_absent(answer.status);
     note(place.url, fmt::format("HTTP {}", answer.status), false);
   } else if (place.issuer.empty() ? take_resource(place, answer.body)
                                   : take_server(place, answer.body)) {
@@ -81,6 +114,7 @@ bool Discovery::take_resource(const Place& place, const std::string& body) {
   // From here on only servers are looked for. The resource's own name for itself is what the
   // server knows it by.
   places_.clear();
+  has_no_metadata_ = false;
   found_.resource = metadata->resource;
   found_.scope = scope_of(metadata->scopes_supported);
   if (!fits_header(found_.scope, header_limit::scope, Blanks::inside)) found_.scope.clear();
@@ -99,7 +133,9 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
     note(place.url, "no JSON object", true);
     return false;
   }
-  if (metadata->issuer != place.issuer) {
+  // Nothing names the origin as issuer, and servers differ about the slash at its end.
+  const bool is_origin = is_at_origin_ && metadata->issuer == place.issuer + "/";
+  if (metadata->issuer != place.issuer && !is_origin) {
     note(place.url,
          fmt::format("the issuer is '{}' instead of '{}'", metadata->issuer, place.issuer), true);
     return false;
@@ -118,6 +154,7 @@ bool Discovery::take_server(const Place& place, const std::string& body) {
 
 // The first fault that says more than that there is nothing.
 void Discovery::note(const std::string& url, const std::string& fault, bool telling) {
+  has_no_metadata_ = has_no_metadata_ && !telling;
   if (fault_is_telling_ || (!telling && !fault_.empty())) return;
   const auto parsed = parse_web_url(url);
   fault_ = fmt::format("{}: {}", printable(parsed ? parsed->shown() : url), printable(fault, 400));

@@ -70,6 +70,16 @@ std::optional<ServerMetadata> read_server_metadata(const std::string& text) {
   return server;
 }
 
+ServerMetadata default_server_metadata(const std::string& origin) {
+  ServerMetadata server;
+  server.issuer = origin;
+  server.authorization_endpoint = origin + "/authorize";
+  server.token_endpoint = origin + "/token";
+  server.registration_endpoint = origin + "/register";
+  server.code_challenge_methods = {"S256"};
+  return server;
+}
+
 bool wants_secret_in_body(const ServerMetadata& server) {
   return is_named(server.token_endpoint_auth_methods, "client_secret_post") &&
          !is_named(server.token_endpoint_auth_methods, "client_secret_basic");

@@ -36,6 +36,12 @@ struct ServerMetadata {
 std::optional<ResourceMetadata> read_resource_metadata(const std::string& text);
 std::optional<ServerMetadata> read_server_metadata(const std::string& text);
 
+/// What MCP 2025-03-26, "Fallbacks for Servers without Metadata Discovery", says of a server that
+/// says nothing: `/authorize`, `/token` and `/register` at its origin, which is its issuer. It
+/// names S256, since that revision requires PKCE of every client and OAuth 2.1 requires S256 of
+/// every server. Pure.
+ServerMetadata default_server_metadata(const std::string& origin);
+
 /// Whether client_secret_post is to be used: only if the server takes it and not Basic, which is
 /// what it takes if it says nothing.
 bool wants_secret_in_body(const ServerMetadata& server);

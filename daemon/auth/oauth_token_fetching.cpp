@@ -14,14 +14,14 @@ namespace bridge {
 
 void OAuthToken::begin() {
   if (!options_.token_url.empty()) {
-    server_.found = AuthorizationServer{{}, options_.token_url, false, resource_, {}};
+    server_.found = AuthorizationServer{{}, options_.token_url, false, resource_, {}, {}, false};
     request_token();
   } else if (server_.found && server_.found_by == server_.announced) {
     request_token();
   } else {
     server_.found_by = server_.announced;
     server_.discovery = std::make_unique<Discovery>(
-        curl_, upstream_, resource_, server_.announced,
+        curl_, upstream_, resource_, Discovery::Refusal{needed_, server_.announced},
         [this](const Discovery::Result& result) { discovered(result); });
     server_.discovery->start();
   }
@@ -98,8 +98,10 @@ void OAuthToken::answered(const SmallAnswer& answer) {
   const std::unique_ptr<SmallRequest> over = std::move(request_.transfer);
   const std::string where =
       shown_url(server_.found ? server_.found->token_endpoint : std::string());
+  std::string remark = server_.found ? server_.found->remark() : std::string();
+  if (!remark.empty()) remark += "; --oauth-token-url can name its token endpoint";
   if (!answer.fault.empty()) {
-    fail(fmt::format("no token from {}: {}", where, answer.fault), false);
+    fail(fmt::format("no token from {}: {}{}", where, answer.fault, remark), false);
     return;
   }
   const auto response = read_token_response(answer.status, answer.body);
@@ -109,7 +111,7 @@ void OAuthToken::answered(const SmallAnswer& answer) {
     const std::string authorization = request_.text.authorization();
     if (!authorization.empty()) sent.push_back(authorization.substr(authorization.find(' ') + 1));
     const std::string reason = printable(redacted(refusal->reason, std::move(sent)), 400);
-    fail(fmt::format("no token from {}: {}", where, reason), answer.status < 500);
+    fail(fmt::format("no token from {}: {}{}", where, reason, remark), answer.status < 500);
     return;
   }
   const auto& grant = std::get<TokenGrant>(response);

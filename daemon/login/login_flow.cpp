@@ -66,7 +66,8 @@ void LoginFlow::ask_resource() {
 void LoginFlow::discover() {
   parts_.upstream.public_only = wish_.demand.is_public() && !parts_.upstream.may_be_private;
   discovery_ = std::make_unique<Discovery>(
-      parts_.curl, parts_.upstream, wish_.resource, wish_.demand.announced(),
+      parts_.curl, parts_.upstream, wish_.resource,
+      Discovery::Refusal{wish_.demand.was_refused(), wish_.demand.announced()},
       [this](const Discovery::Result& result) { discovered(result); });
   discovery_->start();
 }
@@ -93,7 +94,7 @@ void LoginFlow::discovered(const Discovery::Result& result) {
 void LoginFlow::identified(const std::variant<OAuthClient, std::string>& found) {
   if (end_) return;
   if (const auto* why = std::get_if<std::string>(&found)) {
-    fail(ErrorKind::auth, *why);
+    fail(ErrorKind::auth, *why + request_.server.remark());
     return;
   }
   request_.client = std::get<OAuthClient>(found);

@@ -38,8 +38,8 @@ if [ -n "$only" ]; then
   exec "$node" $suite client --command "$command" --scenario "$only" --verbose
 fi
 
-# What is not supported: other grants and kinds of tokens, and a server that moves while it is used.
-unsupported='dpop|enterprise-managed-authorization|wif-jwt-bearer|authorization-server-migration|2025-03-26'
+# What is not supported: other grants and kinds of tokens.
+unsupported='dpop|enterprise-managed-authorization|wif-jwt-bearer'
 failed=0
 for scenario in $("$node" $suite list --client | grep -o 'auth/[a-z0-9-]*' | sort -u); do
   if grep -qE "$unsupported" <<<"$scenario"; then

@@ -755,6 +755,103 @@ class Waiting(LoginCase):
         self.assertGreaterEqual(time.monotonic() - begin, 4.9)
 
 
+class WithoutMetadata(LoginCase):
+    """A server of revision 2025-03-26: it has no metadata of the resource, and its origin is the authorization server."""
+
+    SEARCHED = ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource",
+                "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]
+
+    def fails(self, *parts):
+        error = self.ask()["error"]
+        for part in parts:
+            self.assertIn(part, error["message"])
+
+    def test_the_default_endpoints_register_authorize_and_issue(self):
+        self.server.be_of_2025_03_26()
+        self.serve(offer=False)
+        self.refused("HTTP 401")
+        self.log_in()  # the server checks the challenge and its S256
+        self.echoed()
+        self.assertEqual(self.server.fetched, self.SEARCHED)
+        self.assertEqual([len(self.server.registrations), len(self.server.authorizations)], [1, 1])
+
+    def test_so_do_they_if_nothing_was_refused_before(self):
+        self.server.be_of_2025_03_26()
+        self.serve(offer=False)
+        self.log_in()
+        self.echoed()
+
+    def test_the_token_is_refreshed_there_and_the_registration_used_again(self):
+        self.server.be_of_2025_03_26()
+        self.serve(offer=False)
+        self.log_in()
+        self.server.revoke_all()
+        self.echoed()
+        self.assertEqual(len(self.server.refreshes), 1)
+        self.log_in()
+        self.assertEqual(len(self.server.registrations), 1)
+
+    def origin_has(self, **more):
+        origin = self.server.origin
+        document = {"issuer": origin, "authorization_endpoint": origin + "/authorize", "token_endpoint": origin + "/token",
+                    "registration_endpoint": origin + "/register", "code_challenge_methods_supported": ["S256"], **more}
+        self.server.be_of_2025_03_26(**{name: value for name, value in document.items() if value is not None})
+
+    def test_metadata_at_the_origin_come_first_with_a_slash_at_the_end_of_the_issuer_or_without(self):
+        for slash in "", "/":
+            with self.subTest(slash=slash):
+                self.origin_has(issuer=self.server.origin + slash, revocation_endpoint=self.server.origin + "/revoke")
+                self.server.fetched.clear()
+                self.server.iss = self.server.origin + slash
+                daemon = self.serve(offer=False)
+                self.log_in()
+                self.echoed()
+                self.assertEqual(self.server.fetched, self.SEARCHED[:3])
+                self.ask(method="bridge/logout")
+                daemon.stop()
+        self.assertEqual(len(self.server.revocations), 2)
+
+    def test_metadata_at_the_origin_have_to_name_s256(self):
+        self.origin_has(code_challenge_methods_supported=None)
+        self.serve(offer=False)
+        self.fails("--oauth-assume-pkce")
+        self.assertEqual(self.server.registrations, [])
+
+    def test_metadata_that_cannot_be_believed_or_read_are_not_passed_over(self):
+        for document in ({"issuer": self.server.origin + "/other"}, {"issuer": "https://elsewhere.example"},
+                         {"token_endpoint": "http://192.0.2.1/token"}):
+            with self.subTest(document=document):
+                self.origin_has(**document)
+                daemon = self.serve(offer=False)
+                self.fails("cannot find the authorization server")
+                daemon.stop()
+        for path in self.SEARCHED:
+            with self.subTest(path=path):
+                self.server.be_of_2025_03_26()
+                self.server.documents[path] = 503
+                daemon = self.serve(offer=False)
+                self.fails("cannot find the authorization server")
+                daemon.stop()
+        self.assertEqual(self.server.registrations, [])
+
+    def test_a_server_that_has_announced_metadata_is_of_a_later_revision(self):
+        self.server.be_of_2025_03_26()
+        self.server.challenge = f'Bearer resource_metadata="{self.server.origin}/elsewhere"'
+        self.serve(offer=False)
+        self.fails("cannot find the authorization server", "/elsewhere: HTTP 404")
+        self.assertEqual(self.server.registrations, [])
+
+    def test_one_that_registers_nobody_there_is_told_with_what_was_tried(self):
+        self.server.challenge = "Bearer"  # its endpoints are elsewhere
+        self.serve(offer=False)
+        self.fails("/register", "HTTP 404", "has no metadata", "2025-03-26", "--oauth-client-id")
+
+    def test_one_that_wants_no_login_is_not_taken_for_one(self):
+        upstream = self.upstream()
+        self.start_daemon(upstream)
+        self.fails("cannot find the authorization server", "HTTP 404")
+
+
 class WhatIsKnownBefore(LoginCase):
     """The first thing that somebody does is to log in."""
 

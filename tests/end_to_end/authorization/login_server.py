@@ -63,6 +63,12 @@ class LoginServer(ProtectedServer):
         self.publish(**{name: value for name, value in endpoints.items() if value is not None})
         return self
 
+    def be_of_2025_03_26(self, **document):
+        """No metadata of the resource, and the endpoints at the origin. `document`: the server's metadata there, if any."""
+        self.challenge = "Bearer"
+        self.issuer, self.iss, self.token_url = self.origin, None, self.origin + "/token"
+        self.documents = {"/.well-known/oauth-authorization-server": document} if document else {}
+
     def fault(self, what):
         with self.lock:
             self.faults.append(what)
@@ -229,23 +235,29 @@ class LoginServer(ProtectedServer):
 
 
 class _LoginHandler(_Handler):
+    def folder(self):
+        """Of the endpoints: `/as`, or nothing at the origin."""
+        return urllib.parse.urlsplit(self.owner.issuer).path
+
     def do_GET(self):
         path, _, query = self.path.partition("?")
-        if path != "/as/authorize":
+        if path != self.folder() + "/authorize":
             return super().do_GET()
         redirect = self.owner.authorize(query)
         self._send(302 if redirect else 400, None, [f"Location: {redirect}"] if redirect else [])
 
     def do_POST(self):
-        handler = {"/as/token": self.owner.issue, "/as/device": self.owner.device, "/as/revoke": self.owner.revoke,
-                   "/as/register": None}
+        folder = self.folder()
+        handler = {folder + "/token": self.owner.issue, folder + "/device": self.owner.device,
+                   folder + "/revoke": self.owner.revoke, folder + "/register": None}
         if self.path not in handler:
             return super().do_POST()
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        form_type = "application/json" if self.path == "/as/register" else "application/x-www-form-urlencoded"
+        registers = self.path == folder + "/register"
+        form_type = "application/json" if registers else "application/x-www-form-urlencoded"
         if self.headers["Content-Type"] != form_type:
             self.owner.fault(f"Content-Type {self.headers['Content-Type']}")
-        if self.path == "/as/register":
+        if registers:
             answer = self.owner.register(body)
         else:
             answer = handler[self.path](dict(urllib.parse.parse_qsl(body, strict_parsing=True)), self.headers)

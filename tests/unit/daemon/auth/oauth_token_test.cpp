@@ -152,12 +152,34 @@ TEST_CASE_FIXTURE(OAuthFixture,
     CHECK(fetch(asked).token == "token-1");
     return;
   }
-  SUBCASE("no metadata at all") {
+  SUBCASE("metadata that are announced and not there") {
+    server.answer("/.well-known/oauth-protected-resource/mcp", 404, "");
+    OAuthToken asked = source();
+    challenge(asked, "resource_metadata=\"" + server.origin() + "/elsewhere\"");
+    const std::string message = failure_of(asked);
+    CHECK(contains(message, "HTTP 404"));
+    CHECK(contains(message, "--oauth-token-url"));
+  }
+  SUBCASE("metadata that cannot be had now") {
+    server.answer("/.well-known/oauth-protected-resource", 503, "");
     server.answer("/.well-known/oauth-protected-resource/mcp", 404, "");
     OAuthToken asked = source();
     challenge(asked);
+    CHECK(contains(failure_of(asked), "--oauth-token-url"));
+  }
+  SUBCASE("a page in place of the resource's metadata") {
+    server.answer("/.well-known/oauth-protected-resource/mcp", 200, "<html>");
+    OAuthToken asked = source();
+    challenge(asked);
+    CHECK(contains(failure_of(asked), "no JSON object"));
+  }
+  SUBCASE("another issuer at the origin of a resource without metadata") {
+    server.answer("/.well-known/oauth-protected-resource/mcp", 404, "");
+    server.answer("/.well-known/oauth-authorization-server", 200, server_metadata(issuer()));
+    OAuthToken asked = source();
+    challenge(asked);
     const std::string message = failure_of(asked);
-    CHECK(contains(message, "HTTP 404"));
+    CHECK(contains(message, "the issuer is"));
     CHECK(contains(message, "--oauth-token-url"));
   }
   SUBCASE("endless metadata") {
@@ -167,6 +189,45 @@ TEST_CASE_FIXTURE(OAuthFixture,
     CHECK(contains(failure_of(asked), "over 256 KiB"));
   }
   CHECK(server.count("POST /token") == 0);
+}
+
+TEST_CASE_FIXTURE(OAuthFixture,
+                  "a resource without metadata is one of 2025-03-26: its origin is the server") {
+  serve_tokens();
+  std::vector<std::string> searched{"GET /.well-known/oauth-protected-resource/mcp",
+                                    "GET /.well-known/oauth-protected-resource",
+                                    "GET /.well-known/oauth-authorization-server"};
+  SUBCASE("with the default endpoints") {
+    server.answer("/.well-known/oauth-protected-resource", 401, "");  // it wants a token there too
+    searched.emplace_back("GET /.well-known/openid-configuration");
+    searched.emplace_back("POST /token");
+  }
+  SUBCASE("with metadata there, which come first") {
+    std::string slash;
+    SUBCASE("whose issuer is the origin") {}
+    SUBCASE("or ends with a slash") { slash = "/"; }
+    server.answer("/.well-known/oauth-authorization-server", 200,
+                  R"({"issuer":")" + server.origin() + slash + R"(","token_endpoint":")" +
+                      server.origin() + R"(/oauth/token"})");
+    server.answer("/oauth/token", 200, R"({"access_token":"token-1","token_type":"Bearer"})");
+    searched.emplace_back("POST /oauth/token");
+  }
+  OAuthToken asked = source();
+  challenge(asked);
+  CHECK(fetch(asked).token == "token-1");
+  std::vector<std::string> lines;
+  for (const auto& request : server.seen()) lines.push_back(request.line);
+  CHECK(lines == searched);
+  CHECK(field("resource") == form_encoded(upstream.url));
+}
+
+TEST_CASE_FIXTURE(OAuthFixture, "default endpoints that are not there say why they were tried") {
+  OAuthToken asked = source();
+  challenge(asked);
+  const std::string message = failure_of(asked);
+  for (const char* part :
+       {"/token: HTTP 404", "has no metadata", "2025-03-26", "--oauth-token-url"})
+    CHECK(contains(message, part));
 }
 
 TEST_CASE_FIXTURE(OAuthFixture, "the secret is posted if the server takes nothing else") {

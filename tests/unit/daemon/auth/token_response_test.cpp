@@ -108,6 +108,17 @@ TEST_CASE("the metadata of a resource and of a server") {
   CHECK(!wants_secret_in_body(*server));
 }
 
+TEST_CASE("a server without metadata has the default endpoints of 2025-03-26 at its origin") {
+  const ServerMetadata server = default_server_metadata("https://h:8443");
+  CHECK(server.issuer == "https://h:8443");
+  CHECK(server.authorization_endpoint == "https://h:8443/authorize");
+  CHECK(server.token_endpoint == "https://h:8443/token");
+  CHECK(server.registration_endpoint == "https://h:8443/register");
+  CHECK(server.code_challenge_methods == std::vector<std::string>{"S256"});
+  CHECK(server.revocation_endpoint.empty());
+  CHECK(server.device_authorization_endpoint.empty());
+}
+
 TEST_CASE("the secret goes into the body only if the server takes it nowhere else") {
   const auto wants = [](const std::string& methods) {
     return wants_secret_in_body(
