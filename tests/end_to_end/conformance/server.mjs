@@ -1,5 +1,8 @@
-// What the conformance suite asks a server for, with the second SDK, in both eras: node server.mjs; its address is the first line.
-// Clients of the older revisions have sessions, since the suite asks them questions and subscribes.
+// What the conformance suite asks a server for, with the second SDK: node server.mjs both|legacy|modern, the eras that it speaks; its
+// address is the first line. Clients of the older revisions have sessions, since the suite asks them questions and subscribes.
+//
+// A server that speaks the legacy era has tools of old code, as the SDK's own conformance server has them: they push their question as
+// a request, which the SDK refuses in the modern era. In a modern-only server the same tools answer with `input_required`.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { localhostHostValidation, localhostOriginValidation, NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
@@ -14,6 +17,7 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const form = (message, properties, required) => inputRequired.elicit({ message, requestedSchema: { type: "object", properties, ...(required && { required }) } });
 const sample = (words, maxTokens) => inputRequired.createMessage({ messages: [{ role: "user", content: { type: "text", text: words } }], maxTokens });
 
+const eras = process.argv[2] ?? "both";
 let notify;
 const legacyServers = new Set(); // of the sessions
 const sessions = new Map();
@@ -62,7 +66,13 @@ function build() {
     return text("progressed");
   });
 
-  // One question each, in the older revisions a request and in the newest a result.
+  tool("test_reconnection", async (_, ctx) => {
+    ctx.http?.closeSSE?.();
+    await wait(100);
+    return text("reconnected");
+  });
+
+  // One question each, in the older revisions a request (of the SDK) and in the newest a result.
   const asks = (name, requests, done, inputSchema) =>
     tool(
       name,
@@ -74,15 +84,28 @@ function build() {
       inputSchema,
     );
   const usable = (answer) => answer !== null && typeof answer === "object" && !Array.isArray(answer);
-  asks("test_sampling", ({ prompt }) => ({ answer: sample(prompt, 100) }), ({ answer }) => text(`LLM response: ${answer.content?.text}`), z.object({ prompt: z.string() }));
-  asks(
+  // The same by the tool's own request.
+  const pushes = (name, requests, done, inputSchema) =>
+    tool(
+      name,
+      async (input, ctx) => {
+        const answers = {};
+        for (const [key, { method, params }] of Object.entries(requests(input)))
+          answers[key] = await (method === "sampling/createMessage" ? ctx.mcpReq.requestSampling(params) : ctx.mcpReq.elicitInput(params));
+        return done(answers);
+      },
+      inputSchema,
+    );
+  const old = eras === "modern" ? asks : pushes;
+  old("test_sampling", ({ prompt }) => ({ answer: sample(prompt, 100) }), ({ answer }) => text(`LLM response: ${answer.content?.text}`), z.object({ prompt: z.string() }));
+  old(
     "test_elicitation",
     ({ message }) => ({ user: form(message, { username: { type: "string", description: "User's response" }, email: { type: "string", description: "User's email address" } }, ["username", "email"]) }),
     ({ user }) => text(`User response: action: ${user.action}, content: ${JSON.stringify(user.content)}`),
     z.object({ message: z.string() }),
   );
   const elicited = ({ user }) => text(`Elicitation completed: action=${user.action}, content=${JSON.stringify(user.content)}`);
-  asks(
+  old(
     "test_elicitation_sep1034_defaults",
     () => ({
       user: form("Defaults", {
@@ -96,7 +119,7 @@ function build() {
     elicited,
   );
   const titled = ["First", "Second", "Third"];
-  asks(
+  old(
     "test_elicitation_sep1330_enums",
     () => ({
       user: form("Choices", {
@@ -167,6 +190,22 @@ function build() {
     fromJsonSchema({ type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } }),
   );
 
+  tool(
+    "json_schema_2020_12_tool",
+    () => text("valid"),
+    fromJsonSchema({
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      $defs: { address: { $anchor: "addressDef", type: "object", properties: { street: { type: "string" }, city: { type: "string" } } } },
+      properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" }, contactMethod: { enum: ["phone", "email"] }, phone: { type: "string" }, email: { type: "string" } },
+      allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
+      if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
+      then: { required: ["phone"] },
+      else: { required: ["email"] },
+      additionalProperties: false,
+    }),
+  );
+
   // Resources.
   const resource = (id, uri, mimeType, contents) => server.registerResource(id, uri, { description: id, mimeType }, (at) => ({ contents: [{ uri: at.href, mimeType, ...contents }] }));
   resource("static-text", "test://static-text", "text/plain", { text: "This is the content of the static text resource." });
@@ -199,6 +238,24 @@ function build() {
   return server;
 }
 
+// What a stream sent, so that it can be resumed: an id is STREAM/NUMBER.
+function eventStore() {
+  const events = [];
+  const streamOf = (id) => id.slice(0, id.lastIndexOf("/"));
+  return {
+    storeEvent: async (stream, message) => {
+      events.push({ id: `${stream}/${events.length}`, stream, message });
+      return events.at(-1).id;
+    },
+    getStreamIdForEventId: async (id) => streamOf(id),
+    replayEventsAfter: async (last, { send }) => {
+      const later = events.slice(Number(last.slice(last.lastIndexOf("/") + 1)) + 1);
+      for (const { id, stream, message } of later) if (stream === streamOf(last) && "jsonrpc" in message) await send(id, message);
+      return streamOf(last);
+    },
+  };
+}
+
 const handler = createMcpHandler(build, { legacy: "reject", onerror: (error) => console.error(error.message) });
 notify = handler.notify;
 const modern = toNodeHandler(handler);
@@ -215,11 +272,13 @@ const listener = createServer(async (request, response) => {
   } catch {
     return response.writeHead(400, { "Content-Type": "application/json" }).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}');
   }
-  if (!(await isLegacyRequest(await toWebRequest(request, parsed), parsed))) return modern(request, response, parsed);
+  if (eras === "modern" || (eras === "both" && !(await isLegacyRequest(await toWebRequest(request, parsed), parsed)))) return modern(request, response, parsed);
   let transport = sessions.get(request.headers["mcp-session-id"]);
   if (!transport && parsed?.method === "initialize") {
     transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
+      eventStore: eventStore(),
+      retryInterval: 500,
       onsessioninitialized: (id) => void sessions.set(id, transport),
       onsessionclosed: (id) => void sessions.delete(id),
     });
