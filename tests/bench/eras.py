@@ -5,7 +5,7 @@
 
 Every client before every server, one call of a tool each, with a text of 24 bytes, of 64 KiB and of 1 MiB both ways
 (--small: the first); the median of three counts, since how the kernel wakes the daemon is worth 2 % from one run to
-the next. The limits are 1.1 where both are modern and 1.3 where the bridge translates; the exit code is 1 over one of
+the next. The limits are 1.1 where both are modern, or the server speaks both eras, and 1.3 where the bridge translates; the exit code is 1 over one of
 them. --functions says what costs more than legacy to legacy.
 """
 
@@ -16,7 +16,7 @@ import tempfile
 import ending
 import instructions
 
-LIMITS = {"modern to modern": 1.1, "legacy to modern": 1.3, "modern to legacy": 1.3}
+LIMITS = {"modern to modern": 1.1, "modern to both": 1.1, "legacy to modern": 1.3, "modern to legacy": 1.3}
 SIZES = {"": (24, 300, 1300), " of 64 KiB": (64 << 10, 30, 130), " of 1 MiB": (1 << 20, 3, 13)}  # text, few, many
 FUNCTIONS_SHOWN = 15
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -53,6 +53,9 @@ class ModernUpstream(instructions.Upstream):
     def answer_modern(message):
         if "id" not in message:
             return b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
+        if message["method"] == "initialize":
+            error = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
+            return f"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: {len(error)}\r\n\r\n{error}".encode()
         if message["method"] == "server/discover":
             result = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
                       "serverInfo": {"name": "instructions", "version": "1"}, "ttlMs": 0, "cacheScope": "private"}
@@ -62,6 +65,19 @@ class ModernUpstream(instructions.Upstream):
         answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}, separators=(",", ":")).encode()
         return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(answer)}\r\n\r\n".encode() \
             + answer
+
+
+class BothUpstream(ModernUpstream):
+    """One of both eras: what has no `_meta` of 2026-07-28 is answered as the legacy one does."""
+
+    def answer_modern(self, message):
+        meta = message.get("params", {}).get("_meta", {})
+        if "io.modelcontextprotocol/protocolVersion" in meta:
+            return super().answer_modern(message)
+        return self.answer(b"POST", json.dumps(message).encode())
+
+
+SERVERS = {"legacy": instructions.Upstream, "modern": ModernUpstream, "both": BothUpstream}
 
 
 def calls(client_is_modern, size):
@@ -81,7 +97,7 @@ def median_cost(folder, daemon, name, size):
 
 def cost_of(folder, daemon, name, size, few, many):
     client, server = name.split(" to ")
-    upstream = ModernUpstream if server == "modern" else instructions.Upstream
+    upstream = SERVERS[server]
     counts = [instructions.run_daemon(folder, daemon, name, calls(client == "modern", size), count, upstream)
               for count in (few, many)]
     return instructions.difference(*counts, many - few)

@@ -24,7 +24,7 @@ from world import World, binary, is_sanitized, release_binary
 
 FIXED_SEEDS = range(1, 13)
 SCENARIOS = 6
-KINDS = {"http": 4, "stdio": 2, "sse": 1, "modern": 3}
+KINDS = {"http": 4, "stdio": 2, "sse": 1, "modern": 3, "both": 3}
 LONGEST_SCENARIO = 120.0
 
 

@@ -12,6 +12,7 @@ from harness.binaries import binary, is_sanitized, release_binary  # noqa: E402,
 from harness.daemon import Daemon  # noqa: E402
 
 import daemon_options
+from upstream.both_upstream import BothUpstream
 from upstream.http_upstream import HttpUpstream
 from upstream.modern_stdio_upstream import ModernStdioUpstream
 from upstream.modern_upstream import ModernUpstream
@@ -24,8 +25,10 @@ class World:
 
     def __init__(self, kind, ledger, choices, folder, marker, program, patience):
         # As the plans of calls know it.
-        self.kind = choices.of("carrier").pick({"http": 2, "stdio": 1}) if kind == "modern" else kind
+        self.kind = choices.of("carrier").pick({"http": 2, "stdio": 1}) if kind == "modern" else \
+            "http" if kind == "both" else kind
         self.is_modern, self.ledger, self.choices = kind == "modern", ledger, choices
+        self.over_http = {"modern": ModernUpstream, "both": BothUpstream}.get(kind, HttpUpstream)
         self.folder, self.marker, self.program = folder, marker, program
         self.options = daemon_options.draw(choices.of("options"))
         self.forgets_streams = "--http-stream-buffer" in self.options or "--max-buffered" in self.options
@@ -44,7 +47,7 @@ class World:
             self.upstream = SseUpstream(self.ledger, choices)
             options += ["--url", await self.upstream.listen()]
         else:
-            self.upstream = (ModernUpstream if self.is_modern else HttpUpstream)(self.ledger, choices)
+            self.upstream = self.over_http(self.ledger, choices)
             options += ["--url", await self.upstream.listen()]
         self.daemon = await self.off_loop(Daemon, "daemon", self.folder, self.marker, self.socket_path, options,
                                           self.program)

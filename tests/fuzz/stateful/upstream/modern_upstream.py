@@ -15,6 +15,7 @@ from .writing import STREAM, close, pump, reply
 class ModernUpstream(ModernServer, HttpUpstream):
     def __init__(self, ledger, choices):
         super().__init__(ledger, choices)
+        self.initializes = 0
         self.listens = {}   # the id of each that is open: (its log, its writer)
         self.say = self._tell
         self.lose = lambda: self._forget("restarted")
@@ -76,16 +77,26 @@ class ModernUpstream(ModernServer, HttpUpstream):
         self.ledger.violation("a DELETE to a server that has none", "upstream")
         return await reply(writer, 405)
 
+    async def _refuse_initialize(self, message, writer):
+        """What the first legacy client needs, of a server that it does not know: once."""
+        self.note("refuses initialize")
+        self.initializes += 1
+        if self.initializes > 1:
+            self.ledger.violation("the upstream was sent initialize again", "upstream")
+        return await reply(writer, 404, dumps(method_not_found(message["id"])))
+
     async def _post(self, head, body, reader, writer):
         message = json.loads(body)
         method = message.get("method")
+        if method == "initialize":
+            return await self._refuse_initialize(message, writer)
         wrong = self._is_wrong(head, message)
         if wrong:
             self.ledger.violation(f"the upstream was sent {wrong}: {body[:300]!r}", "upstream")
         if "id" not in message:
             return await self._notification(message, writer)
         if is_removed(method):
-            if method in ("initialize", "ping"):
+            if method == "ping":
                 self.ledger.violation(f"the upstream was sent {method}", "upstream")
             return await reply(writer, 404, dumps(method_not_found(message["id"])))
         if method == "subscriptions/listen":
