@@ -143,6 +143,7 @@ std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
   EraSession& successor = side_of(other);
   side_of(era).hand_over_to(successor);
   if (successor.is_open()) {
+    refused_before_.reset();
     successor.serve_what_was_handed_over();
     events_->session_open();
   } else {
@@ -251,7 +252,7 @@ void Session::upstream_lost_session() {
 
 KeptSession Session::kept() const {
   KeptSession kept;
-  kept.number = legacy_.kept().number;
+  kept.number = eras_.excludes(Era::legacy) ? 0 : legacy_.kept().number;
   kept.initialize_params = legacy_.kept().initialize_params;
   kept.server = legacy_.kept().server;
   kept.unanswered = legacy_.kept().unanswered;
@@ -277,8 +278,9 @@ void Session::continue_from(KeptSession kept) {
 }
 
 void Session::reopen() {
-  if (legacy_.number() > 0) legacy_.require();
-  if (modern_.number() > 0) modern_.require();
+  for (EraSession* const side : {&legacy_, &modern_}) {
+    if (side->number() > 0 && !eras_.excludes(side->era())) side->require();
+  }
 }
 
 void Session::take_up(KeptSession kept, const SessionReference& reference) {

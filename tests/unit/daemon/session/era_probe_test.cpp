@@ -332,6 +332,20 @@ TEST_CASE("a server that was upgraded under us is found so, and the request goes
   }
 }
 
+TEST_CASE("a session that was refused by a gateway is opened again as it was") {
+  Asking t;
+  t.open_with_clients(R"({"capabilities":{"roots":{}}})");
+  t.let_it_open();
+  t.upstream.lose_session();
+  t.refuse_initialize(Asking::refusal(404));
+  t.fail_probe(Asking::refusal(404));
+  CHECK(t.session.state() == Session::State::refused);
+  t.require(Era::legacy);
+  CHECK(t.upstream.last("initialize").body.find(R"("roots":{})") != std::string::npos);
+  t.let_it_open();
+  CHECK(t.events.count("replaced") == 1);
+}
+
 TEST_CASE("a server that was replaced by an older one is found so") {
   Asking t;
   t.events.side = Era::modern;
