@@ -167,7 +167,8 @@ class NamedInPages(Case):
         self.assertEqual(set(re.findall(r"^\| `(\w+)` ", table, re.M)) - {"job", "tool"}, kinds)
 
     def test_the_states_of_the_upstream_are_those_that_the_daemon_has(self):
-        states = set(re.findall(r'State::(\w+): return "\1"', self.source("session/session.cpp")))
+        sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "daemon" / "session").glob("*.cpp"))
+        states = set(re.findall(r'State::(\w+): return "\1"', sources))
         self.assertIn("refused", states)
         row = re.search(r"^\| `upstream` \|.*", text_of_page("daemon/OBSERVABILITY.md"), re.M)[0]
         self.assertEqual(set(re.findall(r"`(\w+)`", row)) - {"upstream"}, states)
