@@ -361,7 +361,7 @@ class WaitedForThroughARestart(DurableJobs):
         waiting = self.waiting(self.submit("slow", FOREVER)["job"])
         self.start_daemon(server)
         self.assertEqual((waiting.wait(), waiting.stdout()), (1, b""))
-        self.assertIn("no such job", waiting.stderr())
+        self.assertIn("no job ", waiting.stderr())
 
     def test_w_ends_it(self):
         self.begin()
