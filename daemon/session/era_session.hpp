@@ -130,6 +130,8 @@ class EraSession final : private EraProbe::Events,
   void hand_over_to(EraSession& other);
   /// REQUIRES: is_open().
   void serve_what_was_handed_over();
+  /// The server speaks the other era: nothing of a session of this one goes on.
+  void forget() { kept_ = {}; }
   /// Why the last try failed; for those that have waited for long enough.
   const std::optional<Failure>& last_failure() const { return record_.last_failure; }
 

@@ -194,7 +194,6 @@ void EraSession::hand_over_to(EraSession& other) {
   }
   phase_ = Phase::idle;
   record_.last_failure.reset();
-  kept_.server.reset();  // the rest is for a session that the server may accept later
   if (auto clients = std::exchange(initialize_, {}); clients.clients)
     other.initialize_ = std::move(clients);
   for (HeldMessage& held : retries_.take_all()) other.retries_.take_over(std::move(held));

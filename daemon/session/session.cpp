@@ -32,6 +32,7 @@ Era Session::side_for(Era client) const {
   const Era other = other_than(client);
   if (!may_speak(client)) return other;
   if (!may_speak(other)) return client;
+  if (speaks_neither()) return spoken_before_.value_or(other);
   if (speaks_one_era() && first_ && eras_.of(client) == Speaks::unknown) return *first_;
   return eras_.excludes(client) ? other : client;
 }
@@ -63,7 +64,8 @@ const std::optional<Failure>& Session::last_failure() const {
 void Session::begin_opening(Era client) {
   if (speaks_neither()) {
     eras_ = {};
-    first_.reset();
+    first_ = spoken_before_;
+    if (spoken_before_) eras_.of(*spoken_before_) = Speaks::yes;
   }
   if (speaks_one_era() && !first_) first_ = client;
 }
@@ -132,8 +134,10 @@ std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
         fmt::format("the upstream does not speak MCP {} (--era modern)", newest_version));
   }
   // It spoke this era until now: it was replaced, and what was known of the other one is old.
-  const bool was_replaced = eras_.of(era) == Speaks::yes;
-  if (was_replaced && eras_.excludes(other)) eras_.of(other) = Speaks::unknown;
+  if (eras_.of(era) == Speaks::yes) {
+    spoken_before_ = era;
+    if (eras_.excludes(other)) eras_.of(other) = Speaks::unknown;
+  }
   const bool speaks_neither = eras_.excludes(other);
   eras_.of(era) = refusal.for_good ? Speaks::no : Speaks::not_now;
   if (speaks_neither)
@@ -144,6 +148,8 @@ std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
   side_of(era).hand_over_to(successor);
   if (successor.is_open()) {
     refused_before_.reset();
+    spoken_before_.reset();
+    side_of(era).forget();
     successor.serve_what_was_handed_over();
     events_->session_open();
   } else {
@@ -155,6 +161,8 @@ std::optional<Failure> Session::era_refused(Era era, EraRefusal refusal) {
 void Session::era_found(Era era) {
   eras_.of(era) = Speaks::yes;
   refused_before_.reset();
+  spoken_before_.reset();
+  if (eras_.excludes(other_than(era))) side_of(other_than(era)).forget();
   if (!speaks_one_era()) {
     // The streams of --event are modern.
     if (era == Era::legacy && !options_.events.empty() && may_speak(Era::modern)) modern_.require();
@@ -252,7 +260,7 @@ void Session::upstream_lost_session() {
 
 KeptSession Session::kept() const {
   KeptSession kept;
-  kept.number = eras_.excludes(Era::legacy) ? 0 : legacy_.kept().number;
+  kept.number = legacy_.kept().number;
   kept.initialize_params = legacy_.kept().initialize_params;
   kept.server = legacy_.kept().server;
   kept.unanswered = legacy_.kept().unanswered;

@@ -162,6 +162,7 @@ class Session final : public UpstreamEvents, private EraOwner {
   EraSession modern_;
   ServerEras eras_;
   std::optional<Era> first_;               ///< of a local server: what was needed first
+  std::optional<Era> spoken_before_;       ///< and refused since: it may be spoken again
   std::optional<Failure> refused_before_;  ///< the other era, at this opening
 };
 

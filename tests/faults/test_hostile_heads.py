@@ -30,7 +30,7 @@ class WhatGoesIntoHeaders(Scripted):
         server = self.serve(lambda asked: json_response(answer_to(asked, version)) if asked.method == "initialize"
                             else good(asked))
         self.refused_at_once("malformed", "protocolVersion")
-        self.assertEqual([one.method for one in server.requests()], ["server/discover", "initialize"])
+        self.assertEqual([one.method for one in server.requests()], ["initialize"])
         self.assertNotIn(b"169.254", server.all_bytes())
         status = self.default_daemon.status()["upstream"]
         self.assertEqual((status["state"], status["ready"], status["protocolVersion"]), ("refused", False, None))
@@ -60,7 +60,7 @@ class WhatGoesIntoHeaders(Scripted):
         server = self.serve(lambda asked: json_response(answer_to(asked), [("Mcp-Session-Id", session_id)])
                             if asked.method == "initialize" else good(asked))
         self.refused_at_once("malformed", "Mcp-Session-Id")
-        self.assertEqual([one.method for one in server.requests()], ["server/discover", "initialize"])
+        self.assertEqual([one.method for one in server.requests()], ["initialize"])
 
     def test_a_session_id_has_no_control_characters(self):
         self.session_refused(b"a\x01b")

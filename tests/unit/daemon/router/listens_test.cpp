@@ -414,7 +414,13 @@ namespace {
 /// A server of both eras, with both sessions open, and a modern client that listens.
 struct BesideALegacySession : RouterFixture {
   BesideALegacySession() {
-    open_both();
+    upstream.modern_possible = true;
+    in_turn([this] { session.require(Era::legacy); });
+    let_it_open();
+    in_turn([this] { session.require(Era::modern); });
+    upstream.answer(
+        upstream.id_of("server/discover"),
+        R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}})");
     listen(modern, "1");
     advance(1s);
     acknowledge();

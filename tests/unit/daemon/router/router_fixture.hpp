@@ -140,15 +140,6 @@ struct RouterFixture {
     upstream.lose_session();
     upstream.answer_streams = true;
   }
-  /// And of one that speaks both eras: both sessions.
-  void open_both() {
-    upstream.modern_possible = true;
-    in_turn([this] { session.require(Era::legacy); });
-    let_it_open();
-    in_turn([this] { session.require(Era::modern); });
-    answer_probe();
-    upstream.sent.clear();
-  }
   void answer_probe() {
     upstream.answer(
         upstream.id_of("server/discover"),
