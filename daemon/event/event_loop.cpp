@@ -44,9 +44,9 @@ std::size_t EventLoop::step(std::optional<std::chrono::nanoseconds> limit) {
     limit = std::chrono::nanoseconds(0);
   }
   if (!stopped_) done += run_round(limit);
-  if (!stopped_ && runs_timers_ && !alarm_ && timers_.next()) {  // it has expired
-    run_due();
-    set_alarm();
+  if (runs_timers_ && !alarm_ && timers_.next()) {  // it has expired
+    if (!stopped_) run_due();
+    set_alarm();  // also when stopped: the loop may run again
   }
   return done;
 }
