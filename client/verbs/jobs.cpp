@@ -284,17 +284,19 @@ ExitCode tell_forgotten(Console& console, const SubmittedJob& job) {
   return job.state == "completed" ? ExitCode::ok : ExitCode::answered_error;
 }
 
-/// Only a daemon with a state directory was to save it.
-void warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
-  if (job.durable || job.forgotten) return;
+/// Only a daemon with a state directory was to save it. Gives the answer to the question whether it
+/// has one: an interrupt may come while that is waited for.
+Answer warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
+  if (job.durable || job.forgotten) return {Answer::Outcome::result, ""};
   const std::string id = dialogue.send("bridge/status", "{}");
-  const Answer answer = dialogue.await({id}, dialogue.deadline());
-  if (answer.outcome != Answer::Outcome::result) return;
+  Answer answer = dialogue.await({id}, dialogue.deadline());
   const auto state = json::member(answer.payload, "state");
-  if (!state || json::member(*state, "durable") != std::optional<std::string_view>("false")) return;
+  if (!state || json::member(*state, "durable") != std::optional<std::string_view>("false"))
+    return answer;
   dialogue.console().note(
       fmt::format("the job is not saved: {}; its result is lost if the daemon ends",
                   make_visible_line(json::string_member(*state, "error"))));
+  return answer;
 }
 
 /// A result goes to nobody else, unless the key's next call asks for it.
@@ -479,7 +481,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
   const auto job = read_submitted(answer.payload);
   if (!job) return dialogue.report(answer);
   Console& console = dialogue.console();
-  warn_unless_saved(dialogue, *job);
+  const Answer asked = warn_unless_saved(dialogue, *job);
   if (options.detach) {
     console.print(options.json ? answer.payload + "\n" : make_visible_line(job->id) + "\n");
     return job->forgotten ? tell_forgotten(console, *job) : ExitCode::ok;
@@ -487,6 +489,11 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
   if (job->forgotten) {
     if (options.json) console.print(answer.payload + "\n");
     return tell_forgotten(console, *job);
+  }
+  if (asked.outcome == Answer::Outcome::interrupted ||
+      asked.outcome == Answer::Outcome::timed_out) {
+    cancel(dialogue, job->id);
+    return dialogue.report(asked);
   }
   return wait_for_result(dialogue, options, job->id);
 }
