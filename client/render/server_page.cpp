@@ -170,7 +170,7 @@ std::string render_server(const ServerPage& page, std::size_t width) {
                     ? page.name
                     : fmt::format("{} - {}", page.name, page.title));
   add("version", page.version);
-  const std::string_view eras = page.eras == "both" ? "legacy and modern" : page.era;
+  const std::string eras = page.eras == "both" ? "legacy and modern" : page.era;
   add("protocol",
       eras.empty() ? page.protocol_version : fmt::format("{} ({})", page.protocol_version, eras));
   const std::string names = capability_names(page.capabilities);
