@@ -25,9 +25,10 @@ class CommandLines {
  public:
   enum class End { none, input, interrupt, too_long };
 
-  /// Nothing at an end.
-  std::optional<std::string> next() {
+  /// Nothing at an end. `prompt` is called once a signal would be noticed.
+  std::optional<std::string> next(const std::function<void()>& prompt) {
     Interrupt interrupt;
+    prompt();
     for (;;) {
       if (const std::size_t end = text_.find('\n'); end != text_.npos) {
         std::string line = text_.substr(0, end);
@@ -113,8 +114,9 @@ ExitCode run_shell(const Options& options, Console& console) {
   CommandLines lines;
   ExitCode code = ExitCode::ok;
   for (;;) {
-    if (is_typed) console.prompt(prompt);
-    const auto line = lines.next();
+    const auto line = lines.next([&] {
+      if (is_typed) console.prompt(prompt);
+    });
     if (!line) {
       if (is_typed) console.prompt("\n");
       const bool goes_on =
