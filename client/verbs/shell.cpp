@@ -6,6 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "command_line/verb.hpp"
