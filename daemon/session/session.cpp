@@ -29,6 +29,8 @@ bool Session::may_speak(Era era) const {
 }
 
 Era Session::side_for(Era client) const {
+  // The usual case, which each message asks for.
+  if (eras_.of(client) == Speaks::yes && options_.era == EraOption::automatic) return client;
   const Era other = other_than(client);
   if (!may_speak(client)) return other;
   if (!may_speak(other)) return client;
@@ -196,9 +198,10 @@ void Session::era_lost(Era era) {
 
 /// The side that has sent the message of this id.
 EraSession& Session::sender_of(UpstreamId id) {
+  if (const auto of_client = events_->side_of(id)) return side_of(*of_client);
   if (modern_.is_own(id)) return modern_;
   if (legacy_.is_own(id)) return legacy_;
-  return side_of(events_->side_of(id).value_or(side_without_origin()));
+  return side_of(side_without_origin());
 }
 
 /// For which side a message is that comes on the stream of none: of a local server for the one that

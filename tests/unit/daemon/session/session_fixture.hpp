@@ -59,11 +59,13 @@ struct SessionFixture {
     message.body =
         fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", value_of(message.id), method);
     const UpstreamId id = message.id;
+    events.requests.insert(id);
     in_turn([&] { session.send(std::move(message), session.side_for(events.side)); });
     return id;
   }
   UpstreamId open_with_clients(std::string_view params = R"({"capabilities":{"roots":{}}})") {
     const UpstreamId id = ids.next();
+    events.requests.insert(id);
     std::string body = fmt::format(
         R"({{"jsonrpc":"2.0","id":{},"method":"initialize","params":{}}})", value_of(id), params);
     in_turn([&] { session.open_with(id, std::move(body), std::string(params)); });

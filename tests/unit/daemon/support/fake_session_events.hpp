@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,8 @@ class FakeSessionEvents final : public SessionEvents {
   // What the session was answered when it asked.
   bool frames = false;
   bool wanted = false;
-  Era side = Era::legacy;  ///< of all clients' requests
+  Era side = Era::legacy;         ///< of all clients' requests
+  std::set<UpstreamId> requests;  ///< of clients
   SessionSettings set;
 
   // What it has told.
@@ -92,7 +94,9 @@ class FakeSessionEvents final : public SessionEvents {
   void listen_told(Frame&& notification) override {
     session_message(Era::modern, std::nullopt, std::move(notification));
   }
-  std::optional<Era> side_of(UpstreamId) const override { return side; }
+  std::optional<Era> side_of(UpstreamId id) const override {
+    return requests.contains(id) ? std::optional(side) : std::nullopt;
+  }
   bool frames_wait(Era) const override { return frames; }
   bool wants_session(Era its) const override { return wanted && its == side; }
   SessionSettings settings() const override { return set; }
