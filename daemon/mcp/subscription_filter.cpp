@@ -203,17 +203,17 @@ bool SubscriptionFilter::matches(const Frame& notification) const {
   return !extensions.empty() && !is_of_mcp_itself(method);
 }
 
-std::vector<std::string> SubscriptionFilter::all_changed() const {
-  std::vector<std::string> lines;
-  if (tools_list_changed) lines.push_back(own_notification("notifications/tools/list_changed"));
-  if (prompts_list_changed) lines.push_back(own_notification("notifications/prompts/list_changed"));
-  if (resources_list_changed)
-    lines.push_back(own_notification("notifications/resources/list_changed"));
-  for (const std::string& uri : resources) {
-    lines.push_back(own_notification("notifications/resources/updated",
-                                     fmt::format(R"({{"uri":{}}})", quote(uri))));
-  }
-  return lines;
+std::optional<std::string> SubscriptionFilter::take_changed() {
+  if (std::exchange(tools_list_changed, false))
+    return own_notification("notifications/tools/list_changed");
+  if (std::exchange(prompts_list_changed, false))
+    return own_notification("notifications/prompts/list_changed");
+  if (std::exchange(resources_list_changed, false))
+    return own_notification("notifications/resources/list_changed");
+  if (resources.empty()) return std::nullopt;
+  const auto node = resources.extract(resources.begin());
+  return own_notification("notifications/resources/updated",
+                          fmt::format(R"({{"uri":{}}})", quote(node.value())));
 }
 
 std::string SubscriptionFilter::json() const {

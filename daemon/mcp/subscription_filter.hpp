@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "base/ids.hpp"
 
@@ -54,8 +54,9 @@ struct SubscriptionFilter {
   /// filter has members of extensions.
   bool matches(const Frame& notification) const;
 
-  /// The notifications that say that all of MCP's own that it asks for has changed.
-  std::vector<std::string> all_changed() const;
+  /// Takes one of MCP's own kinds, or one uri, out of it, and returns the notification that says
+  /// that this has changed; nothing once there is none left.
+  std::optional<std::string> take_changed();
 
   /// As JSON, in a fixed order; what is false or empty is left out.
   std::string json() const;

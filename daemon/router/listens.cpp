@@ -215,8 +215,7 @@ void Listens::go_on(Client& client) {
   for (const auto& listen : listens_) {
     if (listen->client != client.id()) continue;
     feed(client, *listen);
-    if (std::exchange(listen->missed_something, false))
-      tell_all_changed(client, *listen, listen->filter);
+    tell_missed(client, *listen);
   }
 }
 
@@ -227,7 +226,7 @@ bool Listens::tell(const Frame& notification) {
     if (client == nullptr || !listen->is_acknowledged || !listen->filter.matches(notification))
       continue;
     if (client->channel.congested()) {
-      listen->missed_something = true;
+      note_missed(*listen, notification);
     } else {
       client->channel.send_about(listen->raw_id,
                                  with_subscription_id(notification, listen->raw_id));
@@ -236,26 +235,45 @@ bool Listens::tell(const Frame& notification) {
   return true;
 }
 
-bool Listens::tell_changed(const SubscriptionFilter* filter) {
+bool Listens::tell_changed() {
   if (!bypass_ring()) return false;
   for (const auto& listen : listens_) {
     Client* const client = context_.clients.find(listen->client);
-    if (client != nullptr && listen->is_acknowledged)
-      tell_all_changed(*client, *listen, filter != nullptr ? *filter : listen->filter);
+    if (client == nullptr || !listen->is_acknowledged) continue;
+    listen->missed = listen->filter;
+    tell_missed(*client, *listen);
   }
   return true;
 }
 
-/// That what the listen and this filter name may have changed.
-void Listens::tell_all_changed(Client& client, Listen& listen, const SubscriptionFilter& filter) {
-  for (const std::string& line : filter.all_changed()) {
-    const Frame changed = std::get<Frame>(parse_frame(line));
-    if (!listen.filter.matches(changed)) continue;
-    if (client.channel.congested()) {
-      listen.missed_something = true;
-      return;
+/// It is told once the client reads, however often it comes.
+void Listens::note_missed(Listen& listen, const Frame& notification) {
+  SubscriptionFilter& missed = listen.missed;
+  if (notification.method == "notifications/tools/list_changed") {
+    missed.tools_list_changed = true;
+  } else if (notification.method == "notifications/prompts/list_changed") {
+    missed.prompts_list_changed = true;
+  } else if (notification.method == "notifications/resources/list_changed") {
+    missed.resources_list_changed = true;
+  } else if (notification.method == "notifications/resources/updated") {
+    const auto uri = find_string(notification.text(notification.params), "uri");
+    // One that is subscribed itself; of a part of one, all that is.
+    if (uri && listen.filter.resources.contains(*uri)) {
+      missed.resources.insert(*uri);
+    } else {
+      missed.resources = listen.filter.resources;
     }
-    client.channel.send_about(listen.raw_id, with_subscription_id(changed, listen.raw_id));
+  }
+}
+
+/// As far as the client reads.
+void Listens::tell_missed(Client& client, Listen& listen) {
+  while (!client.channel.congested()) {
+    const auto line = listen.missed.take_changed();
+    if (!line) return;
+    const auto changed = parse_frame(*line);
+    client.channel.send_about(listen.raw_id,
+                              with_subscription_id(std::get<Frame>(changed), listen.raw_id));
   }
 }
 

@@ -53,8 +53,8 @@ class Listens final : public NotificationReaders {
   /// The upstream told this on the listen that it has for the listens here. False if it is to go
   /// into the ring, from which they are fed.
   bool tell(const Frame& notification);
-  /// Changes of these went unseen; of all that is listened for if none is given. False likewise.
-  bool tell_changed(const SubscriptionFilter* filter = nullptr);
+  /// Changes went unseen: all that is listened for may have changed. False likewise.
+  bool tell_changed();
   /// Whether the server's modern side serves them.
   bool are_native() const { return context_.session.side_for(Era::modern) == Era::modern; }
   /// Whether the ring is another session's, so that they are not fed from it.
@@ -102,7 +102,8 @@ class Listens final : public NotificationReaders {
     /// What entered the ring later is another session's, which tells it as well; none: no end.
     std::optional<Sequence> ring_end;
     bool is_acknowledged = false;
-    bool missed_something = false;  ///< its client did not read while the upstream told it
+    /// What the upstream told while its client did not read: a part of the filter.
+    SubscriptionFilter missed;
   };
   /// A legacy client's subscription that waits for the upstream.
   struct Subscribing {
@@ -119,7 +120,8 @@ class Listens final : public NotificationReaders {
   using All = std::vector<std::unique_ptr<Listen>>;
 
   const EraSession& modern_side() const { return context_.session.side(Era::modern); }
-  void tell_all_changed(Client& client, Listen& listen, const SubscriptionFilter& filter);
+  static void note_missed(Listen& listen, const Frame& notification);
+  static void tell_missed(Client& client, Listen& listen);
 
   All::const_iterator find(const Client& client, std::string_view raw_id) const;
   bool is_told_of(const SubscriptionFilter& filter) const;

@@ -293,7 +293,7 @@ void Router::session_replaced(Era side, const Reopening& reopening,
 
 void Router::listen_resumed(const SubscriptionFilter& filter) {
   translator_.tools().forget();
-  if (listens_.tell_changed(&filter)) return;
+  if (listens_.tell_changed()) return;
   publish_changes(context_.session.server_for(Era::modern)->declared_list_changes(),
                   {filter.resources.begin(), filter.resources.end()});
 }

@@ -166,3 +166,17 @@ TEST_CASE("a notification's subscription is put in, replaced and taken out") {
       R"({"params":{"_meta":{"x":1}},"method":"a"})");
   CHECK(without(R"({"method":"a","params":{}})") == R"({"method":"a","params":{}})");
 }
+
+TEST_CASE("what a filter asks for is told as changed one by one, each once") {
+  SubscriptionFilter filter;
+  filter.tools_list_changed = filter.resources_list_changed = true;
+  filter.resources = {"demo://1", "demo://2"};
+  filter.task_ids = {"t"};
+  std::vector<std::string> told;
+  while (const auto line = filter.take_changed()) told.push_back(*line);
+  REQUIRE(told.size() == 4);
+  CHECK(told[0].find("notifications/tools/list_changed") != std::string::npos);
+  CHECK(told[1].find("notifications/resources/list_changed") != std::string::npos);
+  CHECK(told[2].find(R"("uri":"demo://1")") != std::string::npos);
+  CHECK(told[3].find(R"("uri":"demo://2")") != std::string::npos);
+}

@@ -471,6 +471,8 @@ TEST_CASE("a client that did not read what the modern side told is told that it 
   t.in_turn([&] { t.router.client_congestion(t.modern.identity().id, false); });
   CHECK(has(t.modern.take_line(), changed));
   CHECK(t.modern.lines.empty());
+  t.in_turn([&] { t.router.client_congestion(t.modern.identity().id, false); });
+  CHECK(t.modern.lines.empty());  // once
 }
 
 TEST_CASE("the bridge listens for itself only while there is no legacy session") {
