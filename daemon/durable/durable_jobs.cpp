@@ -112,9 +112,7 @@ void DurableJobs::job_started(const Job& job, UpstreamId id) {
   entry.way.round.clear();
   entry.way.answers.clear();
   // What may not be sent again is no longer needed. A modern server may ask for it.
-  const bool may_be_asked_for =
-      session_.side_for(Era::legacy) == Era::modern || session_.side(Era::modern).has_session();
-  if (!only_reads(job.method) && !may_be_asked_for) entry.request = {};
+  if (!only_reads(job.method) && session_.side_for(Era::legacy) == Era::legacy) entry.request = {};
   way_changed(job, entry);
   state_log_.write_now();  // before it is sent
 }

@@ -203,6 +203,19 @@ bool SubscriptionFilter::matches(const Frame& notification) const {
   return !extensions.empty() && !is_of_mcp_itself(method);
 }
 
+SubscriptionFilter SubscriptionFilter::part_for(const Frame& notification) const {
+  const std::string_view method = notification.method;
+  SubscriptionFilter part;
+  part.tools_list_changed = method == "notifications/tools/list_changed";
+  part.prompts_list_changed = method == "notifications/prompts/list_changed";
+  part.resources_list_changed = method == "notifications/resources/list_changed";
+  if (method == "notifications/resources/updated") {
+    const auto uri = find_string(notification.text(notification.params), "uri");
+    part.resources = uri && resources.contains(*uri) ? Texts{*uri} : resources;
+  }
+  return part;
+}
+
 std::optional<std::string> SubscriptionFilter::take_changed() {
   if (std::exchange(tools_list_changed, false))
     return own_notification("notifications/tools/list_changed");

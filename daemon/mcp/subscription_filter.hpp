@@ -54,6 +54,9 @@ struct SubscriptionFilter {
   /// filter has members of extensions.
   bool matches(const Frame& notification) const;
 
+  /// The part of it that asks for this notification of MCP's own: its kind, or its uri; where that
+  /// is a part of one that is subscribed, all of them. REQUIRES: matches(notification).
+  SubscriptionFilter part_for(const Frame& notification) const;
   /// Takes one of MCP's own kinds, or one uri, out of it, and returns the notification that says
   /// that this has changed; nothing once there is none left.
   std::optional<std::string> take_changed();

@@ -226,7 +226,8 @@ bool Listens::tell(const Frame& notification) {
     if (client == nullptr || !listen->is_acknowledged || !listen->filter.matches(notification))
       continue;
     if (client->channel.congested()) {
-      note_missed(*listen, notification);
+      // Told once the client reads, however often it comes.
+      listen->missed.add(listen->filter.part_for(notification));
     } else {
       client->channel.send_about(listen->raw_id,
                                  with_subscription_id(notification, listen->raw_id));
@@ -244,26 +245,6 @@ bool Listens::tell_changed() {
     tell_missed(*client, *listen);
   }
   return true;
-}
-
-/// It is told once the client reads, however often it comes.
-void Listens::note_missed(Listen& listen, const Frame& notification) {
-  SubscriptionFilter& missed = listen.missed;
-  if (notification.method == "notifications/tools/list_changed") {
-    missed.tools_list_changed = true;
-  } else if (notification.method == "notifications/prompts/list_changed") {
-    missed.prompts_list_changed = true;
-  } else if (notification.method == "notifications/resources/list_changed") {
-    missed.resources_list_changed = true;
-  } else if (notification.method == "notifications/resources/updated") {
-    const auto uri = find_string(notification.text(notification.params), "uri");
-    // One that is subscribed itself; of a part of one, all that is.
-    if (uri && listen.filter.resources.contains(*uri)) {
-      missed.resources.insert(*uri);
-    } else {
-      missed.resources = listen.filter.resources;
-    }
-  }
 }
 
 /// As far as the client reads.

@@ -166,8 +166,9 @@ void Session::era_found(Era era) {
   spoken_before_.reset();
   if (eras_.excludes(other_than(era))) side_of(other_than(era)).forget();
   if (!speaks_one_era()) {
-    // The streams of --event are modern.
-    if (era == Era::legacy && !options_.events.empty() && may_speak(Era::modern)) modern_.require();
+    // The streams of --event are modern; a server that is known to have none is not asked again.
+    if (era == Era::legacy && !options_.events.empty() && side_for(Era::modern) == Era::modern)
+      modern_.require();
     return;
   }
   // The process speaks this one; the other one may have been tried as well.

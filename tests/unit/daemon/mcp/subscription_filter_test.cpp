@@ -180,3 +180,21 @@ TEST_CASE("what a filter asks for is told as changed one by one, each once") {
   CHECK(told[2].find(R"("uri":"demo://1")") != std::string::npos);
   CHECK(told[3].find(R"("uri":"demo://2")") != std::string::npos);
 }
+
+TEST_CASE("the part of a filter that asks for a notification is its kind or its uri") {
+  SubscriptionFilter filter;
+  filter.tools_list_changed = filter.prompts_list_changed = filter.resources_list_changed = true;
+  filter.resources = {"demo://1", "demo://2"};
+  const auto part_for = [&](std::string_view method, std::string_view params = "{}") {
+    const auto frame = parse_frame(
+        fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params));
+    return filter.part_for(std::get<Frame>(frame)).json();
+  };
+  CHECK(part_for("notifications/tools/list_changed") == R"({"toolsListChanged":true})");
+  CHECK(part_for("notifications/prompts/list_changed") == R"({"promptsListChanged":true})");
+  CHECK(part_for("notifications/resources/list_changed") == R"({"resourcesListChanged":true})");
+  CHECK(part_for("notifications/resources/updated", R"({"uri":"demo://2"})") ==
+        R"({"resourceSubscriptions":["demo://2"]})");
+  CHECK(part_for("notifications/resources/updated", R"({"uri":"demo://2/part"})") ==
+        R"({"resourceSubscriptions":["demo://1","demo://2"]})");
+}

@@ -401,6 +401,25 @@ TEST_CASE("a server of both serves each client in its own era, side by side") {
   }
 }
 
+TEST_CASE("with --event the modern side is opened beside a legacy session, if there is one") {
+  SessionOptions options;
+  options.events = {{"deploy", ""}};
+  Asking t(options);
+  t.open_legacy();
+  CHECK(t.upstream.count("server/discover") == 1);
+  SUBCASE("there is: its events are streamed") {
+    t.discover();
+    CHECK(t.upstream.count("events/stream") == 1);
+  }
+  SUBCASE("there is none: it is not asked for at the next opening") {
+    t.fail_probe(Asking::refusal(404));
+    t.upstream.lose_session();
+    t.let_it_open();
+    CHECK(t.upstream.count("initialize") == 2);
+    CHECK(t.upstream.count("server/discover") == 1);
+  }
+}
+
 TEST_CASE("the ring is filled by the modern session until there is a legacy one") {
   Asking t;
   t.open_modern();
