@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/start_error.hpp"
-#include "control/describe_state.hpp"
 #include "control/readiness.hpp"
 #include "make_upstream.hpp"
 #include "options/changeable_options.hpp"

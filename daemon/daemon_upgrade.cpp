@@ -11,7 +11,7 @@
 
 #include "auth/login.hpp"
 #include "daemon.hpp"
-#include "process/signals_blocked.hpp"
+#include "process/process_start.hpp"
 
 namespace bridge {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/journal.hpp"
+#include "base/log_sinks.hpp"
 #include "base/start_error.hpp"
 #include "daemon.hpp"
 #include "downstream/unix/start_refusal.hpp"
@@ -16,10 +16,8 @@
 #include "options/changeable_options.hpp"
 #include "options/descriptor_shares.hpp"
 #include "options/options.hpp"
-#include "process/descriptor_limit.hpp"
-#include "process/first_process.hpp"
 #include "process/process_start.hpp"
-#include "process/standard_descriptors.hpp"
+#include "process/resources.hpp"
 
 namespace {
 

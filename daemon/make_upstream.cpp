@@ -1,6 +1,6 @@
 #include "make_upstream.hpp"
 
-#include "login/make_token_source.hpp"
+#include "auth/make_token_source.hpp"
 #include "upstream/http_sse/sse_upstream.hpp"
 #include "upstream/stdio/child_upstream.hpp"
 

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <type_traits>
 
-#include "text/json_scanner.hpp"
-#include "text/json_text.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
 #include "text/utf8.hpp"
 
 namespace client::json {

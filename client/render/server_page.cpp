@@ -4,7 +4,7 @@
 
 #include "json/json.hpp"
 #include "terminal/text.hpp"
-#include "text/whole_characters.hpp"
+#include "text/characters.hpp"
 
 namespace client {
 namespace {

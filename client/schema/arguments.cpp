@@ -9,7 +9,7 @@
 #include "json/json.hpp"
 #include "schema/signature.hpp"
 #include "spelling/spelling.hpp"
-#include "text/whole_characters.hpp"
+#include "text/characters.hpp"
 
 namespace client {
 namespace {

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "servers/input_values.hpp"
+#include "servers/variables.hpp"
 #include "terminal/text.hpp"
 
 namespace client {

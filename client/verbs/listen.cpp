@@ -12,10 +12,10 @@
 
 #include "connection/conversation.hpp"
 #include "json/json.hpp"
+#include "json/json_text.hpp"
 #include "render/lines.hpp"
 #include "servers/instance.hpp"
 #include "terminal/text.hpp"
-#include "text/json_text.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {

@@ -9,7 +9,7 @@
 
 #include "json/json.hpp"
 #include "text/base64.hpp"
-#include "text/whole_characters.hpp"
+#include "text/characters.hpp"
 
 namespace client {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "system/files.hpp"
 #include "terminal/text.hpp"
-#include "text/whole_characters.hpp"
+#include "text/characters.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/verbs.hpp"
 

@@ -27,8 +27,8 @@
 #include "system/signals.hpp"
 #include "terminal/styled.hpp"
 #include "terminal/text.hpp"
+#include "text/characters.hpp"
 #include "text/utf8.hpp"
-#include "text/whole_characters.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {

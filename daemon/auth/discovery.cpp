@@ -2,17 +2,123 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "auth/endpoint_url.hpp"
-#include "auth/scope.hpp"
-#include "auth/shown_url.hpp"
-#include "auth/well_known.hpp"
+#include "auth/challenge.hpp"
+#include "auth/recent_secrets.hpp"
 #include "base/log.hpp"
 #include "http/client/web_url.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
 #include "text/header_text.hpp"
+#include "text/utf8.hpp"
 
 namespace bridge {
+namespace {
+
+constexpr std::size_t max_strings = 64;
+
+std::vector<std::string> find_strings(std::string_view object, std::string_view name) {
+  const auto raw = find_member(object, name);
+  if (!raw || raw->empty() || raw->front() != '[') return {};
+  std::vector<std::string> strings;
+  JsonScanner scanner(*raw);
+  scanner.array([&] {
+    Slice element;
+    if (!scanner.value(element)) return false;
+    const std::string_view text = element.of(*raw);
+    if (is_string(text)) strings.push_back(unescape(text.substr(1, text.size() - 2)));
+    return strings.size() < max_strings;
+  });
+  return strings;
+}
+
+}  // namespace
+
+bool is_named(const std::vector<std::string>& list, std::string_view one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+bool is_json_object(const std::string& text) {
+  JsonScanner scanner(text);
+  Slice value;
+  scanner.skip_space();
+  if (scanner.peek() != '{' || !scanner.value(value)) return false;
+  scanner.skip_space();
+  return scanner.at_end() && is_utf8(text);
+}
+
+std::optional<ResourceMetadata> read_resource_metadata(const std::string& text) {
+  if (!is_json_object(text)) return std::nullopt;
+  return ResourceMetadata{find_string(text, "resource").value_or(std::string()),
+                          find_strings(text, "authorization_servers"),
+                          find_strings(text, "scopes_supported")};
+}
+
+std::optional<ServerMetadata> read_server_metadata(const std::string& text) {
+  if (!is_json_object(text)) return std::nullopt;
+  const auto member = [&text](std::string_view name) {
+    return find_string(text, name).value_or(std::string());
+  };
+  ServerMetadata server;
+  server.issuer = member("issuer");
+  server.token_endpoint = member("token_endpoint");
+  server.token_endpoint_auth_methods = find_strings(text, "token_endpoint_auth_methods_supported");
+  server.authorization_endpoint = member("authorization_endpoint");
+  server.registration_endpoint = member("registration_endpoint");
+  server.device_authorization_endpoint = member("device_authorization_endpoint");
+  server.revocation_endpoint = member("revocation_endpoint");
+  server.code_challenge_methods = find_strings(text, "code_challenge_methods_supported");
+  server.scopes_supported = find_strings(text, "scopes_supported");
+  server.answers_name_issuer =
+      find_member(text, "authorization_response_iss_parameter_supported") == "true";
+  server.takes_metadata_documents =
+      find_member(text, "client_id_metadata_document_supported") == "true";
+  return server;
+}
+
+ServerMetadata default_server_metadata(const std::string& origin) {
+  ServerMetadata server;
+  server.issuer = origin;
+  server.authorization_endpoint = origin + "/authorize";
+  server.token_endpoint = origin + "/token";
+  server.registration_endpoint = origin + "/register";
+  server.code_challenge_methods = {"S256"};
+  return server;
+}
+
+bool wants_secret_in_body(const ServerMetadata& server) {
+  return is_named(server.token_endpoint_auth_methods, "client_secret_post") &&
+         !is_named(server.token_endpoint_auth_methods, "client_secret_basic");
+}
+
+std::vector<std::string> resource_metadata_urls(const std::string& resource) {
+  const auto url = parse_web_url(resource);
+  if (!url) return {};
+  const std::string root = url->origin() + "/.well-known/oauth-protected-resource";
+  std::vector<std::string> urls;
+  if (url->path != "/") {
+    urls.push_back(root + url->path);
+    // Servers differ about a slash at the end.
+    if (url->path.back() == '/') urls.push_back(root + url->path.substr(0, url->path.size() - 1));
+  }
+  urls.push_back(root);
+  return urls;
+}
+
+std::vector<std::string> server_metadata_urls(const std::string& issuer) {
+  const auto url = parse_web_url(issuer);
+  if (!url || !url->query.empty() || url->has_fragment || url->has_user) return {};
+  std::string path = url->path;
+  if (path.back() == '/') path.pop_back();
+  const std::string oauth = "/.well-known/oauth-authorization-server";
+  const std::string openid = "/.well-known/openid-configuration";
+  std::vector<std::string> urls{url->origin() + oauth + path, url->origin() + openid + path};
+  if (!path.empty()) urls.push_back(url->origin() + path + openid);
+  return urls;
+}
+
 namespace {
 
 constexpr std::size_t max_authorization_servers = 3;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/failure.hpp"
+#include "json/failure.hpp"
 
 namespace bridge {
 

@@ -5,17 +5,31 @@
 #include <string>
 
 #include "auth/auth_options.hpp"
+#include "auth/challenge.hpp"
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
 #include "auth/shared_fetch.hpp"
-#include "auth/token_life.hpp"
-#include "auth/token_request.hpp"
-#include "auth/wanted_scope.hpp"
+#include "auth/token_source.hpp"
 #include "http/client/http_options.hpp"
 
 namespace bridge {
 
 class Log;
+
+enum class ClientAuthentication { secret_basic, secret_post, private_key_jwt };
+
+/// A client credentials request (RFC 6749, section 4.4).
+struct TokenRequest {
+  ClientAuthentication how = ClientAuthentication::secret_basic;
+  std::string client_id;
+  std::string secret;    ///< or the signed assertion
+  std::string resource;  ///< RFC 8707
+  std::string scope;     ///< empty: not sent
+
+  std::string body() const;
+  /// The Authorization field's value; empty: none.
+  std::string authorization() const;
+};
 
 /// OAuth 2.1 client credentials (RFC 6749, section 4.4), as MCP wants them: the server discovered
 /// through the upstream's challenge, the upstream named as `resource`.

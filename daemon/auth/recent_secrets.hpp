@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.hpp"
+#include "http/client/web_url.hpp"
 #include "text/secret_forms.hpp"
 
 namespace bridge {
@@ -34,6 +36,17 @@ inline std::string redacted(std::string text, std::vector<std::string> secrets) 
   std::sort(secrets.begin(), secrets.end(),
             [](const auto& left, const auto& right) { return left.size() > right.size(); });
   return blotted(std::move(text), secrets);
+}
+
+/// A peer's URL for people and the log: without what may be secret in it.
+inline std::string shown_url(const std::string& text) {
+  const auto url = parse_web_url(text);
+  return printable(url ? url->shown() : text, 300);
+}
+
+/// What a server says, for people: printable, bounded, and without what was sent to it.
+inline std::string server_words(const std::string& text, const std::vector<std::string>& secrets) {
+  return printable(redacted(text, secrets), 400);
 }
 
 }  // namespace bridge

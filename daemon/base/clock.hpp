@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace bridge {
 
@@ -34,5 +35,8 @@ class SystemClock final : public Clock {
   SteadyTime now() const override { return std::chrono::steady_clock::now(); }
   WallTime wall_time() const override { return std::chrono::system_clock::now(); }
 };
+
+/// As RFC 3339 has it, in UTC, with milliseconds.
+std::string timestamp(WallTime time);
 
 }  // namespace bridge

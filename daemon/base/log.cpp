@@ -4,11 +4,9 @@
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
-#include "base/journal.hpp"
-#include "base/log_line.hpp"
-#include "base/stderr_writer.hpp"
+#include "base/log_sinks.hpp"
+#include "text/characters.hpp"
 #include "text/visible_text.hpp"
-#include "text/whole_characters.hpp"
 
 namespace bridge {
 namespace {

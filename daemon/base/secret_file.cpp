@@ -1,17 +1,91 @@
 #include "base/secret_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/regular_file.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {
+namespace {
+
+/// Files of /proc and the like say that they are empty.
+constexpr std::size_t usual_size = 4095;
+
+struct OpenFile {
+  // Without O_NONBLOCK a FIFO would be waited for until somebody writes to it.
+  explicit OpenFile(const std::string& path)
+      : descriptor(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
+  ~OpenFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor;
+};
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe (what <(…) and /dev/stdin give): write it into a file";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+std::string size_text(std::size_t bytes) {
+  return bytes % (1u << 20) == 0 ? fmt::format("{} MiB", bytes >> 20)
+                                 : fmt::format("{} KiB", bytes >> 10);
+}
+
+/// Reads to the end or to one byte over the limit; returns errno.
+int read_all(int descriptor, std::size_t expected, std::size_t most, std::string& bytes) {
+  std::size_t filled = 0;
+  bytes.resize(std::min(std::max(expected, usual_size), most) + 1);
+  for (;;) {
+    const ssize_t count = read(descriptor, bytes.data() + filled, bytes.size() - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    filled += static_cast<std::size_t>(count);
+    if (count == 0 || filled > most) break;
+    if (filled == bytes.size()) bytes.resize(std::min(2 * filled, most + 1));  // it has grown
+  }
+  bytes.resize(filled);
+  return 0;
+}
+
+}  // namespace
+
+FileContent read_regular_file(const std::string& path, std::size_t most) {
+  FileContent content;
+  const auto failed = [&](std::string why) {
+    content.bytes.clear();
+    content.fault = std::move(why);
+    return content;
+  };
+  // Looked at before it is opened: opening some devices does something.
+  if (stat(path.c_str(), &content.status) != 0) return failed(std::strerror(errno));
+  const auto refuse_kind = [&] {
+    return failed(fmt::format("is not a regular file but {}", kind_of(content.status.st_mode)));
+  };
+  if (!S_ISREG(content.status.st_mode)) return refuse_kind();
+  const OpenFile file(path);
+  if (file.descriptor < 0 || fstat(file.descriptor, &content.status) != 0)
+    return failed(std::strerror(errno));
+  if (!S_ISREG(content.status.st_mode)) return refuse_kind();
+  const auto size = static_cast<std::size_t>(content.status.st_size);
+  if (const int error = read_all(file.descriptor, size, most, content.bytes))
+    return failed(std::strerror(error));
+  if (content.bytes.size() > most) return failed("is over " + size_text(most));
+  return content;
+}
+
 namespace {
 
 constexpr std::size_t max_secret_file = 64u << 10;

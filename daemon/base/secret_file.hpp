@@ -2,11 +2,35 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <string>
+#include <vector>
 
 namespace bridge {
+
+/// The value of a header that was configured; behind a scheme ("Bearer", "Basic") the credentials
+/// are one by themselves (RFC 9110, section 11.4).
+inline void add_header_secrets(const std::string& value, std::vector<std::string>& secrets) {
+  secrets.push_back(value);
+  const auto space = value.find(' ');
+  if (space != value.npos) secrets.push_back(value.substr(space + 1));
+}
+
+/// What was read of a file, or why it cannot be.
+struct FileContent {
+  std::string bytes;
+  std::string fault;      ///< empty: it was read. Names neither the file nor anything in it
+  struct stat status {};  ///< of what was read
+};
+
+/// Reads a file of the configuration: a regular one of at most `most` bytes, links followed.
+///
+/// It never waits, and opens nothing that acts on being opened: a FIFO, a terminal or another
+/// device in the file's place is a fault. Every file that an option names goes through here. May be
+/// called on the loop's thread at any time.
+FileContent read_regular_file(const std::string& path, std::size_t most);
 
 /// What of a file changes when its content does, be it replaced or rewritten.
 struct FileIdentity {

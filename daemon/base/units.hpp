@@ -2,10 +2,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace bridge {
+
+/// What went over the connections of one transport, since the daemon's start.
+struct ByteCounts {
+  std::uint64_t received_bytes = 0;
+  std::uint64_t sent_bytes = 0;
+};
 
 /// A number with `ms`, `s`, `m` or `h`; a bare number is seconds. Fractions are allowed ("1.5s").
 /// Nothing if it is not one, is negative, or is longer than ten years.

@@ -3,9 +3,8 @@
 #include <functional>
 #include <optional>
 
-#include "event/deadline_timer.hpp"
 #include "event/event_loop.hpp"
-#include "process/idle_options.hpp"
+#include "process/resources.hpp"
 
 namespace bridge {
 

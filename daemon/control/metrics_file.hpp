@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 
 namespace bridge {
 

@@ -7,11 +7,10 @@
 #include <utility>
 #include <variant>
 
-#include "base/timestamp.hpp"
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
-#include "text/json_scanner.hpp"
-#include "text/json_text.hpp"
+#include "base/clock.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 namespace {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "auth/login.hpp"
 #include "session/session.hpp"
 #include "upstream/upstream.hpp"
@@ -23,5 +27,10 @@ inline LoginStatus login_status(const Session& session, const Login& login) {
     status.state = LoginState::none;
   return status;
 }
+
+/// The session's state in words, for people: one line, nothing secret. `failure` is why the last
+/// try failed.
+std::string describe_state(Session::State state, std::string_view target,
+                           const std::optional<Failure>& failure);
 
 }  // namespace bridge

@@ -6,9 +6,8 @@
 
 #include <utility>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 namespace {

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "event/deadline_timer.hpp"
-#include "event/deferred.hpp"
-#include "mcp/tool_list.hpp"
+#include "event/event_loop.hpp"
+#include "mcp/tool_headers.hpp"
 #include "router/client_channel.hpp"
 #include "router/control.hpp"
 #include "router/router.hpp"

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,10 +10,91 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "event/deferred.hpp"
-#include "event/timer_queue.hpp"
 
 namespace bridge {
+
+class EventLoop;
+
+/// Something that is due at a time. Belongs to at most one TimerQueue.
+class QueuedTimer {
+ public:
+  QueuedTimer(const QueuedTimer&) = delete;
+  QueuedTimer& operator=(const QueuedTimer&) = delete;
+
+  bool is_queued() const { return place_ != nowhere; }
+  /// REQUIRES: is_queued().
+  SteadyTime due() const { return due_; }
+
+ protected:
+  QueuedTimer() = default;
+  virtual ~QueuedTimer() = default;
+
+  /// Its time has come; it is not queued any more.
+  virtual void expired() = 0;
+
+ private:
+  friend class TimerQueue;
+  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+  SteadyTime due_{};
+  std::size_t place_ = nowhere;  ///< in the queue's heap
+};
+
+/// Which timer is due next: a binary heap of timers that it does not own, each of which knows its
+/// place in it. Pure: it never looks at a clock.
+class TimerQueue {
+ public:
+  /// Queues the timer, or moves it to another time.
+  void set(QueuedTimer& timer, SteadyTime due);
+  /// Nothing if it is not queued.
+  void remove(QueuedTimer& timer);
+  std::optional<SteadyTime> next() const;
+  /// Takes the earliest timer that is due at `now` out and tells it so; false if there is none.
+  bool run_one(SteadyTime now);
+
+ private:
+  void place(QueuedTimer& timer, std::size_t at);
+  void rise(std::size_t at);
+  void sink(std::size_t at);
+
+  std::vector<QueuedTimer*> heap_;
+};
+
+/// Something to be done later in this turn: once, when everything that the turn was about has been
+/// done, however often it was asked for. What is deferred while others run is done in the same
+/// turn. Destruction cancels it.
+///
+/// The one spelling of "later": what must not happen in the middle of a call, or is better done
+/// once for many causes (writing what was queued), is a Deferred of its owner's. The loop's thread
+/// only.
+///
+/// What is worth more the more of it is done together waits for the end of the round: until all
+/// that the kernel said at once has been heard. Outside of a round that is the end of the turn.
+class Deferred {
+ public:
+  enum class Until : std::uint8_t { end_of_turn, end_of_round };
+
+  Deferred(EventLoop& loop, std::function<void()> action, Until until = Until::end_of_turn);
+  ~Deferred();
+  Deferred(const Deferred&) = delete;
+  Deferred& operator=(const Deferred&) = delete;
+
+  void schedule();
+  void cancel();
+  bool is_scheduled() const { return scheduled_; }
+
+ private:
+  friend class EventLoop;
+
+  EventLoop& loop_;
+  std::function<void()> action_;
+  Until until_;
+  bool scheduled_ = false;
+  bool in_round_ = false;  ///< of which list it is
+  // Its neighbours in the loop's list, while it is scheduled.
+  Deferred* previous_ = nullptr;
+  Deferred* next_ = nullptr;
+};
 
 /// The daemon's one event loop: descriptors, timers, the clock they go by, and the turn.
 ///
@@ -150,6 +232,31 @@ class EventLoop {
   std::vector<Nameless> ending_;  ///< of those over, who are being destroyed
   std::vector<Nameless> owned_;
   std::function<void()> after_turn_;
+};
+
+/// A timer that is cheap to move later: it keeps the deadline in a variable and its place in the
+/// loop's queue, until that has come.
+///
+/// The callback runs on the loop, in a turn, once a deadline; it may set the next one, and may
+/// destroy the timer. Destroying the timer cancels it. The loop's thread only.
+class DeadlineTimer final : private QueuedTimer {
+ public:
+  DeadlineTimer(EventLoop& loop, std::function<void()> expired);
+  ~DeadlineTimer() override;
+
+  void set(SteadyTime deadline);
+  void set_after(std::chrono::milliseconds delay) { set(loop_.now() + delay); }
+  /// Like set(), but never moves an earlier deadline.
+  void set_at_latest(SteadyTime deadline);
+  void clear();
+  bool is_set() const { return deadline_.has_value(); }
+
+ private:
+  void expired() override;
+
+  EventLoop& loop_;
+  std::function<void()> action_;
+  std::optional<SteadyTime> deadline_;
 };
 
 }  // namespace bridge

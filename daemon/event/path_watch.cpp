@@ -3,8 +3,12 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -41,6 +45,121 @@ void PathWatch::readable() {
   watch_->want(DescriptorWatch::Event::readable);
   // The first may lead to a new beginning; what was read belongs to this turn all the same.
   for (const std::string& name : names) changed_(name);
+}
+
+namespace {
+
+namespace files = std::filesystem;
+
+constexpr int most_parts = 256;
+
+// A file may be met twice on a route: what it is watched for adds up.
+constexpr std::uint32_t of_itself = IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW | IN_MASK_ADD;
+constexpr std::uint32_t of_going = IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR | IN_MASK_ADD;
+constexpr std::uint32_t of_names = of_going | IN_CREATE | IN_MOVED_TO | IN_ATTRIB;
+
+/// Puts the parts of `path` behind `parts`, the first of them last.
+void push_parts(std::string_view path, std::vector<std::string>& parts) {
+  while (!path.empty()) {
+    const auto slash = path.rfind('/');
+    const std::string_view part = slash == path.npos ? path : path.substr(slash + 1);
+    if (!part.empty() && part != ".") parts.emplace_back(part);
+    path = slash == path.npos ? std::string_view() : path.substr(0, slash);
+  }
+}
+
+/// The folder above one that no link leads to.
+std::string above(const std::string& folder) {
+  const auto slash = folder.rfind('/');
+  if (slash == folder.npos || folder.substr(slash) == "/..") return folder + "/..";
+  return slash == 0 ? "/" : folder.substr(0, slash);
+}
+
+files::file_type type_of(const std::string& path) {
+  std::error_code error;
+  return files::symlink_status(path, error).type();
+}
+
+bool leads_on(files::file_type type) {
+  return type == files::file_type::directory || type == files::file_type::symlink;
+}
+
+}  // namespace
+
+std::string RouteWatch::Place::path() const {
+  return (folder == "/" ? folder : folder + '/') + name;
+}
+
+RouteWatch::RouteWatch(EventLoop& loop, std::function<void()> changed)
+    : changed_(std::move(changed)),
+      watch_(loop, [this](std::string_view name) { this->changed(name); }) {}
+
+std::string RouteWatch::watch(const std::string& path) {
+  if (!watch_.begin()) return std::strerror(errno) + (": " + path);
+  add_itself(follow(path, false), IN_ATTRIB);
+  return unwatched_;
+}
+
+bool RouteWatch::await(const std::string& path) {
+  return watch_.begin() && add_name(follow(path, true));
+}
+
+// Each part is watched before it is looked at: what changes after the look is told.
+RouteWatch::Place RouteWatch::follow(const std::string& path, bool awaiting) {
+  names_.clear();
+  unwatched_.clear();
+  std::vector<std::string> rest;
+  push_parts(path, rest);
+  Place place{path.front() == '/' ? "/" : ".", {}};
+  watch_.add(place.folder, of_itself);  // what is above a folder that moves is another
+  for (int parts = 0; parts < most_parts && !rest.empty(); ++parts) {
+    place.name = std::move(rest.back());
+    rest.pop_back();
+    if (rest.empty()) break;
+    if (place.name == "..") {
+      place.folder = above(place.folder);
+      watch_.add(place.folder, of_itself);
+      continue;
+    }
+    add_itself(place);
+    const std::string here = place.path();
+    files::file_type type = type_of(here);
+    if (awaiting && !leads_on(type) && add_name(place)) {
+      add_itself(place);  // it may have appeared just now
+      type = type_of(here);
+    }
+    if (type == files::file_type::directory) {
+      place.folder = here;
+    } else if (type == files::file_type::symlink) {
+      std::error_code error;
+      const std::string target = files::read_symlink(here, error).string();
+      if (error) break;
+      if (target.front() == '/') place.folder = "/";
+      push_parts(target, rest);
+    } else {
+      break;
+    }
+  }
+  return place;
+}
+
+void RouteWatch::add_itself(const Place& place, std::uint32_t also) {
+  if (watch_.add(place.path(), of_itself | also) || errno == ENOENT) return;
+  const int error = errno;
+  if (watch_.add(place.folder, of_going)) {
+    names_.push_back(place.name);
+  } else if (unwatched_.empty()) {
+    unwatched_ = std::strerror(error) + (": " + place.path());
+  }
+}
+
+bool RouteWatch::add_name(const Place& place) {
+  names_.push_back(place.name);
+  return watch_.add(place.folder, of_names);
+}
+
+void RouteWatch::changed(std::string_view name) {
+  if (name.empty() || std::find(names_.begin(), names_.end(), name) != names_.end()) changed_();
 }
 
 }  // namespace bridge

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "event/descriptor_watch.hpp"
 
@@ -32,6 +33,44 @@ class PathWatch {
   EventLoop& loop_;
   Changed changed_;
   std::unique_ptr<DescriptorWatch> watch_;
+};
+
+/// Says when a path may lead elsewhere than it did: when a folder or a symbolic link that it leads
+/// through is moved or removed, those that the links lead through included (path_resolution(7)).
+///
+/// Each is watched itself, so what else happens in the folders around it wakes nobody. Only for one
+/// that the daemon may not read (inotify_add_watch(2)) the folder around it is watched. What is
+/// mounted over a folder goes unnoticed. At most 256 parts of a route are followed. The loop's
+/// thread only.
+class RouteWatch {
+ public:
+  /// `changed` may call watch() and await().
+  RouteWatch(EventLoop& loop, std::function<void()> changed);
+
+  /// Watches the route to `path` and what is there, its count of links and its mode too. Empty, or
+  /// why one cannot be watched, and which; the others are.
+  std::string watch(const std::string& path);
+  /// Watches the route to `path` as far as it exists, and for the next part of it to appear or
+  /// change. False if that cannot be watched.
+  bool await(const std::string& path);
+  void end() { watch_.end(); }
+
+ private:
+  struct Place {
+    std::string folder;  ///< no link leads to it
+    std::string name;
+    std::string path() const;
+  };
+
+  Place follow(const std::string& path, bool awaiting);
+  void add_itself(const Place& place, std::uint32_t also = 0);
+  bool add_name(const Place& place);
+  void changed(std::string_view name);
+
+  std::function<void()> changed_;
+  PathWatch watch_;
+  std::vector<std::string> names_;  ///< those that count in watched folders
+  std::string unwatched_;
 };
 
 }  // namespace bridge

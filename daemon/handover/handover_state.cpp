@@ -10,7 +10,7 @@
 #include "durable/session_records.hpp"
 #include "handover/field_archive.hpp"
 #include "state/log_format.hpp"
-#include "upstream/stdio/watcher_messages.hpp"
+#include "upstream/stdio/watcher.hpp"
 
 namespace bridge {
 namespace {

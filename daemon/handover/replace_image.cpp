@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "handover/program_file.hpp"
-#include "process/pointers_to.hpp"
+#include "process/process_start.hpp"
 
 namespace bridge {
 

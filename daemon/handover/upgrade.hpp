@@ -6,7 +6,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "handover/handover_state.hpp"
 #include "handover/program_check.hpp"
 #include "handover/replace_image.hpp"

@@ -1,9 +1,15 @@
 #include "http/request_head.hpp"
 
-#include <algorithm>
-#include <charconv>
+#include <arpa/inet.h>
 
-#include "text/ascii.hpp"
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {
@@ -204,6 +210,133 @@ std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head) {
   if (value.empty() || error != std::errc() || stop != end)
     return HttpFault{400, "a bad Content-Length"};
   return framing;
+}
+
+namespace {
+
+/// The type without its parameters, lower case.
+std::string type_of(std::string_view range) {
+  range = range.substr(0, range.find(';'));
+  std::string type;
+  for (const char c : range) {
+    if (c != ' ' && c != '\t')
+      type.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  }
+  return type;
+}
+
+/// The `q` of a range; 1 if it has none or a wrong one.
+double quality_of(std::string_view range) {
+  for (auto at = range.find(';'); at != range.npos; at = range.find(';', at + 1)) {
+    std::string parameter(range.substr(at + 1));
+    parameter.erase(std::remove_if(parameter.begin(), parameter.end(),
+                                   [](char c) { return c == ' ' || c == '\t'; }),
+                    parameter.end());
+    if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) continue;
+    char* end = nullptr;
+    const double value = std::strtod(parameter.c_str() + 2, &end);
+    return end == parameter.c_str() + 2 ? 1.0 : std::clamp(value, 0.0, 1.0);
+  }
+  return 1.0;
+}
+
+template <class Visit>
+void each_range(std::string_view accept, Visit&& visit) {
+  while (!accept.empty()) {
+    const auto comma = accept.find(',');
+    const std::string_view range = accept.substr(0, comma);
+    const double quality = quality_of(range);
+    if (quality > 0) visit(type_of(range), quality);
+    accept = comma == accept.npos ? std::string_view() : accept.substr(comma + 1);
+  }
+}
+
+}  // namespace
+
+AnswerForm answer_form(std::string_view accept) {
+  std::optional<double> stream;
+  std::optional<double> json;
+  bool stream_first = false;
+  each_range(accept, [&](const std::string& type, double quality) {
+    if (type == "text/event-stream" && !stream) {
+      stream = quality;
+      stream_first = !json;
+    } else if (type == "application/json" && !json) {
+      json = quality;
+    }
+  });
+  if (!stream) return AnswerForm::json;
+  if (!json || *stream > *json || (*stream == *json && stream_first)) return AnswerForm::stream;
+  return AnswerForm::either;
+}
+
+bool accepts_stream(std::string_view accept) {
+  bool accepted = accept.find_first_not_of(" \t") == accept.npos;
+  each_range(accept, [&](const std::string& type, double) {
+    accepted = accepted || type == "text/event-stream" || type == "text/*" || type == "*/*";
+  });
+  return accepted;
+}
+
+bool is_json_type(std::string_view content_type) {
+  const std::string type = type_of(content_type);
+  return type == "application/json" ||
+         (type.starts_with("application/") && type.ends_with("+json"));
+}
+
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+bool is_address(const std::string& name) {
+  std::array<unsigned char, 16> bytes{};
+  return inet_pton(AF_INET, name.c_str(), bytes.data()) == 1 ||
+         inet_pton(AF_INET6, name.c_str(), bytes.data()) == 1;
+}
+
+}  // namespace
+
+std::string host_name(std::string_view host) {
+  const bool is_bracketed = host.starts_with("[");
+  const auto end = host.find(is_bracketed ? ']' : ':');
+  if (is_bracketed && end == host.npos) return {};
+  const std::string_view name = is_bracketed ? host.substr(1, end - 1) : host.substr(0, end);
+  const std::string_view port = host.substr(std::min(host.size(), end + (is_bracketed ? 1 : 0)));
+  const bool is_port =
+      port.starts_with(":") && port.find_first_not_of("0123456789", 1) == port.npos;
+  return port.empty() || is_port ? lower_case(name) : std::string();
+}
+
+bool is_loopback_name(std::string_view name) {
+  std::array<unsigned char, 4> bytes{};
+  if (inet_pton(AF_INET, std::string(name).c_str(), bytes.data()) == 1) return bytes[0] == 127;
+  return name == "localhost" || name == "::1";
+}
+
+bool SiteCheck::admits_host(std::string_view host) const {
+  const std::string name = host_name(host);
+  const bool listed = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& one) {
+    return one == "*" || lower_case(one) == name;
+  });
+  return listed || is_loopback_name(name) || (!is_loopback && is_address(name));
+}
+
+bool SiteCheck::is_listed(std::string_view origin) const {
+  return std::any_of(origins.begin(), origins.end(), [&](const std::string& one) {
+    return one == "*" || lower_case(one) == lower_case(origin);
+  });
+}
+
+bool SiteCheck::admits_origin(std::string_view origin, std::string_view host) const {
+  if (origin.empty() || is_listed(origin)) return true;
+  const auto scheme = origin.find("://");
+  return scheme != origin.npos && lower_case(origin.substr(scheme + 3)) == lower_case(host);
 }
 
 }  // namespace bridge

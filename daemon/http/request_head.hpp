@@ -61,4 +61,46 @@ struct BodyFraming {
 /// alone are refused.
 std::variant<BodyFraming, HttpFault> body_framing(const RequestHead& head);
 
+/// In which form a caller wants the answer to its POST (RFC 9110, section 12.5.1; BEHAVIOUR,
+/// "HTTP face: posts").
+enum class AnswerForm {
+  json,    ///< one JSON body; nothing can come before the answer
+  stream,  ///< an event stream from the start
+  either,  ///< JSON, unless something has to be streamed
+};
+
+/// From the value of `Accept`: `text/event-stream` without JSON, or ranked before it (by `q`, then
+/// by the order), is `stream`; JSON ranked first is `either`; all else is JSON.
+AnswerForm answer_form(std::string_view accept);
+
+/// Whether an event stream may be sent to this `Accept`: also for `*/*`, `text/*` or none at all.
+bool accepts_stream(std::string_view accept);
+
+/// Whether a `Content-Type` is JSON: `application/json` or `…+json`, whatever its parameters.
+bool is_json_type(std::string_view content_type);
+
+/// Which sites may speak to the face: the guard against a web page that reaches it through its
+/// visitor's browser, by a name of its own that resolves to this machine (MCP, "Security Warning"
+/// of the Streamable HTTP transport).
+///
+/// Host: on a loopback address only loopback names; else any address as a number, since only a name
+/// can be made to point elsewhere. Origin: none, or the same as Host. Everything else by name, `*`
+/// for all.
+struct SiteCheck {
+  bool is_loopback = true;           ///< what the face is bound to
+  std::vector<std::string> hosts;    ///< --http-allow-host, without a port
+  std::vector<std::string> origins;  ///< --http-allow-origin
+
+  bool admits_host(std::string_view host) const;
+  /// `origin` is empty if there is none.
+  bool admits_origin(std::string_view origin, std::string_view host) const;
+  /// Whether its pages may read the answers (CORS).
+  bool is_listed(std::string_view origin) const;
+};
+
+/// `host` without its port, lower case; an IPv6 address without its brackets. Empty: it is no host.
+std::string host_name(std::string_view host);
+
+bool is_loopback_name(std::string_view name);
+
 }  // namespace bridge

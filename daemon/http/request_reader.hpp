@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "http/request_head.hpp"
-#include "text/arriving_text.hpp"
+#include "json/arriving_text.hpp"
 
 namespace bridge {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "text/byte_order_mark.hpp"
+#include "text/characters.hpp"
 #include "text/header_text.hpp"
 
 namespace bridge {

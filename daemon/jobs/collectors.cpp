@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "jobs/job_text.hpp"
-#include "jsonrpc/reply.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "jobs/job_runner.hpp"
 #include "router/control.hpp"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "jobs/server_task.hpp"
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

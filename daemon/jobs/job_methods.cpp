@@ -9,10 +9,9 @@
 #include <variant>
 
 #include "jobs/job_text.hpp"
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
-#include "text/json_scanner.hpp"
-#include "text/json_text.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 namespace {

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "jobs/job_text.hpp"
-#include "mcp/json_edit.hpp"
-#include "text/json_text.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
-#include "event/deferred.hpp"
+#include "event/event_loop.hpp"
 #include "jobs/job_client.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/job_store.hpp"

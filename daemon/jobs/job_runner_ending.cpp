@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "jobs/job_runner.hpp"
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 
 namespace bridge {

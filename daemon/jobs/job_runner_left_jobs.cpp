@@ -7,9 +7,9 @@
 
 #include "jobs/job_runner.hpp"
 #include "jobs/job_text.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
+#include "json/json_text.hpp"
 #include "mcp/methods.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -7,9 +7,8 @@
 
 #include "jobs/job_runner.hpp"
 #include "jobs/job_text.hpp"
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/spare_room.hpp"
+#include "base/spare_memory.hpp"
 
 namespace bridge {
 namespace {

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <variant>
 
-#include "base/timestamp.hpp"
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/frame.hpp"
+#include "base/clock.hpp"
+#include "json/frame.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/request_digest.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

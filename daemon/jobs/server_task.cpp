@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

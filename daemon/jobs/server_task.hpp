@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "jobs/job.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "mcp/input_required.hpp"
 
 namespace bridge {

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "jsonrpc/meta_keys.hpp"
-#include "mcp/meta_edit.hpp"
+#include "json/frame.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/request_digest.hpp"
-#include "text/json_text.hpp"
-#include "text/whole_characters.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {

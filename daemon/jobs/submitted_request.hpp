@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "jobs/job.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 
 namespace bridge {
 

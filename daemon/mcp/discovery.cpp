@@ -8,12 +8,12 @@
 #include <initializer_list>
 #include <optional>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
-#include "mcp/json_edit.hpp"
 #include "mcp/request_meta.hpp"
 #include "text/header_text.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/ids.hpp"
-#include "mcp/era.hpp"
+#include "mcp/handshake.hpp"
 
 namespace bridge {
 

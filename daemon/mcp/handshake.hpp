@@ -1,14 +1,37 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.hpp"
-#include "mcp/era.hpp"
+#include "json/frame.hpp"
 
 namespace bridge {
 
 struct Frame;
+
+/// How a peer says its revision and its capabilities (MCP 2026-07-28, "Versioning: Terminology").
+enum class Era : std::uint8_t {
+  legacy,  ///< once, in `initialize`: 2024-11-05 to 2025-11-25
+  modern,  ///< in the `_meta` of every request: since 2026-07-28
+};
+
+constexpr Era other_than(Era era) { return era == Era::modern ? Era::legacy : Era::modern; }
+
+constexpr std::string_view name_of(Era era) { return era == Era::modern ? "modern" : "legacy"; }
+
+/// The errors that MCP itself defines (MCP 2026-07-28, basic, "Error Codes").
+namespace mcp_error {
+constexpr int header_mismatch = -32020;
+constexpr int missing_client_capability = -32021;
+constexpr int unsupported_version = -32022;
+
+/// Codes of earlier revisions, which must no longer be sent.
+constexpr int resource_not_found = -32002;
+constexpr int url_elicitation_required = -32042;
+}  // namespace mcp_error
 
 // The messages of the legacy handshake (MCP, "Lifecycle"), and what is read from them. Pure.
 
@@ -52,5 +75,48 @@ std::string protocol_version_of(std::string_view object);
 /// it does not know the method (-32601), or supports no version it was offered (-32022 of MCP
 /// 2026-07-28, or an error that names that revision).
 bool speaks_only_newer(std::string_view error_object);
+
+/// What the upstream has said of itself when the session was opened: its InitializeResult (MCP
+/// 2025-11-25, "Lifecycle") or its DiscoverResult (MCP 2026-07-28, "Discovery"), kept byte for
+/// byte. A value; what reads it asks here.
+class ServerDescription {
+ public:
+  explicit ServerDescription(std::string initialize_result);
+  /// What a modern server has said. `target` names it where it does not name itself.
+  static ServerDescription discovered(std::string discover_result, std::string target);
+
+  /// What it has said, as it came.
+  const std::string& result() const { return result_; }
+  /// The InitializeResult for one who asked for the revision `asked`: if that is an older known
+  /// one, it is the version of the answer; everything else of a legacy server stays byte for byte.
+  std::string initialize_result_for(std::string_view asked) const;
+  /// The DiscoverResult for a modern client. `target` names a server that does not name itself.
+  std::string discover_result(std::string_view target) const;
+
+  /// The revision that is spoken; empty if the server named none.
+  const std::string& protocol_version() const { return protocol_version_; }
+  Era era() const { return era_; }
+  /// What discovered() was given; empty for a legacy server.
+  const std::string& target() const { return target_; }
+  /// `serverInfo` as JSON; "null" if there is none.
+  std::string_view server_info() const;
+  /// The `list_changed` notifications that the server declares it may send.
+  std::vector<std::string> declared_list_changes() const;
+  /// Whether it declares this member of this capability as true, as `resources` `subscribe`.
+  bool declares(std::string_view capability, std::string_view member) const;
+  /// Whether it can be asked to make a call of a tool a task (MCP 2025-11-25, "Tasks:
+  /// Capabilities").
+  bool makes_calls_tasks() const;
+  /// Whether it declares extensions.
+  bool has_extensions() const;
+
+ private:
+  ServerDescription() = default;
+
+  Era era_ = Era::legacy;
+  std::string target_;  ///< of a modern server
+  std::string result_;
+  std::string protocol_version_;
+};
 
 }  // namespace bridge

@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <array>
 
-#include "jsonrpc/frame.hpp"
-#include "text/json_text.hpp"
+#include "json/frame.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
+
+bool reaches_level(std::string_view level, std::string_view least) {
+  static constexpr std::array<std::string_view, 8> levels = {
+      "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+  const auto lowest = std::find(levels.begin(), levels.end(), least);
+  return lowest != levels.end() && std::find(levels.begin(), levels.end(), level) >= lowest;
+}
 
 bool only_reads(std::string_view method) {
   static constexpr std::array<std::string_view, 6> reading = {

@@ -9,6 +9,11 @@ namespace bridge {
 
 struct Frame;
 
+/// Whether a log message of this level is to be seen by who has asked for `least` and above (MCP
+/// 2026-07-28, "Logging"; RFC 5424). An empty or unknown `least` lets nothing through; a level that
+/// is none of the eight counts as the highest. Pure.
+bool reaches_level(std::string_view level, std::string_view least);
+
 /// Whether a request only reads, so that sending it twice does no harm (BEHAVIOUR, "Session: sent
 /// again or not").
 bool only_reads(std::string_view method);

@@ -7,14 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/frame.hpp"
-#include "jsonrpc/reply.hpp"
-#include "mcp/era.hpp"
-#include "mcp/frame_edit.hpp"
+#include "json/frame.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
+#include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
-#include "mcp/json_edit.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

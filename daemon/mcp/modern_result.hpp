@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 
 namespace bridge {
 

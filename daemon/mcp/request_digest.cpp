@@ -6,9 +6,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "jsonrpc/frame.hpp"
-#include "mcp/json_edit.hpp"
-#include "text/json_text.hpp"
+#include "json/frame.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -4,13 +4,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "jsonrpc/frame.hpp"
-#include "mcp/era.hpp"
-#include "mcp/frame_edit.hpp"
+#include "json/frame.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
-#include "mcp/json_edit.hpp"
-#include "mcp/meta_edit.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -7,13 +7,11 @@
 #include <iterator>
 #include <utility>
 
-#include "jsonrpc/frame.hpp"
-#include "mcp/era.hpp"
+#include "json/frame.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
-#include "mcp/json_edit.hpp"
-#include "mcp/meta_edit.hpp"
 #include "mcp/request_meta.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

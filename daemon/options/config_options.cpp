@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/header_secrets.hpp"
 #include "base/log.hpp"
+#include "base/secret_file.hpp"
 #include "base/start_error.hpp"
 #include "options/header_line.hpp"
 #include "options/option_builder.hpp"

@@ -1,6 +1,6 @@
 #include "options/descriptor_shares.hpp"
 
-#include "process/descriptor_limit.hpp"
+#include "process/resources.hpp"
 
 namespace bridge {
 namespace {

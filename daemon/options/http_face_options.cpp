@@ -1,7 +1,7 @@
 #include "options/option_groups.hpp"
 
 #include "base/start_error.hpp"
-#include "downstream/http/bearer_token.hpp"
+#include "downstream/http/access_check.hpp"
 #include "http/server/tls_server.hpp"
 #include "options/option_builder.hpp"
 

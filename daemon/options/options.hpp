@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "downstream/http/face_options.hpp"
+#include "downstream/http/face_context.hpp"
 #include "downstream/unix/connection.hpp"
 #include "downstream/unix/listening_socket.hpp"
 #include "downstream/unix/peer_credentials.hpp"
 #include "jobs/job_options.hpp"
 #include "notifications/ring.hpp"
-#include "process/idle_options.hpp"
+#include "process/resources.hpp"
 #include "router/router_options.hpp"
 #include "session/session_options.hpp"
 #include "state/state_options.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/regular_file.hpp"
+#include "base/secret_file.hpp"
 #include "base/start_error.hpp"
 
 namespace bridge {

@@ -1,7 +1,7 @@
 #include "options/option_groups.hpp"
 
+#include "json/json_scanner.hpp"
 #include "options/option_builder.hpp"
-#include "text/json_scanner.hpp"
 
 namespace bridge {
 namespace {

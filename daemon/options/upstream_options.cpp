@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "auth/make_token_source.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
 #include "base/units.hpp"
-#include "http/client/ca_store.hpp"
 #include "http/client/trust_files.hpp"
-#include "login/make_token_source.hpp"
 #include "options/header_line.hpp"
 #include "options/option_builder.hpp"
 #include "options/options_file.hpp"

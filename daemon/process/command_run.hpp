@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "event/deadline_timer.hpp"
 #include "event/descriptor_watch.hpp"
+#include "event/event_loop.hpp"
 #include "process/spawn_shell.hpp"
 
 namespace bridge {

@@ -1,13 +1,19 @@
 #include "process/process_start.hpp"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <string_view>
-
-#include "process/pointers_to.hpp"
 
 namespace bridge {
 namespace {
@@ -103,5 +109,85 @@ void name_process(const std::string& program) {
 }
 
 void let_be_inspected(bool may) { prctl(PR_SET_DUMPABLE, may ? 1 : 0, 0, 0, 0); }
+
+namespace {
+
+/// Takes what has ended; ends with the daemon.
+void reap(pid_t daemon) {
+  int status = 0;
+  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == daemon) _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+  }
+}
+
+[[noreturn]] void wait_for_daemon(pid_t daemon, const sigset_t& all) {
+  for (;;) {
+    siginfo_t info{};
+    const int signal = sigwaitinfo(&all, &info);
+    if (signal == SIGCHLD) {
+      reap(daemon);
+    } else if (signal > 0 && info.si_code != SI_KERNEL) {
+      kill(daemon, signal);  // one of the terminal's has reached the daemon by itself
+    }
+  }
+}
+
+}  // namespace
+
+void leave_first_process_behind() {
+  if (getpid() != 1) return;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  signal(SIGCHLD, SIG_DFL);
+  const pid_t daemon = fork();
+  if (daemon > 0) wait_for_daemon(daemon, all);
+  // Without a second process it goes on as process 1, which is better than not at all.
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (daemon < 0) return;
+  const char* const sockets_for = std::getenv("LISTEN_PID");
+  if (sockets_for != nullptr && std::string_view(sockets_for) == "1") {
+    setenv("LISTEN_PID", std::to_string(getpid()).c_str(), 1);
+  }
+}
+
+void ensure_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    // The lowest free number is the one that is missing. It stays open for the child's processes.
+    if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+      static_cast<void>(open("/dev/null", O_RDWR));
+  }
+}
+
+namespace {
+
+constexpr std::string_view suffix = ".service";
+constexpr std::string_view plain =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:@";
+
+}  // namespace
+
+std::string unit_in(std::string_view cgroups) {
+  while (!cgroups.empty()) {
+    const std::size_t end = std::min(cgroups.find('\n'), cgroups.size());
+    const std::string_view line = cgroups.substr(0, end);
+    cgroups.remove_prefix(std::min(end + 1, cgroups.size()));
+    const std::string_view name = line.substr(line.rfind('/') + 1);
+    if (name.ends_with(suffix) && name.size() > suffix.size() &&
+        name.find_first_not_of(plain) == name.npos)
+      return std::string(name);
+  }
+  return {};
+}
+
+std::string own_unit() {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/cgroup", "re"),
+                                                             &std::fclose);
+  if (!file) return {};
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  return unit_in(text);
+}
 
 }  // namespace bridge

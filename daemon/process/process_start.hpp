@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -7,6 +9,33 @@
 #include <vector>
 
 namespace bridge {
+
+/// Arguments or an environment as execve(2) takes them: a pointer to each, a null pointer at the
+/// end. They hold as long as `texts` stays as it is.
+inline std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// No signal comes while this lives; what is sent meanwhile comes afterwards, or to the image of
+/// the program that has taken the place of this one by then.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 /// What the process was started with: its arguments and its environment, taken to where only this
 /// process can read them. The one value from which the options can be taken again (SIGHUP), by this
@@ -61,5 +90,23 @@ void name_process(const std::string& program);
 /// through /proc, attach to it, or find it in a core dump: PR_SET_DUMPABLE, prctl(2). Inherited by
 /// what is forked, but not by what is executed.
 void let_be_inspected(bool may);
+
+/// Called first in main. In a container without an init the daemon would be process 1, whose duty
+/// it is to reap what others leave behind (a token command's helpers, processes of `docker exec`),
+/// and for which signals work otherwise. So that process stays behind here, small: it passes
+/// signals on, reaps, and ends as the daemon ends. It returns in the daemon, another process; at
+/// once if this is not process 1.
+void leave_first_process_behind();
+
+/// Opens /dev/null for whichever of 0, 1, 2 is closed: what is opened next would get its number,
+/// and log lines would go into it. REQUIRES: nothing was opened before.
+void ensure_standard_descriptors();
+
+/// The systemd service in a text like /proc/self/cgroup (cgroups(7)): `mcp-bridged@one.service`.
+/// Empty if there is none, or none that can be pasted into a shell as it stands.
+std::string unit_in(std::string_view cgroups);
+
+/// The service that this process belongs to; empty if none.
+std::string own_unit();
 
 }  // namespace bridge

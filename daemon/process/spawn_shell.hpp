@@ -10,6 +10,10 @@
 
 namespace bridge {
 
+/// The environment for a command: `environment` (as environ) without what holds our secrets or is
+/// meant for this process alone.
+std::vector<std::string> child_environment(const char* const* environment);
+
 struct SpawnedShell {
   pid_t pid = -1;
   int pidfd = -1;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
-#include "event/deadline_timer.hpp"
-#include "mcp/era.hpp"
+#include "event/event_loop.hpp"
+#include "mcp/handshake.hpp"
 #include "router/client_channel.hpp"
 #include "router/declared_answers.hpp"
 #include "router/waiting_frames.hpp"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/byte_counts.hpp"
 #include "base/ids.hpp"
-#include "jsonrpc/frame.hpp"
+#include "base/units.hpp"
+#include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
 #include "router/user.hpp"
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/meta_keys.hpp"
+#include "json/frame.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/request_meta.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/failure.hpp"
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/failure.hpp"
+#include "json/frame.hpp"
 #include "mcp/methods.hpp"
 #include "router/client_notifications.hpp"
 #include "router/listens.hpp"

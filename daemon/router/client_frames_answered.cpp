@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 #include "mcp/methods.hpp"
 #include "router/client_frames.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/byte_budget.hpp"
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "router/router_context.hpp"
 
 namespace bridge {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "event/deferred.hpp"
+#include "event/event_loop.hpp"
 #include "router/client.hpp"
 
 namespace bridge {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 
 namespace bridge {
 

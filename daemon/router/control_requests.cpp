@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
-#include "jsonrpc/reply.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/modern_result.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

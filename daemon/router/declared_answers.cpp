@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/json_scanner.hpp"
-#include "text/json_text.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 

@@ -7,16 +7,15 @@
 #include <memory>
 #include <utility>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
+#include "json/json_edit.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
-#include "mcp/json_edit.hpp"
-#include "mcp/log_level.hpp"
+#include "mcp/methods.hpp"
 #include "mcp/mirrored_headers.hpp"
 #include "mcp/modern_result.hpp"
 #include "mcp/request_digest.hpp"
 #include "mcp/request_meta.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "router/client.hpp"
 #include "router/known_tools.hpp"
 #include "router/pending_requests.hpp"

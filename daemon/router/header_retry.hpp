@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/failure.hpp"
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/failure.hpp"
+#include "json/frame.hpp"
 #include "router/era_translator.hpp"
 #include "router/pending_requests.hpp"
 #include "router/router_context.hpp"

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
-#include "base/failure.hpp"
-#include "event/deadline_timer.hpp"
-#include "event/deferred.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/failure.hpp"
+#include "json/frame.hpp"
 #include "mcp/input_required.hpp"
 #include "router/kept_questions.hpp"
 #include "router/requests_in_flight.hpp"

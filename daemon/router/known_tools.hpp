@@ -4,9 +4,8 @@
 #include <string_view>
 
 #include "base/log.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
-#include "mcp/tool_list.hpp"
 
 namespace bridge {
 

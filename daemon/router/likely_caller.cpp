@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 #include "mcp/modern_result.hpp"
 #include "router/client.hpp"
 #include "router/requests_in_flight.hpp"

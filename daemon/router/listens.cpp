@@ -6,9 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 Listens::Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,

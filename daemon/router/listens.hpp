@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/kept_listens.hpp"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/json_text.hpp"
 #include "mcp/request_meta.hpp"
 #include "router/listens.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

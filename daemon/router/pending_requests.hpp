@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/ids.hpp"
-#include "event/deadline_timer.hpp"
-#include "mcp/era.hpp"
+#include "event/event_loop.hpp"
+#include "mcp/handshake.hpp"
 #include "router/modern_request.hpp"
 #include "router/user.hpp"
 

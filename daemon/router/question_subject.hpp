@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/ids.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 
 namespace bridge {
 

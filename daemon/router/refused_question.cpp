@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "jsonrpc/reply.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "router/clients.hpp"
 #include "router/requests_in_flight.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

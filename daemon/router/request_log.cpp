@@ -3,7 +3,7 @@
 #include <chrono>
 #include <memory>
 
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 #include "router/trace.hpp"
 
 namespace bridge {

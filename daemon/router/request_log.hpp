@@ -4,7 +4,7 @@
 
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "router/client.hpp"
 #include "router/pending_requests.hpp"
 #include "router/statistics.hpp"

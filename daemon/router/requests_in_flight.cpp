@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "jsonrpc/reply.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/modern_result.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "router/era_translator.hpp"
 #include "router/header_retry.hpp"
 #include "router/orphan_keeper.hpp"

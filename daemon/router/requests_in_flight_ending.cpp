@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "json/json_text.hpp"
 #include "router/requests_in_flight.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "jsonrpc/reply.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/modern_result.hpp"
 #include "router/requests_in_flight.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
 #include "router/requests_in_flight.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

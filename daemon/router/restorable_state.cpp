@@ -1,6 +1,6 @@
 #include "router/restorable_state.hpp"
 
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 

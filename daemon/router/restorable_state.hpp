@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "router/pending_requests.hpp"
 #include "router/subscriptions.hpp"
 #include "session/kept_session.hpp"

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/timestamp.hpp"
-#include "jsonrpc/error_codes.hpp"
+#include "base/clock.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -4,12 +4,11 @@
 #include <utility>
 #include <variant>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/methods.hpp"
 #include "router/router.hpp"
-#include "text/json_scanner.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

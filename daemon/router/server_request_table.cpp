@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 

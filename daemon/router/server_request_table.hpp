@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "router/asked_for.hpp"
 #include "router/likely_caller.hpp"
 #include "router/user.hpp"

@@ -7,11 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "router/refused_question.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 #include "mcp/input_required.hpp"
 #include "router/askable_clients.hpp"
 #include "router/kept_request.hpp"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 #include "router/server_requests.hpp"
 
 namespace bridge {

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/failure.hpp"
 #include "base/histogram.hpp"
-#include "base/latency.hpp"
+#include "json/failure.hpp"
 #include "mcp/methods.hpp"
 
 namespace bridge {

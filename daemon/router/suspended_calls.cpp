@@ -6,12 +6,11 @@
 #include <random>
 #include <utility>
 
-#include "jsonrpc/error_codes.hpp"
-#include "jsonrpc/reply.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/modern_result.hpp"
 #include "mcp/request_digest.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

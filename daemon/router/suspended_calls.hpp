@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 #include "mcp/input_required.hpp"
 #include "router/kept_questions.hpp"
 #include "router/question_subject.hpp"

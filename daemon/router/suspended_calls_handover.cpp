@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 #include "router/suspended_calls.hpp"
 
 namespace bridge {

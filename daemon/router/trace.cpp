@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

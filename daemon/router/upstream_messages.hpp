@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/mirrored_headers.hpp"
 #include "session/session.hpp"

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

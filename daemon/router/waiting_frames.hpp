@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/byte_budget.hpp"
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 
 namespace bridge {
 

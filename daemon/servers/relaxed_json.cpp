@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "text/byte_order_mark.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "servers/input_values.hpp"
 #include "servers/server_config.hpp"
+#include "servers/variables.hpp"
 
 namespace bridge {
 

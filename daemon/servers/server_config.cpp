@@ -7,9 +7,9 @@
 
 #include "base/log.hpp"
 #include "base/start_error.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
 #include "servers/relaxed_json.hpp"
-#include "text/json_scanner.hpp"
-#include "text/json_text.hpp"
 #include "text/utf8.hpp"
 
 namespace bridge {

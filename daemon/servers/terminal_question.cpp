@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "base/log.hpp"
-#include "servers/input_values.hpp"
+#include "servers/variables.hpp"
 
 namespace bridge {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "session/session_sender.hpp"
 
 namespace bridge {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "json/json_text.hpp"
 #include "session/opening_failure.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 #include "mcp/discovery.hpp"
 #include "session/session_sender.hpp"
 

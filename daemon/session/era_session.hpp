@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "base/log.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "session/doubts.hpp"
 #include "session/era_probe.hpp"
 #include "session/event_streams.hpp"

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/backoff.hpp"
-#include "jsonrpc/error_codes.hpp"
+#include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "session/era_session.hpp"
 #include "session/retry_decision.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 #include "mcp/discovery.hpp"
 #include "mcp/handshake.hpp"
 #include "session/era_session.hpp"

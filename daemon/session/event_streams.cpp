@@ -6,9 +6,9 @@
 #include <chrono>
 #include <utility>
 
+#include "json/json_text.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "session/upstream_listen.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 #include "session/kept_streams.hpp"
 #include "session/session_options.hpp"
 #include "session/session_sender.hpp"

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "session/session_sender.hpp"
 
 namespace bridge {

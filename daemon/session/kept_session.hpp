@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "mcp/era.hpp"
-#include "mcp/server_description.hpp"
+#include "mcp/handshake.hpp"
 
 namespace bridge {
 

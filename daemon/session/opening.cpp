@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

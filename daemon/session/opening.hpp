@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 #include "session/kept_session.hpp"
 #include "session/session_sender.hpp"
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
 #include "text/header_text.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

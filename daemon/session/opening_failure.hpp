@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "base/failure.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/failure.hpp"
+#include "json/frame.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/backoff.hpp"
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "session/held_messages.hpp"
 
 namespace bridge {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "session/kept_session.hpp"
 #include "session/reopening.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
-#include "base/failure.hpp"
+#include "json/failure.hpp"
 #include "session/reopening.hpp"
 #include "upstream/upstream.hpp"
 

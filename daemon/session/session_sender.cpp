@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
 

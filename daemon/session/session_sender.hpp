@@ -7,7 +7,7 @@
 
 #include "base/message_tap.hpp"
 #include "event/event_loop.hpp"
-#include "mcp/era.hpp"
+#include "mcp/handshake.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

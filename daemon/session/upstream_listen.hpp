@@ -6,8 +6,8 @@
 
 #include "base/backoff.hpp"
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
-#include "jsonrpc/frame.hpp"
+#include "event/event_loop.hpp"
+#include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "session/session_sender.hpp"
 #include "session/stream_overlap.hpp"

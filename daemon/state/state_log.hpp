@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/log.hpp"
-#include "event/deadline_timer.hpp"
+#include "event/event_loop.hpp"
 #include "state/log_writer.hpp"
 #include "state/state_folder.hpp"
 #include "state/state_options.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "text/base64.hpp"
-#include "text/code_point.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {

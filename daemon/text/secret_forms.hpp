@@ -1,10 +1,24 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace bridge {
+
+/// Whether two secrets are equal, in a time that tells nothing of where they differ. Their lengths
+/// are no secret.
+inline bool equal_in_constant_time(std::string_view left, std::string_view right) {
+  if (left.size() != right.size()) return false;
+  volatile unsigned char difference = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    difference = static_cast<unsigned char>(
+        difference | (static_cast<unsigned char>(left[i]) ^ static_cast<unsigned char>(right[i])));
+  }
+  return difference == 0;
+}
 
 /// `text` with `***` in the place of each of `forms`, whether it stands there plainly or as part of
 /// a JSON string, in whatever way that spells its characters. REQUIRES: long forms first, none

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "text/characters.hpp"
 #include "text/hidden_characters.hpp"
 #include "text/utf8.hpp"
-#include "text/whole_characters.hpp"
 
 namespace bridge {
 namespace {

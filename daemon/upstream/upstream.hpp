@@ -8,18 +8,60 @@
 #include <vector>
 
 #include "auth/kept_token.hpp"
-#include "base/failure.hpp"
+#include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "text/received_text.hpp"
-#include "upstream/answered_requests.hpp"
+#include "json/failure.hpp"
+#include "json/received_text.hpp"
 #include "upstream/kept_message.hpp"
 #include "upstream/kept_run.hpp"
-#include "upstream/retry_notes.hpp"
 
 namespace bridge {
 
 class Login;
 struct UpstreamOptions;
+
+/// The requests that one line from the upstream has answered: none, one, or several if the line is
+/// a batch. Pure.
+class AnsweredRequests {
+ public:
+  AnsweredRequests() = default;
+  explicit AnsweredRequests(UpstreamId id) : first_(id) {}
+
+  void add(UpstreamId id) {
+    if (first_ == UpstreamId{}) {
+      first_ = id;
+    } else if (id != UpstreamId{}) {
+      others_.push_back(id);
+    }
+  }
+
+  /// In the order in which they were answered.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    if (first_ == UpstreamId{}) return;
+    visit(first_);
+    for (const UpstreamId id : others_) visit(id);
+  }
+
+ private:
+  UpstreamId first_{};
+  std::vector<UpstreamId> others_;
+};
+
+/// What became of a message so far: written by whoever decides that it is sent again, and given
+/// back with it. A value.
+struct RetryNotes {
+  // The transport's.
+  std::uint8_t authorizations = 0;  ///< how often it was sent again with another token
+
+  // The session's (BEHAVIOUR, "Session").
+  bool stateful = true;         ///< it was made for a session; else it stands alone (2026-07-28)
+  std::uint32_t session = 0;    ///< the number of the session it was sent in
+  std::uint8_t rejections = 0;  ///< how often the upstream has refused it for want of a session
+  std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
+  std::optional<SteadyTime> hold_until{};   ///< since it was held first: no longer than until then
+  std::optional<SteadyTime> login_until{};  ///< the same for a person's login
+};
 
 enum class OutgoingKind : std::uint8_t { request, notification, response };
 

@@ -2,7 +2,7 @@
 #include <variant>
 
 #include "harness.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 #include "mcp/input_required.hpp"
 #include "mcp/modern_result.hpp"
 #include "mcp/request_digest.hpp"

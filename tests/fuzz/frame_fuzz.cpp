@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "harness.hpp"
-#include "jsonrpc/frame.hpp"
+#include "json/frame.hpp"
 
 // Any bytes may come: no crash; what is accepted has its slices inside its own bytes, is unchanged,
 // and is still the same frame when its ids and tokens were replaced and put back.

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "harness.hpp"
-#include "text/json_progress.hpp"
+#include "json/json_progress.hpp"
 #include "text/utf8.hpp"
 
 // Any bytes may come, cut anywhere: what is called good is good to JsonScanner, and the other way

@@ -1,18 +1,43 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "downstream/http/bearer_token.hpp"
-#include "downstream/http/face_options.hpp"
+#include "base/secret_file.hpp"
+#include "downstream/http/face_context.hpp"
 #include "downstream/http/routes.hpp"
+#include "http/request_head.hpp"
 #include "http/server/http_connection.hpp"
-#include "http/site_check.hpp"
 
 namespace bridge {
+
+/// The token that callers of the face must present: --http-token-file, looked at once a second at
+/// most and only when somebody calls, read again when it is another one. While the file cannot be
+/// read nobody is admitted. A part of AccessCheck; the loop's thread only.
+class BearerToken {
+ public:
+  /// No path: everybody is admitted.
+  explicit BearerToken(std::string path);
+
+  /// Empty, or why the file is of no use; for the start.
+  const std::string& fault() const { return fault_; }
+  /// `authorization` is the value of that header, `now` for the pace of looking.
+  bool admits(std::string_view authorization, std::chrono::steady_clock::time_point now);
+
+ private:
+  void read();
+
+  std::string path_;
+  std::string token_;
+  std::string fault_;
+  std::optional<FileIdentity> identity_;  ///< nothing: read it again
+  std::chrono::steady_clock::time_point looked_{};
+};
 
 /// Who may ask the face for what, as far as a request's head tells: site, token, path, method, the
 /// version of the protocol, the type of the body. The loop's thread only.

@@ -1,17 +1,57 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "downstream/http/event_store.hpp"
+#include "base/clock.hpp"
+#include "downstream/http/event_stream.hpp"
 #include "downstream/http/fan_out.hpp"
-#include "downstream/http/id_set.hpp"
 #include "downstream/http/pending_post.hpp"
-#include "downstream/http/session_end.hpp"
 #include "downstream/http/session_stream.hpp"
 
 namespace bridge {
+
+/// A session id that cannot be guessed: 128 bits from the kernel, 32 hexadecimal digits (MCP,
+/// "Session Management": visible ASCII, cryptographically secure).
+std::string make_session_name();
+
+/// What the end of a downstream session depends on.
+struct SessionUse {
+  bool has_stream = false;  ///< a connection carries its stream
+  bool is_asked = false;    ///< requests of it are unanswered, whoever waits for them
+  bool over_limit = false;  ///< answers over --client-buffer lie there: its requests are paused
+  SteadyTime last_used{};   ///< its client was there, or something of it was answered
+  /// When the client has last taken bytes of that, or had a connection open for it.
+  SteadyTime last_taken{};
+};
+
+struct SessionTimeouts {
+  std::chrono::milliseconds idle;   ///< --http-session-idle
+  std::chrono::milliseconds stall;  ///< --client-stall
+};
+
+enum class SessionEnd {
+  idle,     ///< nobody uses it
+  stalled,  ///< over --client-buffer, and nothing is taken: as with any client
+};
+
+struct SessionDue {
+  SteadyTime time;
+  SessionEnd why;
+};
+
+/// When the session ends if nothing happens. Pure. Nothing: somebody else's time runs. An open
+/// stream is its connection's, which takes what is unsent within --client-stall or ends; an
+/// unanswered request has its own deadline, which no pause suspends (ExchangeClock).
+inline std::optional<SessionDue> end_of_session(const SessionUse& use,
+                                                const SessionTimeouts& timeouts) {
+  if (use.over_limit) return SessionDue{use.last_taken + timeouts.stall, SessionEnd::stalled};
+  if (use.has_stream || use.is_asked) return std::nullopt;
+  return SessionDue{use.last_used + timeouts.idle, SessionEnd::idle};
+}
 
 /// One downstream session of the face, as the router sees it: a client like any other. Its messages
 /// go each to exactly one place: an answer to the POST that asked, or to the session's stream if

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "http/sse_event.hpp"
+#include "http/sse_parser.hpp"
 
 namespace bridge {
 namespace {

@@ -1,15 +1,154 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/byte_budget.hpp"
+#include "base/ids.hpp"
 #include "downstream/http/face_context.hpp"
+#include "downstream/http/kept_face.hpp"
 #include "http/server/http_connection.hpp"
+#include "http/sse_parser.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
+
+/// What was sent on the streams of one session, so that a broken one can be resumed.
+///
+/// Pure. Bounded by bytes, the oldest out first, whether they were received or not, but the newest
+/// stays whatever its size; with the budget of all queues exhausted nothing is kept. What came from
+/// the ring is kept as its sequence number only. Of an answer that was pushed out its id is kept,
+/// up to a number of them: whoever resumes is told that it is lost.
+class EventStore {
+ public:
+  struct Event {
+    EventId id;
+    std::string message;  ///< empty: it is in the ring
+    Sequence sequence{};
+    std::string answers{};  ///< the id of the request it answers; empty: it is no answer
+  };
+
+  EventStore(std::size_t limit, ByteBudget& budget)
+      : limit_(limit), budget_(budget), share_(budget) {}
+
+  /// The id for a new event on that stream, which is not kept by itself.
+  EventId next_id(std::uint64_t stream) { return {stream, ++last_}; }
+
+  /// `answers`: the id of the request, if it is an answer.
+  void keep(EventId id, std::string message, std::string_view answers = {}) {
+    add({id, std::move(message), Sequence{}, std::string(answers)});
+  }
+  void keep(EventId id, Sequence sequence) { add({id, {}, sequence}); }
+
+  bool has_given_out(EventId id) const { return id.number <= last_; }
+  /// Whether nothing that came after this event has been pushed out.
+  bool reaches_back_to(EventId id) const { return has_given_out(id) && id.number >= forgotten_; }
+  /// Whether that event's number was given out, and something of its stream is known.
+  bool knows(EventId id) const {
+    const auto is_of_stream = [id](const auto& one) { return one.id.stream == id.stream; };
+    return has_given_out(id) && (std::any_of(events_.begin(), events_.end(), is_of_stream) ||
+                                 std::any_of(lost_.begin(), lost_.end(), is_of_stream));
+  }
+
+  /// What was sent on that event's stream after it, oldest first; errors for answers that are lost.
+  template <class Visit>
+  void each_after(EventId id, Visit&& visit) const {
+    const auto comes_after = [id](EventId other) {
+      return other.stream == id.stream && other.number > id.number;
+    };
+    for (const Lost& lost : lost_) {
+      if (comes_after(lost.id))
+        visit(Event{lost.id, lost_answer(lost.raw_id), Sequence{}, lost.raw_id});
+    }
+    for (const Event& event : events_) {
+      if (comes_after(event.id)) visit(event);
+    }
+  }
+
+  /// Forgets what it can while the budget is used up.
+  void give_way() {
+    while (!events_.empty() && budget_.over()) forget_oldest();
+  }
+
+  std::size_t bytes() const { return share_.held(); }
+
+  /// For another image of the program.
+  KeptEvents to_keep() const {
+    KeptEvents kept;
+    for (const Event& one : events_) {
+      kept.events.push_back(
+          {one.id.stream, one.id.number, one.message, value_of(one.sequence), one.answers});
+    }
+    for (const Lost& one : lost_)
+      kept.lost.push_back({one.id.stream, one.id.number, {}, 0, one.raw_id});
+    kept.last = last_;
+    kept.forgotten = forgotten_;
+    return kept;
+  }
+  void go_on_with(KeptEvents kept) {
+    last_ = kept.last;
+    forgotten_ = kept.forgotten;
+    for (KeptEvents::Event& one : kept.lost)
+      lost_.push_back({{one.stream, one.number}, std::move(one.answers)});
+    for (KeptEvents::Event& one : kept.events) {
+      add({{one.stream, one.number},
+           std::move(one.message),
+           static_cast<Sequence>(one.sequence),
+           std::move(one.answers)});
+    }
+  }
+
+ private:
+  struct Lost {
+    EventId id;
+    std::string raw_id;
+  };
+  static constexpr std::size_t max_lost = 64;
+  static constexpr std::size_t max_lost_id = 256;
+
+  static std::size_t size_of(const Event& event) {
+    return sizeof(Event) + event.message.size() + event.answers.size();
+  }
+
+  static std::string lost_answer(std::string_view raw_id) {
+    return error_reply(raw_id, failure_of(ErrorKind::overloaded, Delivered::unknown,
+                                          "the answer has come, and was not kept until its stream "
+                                          "was resumed (--http-stream-buffer)"));
+  }
+
+  void add(Event event) {
+    share_.add(size_of(event));
+    events_.push_back(std::move(event));
+    while (events_.size() > 1 && share_.held() > limit_) forget_oldest();
+    give_way();
+  }
+
+  void forget_oldest() {
+    Event& oldest = events_.front();
+    forgotten_ = oldest.id.number;
+    share_.remove(size_of(oldest));
+    if (!oldest.answers.empty() && oldest.answers.size() <= max_lost_id) {
+      lost_.push_back({oldest.id, std::move(oldest.answers)});
+      if (lost_.size() > max_lost) lost_.pop_front();
+    }
+    events_.pop_front();
+  }
+
+  std::size_t limit_;
+  ByteBudget& budget_;
+  ByteBudget::Share share_;
+  std::deque<Event> events_;
+  std::deque<Lost> lost_;
+  std::uint64_t last_ = 0;
+  std::uint64_t forgotten_ = 0;  ///< the newest that was pushed out
+};
 
 /// How soon a client may come back to a stream that has ended: `retry`.
 constexpr std::uint64_t stream_retry_ms = 500;

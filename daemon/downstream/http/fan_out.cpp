@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "http/sse_event.hpp"
-#include "text/json_text.hpp"
+#include "http/sse_parser.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "downstream/http/event_store.hpp"
 #include "downstream/http/event_stream.hpp"
 #include "router/request_onlookers.hpp"
 

@@ -10,9 +10,9 @@
 #include "downstream/http/downstream_session.hpp"
 #include "downstream/http/fan_out.hpp"
 #include "downstream/http/modern_post.hpp"
+#include "downstream/http/pending_post.hpp"
 #include "downstream/http/posted_messages.hpp"
 #include "downstream/http/routes.hpp"
-#include "downstream/http/sessionless_client.hpp"
 #include "http/server/http_server.hpp"
 
 namespace bridge {

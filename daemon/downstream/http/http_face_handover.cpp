@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "downstream/http/error_response.hpp"
 #include "downstream/http/http_face.hpp"
-#include "jsonrpc/error_codes.hpp"
+#include "downstream/http/posted_messages.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 namespace {

@@ -4,16 +4,65 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "downstream/http/event_store.hpp"
 #include "downstream/http/event_stream.hpp"
-#include "downstream/http/id_set.hpp"
-#include "http/accept.hpp"
+#include "downstream/http/face_context.hpp"
+#include "http/request_head.hpp"
+#include "json/json_text.hpp"
+#include "router/client_channel.hpp"
 
 namespace bridge {
 
 class PendingPost;
+
+/// The body of an answer: of one message that message, of an array of requests one array.
+inline std::string answer_body(const std::vector<std::string>& answers, bool is_batch) {
+  if (!is_batch) return answers.empty() ? std::string() : answers.front();
+  std::string body = "[";
+  for (const std::string& answer : answers) {
+    if (body.size() > 1) body += ',';
+    body += answer;
+  }
+  return body + ']';
+}
+
+/// `{"accepted":[…]}`, of raw ids.
+inline std::string accepted_body(const std::vector<std::string>& raw_ids) {
+  return R"({"accepted":)" + answer_body(raw_ids, true) + '}';
+}
+
+/// Ids of requests, found by what they mean: `"a"` and `"\\u0061"` are one. Pure; bounded by its
+/// owner.
+class IdSet {
+ public:
+  void insert(std::string raw_id) {
+    std::string key = canonical_id(raw_id);
+    ids_.emplace(std::move(key), std::move(raw_id));
+  }
+  bool contains(std::string_view raw_id) const { return ids_.contains(canonical_id(raw_id)); }
+  /// Whether it was there.
+  bool erase(std::string_view raw_id) { return ids_.erase(canonical_id(raw_id)) > 0; }
+  bool empty() const { return ids_.empty(); }
+
+  /// `visit` gets them as they were written, in no order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& [key, raw_id] : ids_) visit(raw_id);
+  }
+  /// As they were written, in no order; none are left.
+  std::vector<std::string> take_all() {
+    std::vector<std::string> raw_ids;
+    for (auto& [key, raw_id] : ids_) raw_ids.push_back(std::move(raw_id));
+    ids_.clear();
+    return raw_ids;
+  }
+
+ private:
+  std::unordered_map<std::string, std::string> ids_;
+};
 
 /// The line that cancels a request whose caller was answered by an error.
 std::string cancellation_of(std::string_view raw_id);
@@ -139,6 +188,49 @@ class PendingPost final : public HttpResponder {
   ByteBudget::Share share_;  ///< of the answers that wait for the last one
   SteadyTime began_;
   bool is_stream_ = false;  ///< it began as one, or has become one
+};
+
+/// The client that a POST without a session is, for as long as its requests are in flight. It is
+/// fed no notifications and asked nothing: it could not answer. A caller that goes away does not
+/// end it.
+///
+/// Owned by the face, known to the router until that finishes it. Owns its POST. The loop's thread
+/// only.
+class SessionlessClient final : public ClientChannel, public PostOwner {
+ public:
+  SessionlessClient(FaceContext& context, std::string agent);
+
+  /// The POST that waits for the answers. Without one they go to the subscribers of /mcp/stream.
+  void begin_post(HttpConnection& connection, PendingPost::Asked asked);
+  /// Null: nobody waits (any more).
+  PendingPost* post() { return post_.get(); }
+
+  void take_unsent(std::string) override {}
+  void load_changed() override {}
+  void abandon_requests(const std::vector<std::string>& raw_ids) override;
+  void post_over(PendingPost& post) override;
+
+  void send(std::string) override {}
+  void send_ahead(std::string) override {}
+  void answer(std::string_view request_id, std::string frame, AnswerOrder order) override;
+  void send_about(std::string_view request_id, std::string frame) override;
+  void no_answer(std::string_view request_id) override;
+  bool can_be_asked(std::string_view) const override { return false; }
+  bool answers_unasked() const override { return context_.options.fans_out_all; }
+  void set_feed(RingFeed) override {}
+  void finish() override;
+  std::size_t queued_bytes() const override { return 0; }
+  bool congested() const override { return false; }
+  const ClientIdentity& identity() const override { return identity_; }
+  std::string command() const override { return agent_; }
+
+ private:
+  bool is_awaited(std::string_view request_id) const;
+
+  FaceContext& context_;
+  std::string agent_;
+  ClientIdentity identity_;
+  std::unique_ptr<PendingPost> post_;
 };
 
 }  // namespace bridge

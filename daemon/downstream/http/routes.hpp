@@ -8,7 +8,7 @@
 
 #include "http/request_head.hpp"
 #include "http/response.hpp"
-#include "text/received_text.hpp"
+#include "json/received_text.hpp"
 
 namespace bridge {
 

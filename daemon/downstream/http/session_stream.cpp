@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/sse_event.hpp"
+#include "http/sse_parser.hpp"
 
 namespace bridge {
 namespace {

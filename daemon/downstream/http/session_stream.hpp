@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "downstream/http/event_store.hpp"
 #include "downstream/http/event_stream.hpp"
 #include "notifications/ring.hpp"
 

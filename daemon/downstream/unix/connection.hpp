@@ -6,25 +6,25 @@
 
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
-#include "base/read_buffer.hpp"
+#include "base/spare_memory.hpp"
 #include "downstream/unix/kept_connection.hpp"
 #include "downstream/unix/outbox.hpp"
 #include "downstream/unix/peer_credentials.hpp"
-#include "event/deadline_timer.hpp"
 #include "event/descriptor_watch.hpp"
-#include "jsonrpc/line_splitter.hpp"
+#include "event/event_loop.hpp"
+#include "json/line_splitter.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/client_channel.hpp"
 
 namespace bridge {
+
+class Connection;
 
 struct ClientLimits {
   std::size_t max_frame = 8u << 20;
   std::size_t buffer = 16u << 20;          ///< bytes queued before its answers are paused
   std::chrono::milliseconds stall{30000};  ///< without reading, when over the buffer
 };
-
-class Connection;
 
 /// What all connections of a socket share. Outlives them.
 struct ConnectionContext {

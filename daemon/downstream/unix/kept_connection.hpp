@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "jsonrpc/line_splitter.hpp"
+#include "json/line_splitter.hpp"
 #include "notifications/ring.hpp"
 
 namespace bridge {

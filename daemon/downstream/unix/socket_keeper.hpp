@@ -6,8 +6,8 @@
 
 #include "base/log.hpp"
 #include "downstream/unix/listening_socket.hpp"
-#include "event/deadline_timer.hpp"
-#include "event/route_watch.hpp"
+#include "event/event_loop.hpp"
+#include "event/path_watch.hpp"
 
 namespace bridge {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "jsonrpc/frame.hpp"
-#include "jsonrpc/line_splitter.hpp"
-#include "jsonrpc/reply.hpp"
-#include "process/own_unit.hpp"
+#include "json/frame.hpp"
+#include "json/line_splitter.hpp"
+#include "json/reply.hpp"
+#include "process/process_start.hpp"
 
 namespace bridge {
 namespace {

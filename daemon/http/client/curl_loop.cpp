@@ -6,11 +6,87 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
+#include <vector>
 
-#include "http/client/idle_connections.hpp"
+#include "event/event_loop.hpp"
 
 namespace bridge {
+
+/// Makes curl close the connections of its cache that are dead, be it that they were shut down here
+/// or that the peer has closed them. curl has no call for that: it looks for them when a transfer
+/// begins, and not before a second has passed since it looked last. So a transfer is begun that
+/// ends before it has a connection: no descriptor is opened for it and no byte sent.
+///
+/// Owned by IdleConnections, on the loop's thread.
+class DeadConnections final : private CurlTransfer {
+ public:
+  explicit DeadConnections(CurlLoop& loop) : loop_(loop) {}
+  ~DeadConnections() override { stop(); }
+  DeadConnections(const DeadConnections&) = delete;
+  DeadConnections& operator=(const DeadConnections&) = delete;
+
+  /// A transfer begins now.
+  void note_begin(std::chrono::steady_clock::time_point now);
+  /// When curl will look again.
+  std::chrono::steady_clock::time_point next_look() const { return last_look_ + between_looks; }
+  /// REQUIRES: next_look() has come, else nothing is closed.
+  void close();
+  /// Ends what is under way, for good.
+  void stop();
+
+ private:
+  /// A moment more than curl's second, whose clock is read later than ours.
+  static constexpr std::chrono::milliseconds between_looks{1005};
+
+  void transfer_progressed(bool done, int result) override;
+
+  CurlLoop& loop_;
+  CURL* handle_ = nullptr;
+  bool running_ = false;
+  std::chrono::steady_clock::time_point last_look_{};
+};
+
+/// The connections that no transfer uses: at most 16, but for the second after a burst, in which
+/// many clients that call one after the other need them again. The oldest are closed first.
+///
+/// curl's own bound counts the connections in use as well, and it closes one whenever a transfer
+/// ends above it; so that bound moves with the most transfers of the last moment, and what is left
+/// of a burst is closed here. curl has no call for closing one: it takes a connection that was shut
+/// down for dead, and closes it when it looks for such (DeadConnections).
+///
+/// The loop's thread only; owned by the CurlLoop, whose sockets it looks at.
+class IdleConnections {
+ public:
+  /// `multi` is curl's, and outlives this.
+  IdleConnections(CurlLoop& curl, CURLM* multi);
+
+  void transfer_begins();
+  /// curl was entered with it, then.
+  void transfer_begun(SteadyTime entered) { dead_.note_begin(entered); }
+  void transfer_ended();
+  /// Those that are idle now are not used again.
+  void end_all();
+  /// Nothing of this is under way any more.
+  void stop() { dead_.stop(); }
+
+ private:
+  void bound(std::size_t in_use);
+  void forget_closed();
+  void close_surplus();
+  void close_dead_soon();
+  void close_dead();
+
+  CurlLoop& curl_;
+  CURLM* const multi_;
+  DeadlineTimer surplus_timer_;
+  DeadlineTimer dead_timer_;
+  DeadConnections dead_;
+  int looks_left_ = 0;
+  std::size_t recent_peak_ = 0;  ///< transfers at a time, of the last moment
+};
+
 namespace {
 
 /// Of curl in a row, and of reports in a row, before other descriptors have their turn.
@@ -307,6 +383,132 @@ void CurlLoop::report() {
   }
   reporting_ = false;
   if (more) report_again_.set(loop_.now());
+}
+
+namespace {
+
+curl_socket_t no_socket(void*, curlsocktype, curl_sockaddr*) { return CURL_SOCKET_BAD; }
+
+}  // namespace
+
+void DeadConnections::stop() {
+  if (std::exchange(running_, false)) loop_.remove(handle_, *this);
+  if (handle_ != nullptr) curl_easy_cleanup(std::exchange(handle_, nullptr));
+}
+
+void DeadConnections::note_begin(std::chrono::steady_clock::time_point now) {
+  if (now >= next_look()) last_look_ = now;
+}
+
+void DeadConnections::close() {
+  if (running_) return;
+  if (handle_ == nullptr) {
+    handle_ = curl_easy_init();
+    curl_easy_setopt(handle_, CURLOPT_URL, "http://127.0.0.1/");  // a number: no name is asked for
+    curl_easy_setopt(handle_, CURLOPT_PROXY, "");
+    curl_easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle_, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(handle_, CURLOPT_OPENSOCKETFUNCTION, &no_socket);
+  }
+  running_ = true;
+  loop_.add(handle_, *this);
+}
+
+void DeadConnections::transfer_progressed(bool done, int) {
+  if (done) running_ = false;
+}
+
+namespace {
+
+constexpr std::size_t max_idle_connections = 16;
+/// How long more may be idle, at least.
+constexpr std::chrono::milliseconds surplus_time{500};
+/// How often curl is made to look for dead connections before that is given up.
+constexpr int max_looks = 6;
+constexpr std::chrono::milliseconds between_tries{250};
+
+}  // namespace
+
+IdleConnections::IdleConnections(CurlLoop& curl, CURLM* multi)
+    : curl_(curl),
+      multi_(multi),
+      surplus_timer_(curl.loop(), [this] { close_surplus(); }),
+      dead_timer_(curl.loop(), [this] { close_dead(); }),
+      dead_(curl) {
+  bound(0);
+}
+
+void IdleConnections::transfer_begins() {
+  if (curl_.transfers_.size() > recent_peak_) bound(curl_.transfers_.size());
+}
+
+void IdleConnections::bound(std::size_t in_use) {
+  recent_peak_ = in_use;
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(in_use + max_idle_connections));
+}
+
+void IdleConnections::transfer_ended() {
+  if (curl_.sockets_.size() > curl_.transfers_.size() + max_idle_connections)
+    surplus_timer_.set_at_latest(curl_.entered_ + surplus_time);
+}
+
+/// libcurl 7.88 closes one that was still connecting without its close callback.
+void IdleConnections::forget_closed() {
+  std::erase_if(curl_.sockets_, [this](const auto& entry) {
+    const auto& [descriptor, socket] = entry;
+    return curl_.is_idle(socket) && !socket.watch && CurlLoop::inode_of(descriptor) != socket.inode;
+  });
+}
+
+void IdleConnections::close_surplus() {
+  const auto now = curl_.loop().now();
+  forget_closed();
+  std::vector<std::pair<SteadyTime, int>> idle;
+  for (const auto& [descriptor, socket] : curl_.sockets_) {
+    if (curl_.is_idle(socket)) idle.emplace_back(socket.idle_since, descriptor);
+  }
+  std::size_t young = 0;
+  SteadyTime youngest{};
+  if (idle.size() > max_idle_connections) {
+    std::sort(idle.begin(), idle.end());
+    idle.resize(idle.size() - max_idle_connections);
+    for (const auto& [since, descriptor] : idle) {
+      if (since + surplus_time > now) {
+        ++young;
+        youngest = since;  // they are in order
+        continue;
+      }
+      curl_.shut_down(descriptor);
+    }
+  }
+  bound(curl_.transfers_.size() + young);
+  if (young > 0) {
+    surplus_timer_.set(youngest + surplus_time);
+  } else {
+    close_dead_soon();  // not before: curl does not look twice in a second
+  }
+}
+
+void IdleConnections::end_all() {
+  forget_closed();
+  for (const auto& [descriptor, socket] : curl_.sockets_) {
+    if (curl_.is_idle(socket)) curl_.shut_down(descriptor);
+  }
+  close_dead_soon();
+}
+
+void IdleConnections::close_dead_soon() {
+  looks_left_ = max_looks;
+  dead_timer_.set(std::max(dead_.next_look(), curl_.loop().now()));
+}
+
+void IdleConnections::close_dead() {
+  const bool some_left = std::any_of(curl_.sockets_.begin(), curl_.sockets_.end(),
+                                     [](const auto& entry) { return entry.second.shut_down; });
+  if (!some_left || looks_left_ == 0) return;  // a transfer has begun since
+  --looks_left_;
+  dead_.close();
+  dead_timer_.set_after(between_tries);  // should curl not have looked
 }
 
 }  // namespace bridge

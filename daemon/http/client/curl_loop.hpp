@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/spare_nodes.hpp"
-#include "event/deadline_timer.hpp"
+#include "base/spare_memory.hpp"
 #include "event/descriptor_watch.hpp"
+#include "event/event_loop.hpp"
 
 // libcurl's types by name only, so that its header stays out of ours.
 using CURL = void;

@@ -4,9 +4,35 @@
 
 #include <utility>
 
-#include "http/client/public_address.hpp"
+#include "http/client/http_options.hpp"
+#include "http/client/web_url.hpp"
+#include "text/header_text.hpp"
 
 namespace bridge {
+namespace {
+
+constexpr int max_hops = 5;
+
+}  // namespace
+
+bool Redirection::follow(const std::string& url, const ResponseHead& head) {
+  if (!head.complete || (head.status != 307 && head.status != 308) || head.location.empty() ||
+      hops_ >= max_hops) {
+    return false;
+  }
+  if (!fits_header(head.location, header_limit::url)) return false;
+  std::string to = same_origin_url(place(url), head.location);
+  if (to.empty()) return false;
+  ++hops_;
+  place_ = std::move(to);
+  return true;
+}
+
+void Redirection::apply(CURL* handle) const {
+  if (!is_elsewhere()) return;
+  curl_easy_setopt(handle, CURLOPT_CURLU, nullptr);
+  curl_easy_setopt(handle, CURLOPT_URL, place_.c_str());
+}
 
 struct HttpTransfer::Callbacks {
   static std::size_t header(char* data, std::size_t size, std::size_t count, void* self) {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <ctime>
 
-#include "text/ascii.hpp"
+#include "text/characters.hpp"
 
 namespace bridge {
 namespace {

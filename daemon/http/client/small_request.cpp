@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "http/client/curl_handle.hpp"
-#include "http/client/public_address.hpp"
+#include "http/client/web_url.hpp"
 
 namespace bridge {
 namespace {

@@ -2,7 +2,12 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 
 namespace bridge {
@@ -66,6 +71,82 @@ bool covers_resource(const std::string& named, const std::string& ours) {
   }
   const std::string beginning = without_slashes_at_end(theirs->path) + "/";
   return (without_slashes_at_end(own->path) + "/").starts_with(beginning);
+}
+
+namespace {
+
+struct Network {
+  std::uint32_t begin;
+  int bits;
+};
+
+// RFC 6890 and its registry: what no public server has.
+constexpr std::array<Network, 15> inside = {{{0x00000000, 8},
+                                             {0x0A000000, 8},
+                                             {0x64400000, 10},
+                                             {0x7F000000, 8},
+                                             {0xA9FE0000, 16},
+                                             {0xAC100000, 12},
+                                             {0xC0000000, 24},
+                                             {0xC0000200, 24},
+                                             {0xC0586300, 24},
+                                             {0xC0A80000, 16},
+                                             {0xC6120000, 15},
+                                             {0xC6336400, 24},
+                                             {0xCB007100, 24},
+                                             {0xE0000000, 4},
+                                             {0xF0000000, 4}}};
+
+bool is_public(std::uint32_t address) {
+  return std::none_of(inside.begin(), inside.end(), [address](const Network& network) {
+    return (address ^ network.begin) >> (32 - network.bits) == 0;
+  });
+}
+
+std::uint32_t last_32_bits(const in6_addr& address, std::size_t at) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = at; i < at + 4; ++i) bits = bits << 8 | address.s6_addr[i];
+  return bits;
+}
+
+bool is_public(const in6_addr& address) {
+  const auto* bytes = address.s6_addr;
+  const bool begins_with_zeros =
+      std::all_of(bytes, bytes + 10, [](std::uint8_t byte) { return byte == 0; });
+  if (begins_with_zeros && bytes[10] == 0xFF && bytes[11] == 0xFF)
+    return is_public(last_32_bits(address, 12));  // an IPv4 address (RFC 4291, section 2.5.5.2)
+  constexpr std::array<std::uint8_t, 12> nat64 = {0x00, 0x64, 0xFF, 0x9B};
+  if (std::equal(nat64.begin(), nat64.end(), bytes))
+    return is_public(last_32_bits(address, 12));  // 64:ff9b::/96 (RFC 6052)
+  if (bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] < 0x02)
+    return false;  // 2001::/23: IETF protocol assignments, Teredo among them (RFC 2928, RFC 4380)
+  if (bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] == 0x0D && bytes[3] == 0xB8)
+    return false;  // for documents (RFC 3849)
+  if (bytes[0] == 0x20 && bytes[1] == 0x02)
+    return is_public(last_32_bits(address, 2));  // 6to4 (RFC 3056)
+  return (bytes[0] & 0xE0) == 0x20;  // 2000::/3: all that is given out (RFC 4291, section 2.4)
+}
+
+}  // namespace
+
+bool is_public_address(const std::string& address) {
+  in_addr v4{};
+  if (inet_pton(AF_INET, address.c_str(), &v4) == 1) return is_public(ntohl(v4.s_addr));
+  in6_addr v6{};
+  const std::string without_zone = address.substr(0, address.find('%'));
+  return inet_pton(AF_INET6, without_zone.c_str(), &v6) == 1 && is_public(v6);
+}
+
+bool is_public_address(const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &address, sizeof v4);
+    return is_public(ntohl(v4.sin_addr.s_addr));
+  }
+  if (address.sa_family != AF_INET6) return false;
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, &address, sizeof v6);
+  return is_public(v6.sin6_addr);
 }
 
 }  // namespace bridge

@@ -9,16 +9,15 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
-#include "base/byte_counts.hpp"
-#include "base/read_buffer.hpp"
-#include "event/deadline_timer.hpp"
+#include "base/spare_memory.hpp"
+#include "base/units.hpp"
 #include "event/descriptor_watch.hpp"
+#include "event/event_loop.hpp"
 #include "http/request_reader.hpp"
 #include "http/response.hpp"
-#include "http/server/byte_stream.hpp"
 #include "http/server/kept_http_connection.hpp"
 #include "http/server/response_writer.hpp"
-#include "text/received_text.hpp"
+#include "json/received_text.hpp"
 
 namespace bridge {
 

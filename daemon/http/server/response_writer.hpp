@@ -1,17 +1,89 @@
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "event/event_loop.hpp"
 #include "http/request_head.hpp"
 #include "http/response.hpp"
-#include "http/server/byte_stream.hpp"
-#include "http/server/send_queue.hpp"
 
 namespace bridge {
+
+/// What a connection has still to write, in the pieces in which it came. Pure, and not bounded by
+/// itself: whoever pushes looks at bytes().
+class SendQueue {
+ public:
+  /// REQUIRES: not empty.
+  void push(std::string piece) {
+    bytes_ += piece.size();
+    pieces_.push_back(std::move(piece));
+  }
+  bool empty() const { return pieces_.empty(); }
+  std::size_t bytes() const { return bytes_; }
+  /// How many bytes have been consumed, in all.
+  std::uint64_t consumed() const { return consumed_; }
+
+  /// Sets up to `room` of the vectors to what is next; returns how many.
+  std::size_t gather(iovec* vectors, std::size_t room) {
+    std::size_t count = 0;
+    std::size_t offset = offset_;
+    for (auto piece = pieces_.begin(); piece != pieces_.end() && count < room; ++piece) {
+      vectors[count++] = {piece->data() + offset, piece->size() - offset};
+      offset = 0;
+    }
+    return count;
+  }
+  /// These were written. REQUIRES: bytes <= bytes().
+  void consume(std::size_t bytes) {
+    consumed_ += bytes;
+    bytes_ -= bytes;
+    offset_ += bytes;
+    while (!pieces_.empty() && offset_ >= pieces_.front().size()) {
+      offset_ -= pieces_.front().size();
+      pieces_.pop_front();
+    }
+  }
+
+ private:
+  std::deque<std::string> pieces_;
+  std::size_t offset_ = 0;  ///< consumed of the first piece
+  std::size_t bytes_ = 0;
+  std::uint64_t consumed_ = 0;
+};
+
+/// One accepted connection as bytes, in the clear or through TLS. Never blocks. It does not own the
+/// descriptor, which must outlive it. A part of its HttpConnection; the loop's thread only.
+class ByteStream {
+ public:
+  enum class State {
+    done,         ///< `bytes` were moved
+    wants_read,   ///< try again when the descriptor is readable
+    wants_write,  ///< … or writable
+    ended,        ///< the peer sends nothing more
+    broken,       ///< a reset, or TLS that makes no sense
+  };
+  struct Result {
+    State state;
+    std::size_t bytes;
+  };
+
+  virtual ~ByteStream() = default;
+  virtual Result read(char* buffer, std::size_t size) = 0;
+  virtual Result write(const iovec* pieces, std::size_t count) = 0;
+  /// Bytes were read from the descriptor that read() has not handed over.
+  virtual bool has_pending() const { return false; }
+  /// Nothing more will be written.
+  virtual void finish() {}
+};
+
+std::unique_ptr<ByteStream> make_plain_stream(int descriptor);
 
 /// What one connection writes: the answers to its requests, whole or as streams, as bytes that wait
 /// until the peer takes them.

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "base/log.hpp"
-#include "base/regular_file.hpp"
+#include "base/secret_file.hpp"
 #include "base/start_error.hpp"
 
 namespace bridge {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "http/server/byte_stream.hpp"
+#include "http/server/response_writer.hpp"
 
 namespace bridge {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/log.hpp"
-#include "process/child_environment.hpp"
-#include "process/pointers_to.hpp"
+#include "process/process_start.hpp"
+#include "process/spawn_shell.hpp"
 
 namespace bridge {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "upstream/child_options.hpp"
+#include "upstream/upstream_options.hpp"
 
 namespace bridge {
 

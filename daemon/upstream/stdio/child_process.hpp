@@ -8,13 +8,18 @@
 
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
-#include "base/read_buffer.hpp"
+#include "base/spare_memory.hpp"
 #include "event/descriptor_watch.hpp"
-#include "jsonrpc/line_splitter.hpp"
+#include "json/line_splitter.hpp"
 #include "upstream/stdio/frame_queue.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
+
+/// Whether a line on a child's stdout is a message, or an array of messages, as far as that can be
+/// told at a fair price: a long line is not parsed, since who gets it parses it (MCP 2025-11-25,
+/// "Transports: stdio": a server must not write anything else there). Pure.
+bool is_message(const std::string& line);
 
 /// What a local server says: told on the loop's thread, in a turn, and never from within a call of
 /// ChildProcess, but for drain(). Whoever is told may end the run.

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "jsonrpc/oversized_answer.hpp"
+#include "json/reply.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {

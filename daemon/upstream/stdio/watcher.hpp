@@ -2,14 +2,49 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "event/descriptor_watch.hpp"
 #include "upstream/stdio/child_command.hpp"
-#include "upstream/stdio/watcher_messages.hpp"
 
 namespace bridge {
+
+class ChildCommand;
+
+// What the daemon and its watcher process tell each other: one struct, one packet of a
+// SOCK_SEQPACKET socket. The watcher outlives an upgrade of the daemon: what is said to one of an
+// older version has to be what it knows.
+
+/// Of these messages. A watcher of another one is not gone on with.
+constexpr std::uint8_t watcher_version = 1;
+
+/// From the daemon. A `start` carries three descriptors: the child's stdin, stdout and stderr.
+struct WatcherOrder {
+  enum class Kind : std::uint8_t {
+    start,   ///< run the command; what is left of an earlier run is killed first
+    signal,  ///< send `signal` to the child's process group
+  };
+  Kind kind;
+  std::int32_t signal;
+  std::uint32_t run;  ///< numbers the runs of the command
+  std::uint8_t version = watcher_version;
+};
+
+/// From the watcher.
+struct WatcherReport {
+  enum class Kind : std::uint8_t {
+    started,     ///< `value`: its pid, which is also its process group
+    cannot_run,  ///< `value`: errno
+    bad_folder,  ///< its folder cannot be entered; `value`: errno
+    ended,       ///< `value`: as waitpid() gives it; its process group was killed
+  };
+  Kind kind;
+  std::int32_t value;
+  std::uint32_t run;
+  std::uint8_t version = watcher_version;
+};
 
 /// What the watcher process reports: told on the loop's thread, in a turn.
 class WatcherEvents {
@@ -64,5 +99,17 @@ class Watcher {
   bool waits_ = false;
   std::unique_ptr<DescriptorWatch> socket_;
 };
+
+/// What the watcher process does, from its fork to its end.
+///
+/// It is the parent of the child and, as a subreaper, of whatever the child leaves behind, so no
+/// process of it can get away. It starts the command when it is told to, says how it ended, and
+/// when the daemon is gone (the socket is at its end) it ends all of them, SIGTERM first, and
+/// itself.
+///
+/// Runs in a copy of the daemon's memory in which other threads may have held locks: only what is
+/// safe in a signal handler may be called here, nothing is allocated. `socket` and `command` are as
+/// the daemon had them at the fork. REQUIRES: all signals are blocked.
+[[noreturn]] void run_watcher(int socket, const ChildCommand& command);
 
 }  // namespace bridge

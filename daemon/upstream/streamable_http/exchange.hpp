@@ -1,20 +1,181 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
-#include "upstream/streamable_http/continuation.hpp"
-#include "upstream/streamable_http/exchange_clock.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
+
+/// How long a message may take.
+struct ExchangeTimeouts {
+  std::chrono::milliseconds silence;  ///< --request-timeout: without a byte; 0: none
+  std::chrono::milliseconds in_all;   ///< --request-max; 0: none
+  /// How long a pause may put either off: what the bridge itself does not read cannot be late, but
+  /// nothing waits for ever for somebody who reads nothing (--client-stall).
+  std::chrono::milliseconds pause{};
+  std::chrono::milliseconds delivery{};  ///< of a notification or an answer in all; 0: none
+};
+
+/// The times of one message under way, and when it is over if nothing happens. Pure. No pause
+/// suspends a bound: it puts it off, and by no more than ExchangeTimeouts::pause (README,
+/// "Deadlines").
+class ExchangeClock {
+ public:
+  void start(SteadyTime now) { started_ = heard_ = now; }
+  /// It was started by an earlier image of the program. The silence during the upgrade does not
+  /// count.
+  void go_on_from(SteadyTime started, SteadyTime::duration excused, SteadyTime now) {
+    started_ = started;
+    excused_ = excused;
+    heard_ = now;
+  }
+  /// When it was started, as if it had never been held.
+  SteadyTime started(SteadyTime now) const {
+    return started_ + (held_at_ ? now - *held_at_ : SteadyTime::duration{});
+  }
+  SteadyTime heard() const { return heard_; }
+  /// The time of all pauses, of the present one so far.
+  SteadyTime::duration excused(SteadyTime now) const {
+    return excused_ + (paused_at_ ? now - *paused_at_ : SteadyTime::duration{});
+  }
+  /// A byte came on its stream.
+  void heard(SteadyTime now) { heard_ = now; }
+
+  void pause(SteadyTime now) {
+    if (!paused_at_) paused_at_ = now;
+  }
+  void go_on(SteadyTime now) {
+    if (!paused_at_) return;
+    excused_ += now - *std::exchange(paused_at_, std::nullopt);
+    heard_ = now;
+  }
+  bool is_paused() const { return paused_at_.has_value(); }
+
+  /// No time runs until release(): a question about it is open, and has a deadline of its own.
+  void hold(SteadyTime now) {
+    if (!held_at_) held_at_ = now;
+  }
+  void release(SteadyTime now) {
+    if (!held_at_) return;
+    started_ = started(now);
+    held_at_.reset();
+    heard_ = now;
+  }
+  bool is_held() const { return held_at_.has_value(); }
+
+  /// SteadyTime::max() only while it is held, or if the options set no bound. `elsewhere`: when
+  /// something came on the stream that its answer is awaited on, if that is not its own: that one
+  /// is never paused.
+  SteadyTime deadline(const ExchangeTimeouts& timeouts,
+                      std::optional<SteadyTime> elsewhere = {}) const {
+    SteadyTime due = SteadyTime::max();
+    if (held_at_) return due;
+    if (timeouts.delivery.count() > 0) due = started_ + timeouts.delivery;
+    if (timeouts.silence.count() > 0) {
+      due = std::min(due, elsewhere ? std::max(heard_, *elsewhere) + timeouts.silence
+                                    : heard_ + timeouts.silence + silence_excused(timeouts));
+    }
+    if (timeouts.in_all.count() > 0) due = std::min(due, latest_end(timeouts));
+    return due;
+  }
+
+  /// Whether --request-max is what has run out.
+  bool took_too_long(SteadyTime now, const ExchangeTimeouts& timeouts) const {
+    return !held_at_ && timeouts.in_all.count() > 0 && now >= latest_end(timeouts);
+  }
+
+ private:
+  SteadyTime::duration silence_excused(const ExchangeTimeouts& timeouts) const {
+    return paused_at_ ? SteadyTime::duration(timeouts.pause) : SteadyTime::duration{};
+  }
+  SteadyTime latest_end(const ExchangeTimeouts& timeouts) const {
+    const SteadyTime::duration most = timeouts.pause;
+    return started_ + timeouts.in_all + (paused_at_ ? most : std::min(excused_, most));
+  }
+
+  SteadyTime started_;
+  SteadyTime heard_;
+  std::optional<SteadyTime> paused_at_;
+  std::optional<SteadyTime> held_at_;
+  SteadyTime::duration excused_{};  ///< by pauses that are over
+};
+
+/// How an answer's stream that broke is continued (MCP 2025-11-25, "Resumability and Redelivery"):
+/// when the next GET may be made, and which of its events came before. Pure. Memory: the ids of the
+/// last 1024 events.
+class Continuation {
+ public:
+  /// The server has said how long to wait.
+  void set_retry(std::chrono::milliseconds delay) {
+    retry_ = std::min<std::chrono::milliseconds>(delay, std::chrono::hours(1));
+  }
+
+  /// The stream broke: how long to wait now. Twice as long after each try that brought nothing, up
+  /// to 30 s, but never less than the server wants.
+  std::chrono::milliseconds next_delay() {
+    begun_ = true;
+    const auto delay = std::max(retry_, shortest_delay) * (1 << std::min(tries_++, 6));
+    return std::min<std::chrono::milliseconds>(delay, std::max(retry_, longest_delay));
+  }
+
+  /// An event came, with this id if it had one. False: it came before, and is sent again because
+  /// the stream was continued.
+  bool is_news(const std::string* event_id) {
+    const bool was_seen = event_id != nullptr && !remember(*event_id);
+    if (was_seen && begun_) return false;
+    tries_ = 0;
+    return true;
+  }
+
+  std::chrono::milliseconds retry() const { return retry_; }
+  /// The ids of the last events, oldest first.
+  const std::list<std::string>& seen() const { return order_; }
+  /// Another image of the program goes on with it.
+  void go_on_with(const std::vector<std::string>& seen, std::chrono::milliseconds retry) {
+    for (const std::string& event_id : seen) remember(event_id);
+    set_retry(retry);
+    begun_ = true;
+  }
+
+  /// Whether a refusal of the token may be met with another one: once.
+  bool may_renew_token() { return !std::exchange(token_renewed_, true); }
+
+ private:
+  /// A server that asks for no delay at all is not asked in a loop.
+  static constexpr std::chrono::milliseconds shortest_delay{100};
+  static constexpr std::chrono::milliseconds longest_delay{30000};
+  static constexpr std::size_t max_seen = 1024;
+
+  bool remember(const std::string& event_id) {
+    if (!seen_.insert(event_id).second) return false;
+    order_.push_back(event_id);
+    if (order_.size() > max_seen) {
+      seen_.erase(order_.front());
+      order_.pop_front();
+    }
+    return true;
+  }
+
+  std::chrono::milliseconds retry_{1000};
+  int tries_ = 0;  ///< since the last event
+  bool begun_ = false;
+  bool token_renewed_ = false;
+  std::list<std::string> order_;  ///< of seen_, oldest first; costs nothing while it is empty
+  std::unordered_set<std::string> seen_;
+};
 
 /// What the owner of exchanges hears of one: on the loop's thread, outside of curl, and never from
 /// within a call of Exchange.

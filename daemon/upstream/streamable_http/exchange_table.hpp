@@ -1,14 +1,97 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "base/spare_nodes.hpp"
-#include "event/deadline_timer.hpp"
+#include "base/byte_budget.hpp"
+#include "base/spare_memory.hpp"
+#include "event/event_loop.hpp"
 #include "upstream/streamable_http/exchange.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
+
+/// Messages that wait: requests for a token; notifications and answers also because many of them
+/// are on their way.
+///
+/// Those take none of the slots of requests, and each needs a connection: without a bound an
+/// upstream that floods the bridge with pings, or a client with cancellations, would open
+/// thousands. Pure; owned by HttpUpstream. Memory: requests are bounded by the router, of the
+/// others there are at most max_bytes. Full: the message is not taken, and its sender is told
+/// `overloaded`.
+class UnsentMessages {
+ public:
+  static constexpr std::size_t max_under_way = 32;
+  static constexpr std::size_t max_bytes = 8u << 20;
+
+  explicit UnsentMessages(ByteBudget& budget) : share_(budget) {}
+
+  bool empty() const { return requests_.empty() && deliveries_.empty(); }
+  /// Whether one more of this kind may be under way now.
+  bool may_start(OutgoingKind kind) const {
+    return kind == OutgoingKind::request || under_way_ < max_under_way;
+  }
+  void started(OutgoingKind kind) { under_way_ += kind != OutgoingKind::request ? 1 : 0; }
+  void ended(OutgoingKind kind) { under_way_ -= kind != OutgoingKind::request ? 1 : 0; }
+
+  /// False if there is no room; the message is then untouched.
+  bool push(Outgoing&& message) {
+    if (message.kind == OutgoingKind::request) {
+      requests_.push_back(std::move(message));
+      return true;
+    }
+    const std::size_t charge = charge_of(message);
+    if (!deliveries_.empty() && share_.held() + charge > max_bytes) return false;
+    share_.add(charge);
+    deliveries_.push_back(std::move(message));
+    return true;
+  }
+
+  /// The next one that may start; empty if there is none.
+  std::optional<Outgoing> pop() {
+    std::deque<Outgoing>& from = requests_.empty() ? deliveries_ : requests_;
+    if (from.empty() || !may_start(from.front().kind)) return std::nullopt;
+    Outgoing message = std::move(from.front());
+    from.pop_front();
+    if (&from == &deliveries_) share_.remove(charge_of(message));
+    return message;
+  }
+
+  void forget(UpstreamId id) {
+    const auto is_it = [id](const Outgoing& one) { return one.id == id; };
+    std::erase_if(requests_, is_it);
+    const auto found = std::find_if(deliveries_.begin(), deliveries_.end(), is_it);
+    if (found == deliveries_.end()) return;
+    share_.remove(charge_of(*found));
+    deliveries_.erase(found);
+  }
+
+  std::deque<Outgoing> take_requests() { return std::exchange(requests_, {}); }
+  std::deque<Outgoing> take_all() {
+    share_.set(0);
+    std::deque<Outgoing> all = take_requests();
+    std::move(deliveries_.begin(), deliveries_.end(), std::back_inserter(all));
+    deliveries_.clear();
+    return all;
+  }
+
+ private:
+  static std::size_t charge_of(const Outgoing& message) {
+    return message.body.size() + sizeof(Outgoing);
+  }
+
+  std::deque<Outgoing> requests_;
+  std::deque<Outgoing> deliveries_;
+  std::size_t under_way_ = 0;  ///< of those that are no requests
+  ByteBudget::Share share_;    ///< of deliveries_
+};
 
 /// The exchanges under way, and what they must not exceed: each its time (README, "Deadlines"),
 /// all together the buffers.

@@ -1,18 +1,130 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "event/deadline_timer.hpp"
+#include "base/backoff.hpp"
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "event/event_loop.hpp"
 #include "http/client/http_transfer.hpp"
 #include "http/sse_parser.hpp"
+#include "json/json_text.hpp"
+#include "json/received_text.hpp"
+#include "json/reply.hpp"
 #include "upstream/streamable_http/http_context.hpp"
-#include "upstream/streamable_http/stream_messages.hpp"
-#include "upstream/streamable_http/stream_pace.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
+
+/// When the server stream is opened again (BEHAVIOUR, "Streamable HTTP: server stream"; the
+/// server's `retry`: HTML, "Server-sent events"): at once, also after the first failure, then with
+/// growing delays; never sooner than the server wants, and never more than two openings a second.
+/// Pure but for its back-off.
+class StreamPace {
+ public:
+  /// A new session: nothing of an older one counts.
+  void reset() {
+    was_good();
+    retry_.reset();
+    wait_once_.reset();
+  }
+  /// An opening begins.
+  void begin(SteadyTime now) { begun_ = now; }
+  bool has_lived_long(SteadyTime now) const { return now - begun_ >= std::chrono::seconds(30); }
+  /// The stream was of use: failures before it do not count any more.
+  void was_good() {
+    backoff_.reset();
+    failures_ = 0;
+  }
+  /// It was not. False: so often in a row that it is given up; a negative `bound` is none.
+  bool failed(int bound) { return ++failures_ < bound || bound < 0; }
+
+  /// From now on.
+  void set_retry(std::chrono::milliseconds delay) {
+    retry_ = std::min<std::chrono::milliseconds>(delay, std::chrono::hours(1));
+  }
+  /// Retry-After of a refusal: for the next opening only.
+  void wait_once(std::chrono::milliseconds delay) {
+    wait_once_ = std::min<std::chrono::milliseconds>(delay, std::chrono::minutes(5));
+  }
+
+  SteadyTime earliest(SteadyTime now) const { return std::max(now, begun_ + between_openings); }
+  /// `failed`: the last opening did.
+  SteadyTime next(SteadyTime now, bool failed) {
+    std::chrono::milliseconds delay = retry_.value_or(std::chrono::milliseconds(0));
+    if (const auto wait = std::exchange(wait_once_, std::nullopt)) delay = std::max(delay, *wait);
+    if (failed && failures_ > 1) delay = std::max(delay, backoff_.next());
+    return earliest(now + delay);
+  }
+
+ private:
+  /// A little more than half a second: two a second also as the server sees them arrive.
+  static constexpr std::chrono::milliseconds between_openings{525};
+
+  SteadyTime begun_{};
+  int failures_ = 0;  ///< in a row
+  Backoff backoff_;
+  std::optional<std::chrono::milliseconds> retry_;
+  std::optional<std::chrono::milliseconds> wait_once_;
+};
+
+/// What came on a stream of the server's own and was not taken yet: messages, and the requests
+/// whose answers were over --max-frame. Pure. Memory: what came in one turn.
+class StreamMessages {
+ public:
+  /// The data of an event. `{}` is what some servers keep their streams awake with.
+  void add(ReceivedText data, std::string event_id = {}) {
+    if (data.bytes.empty() || data.bytes == "{}") return;
+    make_single_line(data);
+    messages_.push_back({std::move(data), std::move(event_id)});
+  }
+  /// An event was over the limit: both ends of its data.
+  void add_oversized(std::string_view beginning, std::string_view end) {
+    if (const auto id = id_of_oversized_answer(beginning, end))
+      oversized_answers_.push_back(static_cast<UpstreamId>(*id));
+  }
+
+  bool empty() const { return messages_.empty() && oversized_answers_.empty(); }
+  std::optional<ReceivedText> next() {
+    auto message = take(messages_);
+    if (!message) return std::nullopt;
+    event_id_ = std::move(message->event_id);
+    return std::move(message->data);
+  }
+  /// Of the event that the last one came in, or of one before.
+  const std::string& event_id() const { return event_id_; }
+  std::optional<UpstreamId> next_oversized_answer() { return take(oversized_answers_); }
+  void clear() {
+    messages_.clear();
+    oversized_answers_.clear();
+    event_id_.clear();
+  }
+
+ private:
+  struct Message {
+    ReceivedText data;
+    std::string event_id;
+  };
+
+  template <class T>
+  static std::optional<T> take(std::deque<T>& queue) {
+    if (queue.empty()) return std::nullopt;
+    std::optional<T> first = std::move(queue.front());
+    queue.pop_front();
+    return first;
+  }
+
+  std::deque<Message> messages_;
+  std::string event_id_;
+  std::deque<UpstreamId> oversized_answers_;
+};
 
 /// What the owner of a server stream hears: on the loop's thread, outside of curl, and never from
 /// within a call of UpstreamGetStream.

@@ -1,15 +1,36 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "auth/auth_options.hpp"
+#include "http/client/http_transfer.hpp"
 #include "upstream/streamable_http/exchange_table.hpp"
 #include "upstream/streamable_http/get_stream.hpp"
-#include "upstream/streamable_http/session_delete.hpp"
-#include "upstream/streamable_http/unsent_messages.hpp"
+#include "upstream/streamable_http/http_context.hpp"
 #include "upstream/untold_endings.hpp"
 
 namespace bridge {
+
+/// The DELETE that ends the session (MCP 2025-11-25, "Session Management"). Whatever comes of it is
+/// fine, and it takes 2 s at most. The loop's thread only; `context` outlives it.
+class SessionDelete final : private TransferReceiver {
+ public:
+  /// Begins at once; `done` is called once, from the loop, unless this is destroyed before.
+  SessionDelete(HttpContext& context, std::function<void()> done);
+  SessionDelete(const SessionDelete&) = delete;
+  SessionDelete& operator=(const SessionDelete&) = delete;
+
+ private:
+  void begin();
+  bool body_received(std::string_view) override { return true; }
+  void transfer_progressed(bool done, int result) override;
+
+  HttpContext& context_;
+  std::function<void()> done_;
+  SteadyTime deadline_;
+  HttpTransfer transfer_;
+};
 
 /// The upstream over Streamable HTTP (MCP 2025-11-25, "Transports"; BEHAVIOUR, "Streamable HTTP"):
 /// a POST for each message, and a GET for what the server says by itself.

@@ -7,7 +7,7 @@
 
 #include "terminal/styled.hpp"
 #include "terminal/text.hpp"
-#include "text/code_point.hpp"
+#include "text/characters.hpp"
 
 using namespace client;
 

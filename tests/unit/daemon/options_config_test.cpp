@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "options_helpers.hpp"
-#include "servers/input_values.hpp"
+#include "servers/variables.hpp"
 
 using namespace bridge;
 

@@ -7,8 +7,8 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
+#include "json/json_text.hpp"
 #include "text/base64.hpp"
-#include "text/json_text.hpp"
 
 using namespace bridge;
 

@@ -1,4 +1,4 @@
-#include "auth/fetch_pace.hpp"
+#include "auth/shared_fetch.hpp"
 
 #include <doctest/doctest.h>
 

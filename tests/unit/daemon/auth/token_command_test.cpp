@@ -1,4 +1,4 @@
-#include "auth/token_command.hpp"
+#include "auth/local_token.hpp"
 
 #include <dirent.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "../event/loop_fixture.hpp"
 #include "../support/running_group.hpp"
-#include "process/child_environment.hpp"
+#include "process/spawn_shell.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

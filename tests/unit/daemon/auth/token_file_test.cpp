@@ -1,4 +1,4 @@
-#include "auth/token_file.hpp"
+#include "auth/local_token.hpp"
 
 #include <sys/stat.h>
 

@@ -1,10 +1,10 @@
-#include "auth/token_response.hpp"
+#include "auth/token_endpoint.hpp"
 
 #include <doctest/doctest.h>
 
-#include "auth/metadata.hpp"
-#include "auth/scope.hpp"
-#include "auth/token_life.hpp"
+#include "auth/challenge.hpp"
+#include "auth/discovery.hpp"
+#include "auth/token_source.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

@@ -1,4 +1,4 @@
-#include "auth/wanted_scope.hpp"
+#include "auth/challenge.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "auth/well_known.hpp"
+#include "auth/discovery.hpp"
 
 #include <doctest/doctest.h>
 

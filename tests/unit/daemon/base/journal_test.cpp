@@ -1,4 +1,4 @@
-#include "base/journal.hpp"
+#include "base/log_sinks.hpp"
 
 #include <doctest/doctest.h>
 

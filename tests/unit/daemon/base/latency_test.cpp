@@ -1,4 +1,4 @@
-#include "base/latency.hpp"
+#include "base/histogram.hpp"
 
 #include <doctest/doctest.h>
 

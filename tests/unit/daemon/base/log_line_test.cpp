@@ -1,4 +1,4 @@
-#include "base/log_line.hpp"
+#include "base/log_sinks.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "base/regular_file.hpp"
+#include "base/secret_file.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

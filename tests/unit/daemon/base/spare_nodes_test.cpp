@@ -1,4 +1,4 @@
-#include "base/spare_nodes.hpp"
+#include "base/spare_memory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "base/stderr_writer.hpp"
+#include "base/log_sinks.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

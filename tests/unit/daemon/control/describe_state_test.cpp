@@ -1,4 +1,4 @@
-#include "control/describe_state.hpp"
+#include "control/readiness.hpp"
 
 #include <doctest/doctest.h>
 

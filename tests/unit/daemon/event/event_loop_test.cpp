@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "event/deadline_timer.hpp"
 #include "event/descriptor_watch.hpp"
 #include "simulated_clock.hpp"
 

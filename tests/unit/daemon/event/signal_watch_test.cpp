@@ -1,4 +1,4 @@
-#include "event/signal_watch.hpp"
+#include "event/descriptor_watch.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "event/timer_queue.hpp"
+#include "event/event_loop.hpp"
 
 #include <doctest/doctest.h>
 

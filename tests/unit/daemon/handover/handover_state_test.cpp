@@ -9,7 +9,7 @@
 #include "handover/program_file.hpp"
 #include "handover/replace_image.hpp"
 #include "process/process_start.hpp"
-#include "upstream/stdio/watcher_messages.hpp"
+#include "upstream/stdio/watcher.hpp"
 
 using namespace bridge;
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "auth/token_request.hpp"
+#include "auth/oauth_token.hpp"
 #include "text/base64.hpp"
 
 using namespace bridge;

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "http/accept.hpp"
-#include "http/site_check.hpp"
+#include "http/request_head.hpp"
 
 namespace bridge {
 namespace {

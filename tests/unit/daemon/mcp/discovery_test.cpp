@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "../jsonrpc/frames.hpp"
+#include "json/json_text.hpp"
 #include "mcp/request_meta.hpp"
-#include "text/json_text.hpp"
 
 using namespace bridge;
 

@@ -1,4 +1,4 @@
-#include "mcp/header_value.hpp"
+#include "mcp/mirrored_headers.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "../jsonrpc/frames.hpp"
-#include "mcp/json_edit.hpp"
+#include "json/json_edit.hpp"
 
 using namespace bridge;
 

@@ -1,4 +1,4 @@
-#include "mcp/server_description.hpp"
+#include "mcp/handshake.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "mcp/tool_list.hpp"
+#include "mcp/tool_headers.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "process/descriptor_limit.hpp"
+#include "process/resources.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "process/heap_trimmer.hpp"
+#include "process/resources.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "process/own_unit.hpp"
+#include "process/process_start.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "jsonrpc/reply.hpp"
+#include "json/reply.hpp"
 
 using namespace bridge;
 

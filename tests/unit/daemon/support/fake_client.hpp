@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "json/json_text.hpp"
 #include "router/client_channel.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "json/json_text.hpp"
 #include "session/session_events.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 

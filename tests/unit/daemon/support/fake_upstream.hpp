@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "event/event_loop.hpp"
-#include "text/json_text.hpp"
+#include "json/json_text.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

@@ -1,4 +1,4 @@
-#include "text/whole_characters.hpp"
+#include "text/characters.hpp"
 
 #include <doctest/doctest.h>
 

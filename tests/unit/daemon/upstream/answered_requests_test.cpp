@@ -1,4 +1,4 @@
-#include "upstream/answered_requests.hpp"
+#include "upstream/upstream.hpp"
 
 #include <doctest/doctest.h>
 

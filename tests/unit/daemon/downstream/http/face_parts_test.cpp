@@ -3,15 +3,14 @@
 #include <set>
 
 #include "../../options_helpers.hpp"
-#include "downstream/http/answer_array.hpp"
-#include "downstream/http/bearer_token.hpp"
-#include "downstream/http/event_store.hpp"
-#include "downstream/http/id_set.hpp"
+#include "downstream/http/access_check.hpp"
+#include "downstream/http/downstream_session.hpp"
+#include "downstream/http/event_stream.hpp"
+#include "downstream/http/pending_post.hpp"
 #include "downstream/http/posted_messages.hpp"
-#include "downstream/http/session_name.hpp"
 #include "http/response.hpp"
-#include "http/sse_event.hpp"
-#include "text/arriving_text.hpp"
+#include "http/sse_parser.hpp"
+#include "json/arriving_text.hpp"
 
 namespace bridge {
 namespace {

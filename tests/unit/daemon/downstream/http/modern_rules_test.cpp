@@ -1,4 +1,4 @@
-#include "downstream/http/modern_rules.hpp"
+#include "downstream/http/modern_post.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
-#include "text/json_text.hpp"
 
 namespace bridge {
 namespace {

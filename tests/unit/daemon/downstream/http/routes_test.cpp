@@ -8,8 +8,8 @@
 #include "downstream/http/access_check.hpp"
 #include "downstream/http/http_face.hpp"
 #include "downstream/http/open_api.hpp"
-#include "text/json_scanner.hpp"
-#include "text/json_text.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
 
 namespace bridge {
 namespace {

@@ -1,9 +1,9 @@
-#include "downstream/http/session_end.hpp"
+#include "downstream/http/downstream_session.hpp"
 
 #include <doctest/doctest.h>
 
-#include "upstream/stdio/child_requests.hpp"
-#include "upstream/streamable_http/exchange_clock.hpp"
+#include "upstream/stdio/child_upstream.hpp"
+#include "upstream/streamable_http/exchange.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

@@ -1,4 +1,4 @@
-#include "http/client/ca_store.hpp"
+#include "http/client/trust_files.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

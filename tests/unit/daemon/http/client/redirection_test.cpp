@@ -1,4 +1,4 @@
-#include "http/client/redirection.hpp"
+#include "http/client/http_transfer.hpp"
 
 #include <doctest/doctest.h>
 

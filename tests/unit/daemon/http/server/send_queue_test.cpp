@@ -1,4 +1,4 @@
-#include "http/server/send_queue.hpp"
+#include "http/server/response_writer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What of a child's stdout is a message.
-#include "upstream/stdio/child_line.hpp"
+#include "upstream/stdio/child_process.hpp"
 
 #include <doctest/doctest.h>
 

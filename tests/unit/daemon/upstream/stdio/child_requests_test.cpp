@@ -1,4 +1,4 @@
-#include "upstream/stdio/child_requests.hpp"
+#include "upstream/stdio/child_upstream.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "upstream/stdio/child_shutdown.hpp"
+#include "upstream/stdio/child_runs.hpp"
 
 #include <doctest/doctest.h>
 

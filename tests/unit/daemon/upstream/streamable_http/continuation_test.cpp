@@ -1,4 +1,4 @@
-#include "upstream/streamable_http/continuation.hpp"
+#include "upstream/streamable_http/exchange.hpp"
 
 #include <doctest/doctest.h>
 

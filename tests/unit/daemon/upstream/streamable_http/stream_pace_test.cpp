@@ -1,4 +1,4 @@
-#include "upstream/streamable_http/stream_pace.hpp"
+#include "upstream/streamable_http/get_stream.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "upstream/streamable_http/unsent_messages.hpp"
+#include "upstream/streamable_http/exchange_table.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,223 @@
+#include "auth/browser_login.hpp"
+
+#include <fmt/format.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "auth/challenge.hpp"
+#include "auth/discovery.hpp"
+#include "auth/recent_secrets.hpp"
+#include "base/start_error.hpp"
+#include "http/form.hpp"
+#include "http/request_head.hpp"
+#include "text/base64.hpp"
+#include "text/secret_forms.hpp"
+
+namespace bridge {
+
+std::optional<std::string> unguessable_text() {
+  std::array<unsigned char, 32> bytes{};
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return std::nullopt;
+  return base64url(std::string(bytes.begin(), bytes.end()));
+}
+
+std::string code_challenge(std::string_view verifier) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(verifier.data()), verifier.size(), digest.data());
+  return base64url(std::string(digest.begin(), digest.end()));
+}
+
+std::string AuthorizationRequest::url() const {
+  std::string query;
+  append_field(query, "response_type", "code");
+  append_field(query, "client_id", client_id);
+  append_field(query, "redirect_uri", redirect_uri);
+  append_field(query, "scope", scope);
+  append_field(query, "state", state);
+  append_field(query, "code_challenge", code_challenge);
+  append_field(query, "code_challenge_method", "S256");
+  append_field(query, "resource", resource);
+  // OpenID Connect: offline_access is granted only where consent is asked for.
+  if (has_scope(scope, "offline_access")) append_field(query, "prompt", "consent");
+  return endpoint + (endpoint.find('?') == endpoint.npos ? "?" : "&") + query;
+}
+
+namespace {
+
+bool is_repeated(std::string_view query, std::string_view name) {
+  int found = 0;
+  for (std::size_t begin = 0; begin < query.size();) {
+    const auto end = std::min(query.find('&', begin), query.size());
+    const std::string_view pair = query.substr(begin, end - begin);
+    if (pair.substr(0, pair.find('=')) == name) ++found;
+    begin = end + 1;
+  }
+  return found > 1;
+}
+
+}  // namespace
+
+RedirectAnswer read_redirect(std::string_view query) {
+  RequestHead head;
+  head.query = query;
+  RedirectAnswer answer;
+  answer.code = head.parameter("code").value_or(std::string());
+  answer.state = head.parameter("state").value_or(std::string());
+  answer.error = head.parameter("error").value_or(std::string());
+  answer.error_description = head.parameter("error_description").value_or(std::string());
+  answer.issuer = head.parameter("iss");
+  for (const std::string_view name :
+       std::array<std::string_view, 4>{"code", "state", "error", "iss"})
+    answer.is_ambiguous = answer.is_ambiguous || is_repeated(query, name);
+  return answer;
+}
+
+std::string query_of_pasted(std::string_view address) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto first = address.find_first_not_of(blanks);
+  if (first == address.npos) return {};
+  address = address.substr(first, address.find_last_not_of(blanks) + 1 - first);
+  address = address.substr(0, address.find('#'));
+  const auto question = address.find('?');
+  return question == address.npos ? std::string() : std::string(address.substr(question + 1));
+}
+
+RedirectVerdict judge(const RedirectAnswer& answer, const ExpectedRedirect& expected) {
+  if (answer.is_ambiguous || expected.state.empty() ||
+      !equal_in_constant_time(answer.state, expected.state))
+    return RedirectVerdict::foreign;
+  if (answer.issuer ? *answer.issuer != expected.issuer : expected.issuer_is_announced)
+    return RedirectVerdict::wrong_issuer;
+  if (!answer.error.empty() || answer.code.empty()) return RedirectVerdict::refused;
+  return RedirectVerdict::granted;
+}
+
+BrowserLogin::BrowserLogin(const LoginParts& parts, std::string earlier_uri, Owner& owner)
+    : parts_(parts),
+      earlier_uri_(std::move(earlier_uri)),
+      owner_(owner),
+      endpoint_(parts.curl, parts.upstream) {}
+
+/// MCP 2026-07-28, "Authorization", "Authorization Code Protection": without S256 it is refused.
+std::string BrowserLogin::prepare(const AuthorizationServer& server) {
+  const std::string issuer = shown_url(server.issuer);
+  if (!endpoint_url(server.metadata.authorization_endpoint))
+    return fmt::format("{} names no authorization_endpoint that is an https URL", issuer);
+  const auto& methods = server.metadata.code_challenge_methods;
+  if (methods.empty() && !parts_.options.assume_pkce) {
+    return fmt::format(
+        "{} does not say that it supports PKCE by S256; if it does, start the daemon with "
+        "--oauth-assume-pkce",
+        issuer);
+  }
+  if (!methods.empty() && !is_named(methods, "S256"))
+    return fmt::format("{} does not support PKCE by S256", issuer);
+  return listen();
+}
+
+std::string BrowserLogin::listen() {
+  const auto place =
+      RedirectPlace::parse(parts_.options.redirect).value_or(RedirectPlace{"127.0.0.1", 0});
+  std::vector<std::uint16_t> ports;
+  const auto earlier = place.port == 0 ? parse_web_url(earlier_uri_) : std::nullopt;
+  if (earlier && !earlier->port.empty())
+    ports.push_back(static_cast<std::uint16_t>(std::strtoul(earlier->port.c_str(), nullptr, 10)));
+  ports.push_back(place.port);
+  try {
+    listener_ = std::make_unique<RedirectListener>(
+        parts_.loop, parts_.log, place, ports,
+        [this](const std::string& query) { return take(query); });
+    return {};
+  } catch (const StartError&) {
+    return fmt::format("the redirect address {} (--oauth-redirect) cannot be had: it is taken",
+                       printable(parts_.options.redirect));
+  }
+}
+
+void BrowserLogin::start(const AccessRequest& request) {
+  request_ = request;
+  const auto verifier = unguessable_text();
+  const auto state = unguessable_text();
+  if (!verifier || !state) {
+    owner_.method_failed(ErrorKind::auth, "there is no randomness");
+    return;
+  }
+  verifier_ = *verifier;
+  const ServerMetadata& metadata = request_.server.metadata;
+  expected_ = {*state, request_.server.issuer, metadata.answers_name_issuer};
+  AuthorizationRequest asked;
+  asked.endpoint = metadata.authorization_endpoint;
+  asked.client_id = request_.client.id;
+  asked.redirect_uri = redirect_uri();
+  asked.scope = request_.scope;
+  asked.state = *state;
+  asked.code_challenge = code_challenge(verifier_);
+  asked.resource = request_.server.resource;
+  url_ = asked.url();
+  owner_.method_offers(std::chrono::milliseconds::max());
+}
+
+bool BrowserLogin::take(const std::string& query) {
+  const RedirectAnswer answer = read_redirect(query);
+  const RedirectVerdict verdict = judge(answer, expected_);
+  if (verdict == RedirectVerdict::foreign) return false;
+  std::vector<std::string> sent = secrets();
+  sent.push_back(answer.code);
+  expected_.state.clear();  // it counts once
+  switch (verdict) {
+    case RedirectVerdict::wrong_issuer:
+      owner_.method_failed(
+          ErrorKind::auth,
+          "the answer does not come from the server that was asked: nothing of it is used");
+      break;
+    case RedirectVerdict::granted: exchange(answer.code); break;
+    default: {
+      const std::string why =
+          answer.error.empty() ? "there is no code in its answer" : answer.error;
+      owner_.method_failed(
+          ErrorKind::auth,
+          fmt::format("the server has not granted the login: {}{}{}", server_words(why, sent),
+                      answer.error_description.empty() ? "" : ": ",
+                      server_words(answer.error_description, sent)));
+    }
+  }
+  return true;
+}
+
+void BrowserLogin::exchange(const std::string& code) {
+  form_ = code_form(request_.client, code, verifier_, redirect_uri(), request_.server.resource);
+  endpoint_.post(request_.server.token_endpoint, parts_.upstream.public_only, form_,
+                 [this](const SmallAnswer& answer) { answered(answer); });
+}
+
+void BrowserLogin::answered(const SmallAnswer& answer) {
+  const std::string where = shown_url(request_.server.token_endpoint);
+  if (!answer.fault.empty()) {
+    owner_.method_failed(ErrorKind::auth, fmt::format("no token from {}: {}", where, answer.fault));
+    return;
+  }
+  const auto response = read_token_response(answer.status, answer.body);
+  if (const auto* refusal = std::get_if<TokenRefusal>(&response)) {
+    owner_.method_failed(ErrorKind::auth, fmt::format("no token from {}: {}", where,
+                                                      server_words(refusal->reason, secrets())));
+    return;
+  }
+  owner_.method_granted(std::get<TokenGrant>(response));
+}
+
+void BrowserLogin::show_end(bool is_logged_in) {
+  if (listener_) listener_->show(is_logged_in);
+}
+
+std::vector<std::string> BrowserLogin::secrets() const {
+  std::vector<std::string> secrets = secrets_of(form_);
+  for (const std::string& one : {verifier_, expected_.state})
+    if (!one.empty()) secrets.push_back(one);
+  return secrets;
+}
+
+}  // namespace bridge

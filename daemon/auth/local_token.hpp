@@ -1,0 +1,99 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "auth/recent_secrets.hpp"
+#include "auth/shared_fetch.hpp"
+#include "auth/token_source.hpp"
+#include "base/secret_file.hpp"
+#include "process/command_run.hpp"
+
+namespace bridge {
+
+class Log;
+
+/// MCP_SERVER_TOKEN: always the same one, which may be empty. The loop's thread only.
+class StaticToken final : public TokenSource {
+ public:
+  StaticToken(EventLoop& loop, std::string token) : token_(std::move(token)), waiters_(loop) {}
+
+  std::optional<std::string> current() override { return token_; }
+  void fetch(Done done) override {
+    waiters_.add(std::move(done));
+    waiters_.answer(TokenAnswer{token_, std::nullopt});
+  }
+  bool refused(const std::string&, const TokenChallenge&) override { return false; }
+  void reload() override {}
+  std::vector<std::string> secrets() const override { return {token_}; }
+
+ private:
+  std::string token_;
+  TokenWaiters waiters_;
+};
+
+/// --token-file: looked at once a second at most, read again when it is another one. A file that
+/// has become unreadable is a failure, not a reason to go on with what it held.
+/// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Memory: the token.
+class TokenFile final : public TokenSource {
+ public:
+  TokenFile(EventLoop& loop, std::string path);
+
+  std::optional<std::string> current() override;
+  void fetch(Done done) override;
+  /// True if the file holds another token by now.
+  bool refused(const std::string& token, const TokenChallenge& challenge) override;
+  void reload() override;
+  std::vector<std::string> secrets() const override { return recent_.all(); }
+
+ private:
+  void read();
+  void look();
+
+  EventLoop& loop_;
+  std::string path_;
+  std::string token_;  ///< empty: fault_ says why
+  std::string fault_;
+  std::optional<FileIdentity> identity_;  ///< of what was read; nothing: read it again
+  std::chrono::steady_clock::time_point looked_{};
+  RecentSecrets recent_;
+  TokenWaiters waiters_;
+};
+
+/// --token-command: what it prints is the token, until that is refused or --token-ttl has passed.
+/// Its stderr goes to the log when it has ended, since only then the token to redact is known.
+/// BEHAVIOUR, "Authorization: token sources". The loop's thread only. Bounds of time and of output:
+/// CommandLimits.
+class TokenCommand final : public TokenSource {
+ public:
+  /// A `ttl` of 0 is none.
+  TokenCommand(EventLoop& loop, std::string command, std::optional<std::chrono::milliseconds> ttl,
+               Log& log, CommandLimits limits = {});
+
+  std::optional<std::string> current() override;
+  void fetch(Done done) override;
+  bool refused(const std::string& token, const TokenChallenge& challenge) override;
+  void reload() override;
+  std::optional<KeptToken> to_keep() const override;
+  void go_on_with(const KeptToken& kept) override;
+  std::vector<std::string> secrets() const override { return recent_.all(); }
+
+ private:
+  void ended(const CommandOutput& output);
+  void log_errors(const CommandOutput& output);
+
+  EventLoop& loop_;
+  std::string command_;
+  std::optional<std::chrono::milliseconds> ttl_;
+  Log& log_;
+  CommandLimits limits_;
+  std::optional<std::string> token_;
+  SteadyTime expires_{};
+  RecentSecrets recent_;
+  SharedFetch shared_;
+  std::unique_ptr<CommandRun> run_;
+};
+
+}  // namespace bridge

@@ -1,0 +1,254 @@
+#include "auth/login_desk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "auth/browser_login.hpp"
+#include "auth/challenge.hpp"
+#include "base/log.hpp"
+
+namespace bridge {
+
+LoginWaiters::LoginWaiters(EventLoop& loop, std::function<LoginAnswer()> answer)
+    : loop_(loop), answer_(std::move(answer)), clock_(loop, [this] { tell_due(); }) {}
+
+void LoginWaiters::add(For what, std::chrono::milliseconds time, Login::Done done) {
+  if (all_.size() >= most) {
+    LoginAnswer full = answer_();
+    full.failure = failure_of(ErrorKind::overloaded, Delivered::no, "too many wait for the login");
+    done(full);
+    return;
+  }
+  const SteadyTime until = loop_.now() + time;
+  all_.push_back({what, until, std::move(done)});
+  clock_.set_at_latest(until);
+}
+
+template <class Select>
+void LoginWaiters::tell_those(Select&& select) {
+  const auto first = std::stable_partition(all_.begin(), all_.end(),
+                                           [&](const Waiter& one) { return !select(one); });
+  std::vector<Waiter> told(std::make_move_iterator(first), std::make_move_iterator(all_.end()));
+  all_.erase(first, all_.end());
+  const LoginAnswer answer = answer_();
+  for (const Waiter& one : told) one.done(answer);
+}
+
+void LoginWaiters::tell(For what) {
+  tell_those([what](const Waiter& one) { return one.what == what; });
+}
+
+void LoginWaiters::ended() {
+  tell_those([](const Waiter&) { return true; });
+}
+
+void LoginWaiters::tell_due() {
+  const SteadyTime now = loop_.now();
+  tell_those([now](const Waiter& one) { return one.until <= now; });
+  for (const Waiter& one : all_) clock_.set_at_latest(one.until);
+}
+
+void Revocation::revoke(const StoredLogin& login, Login::LogoutDone done) {
+  if (endpoint_) {
+    done({true, false, "another logout is under way"});
+    return;
+  }
+  if (login.revocation_endpoint.empty()) {
+    done({true, false, {}});
+    return;
+  }
+  endpoint_ = std::make_unique<HttpTokenEndpoint>(curl_, upstream_);
+  const bool by_refresh = !login.refresh_token.empty();
+  const TokenForm form =
+      revocation_form(login.client, by_refresh ? login.refresh_token : login.access_token,
+                      by_refresh ? "refresh_token" : "access_token");
+  endpoint_->post(login.revocation_endpoint, login.is_public, form,
+                  [this, done = std::move(done)](const SmallAnswer& answer) {
+                    loop_.reap(std::move(endpoint_));
+                    LogoutAnswer told{true, false, answer.fault};
+                    if (answer.fault.empty()) {
+                      told.revoked = answer.status == 200;
+                      if (!told.revoked) told.fault = fmt::format("HTTP {}", answer.status);
+                    }
+                    done(told);
+                  });
+}
+
+std::string_view name_of(LoginState state) {
+  switch (state) {
+    case LoginState::none: return "none";
+    case LoginState::needed: return "needed";
+    case LoginState::pending: return "pending";
+    case LoginState::ok: return "ok";
+  }
+  return "none";
+}
+
+LoginDesk::LoginDesk(const Parts& parts, std::string resource)
+    : parts_(parts),
+      resource_(std::move(resource)),
+      waiters_(parts_.loop, [this] { return answer(); }),
+      revocation_(parts_.loop, parts_.curl, parts_.upstream) {}
+
+std::vector<std::string> LoginDesk::secrets() const {
+  return flow_ ? flow_->secrets() : std::vector<std::string>();
+}
+
+LoginStatus LoginDesk::login_status() const {
+  Refresher& refresher = parts_.refresher;
+  refresher.look_into_store();  // at the start, and after another daemon's login
+  LoginStatus status;
+  const bool is_logged_in = refresher.can_refresh() || refresher.has_good_token();
+  const StoredLogin* const login = refresher.login();
+  status.is_over = !is_logged_in && (login != nullptr || parts_.options.wants_person());
+  status.state = is_logged_in                   ? LoginState::ok
+                 : flow_                        ? LoginState::pending
+                 : status.is_over || is_needed_ ? LoginState::needed
+                                                : LoginState::none;
+  if (is_logged_in) {
+    status.expires_in = refresher.expires_in();
+    status.scope = login->scope;
+    status.is_pending = flow_ != nullptr;
+  }
+  status.wanted = parts_.demand.step_up();
+  return status;
+}
+
+LoginCounts LoginDesk::login_counts() const {
+  LoginCounts counts = counts_;
+  counts.refreshes = parts_.refresher.refreshes();
+  counts.failed_refreshes = parts_.refresher.failures();
+  return counts;
+}
+
+LoginAnswer LoginDesk::answer() const {
+  LoginAnswer answer;
+  answer.status = login_status();
+  if (flow_) {
+    answer.offer = flow_->offer();
+  } else {
+    answer.failure = last_failure_;
+  }
+  return answer;
+}
+
+LoginFlow::Wish LoginDesk::wish(LoginMode mode) const {
+  const LoginDemand& demand = parts_.demand;
+  LoginFlow::Wish wish{mode, resource_, demand, {}, {}, {}};
+  if (const StoredLogin* login = parts_.refresher.login()) {
+    if (login_status().state == LoginState::ok) wish.granted = login->scope;
+    wish.last_uri = login->client.redirect_uri;
+  }
+  wish.registration = [this](const std::string& issuer) {
+    return registration_is_doubtful_ ? std::nullopt : parts_.refresher.registration(issuer);
+  };
+  wish.granted = joined_scopes(wish.granted, demand.step_up());
+  return wish;
+}
+
+void LoginDesk::begin_login(std::optional<LoginMode> mode, Login::Done done) {
+  if (!flow_) {
+    parts_.refresher.look_into_store();
+    const LoginMode usual =
+        parts_.options.grant == OAuthGrant::device ? LoginMode::device : LoginMode::browser;
+    last_failure_.reset();
+    flow_ = std::make_unique<LoginFlow>(
+        LoginParts{parts_.loop, parts_.curl, parts_.upstream, parts_.options, parts_.log},
+        wish(mode.value_or(usual)), [this] { waiters_.offered(); },
+        [this](const LoginFlow::End& end) { flow_ended(end); });
+    waiters_.add(LoginWaiters::For::offer, LoginFlow::longest, std::move(done));
+    flow_->start();
+  } else if (flow_->offer()) {
+    done(answer());
+  } else {
+    waiters_.add(LoginWaiters::For::offer, LoginFlow::longest, std::move(done));
+  }
+}
+
+void LoginDesk::complete_login(const std::string& address, Login::Done done) {
+  if (flow_ && flow_->take(query_of_pasted(address))) {
+    waiters_.add(LoginWaiters::For::end, LoginFlow::longest, std::move(done));
+    return;
+  }
+  LoginAnswer refusal = answer();
+  refusal.failure =
+      failure_of(ErrorKind::auth, Delivered::no,
+                 flow_ ? "that is not the address at which this login ends; it goes on"
+                       : "no login is pending");
+  done(refusal);
+}
+
+void LoginDesk::wait_for_login(std::chrono::milliseconds time, Login::Done done) {
+  if (flow_) {
+    waiters_.add(LoginWaiters::For::end, time, std::move(done));
+  } else {
+    done(answer());
+  }
+}
+
+void LoginDesk::cancel_login(Login::Done done) {
+  if (!flow_) {
+    last_failure_.reset();
+    done(answer());
+    return;
+  }
+  waiters_.add(LoginWaiters::For::end, LoginFlow::longest, std::move(done));
+  flow_->cancel("the login was cancelled");
+}
+
+void LoginDesk::flow_ended(const LoginFlow::End& end) {
+  parts_.loop.reap(std::move(flow_));
+  registration_is_doubtful_ = std::holds_alternative<Failure>(end);
+  if (const auto* failure = std::get_if<Failure>(&end)) {
+    ++counts_.failed_logins;
+    last_failure_ = *failure;
+    parts_.log.event(LogLevel::warning, "login", "no login: {}", failure->message);
+  } else {
+    take(std::get<StoredLogin>(end));
+  }
+  waiters_.ended();
+}
+
+void LoginDesk::take(const StoredLogin& login) {
+  ++counts_.logins;
+  last_failure_.reset();
+  is_needed_ = false;
+  parts_.demand.forget_step_up();
+  parts_.refresher.take(login);
+  parts_.log.event(LogLevel::info, "login", "logged in to {}{}", parts_.upstream.target,
+                   parts_.refresher.is_kept()
+                       ? ""
+                       : "; without --state-dir or --token-store a restart loses it");
+  if (on_login_) on_login_();
+}
+
+void LoginDesk::log_out(LogoutDone done) {
+  if (flow_) flow_->cancel("somebody has logged out");
+  is_needed_ = false;
+  parts_.demand.forget_step_up();
+  parts_.refresher.look_into_store();
+  const auto login = parts_.refresher.forget();
+  if (!login || !login->has_tokens()) {
+    done({});
+  } else {
+    revocation_.revoke(*login, std::move(done));
+  }
+}
+
+void LoginDesk::give_up_pending_login() {
+  if (flow_) flow_->cancel("the daemon was upgraded meanwhile: log in again");
+}
+
+std::string LoginDesk::login_to_keep() const {
+  const StoredLogin* const login = parts_.refresher.login();
+  return login == nullptr ? std::string() : logins_text({*login});
+}
+
+void LoginDesk::go_on_with_login(const std::string& kept) {
+  auto logins = read_logins(kept);
+  if (logins && !logins->empty()) parts_.refresher.go_on_with(std::move(logins->front()));
+}
+
+}  // namespace bridge

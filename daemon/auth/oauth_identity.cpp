@@ -1,0 +1,145 @@
+#include "auth/oauth_identity.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "auth/discovery.hpp"
+#include "auth/recent_secrets.hpp"
+#include "base/secret_file.hpp"
+#include "json/json_text.hpp"
+#include "text/header_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::size_t longest_credential = 4096;
+
+/// The method that the server is asked for: none, since a native application keeps no secret, if
+/// the server does not name others only.
+std::string_view wanted_method(const ServerMetadata& server) {
+  const auto& methods = server.token_endpoint_auth_methods;
+  if (methods.empty() || is_named(methods, "none")) return "none";
+  return secret_place(server) == SecretPlace::body ? "client_secret_post" : "client_secret_basic";
+}
+
+}  // namespace
+
+SecretPlace secret_place(const ServerMetadata& server) {
+  return wants_secret_in_body(server) ? SecretPlace::body : SecretPlace::basic;
+}
+
+std::string registration_request(const ServerMetadata& server, const std::string& redirect_uri,
+                                 const std::string& scope) {
+  std::string grants = R"("authorization_code","refresh_token")";
+  if (!server.device_authorization_endpoint.empty())
+    grants += R"(,"urn:ietf:params:oauth:grant-type:device_code")";
+  return fmt::format(
+      R"({{"client_name":"mcp-session-bridge","application_type":"native","redirect_uris":[{}],)"
+      R"("grant_types":[{}],"response_types":["code"],"token_endpoint_auth_method":"{}"{}}})",
+      quote(redirect_uri), grants, wanted_method(server),
+      scope.empty() ? std::string() : ",\"scope\":" + quote(scope));
+}
+
+std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,
+                                                         const std::string& redirect_uri) {
+  const bool is_object = is_json_object(body);
+  if ((status != 200 && status != 201) || !is_object) {
+    const std::string error =
+        is_object ? find_string(body, "error").value_or(std::string()) : std::string();
+    const std::string description =
+        is_object ? find_string(body, "error_description").value_or(std::string()) : std::string();
+    return fmt::format("HTTP {}{}{}{}{}", status, error.empty() ? "" : ": ", error,
+                       description.empty() ? "" : ": ", description);
+  }
+  OAuthClient identity;
+  identity.id = find_string(body, "client_id").value_or(std::string());
+  identity.secret = find_string(body, "client_secret").value_or(std::string());
+  if (!fits_header(identity.id, longest_credential, Blanks::inside))
+    return std::string("there is no client_id in the answer that could be sent");
+  if (!identity.secret.empty()) {
+    if (!fits_header(identity.secret, longest_credential, Blanks::inside))
+      return std::string("there is a client_secret in the answer that cannot be sent");
+    const auto method = find_string(body, "token_endpoint_auth_method");
+    identity.place = method == "client_secret_post" ? SecretPlace::body
+                     : method == "none"             ? SecretPlace::none
+                                                    : SecretPlace::basic;
+    if (identity.place == SecretPlace::none) identity.secret.clear();
+  }
+  identity.redirect_uri = redirect_uri;
+  identity.is_registered = true;
+  return identity;
+}
+
+void OAuthIdentity::find(const AuthorizationServer& server,
+                         const std::optional<OAuthClient>& earlier, const std::string& redirect_uri,
+                         const std::string& scope) {
+  redirect_uri_ = redirect_uri;
+  const OAuthOptions& options = parts_.options;
+  if (!options.client_id.empty()) {
+    take_configured(server.metadata);
+  } else if (!options.client_metadata_url.empty() && server.metadata.takes_metadata_documents) {
+    OAuthClient client;
+    client.id = options.client_metadata_url;
+    client.redirect_uri = redirect_uri;
+    done_(client);
+  } else if (earlier) {
+    done_(*earlier);
+  } else {
+    request_registration(server, scope);
+  }
+}
+
+void OAuthIdentity::take_configured(const ServerMetadata& metadata) {
+  const OAuthOptions& options = parts_.options;
+  OAuthClient client;
+  client.id = options.client_id;
+  client.redirect_uri = redirect_uri_;
+  if (!options.client_secret_file.empty()) {
+    const SecretFile file =
+        read_secret_file(options.client_secret_file, "--oauth-client-secret-file");
+    if (!file.fault.empty()) {
+      done_(file.fault);
+      return;
+    }
+    client.secret = file.content;
+    client.place = secret_place(metadata);
+  }
+  done_(client);
+}
+
+void OAuthIdentity::request_registration(const AuthorizationServer& server,
+                                         const std::string& scope) {
+  endpoint_ = server.metadata.registration_endpoint;
+  if (!endpoint_url(endpoint_)) {
+    done_(
+        fmt::format("{} does not register clients by itself: register one there and name it by "
+                    "--oauth-client-id",
+                    shown_url(server.issuer)));
+    return;
+  }
+  const std::string request = registration_request(server.metadata, redirect_uri_, scope);
+  request_ = std::make_unique<SmallRequest>(
+      parts_.curl, parts_.upstream, endpoint_, &request, std::string(),
+      [this](const SmallAnswer& answer) { answered(answer); }, "application/json");
+}
+
+void OAuthIdentity::answered(const SmallAnswer& answer) {
+  const std::unique_ptr<SmallRequest> over = std::move(request_);
+  const std::string where = shown_url(endpoint_);
+  if (!answer.fault.empty()) {
+    done_(fmt::format("no registration at {}: {}", where, answer.fault));
+    return;
+  }
+  auto read = read_registration(answer.status, answer.body, redirect_uri_);
+  if (const auto* why = std::get_if<std::string>(&read)) {
+    done_(
+        fmt::format("{} does not register the bridge: {}; a client that was registered by hand "
+                    "is named by --oauth-client-id",
+                    where, server_words(*why, {})));
+    return;
+  }
+  done_(std::get<OAuthClient>(std::move(read)));
+}
+
+}  // namespace bridge

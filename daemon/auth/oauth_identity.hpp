@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "auth/discovery.hpp"
+#include "auth/login_method.hpp"
+#include "auth/token_endpoint.hpp"
+#include "http/client/small_request.hpp"
+
+namespace bridge {
+
+/// The client metadata with which the bridge registers itself (RFC 7591, section 2; MCP
+/// 2026-07-28, "Client Registration"): a native application, with a redirect URI of this machine.
+/// `scope` may be empty. Pure.
+std::string registration_request(const ServerMetadata& server, const std::string& redirect_uri,
+                                 const std::string& scope);
+
+/// The answer (RFC 7591, section 3.2), or why it is a refusal, in the server's words: neither
+/// bounded nor printable yet.
+std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,
+                                                         const std::string& redirect_uri);
+
+/// Where the server takes a secret: in the body only if it does not take Basic.
+SecretPlace secret_place(const ServerMetadata& server);
+
+/// Who the bridge is for one authorization server (MCP 2026-07-28, "Client Registration"): as it
+/// was told, else by the URL of its metadata where the server takes such ids, else as it was
+/// registered before, else by a registration (RFC 7591).
+///
+/// The loop's thread only; owned by a LoginFlow. `done` comes once, maybe from within find(), and
+/// not after destruction; a text is why there is none, with nothing secret in it.
+class OAuthIdentity {
+ public:
+  using Done = std::function<void(const std::variant<OAuthClient, std::string>&)>;
+
+  OAuthIdentity(const LoginParts& parts, Done done) : parts_(parts), done_(std::move(done)) {}
+  OAuthIdentity(const OAuthIdentity&) = delete;
+  OAuthIdentity& operator=(const OAuthIdentity&) = delete;
+
+  /// `earlier` is a registration with that server that does; it need not be one.
+  void find(const AuthorizationServer& server, const std::optional<OAuthClient>& earlier,
+            const std::string& redirect_uri, const std::string& scope);
+
+ private:
+  void take_configured(const ServerMetadata& metadata);
+  void request_registration(const AuthorizationServer& server, const std::string& scope);
+  void answered(const SmallAnswer& answer);
+
+  const LoginParts& parts_;
+  Done done_;
+  std::string endpoint_;
+  std::string redirect_uri_;
+  std::unique_ptr<SmallRequest> request_;
+};
+
+}  // namespace bridge

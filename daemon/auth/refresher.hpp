@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "auth/login.hpp"
+#include "auth/recent_secrets.hpp"
+#include "auth/shared_fetch.hpp"
+#include "auth/token_endpoint.hpp"
+#include "auth/token_source.hpp"
+#include "auth/token_store.hpp"
+#include "event/event_loop.hpp"
+
+namespace bridge {
+
+class Log;
+
+/// What became of a refresh token that was sent.
+enum class RefreshEnd : std::uint8_t {
+  granted,
+  not_sent,     ///< no connection: the server has not seen it
+  unavailable,  ///< the server says that it cannot now
+  lost,         ///< sent, but what came is no answer
+  refused,      ///< the server has judged, and another try is of no use
+};
+
+enum class RefreshStep : std::uint8_t {
+  use,     ///< the new tokens
+  again,   ///< at once, with the same refresh token
+  later,   ///< after a while, with the same one
+  log_in,  ///< a person has to
+};
+
+/// A refresh token is sent a second time only if the answer to the first was lost: a server that
+/// rotates them takes a third for theft (RFC 6749, section 6). `sent`: how often it was, this
+/// time included. Pure.
+constexpr RefreshStep next_step(RefreshEnd end, int sent) {
+  switch (end) {
+    case RefreshEnd::granted: return RefreshStep::use;
+    case RefreshEnd::not_sent:
+    case RefreshEnd::unavailable: return RefreshStep::later;
+    case RefreshEnd::lost: return sent < 2 ? RefreshStep::again : RefreshStep::log_in;
+    case RefreshEnd::refused: break;
+  }
+  return RefreshStep::log_in;
+}
+
+/// Whether the server may have redeemed the refresh token, whatever the answer was.
+constexpr bool counts_as_redeemed(RefreshEnd end) {
+  return end != RefreshEnd::not_sent && end != RefreshEnd::unavailable;
+}
+
+/// What an HTTP answer that grants nothing means. `error`: RFC 6749, section 5.2. Pure.
+inline RefreshEnd refresh_end(int status, const std::string& error) {
+  if (error == "invalid_grant" || error == "invalid_client" || error == "unauthorized_client" ||
+      error == "unsupported_grant_type" || error == "invalid_scope" || error == "invalid_target")
+    return RefreshEnd::refused;
+  if (status == 200) return RefreshEnd::lost;
+  return RefreshEnd::unavailable;
+}
+
+/// The tokens of a login, and their one refresher (RFC 6749, section 6; BEHAVIOUR, "Login:
+/// refresh").
+///
+/// A refresh is asked for by who needs a token, ahead of expiry by who uses one, and by a timer
+/// once in `idle_refresh`. What the server gives is stored before it is used. Daemons that share a
+/// store refresh one after the other, and the later one takes what the earlier has stored.
+///
+/// The loop's thread only; a part of LoginToken. Memory: the login, the last 8 secrets, one answer.
+class Refresher {
+ public:
+  struct Parts {
+    EventLoop& loop;
+    TokenEndpoint& endpoint;
+    TokenStore& store;
+    Log& log;
+    LoginOwner owner;
+    std::chrono::milliseconds idle_refresh;  ///< 0: never
+  };
+
+  explicit Refresher(Parts parts);
+
+  /// Whether a restart finds the login again.
+  bool is_kept() const { return parts_.store.is_persistent(); }
+  /// What the store has, if that may be another one than ours.
+  void look_into_store();
+  /// As whom the bridge was registered at a server, if it was.
+  std::optional<OAuthClient> registration(const std::string& issuer) const {
+    return parts_.store.registration(parts_.owner, issuer);
+  }
+  /// A new login: stored, then used.
+  void take(StoredLogin login);
+  /// One that the image of the program before this one had.
+  void go_on_with(StoredLogin login);
+  /// Gives up what there is, here and in the store, registrations too; the last one.
+  std::optional<StoredLogin> forget();
+
+  /// Null: there is none.
+  const StoredLogin* login() const { return login_ ? &*login_ : nullptr; }
+  /// The token that is good now; starts a refresh if one is due.
+  std::optional<std::string> token();
+  bool has_good_token() const;
+  bool can_refresh() const;
+  std::optional<std::chrono::milliseconds> expires_in() const;
+  void fetch(TokenSource::Done done) { shared_.join(std::move(done)); }
+  /// Why it cannot be refreshed any more; empty if nothing was tried in vain.
+  const std::string& why_over() const { return why_over_; }
+  /// The upstream has refused this one.
+  void refused(const std::string& token);
+  void forgive() { shared_.forgive(); }
+
+  std::vector<std::string> secrets() const;
+  std::uint64_t refreshes() const { return refreshes_; }
+  std::uint64_t failures() const { return failures_; }
+
+ private:
+  void begin();
+  void lock();
+  void redeem();
+  void answered(const SmallAnswer& answer);
+  void go_on_after(RefreshEnd end, const std::string& reason);
+  void take_grant(const TokenGrant& grant);
+  void adopt(StoredLogin login);
+  bool take_stored();
+  void store();
+  void give_up(const std::string& reason);
+  void finish(const TokenAnswer& answer);
+  void set_idle_timer();
+
+  Parts parts_;
+  std::optional<StoredLogin> login_;
+  TokenLife life_;
+  std::string why_over_;
+  bool token_is_refused_ = false;
+  bool is_stored_ = false;  ///< as far as is known
+  SteadyTime asked_{};
+  SteadyTime lock_until_{};
+  TokenForm form_;
+  RecentSecrets recent_;
+  SharedFetch shared_;
+  DeadlineTimer lock_again_;
+  DeadlineTimer idle_;
+  std::uint64_t refreshes_ = 0;
+  std::uint64_t failures_ = 0;
+};
+
+/// What who needs a token is told while a person has to log in.
+Failure login_needed(const std::string& why);
+
+}  // namespace bridge

@@ -1,0 +1,155 @@
+#include "auth/token_endpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "auth/discovery.hpp"
+#include "base/secret_file.hpp"
+#include "http/client/curl_loop.hpp"
+#include "http/form.hpp"
+#include "http/request_head.hpp"
+#include "json/json_text.hpp"
+#include "text/header_text.hpp"
+
+namespace bridge {
+namespace {
+
+TokenForm authenticated(TokenForm form, const OAuthClient& client) {
+  if (client.place == SecretPlace::basic) {
+    form.authorization = basic_credentials(client.id, client.secret);
+    return form;
+  }
+  append_field(form.body, "client_id", client.id);
+  if (client.place == SecretPlace::body) append_field(form.body, "client_secret", client.secret);
+  return form;
+}
+
+}  // namespace
+
+TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
+                    const std::string& redirect_uri, const std::string& resource) {
+  TokenForm form;
+  append_field(form.body, "grant_type", "authorization_code");
+  append_field(form.body, "code", code);
+  append_field(form.body, "code_verifier", verifier);
+  append_field(form.body, "redirect_uri", redirect_uri);
+  append_field(form.body, "resource", resource);
+  return authenticated(std::move(form), client);
+}
+
+TokenForm refresh_form(const OAuthClient& client, const std::string& refresh_token,
+                       const std::string& resource) {
+  TokenForm form;
+  append_field(form.body, "grant_type", "refresh_token");
+  append_field(form.body, "refresh_token", refresh_token);
+  append_field(form.body, "resource", resource);
+  return authenticated(std::move(form), client);
+}
+
+TokenForm device_authorization_form(const OAuthClient& client, const std::string& scope,
+                                    const std::string& resource) {
+  TokenForm form;
+  append_field(form.body, "scope", scope);
+  append_field(form.body, "resource", resource);
+  return authenticated(std::move(form), client);
+}
+
+TokenForm device_token_form(const OAuthClient& client, const std::string& device_code,
+                            const std::string& resource) {
+  TokenForm form;
+  append_field(form.body, "grant_type", "urn:ietf:params:oauth:grant-type:device_code");
+  append_field(form.body, "device_code", device_code);
+  append_field(form.body, "resource", resource);
+  return authenticated(std::move(form), client);
+}
+
+TokenForm revocation_form(const OAuthClient& client, const std::string& token,
+                          const std::string& kind) {
+  TokenForm form;
+  append_field(form.body, "token", token);
+  append_field(form.body, "token_type_hint", kind);
+  return authenticated(std::move(form), client);
+}
+
+namespace {
+
+constexpr std::uint64_t longest_life = 365ull * 24 * 3600;
+
+/// A number; some servers send it as a string, or with a fraction.
+std::optional<std::chrono::seconds> seconds_of(const std::string& body) {
+  auto raw = find_member(body, "expires_in");
+  if (!raw) return std::nullopt;
+  if (is_string(*raw)) raw = raw->substr(1, raw->size() - 2);
+  const auto seconds = to_unsigned(raw->substr(0, raw->find('.')));
+  if (!seconds) return std::nullopt;
+  return std::chrono::seconds(std::min(*seconds, longest_life));
+}
+
+bool is_bearer(std::string type) {
+  std::transform(type.begin(), type.end(), type.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return type == "bearer";
+}
+
+TokenRefusal refusal_of(int status, const std::string& body) {
+  if (!is_json_object(body)) return {fmt::format("HTTP {}", status)};
+  const std::string error = find_string(body, "error").value_or(std::string());
+  const std::string description = find_string(body, "error_description").value_or(std::string());
+  return {fmt::format("HTTP {}{}{}{}{}", status, error.empty() ? "" : ": ", error,
+                      description.empty() ? "" : ": ", description),
+          error};
+}
+
+}  // namespace
+
+std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std::string& body) {
+  if (status != 200) return refusal_of(status, body);
+  if (!is_json_object(body)) return TokenRefusal{"the answer is no JSON object"};
+  if (find_member(body, "error")) return refusal_of(status, body);
+  TokenGrant grant{find_string(body, "access_token").value_or(std::string()), seconds_of(body),
+                   find_string(body, "refresh_token").value_or(std::string()),
+                   find_string(body, "scope").value_or(std::string())};
+  if (grant.token.empty()) return TokenRefusal{"there is no access_token in the answer"};
+  if (!is_token(grant.token)) {
+    return TokenRefusal{"the access_token cannot stand in a header"};
+  }
+  if (!grant.refresh_token.empty() && !is_token(grant.refresh_token)) grant.refresh_token.clear();
+  if (!fits_header(grant.scope, header_limit::scope, Blanks::inside)) grant.scope.clear();
+  if (!is_bearer(find_string(body, "token_type").value_or("bearer"))) {
+    return TokenRefusal{"the token_type is not Bearer"};
+  }
+  return grant;
+}
+
+void HttpTokenEndpoint::post(const std::string& url, bool public_only, const TokenForm& form,
+                             Done done) {
+  HttpOptions options = upstream_;
+  options.public_only = public_only && !upstream_.may_be_private;
+  request_ = std::make_unique<SmallRequest>(
+      curl_, options, url, &form.body, form.authorization,
+      [this, done = std::move(done)](const SmallAnswer& answer) {
+        const std::unique_ptr<SmallRequest> over = std::move(request_);
+        done(answer);
+      });
+}
+
+std::vector<std::string> secrets_of(const TokenForm& form) {
+  std::vector<std::string> secrets;
+  if (!form.authorization.empty())
+    secrets.push_back(form.authorization.substr(form.authorization.find(' ') + 1));
+  RequestHead fields;
+  fields.query = form.body;
+  constexpr std::array<std::string_view, 6> names = {
+      "code", "code_verifier", "refresh_token", "client_secret", "device_code", "token"};
+  for (const std::string_view name : names) {
+    if (const auto value = fields.parameter(name); value && !value->empty())
+      secrets.push_back(*value);
+  }
+  return secrets;
+}
+
+}  // namespace bridge

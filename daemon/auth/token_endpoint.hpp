@@ -1,0 +1,105 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "http/client/http_options.hpp"
+#include "http/client/small_request.hpp"
+
+namespace bridge {
+
+class CurlLoop;
+
+/// How a client shows who it is where it asks for tokens (RFC 6749, section 2.3).
+enum class SecretPlace : std::uint8_t { none, basic, body };
+
+/// Who the bridge is for one authorization server. A value; the secret is one.
+struct OAuthClient {
+  std::string id;
+  std::string secret;
+  SecretPlace place = SecretPlace::none;
+  std::string redirect_uri;    ///< as it was registered; empty: not known yet
+  bool is_registered = false;  ///< by the bridge itself (RFC 7591)
+};
+
+/// A request to an endpoint that knows the client: the form, and the Authorization value (empty:
+/// none). Both are secret.
+struct TokenForm {
+  std::string body;
+  std::string authorization;
+};
+
+// All pure. Empty values are left out; `resource` is RFC 8707's.
+
+/// RFC 6749, section 4.1.3.
+TokenForm code_form(const OAuthClient& client, const std::string& code, const std::string& verifier,
+                    const std::string& redirect_uri, const std::string& resource);
+/// RFC 6749, section 6.
+TokenForm refresh_form(const OAuthClient& client, const std::string& refresh_token,
+                       const std::string& resource);
+/// RFC 8628, section 3.1.
+TokenForm device_authorization_form(const OAuthClient& client, const std::string& scope,
+                                    const std::string& resource);
+/// RFC 8628, section 3.4.
+TokenForm device_token_form(const OAuthClient& client, const std::string& device_code,
+                            const std::string& resource);
+/// RFC 7009, section 2.1.
+TokenForm revocation_form(const OAuthClient& client, const std::string& token,
+                          const std::string& kind);
+
+struct TokenGrant {
+  std::string token;
+  std::optional<std::chrono::seconds> expires_in;  ///< at most a year
+  std::string refresh_token{};                     ///< empty: none
+  std::string scope{};                             ///< empty: as it was asked for
+};
+
+/// Why there is none, in the server's words: neither bounded nor printable yet, and it may show
+/// what was sent to it.
+struct TokenRefusal {
+  std::string reason;
+  std::string error{};  ///< RFC 6749, section 5.2; empty: none
+};
+
+/// The token endpoint's answer: RFC 6749, sections 5.1 and 5.2. Pure.
+std::variant<TokenGrant, TokenRefusal> read_token_response(int status, const std::string& body);
+
+/// Where forms with secrets are sent. An interface for the tests of what depends on the answers.
+///
+/// The loop's thread only. `done` comes once, from the loop, and not after cancel().
+class TokenEndpoint {
+ public:
+  using Done = std::function<void(const SmallAnswer&)>;
+
+  virtual ~TokenEndpoint() = default;
+  /// `public_only`: a public server has named it, so that it may have no private address. REQUIRES:
+  /// nothing is under way.
+  virtual void post(const std::string& url, bool public_only, const TokenForm& form, Done done) = 0;
+  virtual void cancel() = 0;
+};
+
+/// Over HTTP, one request at a time.
+class HttpTokenEndpoint final : public TokenEndpoint {
+ public:
+  HttpTokenEndpoint(CurlLoop& curl, const HttpOptions& upstream)
+      : curl_(curl), upstream_(upstream) {}
+
+  void post(const std::string& url, bool public_only, const TokenForm& form, Done done) override;
+  void cancel() override { request_.reset(); }
+
+ private:
+  CurlLoop& curl_;
+  const HttpOptions& upstream_;
+  std::unique_ptr<SmallRequest> request_;
+};
+
+/// Every secret of a form, so that an answer that repeats it can be shown without them.
+std::vector<std::string> secrets_of(const TokenForm& form);
+
+}  // namespace bridge

@@ -1,0 +1,307 @@
+#include "auth/token_store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "auth/discovery.hpp"
+#include "base/log.hpp"
+#include "base/secret_file.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::uint64_t version = 1;
+
+std::string_view name_of(SecretPlace place) {
+  switch (place) {
+    case SecretPlace::none: return "none";
+    case SecretPlace::basic: return "basic";
+    case SecretPlace::body: return "body";
+  }
+  return "none";
+}
+
+std::int64_t seconds_of(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+std::string text_of(const StoredLogin& login) {
+  std::string text = "{";
+  const auto member = [&text](std::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    fmt::format_to(std::back_inserter(text), "{}\"{}\":{}", text.size() > 1 ? "," : "", name,
+                   quote(value));
+  };
+  member("upstream", login.upstream);
+  member("resource", login.resource);
+  member("issuer", login.issuer);
+  member("token_endpoint", login.token_endpoint);
+  member("revocation_endpoint", login.revocation_endpoint);
+  member("client_id", login.client.id);
+  member("client_secret", login.client.secret);
+  member("secret_place", std::string(name_of(login.client.place)));
+  member("redirect_uri", login.client.redirect_uri);
+  member("scope", login.scope);
+  member("access_token", login.access_token);
+  member("refresh_token", login.refresh_token);
+  fmt::format_to(std::back_inserter(text), R"(,"registered":{},"public":{},"redemptions":{})",
+                 login.client.is_registered, login.is_public, login.redemptions);
+  if (login.expires)
+    fmt::format_to(std::back_inserter(text), R"(,"expires":{})", seconds_of(*login.expires));
+  return text + "}";
+}
+
+StoredLogin login_of(std::string_view text) {
+  const auto member = [text](std::string_view name) {
+    return find_string(text, name).value_or(std::string());
+  };
+  StoredLogin login;
+  login.upstream = member("upstream");
+  login.resource = member("resource");
+  login.issuer = member("issuer");
+  login.token_endpoint = member("token_endpoint");
+  login.revocation_endpoint = member("revocation_endpoint");
+  login.client.id = member("client_id");
+  login.client.secret = member("client_secret");
+  const std::string place = member("secret_place");
+  login.client.place = place == "basic"  ? SecretPlace::basic
+                       : place == "body" ? SecretPlace::body
+                                         : SecretPlace::none;
+  login.client.redirect_uri = member("redirect_uri");
+  login.client.is_registered = find_member(text, "registered") == "true";
+  login.is_public = find_member(text, "public") == "true";
+  login.scope = member("scope");
+  login.access_token = member("access_token");
+  login.refresh_token = member("refresh_token");
+  const auto redemptions = find_member(text, "redemptions");
+  login.redemptions =
+      redemptions
+          ? static_cast<int>(std::min<std::uint64_t>(to_unsigned(*redemptions).value_or(0), 9))
+          : 0;
+  if (const auto expires = find_member(text, "expires")) {
+    if (const auto seconds = to_unsigned(*expires); seconds && *seconds < (1ull << 33))
+      login.expires = WallTime(std::chrono::seconds(*seconds));
+  }
+  return login;
+}
+
+}  // namespace
+
+std::string logins_text(const std::vector<StoredLogin>& logins) {
+  std::string text = fmt::format("{{\"version\":{},\"logins\":[", version);
+  for (const StoredLogin& login : logins)
+    text += (&login == logins.data() ? "\n" : ",\n") + text_of(login);
+  return text + "\n]}\n";
+}
+
+std::optional<std::vector<StoredLogin>> read_logins(const std::string& text) {
+  if (!is_json_object(text)) return std::nullopt;
+  const auto said = find_member(text, "version");
+  const auto list = find_member(text, "logins");
+  if (!said || to_unsigned(*said) != version || !list || list->empty() || list->front() != '[')
+    return std::nullopt;
+  std::vector<StoredLogin> logins;
+  JsonScanner scanner(*list);
+  const bool is_list = scanner.array([&] {
+    Slice element;
+    if (!scanner.value(element)) return false;
+    if (!is_object(element.of(*list))) return true;
+    StoredLogin login = login_of(element.of(*list));
+    if (!endpoint_url(login.revocation_endpoint)) login.revocation_endpoint.clear();
+    if (endpoint_url(login.token_endpoint)) logins.push_back(std::move(login));
+    return true;
+  });
+  if (!is_list) return std::nullopt;
+  return logins;
+}
+
+namespace {
+
+constexpr std::size_t largest_store = 4u << 20;
+constexpr off_t change_byte = 0;
+
+bool lock_byte(int descriptor, short type, off_t start, off_t length, bool wait) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = start;
+  lock.l_len = length;
+  int outcome = 0;
+  do {
+    outcome = fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+  } while (outcome != 0 && errno == EINTR);
+  return outcome == 0;
+}
+
+off_t byte_of(const StoredLogin& login) {
+  const std::size_t hash =
+      std::hash<std::string>()(login.upstream + "\n" + login.issuer + "\n" + login.client.id);
+  return static_cast<off_t>(1 + hash % (1u << 30));
+}
+
+std::string fault_of_status(const struct stat& status) {
+  if (status.st_uid != geteuid() && status.st_uid != 0) return "it belongs to another user";
+  if ((status.st_mode & 077) != 0) return "others may read it: chmod 600";
+  return {};
+}
+
+bool write_all(int descriptor, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    done += static_cast<std::size_t>(wrote);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string fault_of_token_store(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT)
+      return fmt::format("--token-store: {}: {}", printable(path), std::strerror(errno));
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    if (stat(folder.empty() ? "." : folder.c_str(), &status) == 0) return {};
+    return fmt::format("--token-store: {}: its folder is not there", printable(path));
+  }
+  const FileContent file = read_regular_file(path, largest_store);
+  std::string fault = file.fault.empty() ? fault_of_status(file.status) : file.fault;
+  if (fault.empty() && !file.bytes.empty() && !read_logins(file.bytes))
+    fault = "it is no token store";
+  return fault.empty() ? fault : fmt::format("--token-store: {}: {}", printable(path), fault);
+}
+
+std::optional<std::vector<StoredLogin>> TokenStore::read() {
+  if (!is_persistent()) return in_memory_;
+  const FileIdentity identity = identity_of(path_);
+  if (identity.size < 0) {
+    seen_ = identity;
+    return std::vector<StoredLogin>();
+  }
+  const FileContent file = read_regular_file(path_, largest_store);
+  std::string fault = file.fault.empty() ? fault_of_status(file.status) : file.fault;
+  if (fault.empty() && file.bytes.empty()) return std::vector<StoredLogin>();
+  auto logins = fault.empty() ? read_logins(file.bytes) : std::nullopt;
+  if (!logins) {
+    log_.peer(LogLevel::error, "token store", "the token store {} cannot be used: {}",
+              printable(path_), fault.empty() ? "it is none, or of a later version" : fault);
+    return std::nullopt;
+  }
+  seen_ = identity;
+  return logins;
+}
+
+bool TokenStore::has_changed() const {
+  return is_persistent() && (!seen_ || !(*seen_ == identity_of(path_)));
+}
+
+std::optional<StoredLogin> TokenStore::find(const LoginOwner& owner) {
+  const auto logins = read();
+  if (!logins) return std::nullopt;
+  const auto found = std::find_if(logins->rbegin(), logins->rend(),
+                                  [&](const StoredLogin& one) { return owner.owns(one); });
+  return found == logins->rend() ? std::nullopt : std::optional(*found);
+}
+
+bool TokenStore::has_none(const LoginOwner& owner) {
+  const auto logins = read();
+  return logins && std::none_of(logins->begin(), logins->end(),
+                                [&](const StoredLogin& one) { return owner.owns(one); });
+}
+
+std::optional<OAuthClient> TokenStore::registration(const LoginOwner& owner,
+                                                    const std::string& issuer) {
+  const auto logins = read();
+  if (!logins) return std::nullopt;
+  for (auto one = logins->rbegin(); one != logins->rend(); ++one) {
+    if (owner.owns(*one) && one->issuer == issuer && one->client.is_registered) return one->client;
+  }
+  return std::nullopt;
+}
+
+bool TokenStore::open_lock() {
+  if (lock_.get() >= 0) return true;
+  lock_ = Descriptor(::open((path_ + ".lock").c_str(),
+                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (lock_.get() >= 0) return true;
+  log_.peer(LogLevel::error, "token store", "the token store {} cannot be locked: {}",
+            printable(path_), std::strerror(errno));
+  return false;
+}
+
+template <class Change>
+bool TokenStore::change(Change&& change) {
+  if (!is_persistent()) {
+    change(in_memory_);
+    return false;
+  }
+  const bool is_locked = open_lock() && lock_byte(lock_.get(), F_WRLCK, change_byte, 1, true);
+  auto logins = read();
+  const bool is_written = logins && is_locked && (change(*logins), write(*logins));
+  if (is_locked) lock_byte(lock_.get(), F_UNLCK, change_byte, 1, false);
+  return is_written;
+}
+
+bool TokenStore::save(const LoginOwner& owner, const StoredLogin& login) {
+  return change([&](std::vector<StoredLogin>& logins) {
+    std::erase_if(logins, [&](const StoredLogin& one) {
+      return one.is_of(login) || (owner.owns(one) && !one.client.is_registered);
+    });
+    for (StoredLogin& one : logins) {
+      if (!owner.owns(one)) continue;
+      one.access_token.clear();
+      one.refresh_token.clear();
+    }
+    logins.push_back(login);
+  });
+}
+
+bool TokenStore::erase(const LoginOwner& owner) {
+  return change([&](std::vector<StoredLogin>& logins) {
+    std::erase_if(logins, [&](const StoredLogin& one) { return owner.owns(one); });
+  });
+}
+
+bool TokenStore::write(const std::vector<StoredLogin>& logins) {
+  const std::string next = path_ + ".new";
+  ::unlink(next.c_str());
+  const Descriptor file(
+      ::open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const bool done = file.get() >= 0 && write_all(file.get(), logins_text(logins)) &&
+                    ::fsync(file.get()) == 0 && ::rename(next.c_str(), path_.c_str()) == 0;
+  if (!done) {
+    log_.peer(LogLevel::error, "token store",
+              "the token store {} cannot be written: {}; a restart loses the login",
+              printable(path_), std::strerror(errno));
+    return false;
+  }
+  seen_ = identity_of(path_);
+  return true;
+}
+
+TokenStore::Lock TokenStore::try_lock(const StoredLogin& login) {
+  if (!is_persistent() || !open_lock()) return Lock::held;  // nobody to be kept out
+  if (lock_byte(lock_.get(), F_WRLCK, byte_of(login), 1, false)) {
+    holds_login_ = true;
+    return Lock::held;
+  }
+  return errno == EAGAIN || errno == EACCES ? Lock::busy : Lock::held;
+}
+
+void TokenStore::unlock() {
+  if (std::exchange(holds_login_, false)) lock_byte(lock_.get(), F_UNLCK, 1, 0, false);
+}
+
+}  // namespace bridge

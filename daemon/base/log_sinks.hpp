@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+
+namespace bridge {
+
+/// Whether `variable` (JOURNAL_STREAM, `device:inode`) names this file: systemd.exec(5),
+/// "Environment variables set or propagated by the service manager".
+bool names_file(std::string_view variable, dev_t device, ino_t inode);
+
+/// Whether stderr goes to the journal: then a line may begin with its priority.
+bool stderr_is_journal();
+
+/// `<N>`, the priority that the journal takes off the line: sd-daemon(3).
+std::string_view journal_prefix(LogLevel level);
+
+/// Writes whole lines to a descriptor that is not ours alone: its flags are left as they are.
+///
+/// A pipe may be full, and whoever was to read it may never do so. A line waits for room for at
+/// most `timeout`; then it is lost and counted, and no further one waits until there is room
+/// again. To anything that is no pipe is written as to a file.
+class StderrWriter {
+ public:
+  explicit StderrWriter(int descriptor, std::chrono::milliseconds timeout);
+
+  /// `line` with its line end. False if it was lost, or its end was.
+  bool write(std::string_view line);
+
+  /// Lines lost since the last call that gave a number above 0; only once there is room again.
+  std::uint64_t take_lost();
+
+ private:
+  bool has_room(std::chrono::milliseconds timeout) const;
+  bool write_some(std::string_view& rest) const;
+
+  int descriptor_;
+  std::chrono::milliseconds timeout_;
+  bool is_pipe_;
+  bool stuck_ = false;   ///< the last line was lost
+  bool halved_ = false;  ///< and its beginning was written
+  std::uint64_t lost_ = 0;
+};
+
+// One line of the log, without its end. Pure. Nothing a peer said can break the line or hide in it:
+// control, bidi and invisible characters are escaped, in text and in JSON alike.
+
+/// `message client=1 request="a" upstream=7 …`.
+void append_text_line(std::string& line, const LogFields& fields, std::string_view message);
+
+/// `{"time":"2026-01-31T12:00:00.000Z","level":"info","event":…,"message":…,"client":1,…}`.
+/// `request` is always a string, `duration_ms` a number.
+void append_json_line(std::string& line, WallTime time, LogLevel level, std::string_view kind,
+                      const LogFields& fields, std::string_view message);
+
+std::string_view name_of(LogLevel level);
+
+}  // namespace bridge

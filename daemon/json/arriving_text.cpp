@@ -1,0 +1,83 @@
+#include "json/arriving_text.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "json/json_progress.hpp"
+
+namespace bridge {
+namespace {
+
+/// For a larger limit the address space, too, is taken as it is needed.
+constexpr std::size_t most_at_once = 64u << 20;
+/// Memory is asked for in steps of this, or of an eighth of what is there: page by page it costs
+/// more than what is written to it.
+constexpr std::size_t memory_step = 64u << 10;
+constexpr std::size_t page = 4096;
+
+}  // namespace
+
+ArrivingText::ArrivingText() = default;
+ArrivingText::~ArrivingText() = default;
+ArrivingText::ArrivingText(ArrivingText&&) noexcept = default;
+ArrivingText& ArrivingText::operator=(ArrivingText&&) noexcept = default;
+
+void ArrivingText::append(std::string_view piece, std::size_t limit) {
+  const std::size_t size = bytes_.size() + piece.size();
+  if (size >= large) {
+    if (size > bytes_.capacity()) make_room(size, limit);
+    while (prepared_ < size) prepare_memory();
+  } else if (bytes_.empty()) {
+    expect(size);
+  }
+  bytes_.append(piece);
+  if (size < JsonProgress::worthwhile) return;
+  if (!progress_) progress_ = std::make_unique<JsonProgress>();
+  // The last byte may be taken away again.
+  progress_->read_on(std::string_view(bytes_).substr(0, size - 1));
+}
+
+void ArrivingText::make_room(std::size_t size, std::size_t limit) {
+  const std::size_t room = std::max(std::min(limit, most_at_once) + room_behind(size), size * 2);
+  try {
+    bytes_.reserve(room);
+  } catch (const std::bad_alloc&) {
+    // Address space is limited here: it grows as it has to.
+  }
+  prepared_ = 0;
+}
+
+/// The pages of the next step, as far as there is room. They come by themselves if this fails.
+void ArrivingText::prepare_memory() {
+  const std::size_t begin = std::max(prepared_, bytes_.size());
+  prepared_ = begin + std::max(memory_step, begin / 8);
+#ifdef MADV_POPULATE_WRITE
+  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes_.data()) % page;
+  const std::size_t from = (into_page + begin + page - 1) / page * page;
+  const std::size_t to = (into_page + std::min(prepared_, bytes_.capacity())) / page * page;
+  if (from < to) madvise(bytes_.data() + (from - into_page), to - from, MADV_POPULATE_WRITE);
+#endif
+}
+
+ReceivedText ArrivingText::take() {
+  std::unique_ptr<const CheckedJson> checked;
+  if (progress_) {
+    if (auto found = progress_->finish(bytes_))
+      checked = std::make_unique<const CheckedJson>(*std::move(found));
+    progress_.reset();
+  }
+  prepared_ = 0;
+  return {std::exchange(bytes_, {}), std::move(checked)};
+}
+
+void ArrivingText::clear() {
+  std::string().swap(bytes_);
+  progress_.reset();
+  prepared_ = 0;
+}
+
+}  // namespace bridge

@@ -1,0 +1,369 @@
+#include "json/frame.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "json/json_progress.hpp"
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
+#include "json/received_text.hpp"
+#include "json/reply.hpp"
+#include "text/utf8.hpp"
+
+namespace bridge {
+
+/// Walks through a message and writes into `frame` where the members stand that the bridge acts on,
+/// whatever kind of message carries them; finish() then makes a frame of it (JSON-RPC 2.0, sections
+/// 4 and 5; BEHAVIOUR, "Framing"). A part of frame.cpp. Pure; it refers to text, frame and
+/// `checked` for as long as it lives.
+class FrameWalk {
+ public:
+  /// `depth`: how many containers are open around `text`. `checked`: what is known of it; or null.
+  FrameWalk(std::string_view text, Frame& frame, std::size_t depth = 0,
+            const CheckedJson* checked = nullptr)
+      : text_(text), scanner_(text, depth), frame_(frame), checked_(checked) {}
+
+  /// The message that the text begins with.
+  bool message() {
+    return scanner_.object([this](Slice key) { return top_member(key.of(text_)); });
+  }
+  /// Whether nothing but white space is behind it.
+  bool ends() {
+    scanner_.skip_space();
+    return scanner_.at_end();
+  }
+
+  /// Gives the frame, which has its bytes now, its kind, and takes away what this kind may not
+  /// carry; or says why it is no message.
+  const char* finish();
+
+  JsonFault fault() const { return scanner_.fault(); }
+  std::size_t position() const { return scanner_.position(); }
+
+  bool starts_with_object() {
+    scanner_.skip_space();
+    return scanner_.peek() == '{';
+  }
+
+ private:
+  /// Shorter keys are none of ours in other letters: an escape of a letter takes six bytes.
+  static constexpr std::size_t shortest_escaped = 7;
+
+  /// A key without its escapes, until the next one.
+  std::string_view plain(std::string_view key) {
+    if (key.size() < shortest_escaped || key.find('\\') == key.npos) return key;
+    spelling_ = unescape(key);
+    return spelling_;
+  }
+
+  /// Takes one value of any kind; one that was checked before is not read.
+  bool take_value(Slice& value) {
+    const Slice* const known = checked_ ? checked_->value_at(scanner_.position()) : nullptr;
+    if (known == nullptr) return scanner_.value(value);
+    value = *known;
+    scanner_.skip(known->size());
+    return true;
+  }
+
+  bool top_member(std::string_view raw_key) {
+    Slice value;
+    if (raw_key == "jsonrpc") return scanner_.value(value);  // in every message, never looked at
+    const std::string_view key = plain(raw_key);
+    if (key == "params") {
+      return inner(frame_.params, top_twice_,
+                   [this](std::string_view name) { return params_member(name); });
+    }
+    if (key == "result") {
+      return inner(frame_.result, top_twice_,
+                   [this](std::string_view name) { return result_member(name); });
+    }
+    Slice* const member = key == "id"       ? &frame_.id
+                          : key == "method" ? &method_
+                          : key == "error"  ? &frame_.error
+                                            : nullptr;
+    if (!take_value(value)) return false;
+    if (member != nullptr) meet(*member, value, top_twice_);
+    return true;
+  }
+
+  /// A member that the bridge acts on was met, for the first time or again.
+  static void meet(Slice& member, Slice met, bool& twice) {
+    twice = twice || member.present();
+    member = met;
+  }
+
+  /// Takes a value; if it is an object, member by member.
+  template <class OnMember>
+  bool inner(Slice& member, bool& twice, OnMember&& on_member) {
+    Slice value{scanner_.position(), 0};
+    if (scanner_.peek() == '{') {
+      if (!scanner_.object([&](Slice key) { return on_member(key.of(text_)); })) return false;
+      value.end = scanner_.position();
+    } else if (!take_value(value)) {
+      return false;
+    }
+    meet(member, value, twice);
+    return true;
+  }
+
+  bool params_member(std::string_view raw_key) {
+    const std::string_view key = plain(raw_key);
+    if (key == "_meta") {
+      return inner(frame_.meta, meta_twice_,
+                   [this](std::string_view name) { return meta_member(name); });
+    }
+    Slice value;
+    if (!take_value(value)) return false;
+    if (key == "progressToken") meet(params_progress_token_, value, progress_token_twice_);
+    if (key == "requestId") meet(frame_.request_id, value, request_id_twice_);
+    note_bound(key);
+    return true;
+  }
+
+  /// A bit for each member of the params that says what a request is about; 0: it is none.
+  static unsigned bound_member(std::string_view key) {
+    switch (key.size()) {
+      case 3: return key == "uri" ? 1 : 0;
+      case 4: return key == "name" ? 2 : 0;
+      case 6: return key == "taskId" ? 4 : 0;
+      case 9: return key == "arguments" ? 8 : 0;
+      case 12: return key == "requestState" ? 16 : 0;
+      case 14: return key == "inputResponses" ? 32 : 0;
+      default: return 0;
+    }
+  }
+
+  void note_bound(std::string_view key) {
+    const unsigned member = bound_member(key);
+    frame_.has_ambiguous_params = frame_.has_ambiguous_params || (bound_ & member) != 0;
+    bound_ |= member;
+    frame_.has_input_answers = bound_ >= 16;
+  }
+
+  bool meta_member(std::string_view raw_key) {
+    Slice value;
+    if (!take_value(value)) return false;
+    const std::string_view key = plain(raw_key);
+    if (key == meta_key::progress_token) meet(frame_.progress_token, value, meta_twice_);
+    if (key.size() < meta_key::shortest_of_requests) return true;
+    if (Slice* const member = reserved_place(key)) meet(*member, value, meta_twice_);
+    return true;
+  }
+
+  Slice* reserved_place(std::string_view key) {
+    if (key == meta_key::protocol_version) return &frame_.protocol_version;
+    if (key == meta_key::client_capabilities) return &frame_.reserved.client_capabilities;
+    if (key == meta_key::client_info) return &frame_.reserved.client_info;
+    if (key == meta_key::log_level) return &frame_.reserved.log_level;
+    return key == meta_key::subscription_id ? &frame_.subscription_id : nullptr;
+  }
+
+  bool result_member(std::string_view raw_key) {
+    const bool is_type = plain(raw_key) == "resultType";
+    Slice value;
+    if (!take_value(value)) return false;
+    if (is_type) meet(frame_.result_type, value, result_type_twice_);
+    return true;
+  }
+
+  const char* finish_response();
+  const char* finish_call();
+  /// Takes a value away that is neither a string nor a number.
+  void keep_if_it_names(Slice& slice) const;
+
+  std::string_view text_;
+  JsonScanner scanner_;
+  Frame& frame_;
+  const CheckedJson* checked_;
+  Slice method_, params_progress_token_;
+  bool top_twice_ = false;
+  bool meta_twice_ = false;  ///< `_meta`, or a member of it
+  bool progress_token_twice_ = false;
+  bool request_id_twice_ = false;
+  bool result_type_twice_ = false;
+  unsigned bound_ = 0;    ///< of bound_member(), those that were met
+  std::string spelling_;  ///< of a key that has escapes
+};
+
+namespace {
+
+FrameFault invalid(std::string_view reason) { return {json_rpc::invalid_request, reason}; }
+
+constexpr FrameFault not_utf8{json_rpc::parse_error, "Parse error: not UTF-8"};
+constexpr FrameFault not_an_object{json_rpc::invalid_request, "Invalid Request: not an object"};
+
+FrameFault fault_of(JsonFault fault) {
+  if (fault == JsonFault::too_deep) return invalid("Invalid Request: nested beyond 1024 levels");
+  return {json_rpc::parse_error, "Parse error: not JSON"};
+}
+
+FrameFault fault_of_no_object(std::string_view text) {
+  JsonScanner whole(text);
+  Slice value;
+  whole.skip_space();
+  const bool json = whole.value(value);
+  whole.skip_space();
+  if (json ? whole.at_end() : whole.fault() == JsonFault::too_deep) return not_an_object;
+  return fault_of(JsonFault::syntax);
+}
+
+/// `checked`: what is known of the bytes; null: nothing is.
+ParsedFrame parse_known(std::string&& bytes, const CheckedJson* checked) {
+  if (checked == nullptr && !is_utf8(bytes)) return not_utf8;
+  // Made where it is returned: a frame is too large to be moved about.
+  ParsedFrame parsed(std::in_place_type<Frame>);
+  Frame& frame = *std::get_if<Frame>(&parsed);
+  frame.bytes = std::move(bytes);
+  FrameWalk walk(frame.bytes, frame, 0, checked);
+  std::optional<FrameFault> fault;
+  if (!walk.starts_with_object()) {
+    fault = fault_of_no_object(frame.bytes);
+  } else if (!walk.message() || !walk.ends()) {
+    fault = fault_of(walk.fault());
+  } else if (const char* reason = walk.finish()) {
+    fault = invalid(reason);
+  }
+  if (fault) parsed = *fault;
+  return parsed;
+}
+
+}  // namespace
+
+ParsedFrame parse_frame(std::string bytes) {
+  if (bytes.size() < JsonProgress::worthwhile) return parse_known(std::move(bytes), nullptr);
+  const auto checked = JsonProgress().finish(bytes);
+  return parse_known(std::move(bytes), checked ? &*checked : nullptr);
+}
+
+ParsedFrame parse_received(ReceivedText text) {
+  if (!text.checked && text.bytes.size() >= JsonProgress::worthwhile)
+    return parse_frame(std::move(text.bytes));
+  return parse_known(std::move(text.bytes), text.checked.get());
+}
+
+bool is_batch(std::string_view bytes) {
+  const auto first = bytes.find_first_not_of(" \t\r\n");
+  return first != bytes.npos && bytes[first] == '[';
+}
+
+std::variant<std::vector<ParsedFrame>, FrameFault> parse_batch(std::string_view bytes) {
+  if (!is_utf8(bytes)) return not_utf8;
+  std::vector<ParsedFrame> elements;
+  std::optional<FrameFault> fault;
+  JsonScanner scanner(bytes);
+  scanner.skip_space();
+  const bool walked = scanner.array([&] {
+    Slice value;
+    if (elements.size() == max_batch) {
+      fault = invalid("Invalid Request: a batch of more than 10000 messages");
+      return false;
+    }
+    if (scanner.peek() != '{') {
+      elements.emplace_back(not_an_object);
+      return scanner.value(value);
+    }
+    const std::string_view rest = bytes.substr(scanner.position());
+    Frame frame;
+    FrameWalk walk(rest, frame, 1);
+    if (!walk.message()) {
+      fault = fault_of(walk.fault());
+      return false;
+    }
+    scanner.skip(walk.position());
+    frame.bytes = rest.substr(0, walk.position());
+    if (const char* reason = walk.finish()) {
+      elements.emplace_back(invalid(reason));
+    } else {
+      elements.emplace_back(std::move(frame));
+    }
+    return true;
+  });
+  scanner.skip_space();
+  if (fault) return *fault;
+  if (!walked || !scanner.at_end()) return fault_of(scanner.fault());
+  if (elements.empty()) return invalid("Invalid Request: empty batch");
+  return elements;
+}
+
+void splice(std::string& bytes, Splice first, Splice second) {
+  if (first.at.begin < second.at.begin) std::swap(first, second);
+  // From the back to the front, so that the earlier slice stays where it is.
+  for (const Splice& one : {first, second}) {
+    if (one.at.present()) bytes.replace(one.at.begin, one.at.size(), one.with);
+  }
+}
+
+// Which of the members that were met a message of its kind may carry.
+
+using namespace std::string_view_literals;
+namespace {
+
+bool is_string_or_number(std::string_view value) {
+  const char c = value.empty() ? '\0' : value.front();
+  return c == '"' || c == '-' || (c >= '0' && c <= '9');
+}
+
+}  // namespace
+
+void FrameWalk::keep_if_it_names(Slice& slice) const {
+  if (!is_string_or_number(frame_.text(slice))) slice = {};
+}
+
+const char* FrameWalk::finish() {
+  if (top_twice_) return "Invalid Request: a member stands twice";
+  return method_.present() ? finish_call() : finish_response();
+}
+
+const char* FrameWalk::finish_call() {
+  const std::string_view method = frame_.text(method_);
+  if (!is_string(method)) return "Invalid Request: method is no string";
+  if (frame_.result.present() || frame_.error.present()) {
+    return "Invalid Request: both method and result or error";
+  }
+  if (frame_.id.present() && !is_string_or_number(frame_.text(frame_.id)))
+    return "Invalid Request: id is no string and no number";
+  if (meta_twice_) return "Invalid Request: a member of _meta stands twice";
+  frame_.kind = frame_.id.present() ? FrameKind::request : FrameKind::notification;
+  frame_.method = unescape(method.substr(1, method.size() - 2));
+  if (!is_string(frame_.text(frame_.protocol_version))) frame_.protocol_version = {};
+  if (frame_.is_request()) {
+    keep_if_it_names(frame_.progress_token);
+    frame_.request_id = frame_.subscription_id = {};
+    return nullptr;
+  }
+  keep_if_it_names(frame_.subscription_id);
+  frame_.progress_token = {};
+  if (frame_.method == "notifications/progress"sv) {
+    if (progress_token_twice_) return "Invalid Request: progressToken stands twice";
+    frame_.progress_token = params_progress_token_;
+    keep_if_it_names(frame_.progress_token);
+  }
+  if (frame_.method != "notifications/cancelled"sv) {
+    frame_.request_id = {};
+    return nullptr;
+  }
+  if (request_id_twice_) return "Invalid Request: requestId stands twice";
+  keep_if_it_names(frame_.request_id);
+  return nullptr;
+}
+
+const char* FrameWalk::finish_response() {
+  if (!frame_.id.present()) return "Invalid Request: neither method nor id";
+  if (frame_.result.present() == frame_.error.present()) {
+    return "Invalid Request: not exactly one of method, result and error";
+  }
+  frame_.kind = FrameKind::response;
+  if (result_type_twice_) return "Invalid Request: resultType stands twice";
+  if (frame_.params.present()) {
+    frame_.meta = frame_.progress_token = frame_.request_id = {};
+    frame_.protocol_version = frame_.subscription_id = {};
+    frame_.reserved = {};
+  }
+  const std::string_view id = frame_.text(frame_.id);
+  if (is_string_or_number(id)) return nullptr;
+  frame_.id_is_null = id == "null" && frame_.error.present();
+  return frame_.id_is_null ? nullptr : "Invalid Request: id is no string and no number";
+}
+
+}  // namespace bridge

@@ -1,0 +1,339 @@
+// How JsonProgress reads a block: all of it is compiled into one function for each kind of
+// instructions.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "json/json_block_kinds.hpp"
+#include "json/json_progress.hpp"
+#include "text/characters.hpp"
+
+namespace bridge {
+namespace {
+
+/// Whether these bytes are one of JSON's three words.
+bool is_json_word(std::string_view text) {
+  const auto begins = [text](const char(&word)[5]) {
+    return std::memcmp(text.data(), word, 4) == 0;
+  };
+  if (text.size() == 4) return begins("true") || begins("null");
+  return text.size() == 5 && begins("fals") && text[4] == 'e';
+}
+
+/// Of a block (json/json_block.hpp) where the words end that begin there, behind their last byte;
+/// those that are none end nowhere. REQUIRES: of each five bytes stand in the block.
+std::uint64_t ends_of_json_words(const char* bytes, std::uint64_t begins) {
+  std::uint64_t ends = 0;
+  for (; begins != 0; begins &= begins - 1) {
+    const auto at = static_cast<std::size_t>(std::countr_zero(begins));
+    std::array<char, 5> text;
+    std::memcpy(text.data(), bytes + at, text.size());
+    const auto is = [&text](const char(&word)[5]) {
+      return std::memcmp(text.data(), word, 4) == 0 ? std::uint64_t{1} : 0;
+    };
+    const std::uint64_t is_false = is("fals") & (text[4] == 'e' ? 1 : 0);
+    ends |= ((is("true") | is("null")) << 4 | is_false << 5) << at;
+  }
+  return ends;
+}
+
+/// The digits that begin there end here.
+const char* after_digits(const char* at, const char* end) {
+  while (at != end && is_digit(*at)) ++at;
+  return at;
+}
+
+/// Whether these bytes are a JSON number, or one of the three words (RFC 8259, sections 3 and 6).
+/// REQUIRES: there is one.
+bool is_json_scalar(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  if (*at == 't' || *at == 'f' || *at == 'n') return is_json_word(text);
+  if (*at == '-') ++at;
+  if (at == end || !is_digit(*at)) return false;
+  at = *at == '0' ? at + 1 : after_digits(at, end);
+  if (at != end && *at == '.') {
+    const char* const digits = at + 1;
+    if ((at = after_digits(digits, end)) == digits) return false;
+  }
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    const char* digits = at + 1;
+    if (digits != end && (*digits == '+' || *digits == '-')) ++digits;
+    if ((at = after_digits(digits, end)) == digits) return false;
+  }
+  return at == end;
+}
+
+constexpr std::uint64_t even_bits = 0x5555'5555'5555'5555;
+constexpr std::uint64_t all_bits = ~std::uint64_t{0};
+
+/// Calls that with the place of each one, until it says false.
+template <class Check>
+bool each(std::uint64_t bits, Check&& check) {
+  for (; bits != 0; bits &= bits - 1) {
+    if (!check(static_cast<std::size_t>(std::countr_zero(bits)))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct JsonProgress::Tokens {
+  std::uint64_t opening = 0;
+  std::uint64_t closing = 0;
+  std::uint64_t objects = 0;  ///< of these two, those of objects
+  std::uint64_t colons = 0;
+  std::uint64_t commas = 0;
+  std::uint64_t strings = 0;
+  std::uint64_t scalars = 0;  ///< numbers and words
+
+  std::uint64_t all() const { return opening | closing | colons | commas | strings | scalars; }
+};
+
+/// `bytes` are so many, whole blocks, of which the first one is that at position_: they stand in
+/// the text, or are its end.
+bool JsonProgress::read_blocks(std::string_view text, const char* bytes, std::size_t size) {
+  switch (code_) {
+#ifdef __x86_64__
+    case VectorCode::avx2: return read_blocks_avx2(text, bytes, size);
+    case VectorCode::sse2: return read_blocks_with<Sse2Blocks>(text, bytes, size);
+#endif
+    default: return read_blocks_with<PlainBlocks>(text, bytes, size);
+  }
+}
+
+template <class Blocks>
+bool JsonProgress::read_blocks_with(std::string_view text, const char* bytes, std::size_t size) {
+  for (const char* const end = bytes + size; bytes != end; bytes += json_block) {
+    // Where one block has no marks, those behind it have none most likely.
+    if (in_string_ && !has_marks_ && !after_backslash_ && hex_wanted_ == 0) {
+      const std::size_t unmarked =
+          Blocks::unmarked(bytes, static_cast<std::size_t>(end - bytes), beyond_ascii_);
+      position_ += unmarked;
+      bytes += unmarked;
+      if (bytes == end) break;
+    }
+    if (!read_block<Blocks>(text, bytes)) return false;
+    position_ += json_block;
+  }
+  return true;
+}
+
+template <class Blocks>
+bool JsonProgress::read_block(std::string_view text, const char* bytes) {
+  const JsonMarks marks = Blocks::marks(bytes);
+  has_marks_ = (marks.quotes | marks.backslashes | marks.controls) != 0;
+  beyond_ascii_ |= marks.beyond_ascii;
+  std::uint64_t escaped = 0;
+  if ((marks.backslashes != 0 || after_backslash_ || hex_wanted_ != 0) &&
+      !read_escapes<Blocks>(bytes, marks.backslashes, escaped))
+    return false;
+  const std::uint64_t quotes = marks.quotes & ~escaped;
+  // With the quote that opens one, without the one that closes it.
+  const std::uint64_t strings = Blocks::Bits::between(quotes) ^ (in_string_ ? all_bits : 0);
+  if (((marks.controls & strings) | (marks.backslashes & ~strings)) != 0) return false;
+  if (in_string_ && quotes == 0) return true;
+  in_string_ = (strings >> 63) != 0;
+  const std::uint64_t closing = quotes & ~strings;
+  if (in_noted_string_ && closing != 0) {
+    note_value(string_begin_, position_ + static_cast<std::size_t>(std::countr_zero(closing)) + 1);
+    in_noted_string_ = false;
+  }
+  return read_outside<Blocks>(text, bytes, marks, strings, quotes);
+}
+
+/// What in a block is outside of strings, or begins one.
+template <class Blocks>
+bool JsonProgress::read_outside(std::string_view text, const char* bytes, const JsonMarks& marks,
+                                std::uint64_t strings, std::uint64_t quotes) {
+  const JsonTokens found = Blocks::tokens(bytes);
+  const std::uint64_t outside = ~strings;
+  if (!found_.has_line_breaks && (marks.controls & outside) != 0)
+    look_for_line_breaks(bytes, marks.controls & outside);
+  Tokens tokens{.opening = found.opening & outside,
+                .closing = found.closing & outside,
+                .objects = found.objects,
+                .colons = found.colons & outside,
+                .commas = found.commas & outside,
+                .strings = quotes & strings};
+  const std::uint64_t scalars = ~(strings | quotes | found.spaces | tokens.all());
+  std::uint64_t in_objects = 0;
+  if (!read_scalars<Blocks>(text, bytes, scalars, tokens.scalars)) return false;
+  if (tokens.all() == 0) return true;
+  return read_brackets(tokens, in_objects) && check_order(tokens, in_objects);
+}
+
+/// `controls` that are outside of strings.
+[[gnu::noinline]] void JsonProgress::look_for_line_breaks(const char* bytes,
+                                                          std::uint64_t controls) {
+  found_.has_line_breaks =
+      !each(controls, [bytes](std::size_t at) { return bytes[at] != '\n' && bytes[at] != '\r'; });
+}
+
+/// What stands behind backslashes. Of a run of them every second one is escaped; what follows the
+/// run is, if their number is odd.
+template <class Blocks>
+bool JsonProgress::read_escapes(const char* bytes, std::uint64_t backslashes,
+                                std::uint64_t& escaped) {
+  escaped = std::exchange(after_backslash_, false) ? 1 : 0;
+  const std::uint64_t runs = backslashes & ~escaped;
+  const std::uint64_t begins = runs & ~(runs << 1);
+  // Added to a run, its first bit moves to where the run has ended.
+  const std::uint64_t from_even = (runs + (begins & even_bits)) & ~runs;
+  std::uint64_t from_odd = 0;
+  after_backslash_ = __builtin_add_overflow(runs, begins & ~even_bits, &from_odd);
+  from_odd &= ~runs;
+  escaped |= (from_even & ~even_bits) | (from_odd & even_bits);
+  const JsonEscapes found = Blocks::escapes(bytes);
+  if ((escaped & ~found.characters) != 0) return false;
+  const std::uint64_t unicode = escaped & found.unicode;
+  if ((unicode | hex_wanted_) == 0) return true;
+  // Four digits are to follow each.
+  const std::uint64_t wanted =
+      hex_wanted_ | unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4;
+  hex_wanted_ = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
+  return (wanted & ~Blocks::hex_digits(bytes)) == 0;
+}
+
+/// Numbers and words, of which one may have begun before the block, and one not end in it.
+template <class Blocks>
+bool JsonProgress::read_scalars(std::string_view text, const char* bytes, std::uint64_t scalars,
+                                std::uint64_t& begins) {
+  if (in_scalar_) {
+    const auto length = static_cast<std::size_t>(std::countr_one(scalars));
+    if (length == json_block) return true;
+    if (!end_scalar(text, position_ + length)) return false;
+    scalars &= ~std::uint64_t{0} << length;
+  }
+  begins = scalars & ~(scalars << 1);
+  const auto length = static_cast<std::size_t>(std::countl_one(scalars));
+  in_scalar_ = length > 0;
+  if (in_scalar_) {
+    const std::size_t begin = json_block - length;
+    scalar_begin_ = position_ + begin;
+    scalars &= (std::uint64_t{1} << begin) - 1;
+  }
+  return scalars == 0 || check_scalars<Blocks>(bytes, scalars);
+}
+
+/// Those that begin and end in a block: all together, unless there are exponents. None of them
+/// touches the block's end.
+template <class Blocks>
+bool JsonProgress::check_scalars(const char* bytes, std::uint64_t scalars) {
+  const JsonNumbers found = Blocks::numbers(bytes);
+  const std::uint64_t begins = scalars & ~(scalars << 1);
+  const std::uint64_t words = begins & ~(found.digits | found.minuses);
+  // Added to a word, its first bit moves to where the word has ended.
+  const std::uint64_t ended = scalars + words;
+  constexpr std::uint64_t too_late = all_bits << (json_block - 4);
+  if ((words & too_late) != 0 || ends_of_json_words(bytes, words) != (ended & ~scalars))
+    return false;
+  const std::uint64_t numbers = scalars & ended;
+  if ((numbers & ~(found.digits | found.dots | found.minuses)) != 0) {
+    return each(begins & ~words, [&](std::size_t at) {
+      const auto length = static_cast<std::size_t>(std::countr_one(scalars >> at));
+      return is_json_scalar(std::string_view(bytes + at, length));
+    });
+  }
+  const std::uint64_t digits = found.digits & numbers;
+  const std::uint64_t dots = found.dots & numbers;
+  const std::uint64_t minuses = found.minuses & numbers;
+  const std::uint64_t first = (minuses << 1) | (begins & numbers & ~minuses);
+  const std::uint64_t behind_fractions = ((dots << 1) + digits) & ~digits;
+  const std::uint64_t wrong = (minuses & ~begins) | (first & ~digits) |
+                              ((first & found.zeros) << 1 & digits) | (dots & ~(digits << 1)) |
+                              ((dots << 1) & ~digits) | (behind_fractions & dots);
+  return wrong == 0;
+}
+
+/// Opens and closes containers. `in_objects`: which bytes of the block are directly in an object.
+bool JsonProgress::read_brackets(const Tokens& tokens, std::uint64_t& in_objects) {
+  return containers_.change(tokens.opening | tokens.closing, tokens.opening, tokens.objects,
+                            noted_depth + 1, in_objects) ||
+         read_outer_brackets(tokens, in_objects);
+}
+
+/// Those of which something is noted, or that are very deep, or wrong.
+[[gnu::noinline]] bool JsonProgress::read_outer_brackets(const Tokens& tokens,
+                                                         std::uint64_t& in_objects) {
+  const std::uint64_t all = tokens.all();
+  if (containers_.depth() == 0) {
+    const std::uint64_t first = all & (~all + 1);
+    if (std::exchange(has_begun_, true) || (first & tokens.opening) == 0) return false;
+  }
+  const JsonContainers before = containers_;
+  std::uint64_t behind = 0;
+  const bool good = each(tokens.opening | tokens.closing, [&](std::size_t at) {
+    const std::uint64_t bit = std::uint64_t{1} << at;
+    const std::uint64_t is_object = tokens.objects >> at & 1;
+    if ((tokens.opening & bit) != 0) {
+      if (containers_.depth() <= noted_depth) begins_[containers_.depth()] = position_ + at;
+      if (!containers_.open(is_object, outer_containers_)) return false;
+    } else {
+      if (is_object != containers_.in_object()) return false;
+      containers_.close(outer_containers_);
+      if (containers_.depth() <= noted_depth) note_closed(position_ + at, containers_);
+      if (containers_.depth() == 0 && (all & ~(bit | (bit - 1))) != 0) return false;
+    }
+    behind |= containers_.in_object() << at;
+    return true;
+  });
+  in_objects = before.spread(behind, tokens.opening | tokens.closing);
+  return good;
+}
+
+/// Whether each token may stand behind the one before it (RFC 8259, sections 4 and 5).
+bool JsonProgress::check_order(const Tokens& tokens, std::uint64_t in_objects) {
+  const std::uint64_t gaps = ~tokens.all();
+  const std::uint64_t behind_opening = next_behind(tokens.opening, gaps, last_.opening);
+  const std::uint64_t behind_comma = next_behind(tokens.commas, gaps, last_.comma);
+  const std::uint64_t behind_colon = next_behind(tokens.colons, gaps, last_.colon);
+  const std::uint64_t begin_of_member = (behind_opening | behind_comma) & in_objects;
+  const std::uint64_t keys = tokens.strings & begin_of_member;
+  const std::uint64_t behind_key = next_behind(keys, gaps, last_.key);
+  const std::uint64_t due = behind_opening | behind_comma | behind_colon;
+  const std::uint64_t values = tokens.strings | tokens.scalars | tokens.opening;
+  const std::uint64_t wrong =
+      (values & ~due) | (tokens.commas & due) | (tokens.closing & (behind_comma | behind_colon)) |
+      (begin_of_member & (tokens.scalars | tokens.opening)) | (behind_key ^ tokens.colons);
+  if (wrong != 0) return false;
+  // Within a block a string is not large.
+  if (in_string_ && containers_.depth() <= noted_depth && tokens.strings != 0) {
+    const auto at = static_cast<std::size_t>(63 - std::countl_zero(tokens.strings));
+    in_noted_string_ = (behind_colon >> at & 1) != 0;
+    string_begin_ = position_ + at;
+  }
+  return true;
+}
+
+/// A number or a word ends there.
+[[gnu::noinline]] bool JsonProgress::end_scalar(std::string_view text, std::size_t end) const {
+  return is_json_scalar(text.substr(scalar_begin_, end - scalar_begin_));
+}
+
+/// A container that began at no more than the noted depth ends there.
+void JsonProgress::note_closed(std::size_t at, const JsonContainers& around) {
+  if (around.depth() > 0 && around.in_object() != 0) note_value(begins_[around.depth()], at + 1);
+}
+
+[[gnu::noinline]] void JsonProgress::note_value(std::size_t begin, std::size_t end) {
+  if (end - begin >= large_value) found_.values.push_back({begin, end});
+}
+
+#ifdef __x86_64__
+
+// All of that in one, for processors that have the instructions.
+
+[[gnu::target("avx2,bmi,bmi2,pclmul"), gnu::flatten]] bool JsonProgress::read_blocks_avx2(
+    std::string_view text, const char* bytes, std::size_t size) {
+  return read_blocks_with<Avx2Blocks>(text, bytes, size);
+}
+
+#endif
+
+}  // namespace bridge

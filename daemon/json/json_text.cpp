@@ -1,0 +1,158 @@
+#include "json/json_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "json/json_scanner.hpp"
+#include "json/received_text.hpp"
+#include "text/characters.hpp"
+#include "text/utf8.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+/// The four hexadecimal digits at `at`; nothing if they are not there.
+std::optional<std::uint32_t> hex4(std::string_view raw, std::size_t at) {
+  if (at + 4 > raw.size()) return std::nullopt;
+  std::uint32_t code = 0;
+  const char* const begin = raw.data() + at;
+  const auto [end, error] = std::from_chars(begin, begin + 4, code, 16);
+  if (error != std::errc() || end != begin + 4) return std::nullopt;
+  return code;
+}
+
+/// Appends the character of the \u escape whose digits begin at `at`; returns where it ends.
+std::size_t append_unicode_escape(std::string& out, std::string_view raw, std::size_t at) {
+  const auto code = hex4(raw, at);
+  if (!code) return raw.size();
+  at += 4;
+  if (*code < 0xD800 || *code > 0xDFFF) {
+    append_utf8(out, *code);
+    return at;
+  }
+  if (*code < 0xDC00 && raw.substr(at, 2) == "\\u") {
+    const auto low = hex4(raw, at + 2);
+    if (low && *low >= 0xDC00 && *low <= 0xDFFF) {
+      append_utf8(out, 0x10000 + ((*code - 0xD800) << 10) + (*low - 0xDC00));
+      return at + 6;
+    }
+  }
+  out += replacement;
+  return at;
+}
+
+/// How many bytes the UTF-8 character at the beginning has; 0 if there is none.
+std::size_t character_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return length <= text.size() && is_utf8(text.substr(0, length)) ? length : 0;
+}
+
+}  // namespace
+
+std::string unescape(std::string_view raw) {
+  std::size_t escape = raw.find('\\');
+  if (escape == raw.npos) return std::string(raw);
+  std::string out;
+  out.reserve(raw.size());
+  std::size_t at = 0;
+  while (escape != raw.npos && escape + 1 < raw.size()) {
+    out.append(raw, at, escape - at);
+    at = escape + 2;
+    switch (const char escaped = raw[escape + 1]) {
+      case 'b': out.push_back('\b'); break;
+      case 'f': out.push_back('\f'); break;
+      case 'n': out.push_back('\n'); break;
+      case 'r': out.push_back('\r'); break;
+      case 't': out.push_back('\t'); break;
+      case 'u': at = append_unicode_escape(out, raw, at); break;
+      default: out.push_back(escaped); break;
+    }
+    escape = raw.find('\\', at);
+  }
+  return out.append(raw, at, raw.npos);
+}
+
+std::string quote(std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out = "\"";
+  out.reserve(text.size() + 2);
+  const bool valid = is_utf8(text);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out.push_back('\\');
+      out.push_back(c);
+    } else if (c == '\n' || c == '\r' || c == '\t') {
+      out.push_back('\\');
+      out.push_back(c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += "\\u00";
+      out.push_back(digits[byte >> 4]);
+      out.push_back(digits[byte & 0xF]);
+    } else if (byte < 0x80 || valid) {
+      out.push_back(c);
+    } else if (const std::size_t length = character_length(text.substr(at)); length > 0) {
+      out += text.substr(at, length);
+      at += length - 1;
+    } else {
+      out += replacement;
+    }
+  }
+  out.push_back('"');
+  return out;
+}
+
+std::optional<std::string_view> find_member(std::string_view object, std::string_view name) {
+  JsonScanner scanner(object);
+  scanner.skip_space();
+  if (scanner.peek() != '{') return std::nullopt;
+  std::optional<std::string_view> found;
+  scanner.object([&](Slice key) {
+    Slice value;
+    if (!scanner.value(value)) return false;
+    if (!key_is(key.of(object), name)) return true;
+    found = value.of(object);
+    return false;
+  });
+  return found;
+}
+
+std::optional<std::string> find_string(std::string_view object, std::string_view name) {
+  const auto raw = find_member(object, name);
+  if (!raw || !is_string(*raw)) return std::nullopt;
+  return unescape(raw->substr(1, raw->size() - 2));
+}
+
+std::optional<std::uint64_t> to_unsigned(std::string_view raw_value) {
+  std::uint64_t number = 0;
+  const char* const end = raw_value.data() + raw_value.size();
+  const auto [last, error] = std::from_chars(raw_value.data(), end, number);
+  if (error != std::errc() || last != end) return std::nullopt;
+  return number;
+}
+
+bool same_id(std::string_view left, std::string_view right) {
+  if (left == right) return true;
+  if (left.find('\\') == left.npos && right.find('\\') == right.npos) return false;
+  return canonical_id(left) == canonical_id(right);
+}
+
+std::string canonical_id(std::string_view raw_id) {
+  if (!is_string(raw_id) || raw_id.find('\\') == raw_id.npos) return std::string(raw_id);
+  return '"' + unescape(raw_id.substr(1, raw_id.size() - 2)) + '"';
+}
+
+void make_single_line(std::string& message) {
+  if (message.find('\n') != message.npos) std::replace(message.begin(), message.end(), '\n', ' ');
+  if (message.find('\r') != message.npos) std::replace(message.begin(), message.end(), '\r', ' ');
+}
+
+void make_single_line(ReceivedText& message) {
+  if (!message.checked || message.checked->has_line_breaks) make_single_line(message.bytes);
+}
+
+}  // namespace bridge

@@ -1,0 +1,121 @@
+#include "json/reply.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
+
+namespace bridge {
+namespace {
+
+/// What the members say that stand before the long one.
+struct Beginning {
+  bool is_answer = false;
+  std::optional<std::uint64_t> id{};
+};
+
+Beginning read_beginning(std::string_view text) {
+  Beginning found;
+  JsonScanner scanner(text);
+  scanner.skip_space();
+  if (scanner.peek() != '{') return found;
+  scanner.object([&](Slice key) {
+    if (key_is(key.of(text), "result") || key_is(key.of(text), "error")) {
+      found.is_answer = true;
+      return false;
+    }
+    Slice value;
+    if (!scanner.value(value)) return false;
+    if (key_is(key.of(text), "id")) found.id = to_unsigned(value.of(text));
+    return !key_is(key.of(text), "method");
+  });
+  return found;
+}
+
+void skip_space_at_end(std::string_view& text) {
+  while (!text.empty() && std::string_view(" \t\r").find(text.back()) != std::string_view::npos)
+    text.remove_suffix(1);
+}
+
+bool take_end(std::string_view& text, std::string_view end) {
+  skip_space_at_end(text);
+  if (!text.ends_with(end)) return false;
+  text.remove_suffix(end.size());
+  return true;
+}
+
+/// The value of `"id"` if that is the last member, or the last but for `jsonrpc`.
+std::optional<std::uint64_t> read_end(std::string_view text) {
+  if (!take_end(text, "}")) return std::nullopt;
+  if (std::string_view without = text; take_end(without, R"("2.0")") && take_end(without, ":") &&
+                                       take_end(without, R"("jsonrpc")") &&
+                                       take_end(without, ",")) {
+    text = without;
+  }
+  skip_space_at_end(text);
+  const auto last_other = text.find_last_not_of("0123456789");
+  if (last_other == text.npos) return std::nullopt;
+  const std::string_view digits = text.substr(last_other + 1);
+  text = text.substr(0, last_other + 1);
+  if (!take_end(text, ":") || !take_end(text, R"("id")") || !take_end(text, ","))
+    return std::nullopt;
+  return to_unsigned(digits);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> id_of_oversized_answer(std::string_view beginning,
+                                                    std::string_view end) {
+  const Beginning found = read_beginning(beginning);
+  if (!found.is_answer) return std::nullopt;
+  return found.id ? found.id : read_end(end);
+}
+
+Failure answer_too_large(std::size_t limit) {
+  return failure_of(
+      ErrorKind::too_large, Delivered::unknown,
+      fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", limit));
+}
+
+std::string error_reply(std::string_view raw_id, int code, std::string_view message) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}}}}})", raw_id,
+                     code, quote(message));
+}
+
+std::string error_reply(std::string_view raw_id, const Failure& failure) {
+  if (!failure.error_object.empty()) {
+    return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", raw_id, failure.error_object);
+  }
+  std::string reply;
+  auto out = std::back_inserter(reply);
+  fmt::format_to(
+      out,
+      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge")",
+      raw_id, failure.status != 0 ? json_rpc::http_error : json_rpc::bridge_error,
+      quote(failure.message));
+  fmt::format_to(out, R"(,"kind":"{}","delivered":"{}")", name_of(failure.kind),
+                 failure.delivered == Delivered::no ? "no" : "unknown");
+  if (failure.status != 0) fmt::format_to(out, R"(,"status":{})", failure.status);
+  if (failure.opening) reply += ",\"opening\":true";
+  if (failure.retry_after)
+    fmt::format_to(out, R"(,"retryAfterMs":{})", failure.retry_after->count());
+  if (!failure.www_authenticate.empty()) {
+    fmt::format_to(out, R"(,"wwwAuthenticate":{})", quote(failure.www_authenticate));
+  }
+  if (!failure.authorization_server.empty()) {
+    fmt::format_to(out, R"(,"mcpAuthServer":{})", quote(failure.authorization_server));
+  }
+  if (!failure.login.empty()) fmt::format_to(out, R"(,"login":{})", quote(failure.login));
+  if (!failure.upstream_error.empty()) reply += ",\"upstream\":" + failure.upstream_error;
+  reply += "}}}";
+  return reply;
+}
+
+std::string result_reply(std::string_view raw_id, std::string_view raw_result) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", raw_id, raw_result);
+}
+
+}  // namespace bridge

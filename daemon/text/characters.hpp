@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+// Letters and digits as protocols mean them: whatever the locale, bytes over 127 are none.
+
+constexpr char ascii_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+inline std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = ascii_lower(c);
+  return lower;
+}
+
+/// Appends the UTF-8 form of a code point; what is no scalar value becomes U+FFFD.
+void append_utf8(std::string& out, std::uint32_t code);
+
+constexpr bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+/// The beginning of UTF-8 text, at most so many bytes of it, without the beginning of a character
+/// that does not fit. Of bytes that are no UTF-8 no more than three are given up for that. Pure,
+/// header-only.
+constexpr std::string_view whole_characters(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  constexpr std::size_t longest_character = 4;
+  std::size_t end = bytes;
+  while (end > 0 && bytes - end < longest_character && continues_character(text[end])) --end;
+  return text.substr(0, continues_character(text[end]) ? bytes : end);
+}
+
+/// What some editors put before UTF-8; it is no part of the text.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+}  // namespace bridge

@@ -1,0 +1,328 @@
+#include "auth/refresher.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "../event/loop_fixture.hpp"
+#include "../event/simulated_clock.hpp"
+#include "base/log.hpp"
+
+using namespace bridge;
+
+namespace {
+
+/// A server that rotates refresh tokens, takes the second use of one for theft unless the answer to
+/// the first was lost, and fails as it is told. It answers when the test says so.
+class FlappingServer final : public TokenEndpoint {
+ public:
+  enum class Mood { well, unreachable, failing, losing };
+
+  void post(const std::string&, bool, const TokenForm& form, Done done) override {
+    form_ = form.body;
+    done_ = std::move(done);
+  }
+  void cancel() override { done_ = nullptr; }
+  bool is_asked() const { return done_ != nullptr; }
+
+  void answer() {
+    const Done done = std::exchange(done_, nullptr);
+    SmallAnswer answer;
+    const auto at = form_.find("refresh_token=rt-");
+    REQUIRE(at != std::string::npos);
+    const int number = std::stoi(form_.substr(at + 17));
+    switch (mood) {
+      case Mood::unreachable:
+        answer.fault = "no route";
+        answer.was_sent = false;
+        break;
+      case Mood::failing: answer.status = 503; break;
+      case Mood::losing:
+      case Mood::well: redeem(number, answer);
+    }
+    done(answer);
+  }
+
+  Mood mood = Mood::well;
+  int issued = 0;  ///< the number of the refresh token that is good
+  int expires_in = 3600;
+  std::map<int, int> redeemed;
+  int most_for_one = 0;
+  int thefts = 0;
+
+ private:
+  void redeem(int number, SmallAnswer& answer) {
+    most_for_one = std::max(most_for_one, ++redeemed[number]);
+    const bool is_repeated = redeemed[number] > 1;
+    if (is_repeated && lost_.count(number) == 0) ++thefts;
+    if (is_repeated && lost_.count(number) == 0) {
+      answer.status = 400;
+      answer.body = R"({"error":"invalid_grant"})";
+      return;
+    }
+    ++issued;
+    if (mood == Mood::losing) {
+      lost_.insert(number);
+      mood = Mood::well;
+      answer.fault = "the connection broke";
+      answer.was_sent = true;
+      return;
+    }
+    answer.status = 200;
+    answer.body = fmt::format(
+        R"({{"access_token":"at-{0}","refresh_token":"rt-{0}","token_type":"Bearer","expires_in":{1}}})",
+        issued, expires_in);
+  }
+
+  Done done_;
+  std::string form_;
+  std::set<int> lost_;
+};
+
+struct RefresherFixture {
+  explicit RefresherFixture(std::chrono::milliseconds idle = std::chrono::milliseconds(0),
+                            std::string path = {})
+      : store(std::move(path), log), refresher({loop, server, store, log, owner, idle}) {}
+
+  StoredLogin login() const {
+    StoredLogin login;
+    login.resource = "https://r.example/mcp";
+    login.issuer = "https://as.example";
+    login.token_endpoint = "https://as.example/token";
+    login.client.id = "me";
+    login.access_token = "at-0";
+    login.refresh_token = "rt-0";
+    login.expires = clock.wall_time() + std::chrono::seconds(server.expires_in);
+    return login;
+  }
+
+  void advance(std::chrono::milliseconds time) {
+    clock.advance(time);
+    while (loop.run_due()) {
+    }
+    answer_all();
+  }
+  void answer_all() {
+    for (int i = 0; i < 10 && server.is_asked(); ++i) {
+      const EventLoop::Turn turn(loop);
+      server.answer();
+    }
+  }
+  /// A request needs the token: does it get one?
+  bool is_served() {
+    const EventLoop::Turn turn(loop);
+    return refresher.token().has_value();
+  }
+  std::optional<Failure> fetched() {
+    std::optional<TokenAnswer> answer;
+    {
+      const EventLoop::Turn turn(loop);
+      refresher.fetch([&](const TokenAnswer& given) { answer = given; });
+    }
+    answer_all();
+    REQUIRE(answer);
+    return answer->failure;
+  }
+
+  LoginOwner owner{"https://r.example/mcp", "me", {}};
+  SimulatedClock clock;
+  EventLoop loop{clock};
+  Log log{LogLevel::off};
+  FlappingServer server;
+  TokenStore store;
+  Refresher refresher;
+};
+
+}  // namespace
+
+TEST_SUITE("refresher") {
+  TEST_CASE("a week with a flapping server: no refresh token is used twice, no request is lost") {
+    using Mood = FlappingServer::Mood;
+    RefresherFixture f;
+    f.refresher.take(f.login());
+    int asked = 0;
+    int without = 0;
+    int lost_answers = 0;
+    unsigned random = 7;
+    for (int minute = 0; minute < 7 * 24 * 60; ++minute) {
+      // Bad moods last less than what is left of a token when its refresh is due.
+      random = random * 1103515245u + 12345u;
+      if (minute % 7 == 0) {
+        f.server.mood = static_cast<Mood>((random >> 16) % 3);
+        if ((random >> 20) % 5 == 0) f.server.mood = Mood::losing, ++lost_answers;
+      }
+      // Every twelfth hour nobody uses the session.
+      const bool is_used = minute / 60 % 12 != 0;
+      f.advance(std::chrono::minutes(1));
+      if (!is_used) continue;
+      ++asked;
+      if (!f.is_served()) {
+        // The token has expired while nobody used it, or in a bad mood: the request waits.
+        for (int tries = 0; tries < 600 && !f.refresher.has_good_token(); ++tries) {
+          if (f.fetched()) f.advance(std::chrono::seconds(1));
+          if (tries == 500) f.server.mood = Mood::well;
+        }
+        if (!f.refresher.has_good_token()) ++without;
+      }
+      f.answer_all();
+    }
+    CHECK(asked > 9000);
+    CHECK(without == 0);
+    CHECK(lost_answers > 20);
+    CHECK(f.server.thefts == 0);
+    CHECK(f.server.most_for_one == 2);
+    CHECK(f.refresher.can_refresh());
+    CHECK(f.refresher.refreshes() > 150);
+  }
+
+  TEST_CASE("who asks while one is under way joins it") {
+    RefresherFixture f;
+    f.refresher.take(f.login());
+    f.refresher.refused("at-0");
+    int answered = 0;
+    {
+      const EventLoop::Turn turn(f.loop);
+      for (int i = 0; i < 64; ++i)
+        f.refresher.fetch([&](const TokenAnswer& answer) { answered += answer.token == "at-1"; });
+    }
+    f.answer_all();
+    CHECK(answered == 64);
+    CHECK(f.server.redeemed.size() == 1);
+    CHECK(f.server.most_for_one == 1);
+  }
+
+  TEST_CASE("a refused refresh is not tried again, and a person is needed at once") {
+    RefresherFixture f;
+    f.refresher.take(f.login());
+    f.server.redeemed[0] = 1;
+    f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
+    CHECK(f.is_served());
+    f.answer_all();
+    CHECK(!f.refresher.can_refresh());
+    CHECK(!f.is_served());
+    const auto failure = f.fetched();
+    REQUIRE(failure);
+    CHECK(failure->kind == ErrorKind::auth);
+    CHECK(failure->login == "mcp-nc login");
+    CHECK(f.server.redeemed[0] == 2);
+  }
+
+  TEST_CASE("after two lost answers the token serves while it lasts") {
+    RefresherFixture f;
+    f.refresher.take(f.login());
+    f.advance(std::chrono::minutes(59) + std::chrono::seconds(40));
+    CHECK(f.is_served());
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE(f.server.is_asked());
+      f.server.mood = FlappingServer::Mood::losing;
+      const EventLoop::Turn turn(f.loop);
+      f.server.answer();
+    }
+    CHECK(!f.server.is_asked());
+    CHECK(!f.refresher.can_refresh());
+    CHECK(f.server.most_for_one == 2);
+    CHECK(f.is_served());
+    f.advance(std::chrono::minutes(1));
+    CHECK(!f.is_served());
+  }
+
+  TEST_CASE("while nobody uses it it is refreshed once in the time that was said") {
+    RefresherFixture f(std::chrono::hours(24));
+    f.refresher.take(f.login());
+    for (int hour = 0; hour < 24 * 7; ++hour) f.advance(std::chrono::hours(1));
+    CHECK(f.server.issued >= 6);
+    CHECK(f.server.issued <= 8);
+    CHECK(f.server.thefts == 0);
+  }
+}
+
+TEST_SUITE("refresher with a store") {
+  TEST_CASE_FIXTURE(LoopFixture, "two daemons that share a store refresh once") {
+    RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
+    RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
+    one.refresher.take(one.login());
+    two.refresher.look_into_store();
+    REQUIRE(two.refresher.can_refresh());
+    one.refresher.refused("at-0");
+    two.refresher.refused("at-0");
+    {
+      const EventLoop::Turn turn(one.loop);
+      one.refresher.fetch([](const TokenAnswer&) {});
+    }
+    std::optional<TokenAnswer> second;
+    {
+      const EventLoop::Turn turn(two.loop);
+      two.refresher.fetch([&](const TokenAnswer& answer) { second = answer; });
+    }
+    CHECK(one.server.is_asked());
+    CHECK(!two.server.is_asked());  // it waits for the lock
+    one.answer_all();
+    two.advance(std::chrono::milliseconds(150));
+    REQUIRE(second);
+    CHECK(second->token == "at-1");
+    CHECK(two.server.redeemed.empty());
+  }
+
+  TEST_CASE_FIXTURE(LoopFixture, "a daemon that dies between two uses counts as one lost answer") {
+    const std::string file = path("tokens.json");
+    {
+      RefresherFixture dying(std::chrono::milliseconds(0), file);
+      dying.refresher.take(dying.login());
+      dying.refresher.refused("at-0");
+      const EventLoop::Turn turn(dying.loop);
+      dying.refresher.fetch([](const TokenAnswer&) {});
+      REQUIRE(dying.server.is_asked());
+    }
+    RefresherFixture next(std::chrono::milliseconds(0), file);
+    next.refresher.look_into_store();
+    REQUIRE(next.refresher.login() != nullptr);
+    CHECK(next.refresher.login()->redemptions == 1);
+    next.refresher.refused("at-0");
+    next.server.mood = FlappingServer::Mood::losing;
+    const auto failure = next.fetched();
+    REQUIRE(failure);
+    CHECK(failure->login == "mcp-nc login");
+    CHECK(next.server.most_for_one == 1);
+  }
+
+  TEST_CASE_FIXTURE(LoopFixture, "a store that others may read is not used, and is named") {
+    const std::string file = write("tokens.json", logins_text({}));
+    CHECK(contains(fault_of_token_store(file), "chmod 600"));
+    std::filesystem::permissions(file, std::filesystem::perms(0600));
+    CHECK(fault_of_token_store(file).empty());
+    write("tokens.json", "something else");
+    CHECK(contains(fault_of_token_store(file), "no token store"));
+    CHECK(fault_of_token_store(path("new.json")).empty());
+    CHECK(contains(fault_of_token_store(path("no/new.json")), "folder"));
+  }
+
+  TEST_CASE_FIXTURE(LoopFixture, "the store is for its owner only, and others' entries stay") {
+    RefresherFixture f(std::chrono::milliseconds(0), path("tokens.json"));
+    const LoginOwner others{"https://other.example/mcp", "them", {}};
+    StoredLogin other = f.login();
+    other.upstream = others.upstream;
+    other.client.id = "them";
+    other.access_token = "theirs";
+    CHECK(f.store.save(others, other));
+    f.refresher.take(f.login());
+    const auto mode = std::filesystem::status(path("tokens.json")).permissions();
+    CHECK(mode == std::filesystem::perms(0600));
+    CHECK(f.store.find(others)->access_token == "theirs");
+    CHECK(f.refresher.forget().has_value());
+    CHECK(!f.store.find(f.owner));
+    CHECK(f.store.find(others));
+  }
+
+  TEST_CASE_FIXTURE(LoopFixture, "a logout is one of all daemons that share the store") {
+    RefresherFixture one(std::chrono::milliseconds(0), path("tokens.json"));
+    RefresherFixture two(std::chrono::milliseconds(0), path("tokens.json"));
+    one.refresher.take(one.login());
+    two.refresher.look_into_store();
+    REQUIRE(two.refresher.has_good_token());
+    one.refresher.forget();
+    two.refresher.look_into_store();
+    CHECK(two.refresher.login() == nullptr);
+  }
+}

@@ -1,0 +1,99 @@
+#include "json/json_edit.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "../jsonrpc/frames.hpp"
+#include "mcp/request_meta.hpp"
+
+using namespace bridge;
+namespace {
+
+constexpr const char* revision =
+    R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"a":1})";
+
+/// Whether what is noted of the frame is what would be read of its bytes.
+void check_notes(const Frame& frame) {
+  CAPTURE(frame.bytes);
+  const Frame read = frame_of(frame.bytes);
+  const auto same = [&](Slice one, Slice other) {
+    CHECK(one.begin == other.begin);
+    CHECK(one.end == other.end);
+  };
+  same(frame.id, read.id);
+  same(frame.params, read.params);
+  same(frame.result, read.result);
+  same(frame.error, read.error);
+  same(frame.progress_token, read.progress_token);
+  CHECK(frame.meta.present() == read.meta.present());
+  if (frame.meta.present()) same(frame.meta, read.meta);
+}
+
+}  // namespace
+
+TEST_CASE("what was noted of a frame is where it stands after an edit") {
+  for (const char* text : {
+           R"({"id":1,"method":"a","params":{"x":1,"_meta":{"progressToken":7}}})",
+           R"({"id":1,"method":"a","params":{"_meta":{"progressToken":7},"x":1}})",
+           R"({"id":1,"method":"a","params":{"_meta":{"progressToken":"t"  }  } })",
+           R"({"params":{"_meta":{"progressToken":7}},"method":"a","id":"b"})",
+       }) {
+    CAPTURE(text);
+    RequestIdentity identity;
+    identity.client_info = R"({"name":"n"})";
+    check_notes(with_request_meta(frame_of(text), identity));
+  }
+  for (const char* around : {R"({"progressToken":7,REVISION})", R"({REVISION,"progressToken":7})",
+                             R"({ REVISION , "progressToken":7 , "z":[]})", R"({REVISION})"}) {
+    for (const char* params : {R"({"_meta":META,"x":1})", R"({"x":1,"_meta":META})"}) {
+      for (const char* message : {R"({"id":1,"method":"a","params":PARAMS})",
+                                  R"({"params":PARAMS,"method":"a","id":1})"}) {
+        std::string text = message;
+        text.replace(text.find("PARAMS"), 6, params);
+        text.replace(text.find("META"), 4, around);
+        text.replace(text.find("REVISION"), 8, revision);
+        CAPTURE(text);
+        const Frame made = without_request_meta(frame_of(text));
+        check_notes(made);
+        CHECK_FALSE(made.is_modern());
+        CHECK_FALSE(made.reserved.client_capabilities.present());
+      }
+    }
+  }
+}
+
+TEST_CASE("a value that is replaced is where the new one stands") {
+  const Frame frame = frame_of(R"({"id":1,"result":{"a":1},"x":2})");
+  Edits edits;
+  edits.replace(frame.result, R"({"longer":[1,2,3]})");
+  edits.replace(frame.id, "\"one\"");
+  const Frame made = edited(frame, edits);
+  CHECK(made.text(made.result) == R"({"longer":[1,2,3]})");
+  CHECK(made.text(made.id) == "\"one\"");
+  CHECK(made.bytes == R"({"id":"one","result":{"longer":[1,2,3]},"x":2})");
+}
+
+TEST_CASE("edits are the same made in place and made anew") {
+  const std::string text = R"({"a":1,"b":[2],"c":"three"})";
+  for (int count = 0; count <= 6; ++count) {
+    CAPTURE(count);
+    Edits edits;
+    if (count > 0) edits.insert(text.size() - 1, R"(,"d":4)");
+    if (count > 1) edits.erase({1, 7});
+    if (count > 2) edits.replace({11, 14}, "[]");
+    if (count > 3) edits.insert(7, R"("z":0,)");
+    if (count > 4) edits.replace({19, 26}, "3");
+    if (count > 5) edits.insert(7, " ");
+    std::string tight = text;
+    tight.shrink_to_fit();
+    std::string roomy = text;
+    roomy.reserve(4 * text.size());
+    const char* const bytes = roomy.data();
+    edits.make_in(tight);
+    edits.make_in(roomy);
+    CHECK(tight == edits.made_in(text));
+    CHECK(roomy == edits.made_in(text));
+    if (count <= 4) CHECK(roomy.data() == bytes);
+  }
+}

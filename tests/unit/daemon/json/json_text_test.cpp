@@ -1,0 +1,143 @@
+#include "json/json_text.hpp"
+
+#include <doctest/doctest.h>
+#include <simdjson.h>
+
+#include <string>
+#include <string_view>
+
+#include "text/utf8.hpp"
+
+using namespace bridge;
+using namespace std::string_literals;
+
+namespace {
+
+const std::string replacement = "\xEF\xBF\xBD";
+
+/// What another parser makes of a JSON string.
+std::string decoded(const std::string& json) {
+  simdjson::dom::parser parser;
+  std::string_view text;
+  REQUIRE(parser.parse(json).get(text) == simdjson::SUCCESS);
+  return std::string(text);
+}
+
+}  // namespace
+
+TEST_CASE("every escape is undone") {
+  CHECK(unescape(R"(plain \"\\\/\b\f\n\r\t end)") == "plain \"\\/\b\f\n\r\t end");
+  CHECK(unescape(R"(\u0041\u00e9\u20AC)") == "A\xC3\xA9\xE2\x82\xAC");
+  CHECK(unescape(R"(\ud83d\ude00)") == "\xF0\x9F\x98\x80");
+  CHECK(unescape(R"(\uDBFF\uDFFF)") == "\xF4\x8F\xBF\xBF");
+  CHECK(unescape(R"(a\u0000b)") == "a\0b"s);
+  CHECK(unescape("") == "");
+}
+
+TEST_CASE("a lone surrogate becomes the replacement character, what follows stays") {
+  CHECK(unescape(R"(\ud800)") == replacement);
+  CHECK(unescape(R"(\udc00)") == replacement);
+  CHECK(unescape(R"(\ud800x)") == replacement + "x");
+  CHECK(unescape(R"(\ud800\n)") == replacement + "\n");
+  CHECK(unescape(R"(\ud800\u0041)") == replacement + "A");
+  CHECK(unescape(R"(\ud800\ud83d\ude00)") == replacement + "\xF0\x9F\x98\x80");
+  CHECK(unescape(R"(\udc00\ud800)") == replacement + replacement);
+}
+
+TEST_CASE("text that no scanner has accepted is read without a crash") {
+  for (const char* raw :
+       {"\\", "\\u", "\\u1", "\\u12g4", "\\ud800\\u", "\\ud800\\u1", "\\ud800\\"}) {
+    const std::string copy(raw);
+    CHECK(unescape(copy).size() <= copy.size() + 3);
+  }
+}
+
+TEST_CASE("what is quoted reads the same in another parser") {
+  for (const std::string& text : {""s, "plain"s, "q\"b\\s/"s, "a\nb\rc\td\be\f"s, "\0\x01\x1f\x7f"s,
+                                  "\xC3\xA9\xF0\x9F\x98\x80"s, "\xE2\x80\xA8"s}) {
+    CHECK(decoded(quote(text)) == text);
+    CHECK(unescape(quote(text).substr(1, quote(text).size() - 2)) == text);
+  }
+  for (int byte = 0; byte < 128; ++byte) {
+    const std::string text(1, static_cast<char>(byte));
+    CHECK(decoded(quote(text)) == text);
+  }
+}
+
+TEST_CASE("a quoted text is one line of printable bytes") {
+  const std::string quoted = quote("a\nb\r\x1b[31m\x7f");
+  CHECK(quoted.find_first_of("\n\r\x1b\x7f") == std::string::npos);
+}
+
+TEST_CASE("bytes that are no UTF-8 become replacement characters, the rest stays") {
+  CHECK(decoded(quote("a\xFFz")) == "a" + replacement + "z");
+  CHECK(decoded(quote("\xC3")) == replacement);
+  CHECK(decoded(quote("\xC3\xA9\xFF\xF0\x9F\x98\x80")) ==
+        "\xC3\xA9" + replacement + "\xF0\x9F\x98\x80");
+}
+
+TEST_CASE("a member is found by its unescaped name, the first of several") {
+  const std::string object = R"( {"a":{"id":1}, "\u0069d" : [ 2 ] ,"id":3,"e":""})";
+  CHECK(find_member(object, "id") == "[ 2 ]");
+  CHECK(find_member(object, "a") == R"({"id":1})");
+  CHECK(find_member(object, "e") == "\"\"");
+  CHECK_FALSE(find_member(object, "b"));
+  CHECK_FALSE(find_member("{}", "a"));
+}
+
+TEST_CASE("what is no object has no members") {
+  for (const char* text : {"", "[{\"a\":1}]", "1", "\"a\"", "null", "{", "{\"b\":1"})
+    CHECK_FALSE(find_member(text, "a"));
+}
+
+TEST_CASE("a string member is read as text, others are not") {
+  const std::string object = R"({"s":"a\u00e9\n","e":"","n":1,"o":{"s":"x"},"z":null})";
+  CHECK(find_string(object, "s") == "a\xC3\xA9\n");
+  CHECK(find_string(object, "e") == "");
+  CHECK_FALSE(find_string(object, "n"));
+  CHECK_FALSE(find_string(object, "o"));
+  CHECK_FALSE(find_string(object, "z"));
+  CHECK_FALSE(find_string(object, "missing"));
+}
+
+TEST_CASE("only a plain whole number that fits is one") {
+  CHECK(to_unsigned("0") == 0);
+  CHECK(to_unsigned("18446744073709551615") == UINT64_MAX);
+  for (const char* raw :
+       {"18446744073709551616", "-1", "-0", "1.0", "1e2", "\"1\"", "", "+1", " 1", "null"}) {
+    CAPTURE(raw);
+    CHECK_FALSE(to_unsigned(raw));
+  }
+}
+
+TEST_CASE("two ids are the same if their bytes are, or if they are equal strings") {
+  CHECK(same_id("1", "1"));
+  CHECK(same_id(R"("a")", R"("\u0061")"));
+  CHECK(same_id(R"("a\/b")", R"("a/b")"));
+  CHECK(same_id(R"("\u0061")", R"("\u0061")"));
+  CHECK(same_id(R"("")", R"("")"));
+  CHECK_FALSE(same_id("1", "\"1\""));
+  CHECK_FALSE(same_id("1", "2"));
+  CHECK_FALSE(same_id(R"("a")", R"("A")"));
+  CHECK_FALSE(same_id(R"("a")", R"("\u0062")"));
+  CHECK_FALSE(same_id(R"("")", "0"));
+  CHECK_FALSE(same_id(R"("\u0031")", "1"));
+}
+
+TEST_CASE("a message becomes one line by blanks for its line ends, nothing else changes") {
+  std::string message = "{\r\n\t\"a\": \"\\n\",\n \"b\": 1\r}";
+  make_single_line(message);
+  CHECK(message == "{  \t\"a\": \"\\n\",  \"b\": 1 }");
+  std::string plain = R"({"a":1})";
+  make_single_line(plain);
+  CHECK(plain == R"({"a":1})");
+}
+
+TEST_CASE("UTF-8 is known by its rules") {
+  CHECK(is_utf8(""));
+  CHECK(is_utf8("a\xC3\xA9\xE2\x82\xAC\xF4\x8F\xBF\xBF"));
+  for (const char* bad :
+       {"\x80", "\xC0\xAF", "\xC3", "\xE2\x82", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFE"}) {
+    CHECK_FALSE(is_utf8(bad));
+  }
+}
