@@ -16,9 +16,9 @@ constexpr std::chrono::seconds endpoint_timeout{5};
 
 }  // namespace
 
-SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamOwner& owner)
+SseStream::SseStream(EventLoop& loop, HttpContext& context, SseStreamEvents events)
     : context_(context),
-      owner_(owner),
+      events_(std::move(events)),
       timeout_(
           loop,
           [this] {
@@ -86,12 +86,12 @@ void SseStream::transfer_progressed(bool done, int result) {
   while (is_open()) {
     auto message = messages_.next();
     if (!message) break;
-    owner_.sse_stream_message(std::move(*message));
+    events_.message(std::move(*message));
   }
   while (state_ != State::closed) {
     const auto id = messages_.next_oversized_answer();
     if (!id) break;
-    owner_.sse_stream_oversized_answer(*id);
+    events_.oversized_answer(*id);
   }
   if (state_ == State::closed) return;
   if (!done) {
@@ -122,7 +122,7 @@ void SseStream::take_endpoint(const std::string& named) {
   }
   timeout_.clear();
   state_ = State::open;
-  owner_.sse_stream_open(url);
+  events_.opened(url);
 }
 
 Failure SseStream::failure_of_end(int result) const {
@@ -153,7 +153,7 @@ void SseStream::end(Failure failure) {
   const TokenChallenge challenge{head.status, head.www_authenticate,
                                  context_.options().proxy.empty() && transfer_.is_peer_public()};
   close();
-  owner_.sse_stream_ended(std::move(failure), challenge);
+  events_.ended(std::move(failure), challenge);
 }
 
 namespace {
@@ -195,8 +195,14 @@ void SseUpstream::open_stream(Outgoing initialize) {
       opening_failed(*failure);
     } else {
       close_stream();
-      SseStreamOwner& owner = *this;
-      stream_ = std::make_unique<SseStream>(loop_, http_.context(), owner);
+      SseStreamEvents events;
+      events.opened = [this](const std::string& endpoint) { sse_stream_open(endpoint); };
+      events.message = [this](ReceivedText message) { sse_stream_message(std::move(message)); };
+      events.oversized_answer = [this](UpstreamId id) { sse_stream_oversized_answer(id); };
+      events.ended = [this](Failure failure, const TokenChallenge& challenge) {
+        sse_stream_ended(std::move(failure), challenge);
+      };
+      stream_ = std::make_unique<SseStream>(loop_, http_.context(), std::move(events));
     }
   });
 }

@@ -18,20 +18,16 @@ namespace bridge {
 /// What the owner of an event stream hears: on the loop's thread, outside of curl, and never from
 /// within a call of SseStream, but for what the end of its time leads to. Whoever is told may close
 /// it.
-class SseStreamOwner {
- public:
+struct SseStreamEvents {
   /// The server has said where its messages are to be posted; `endpoint` is a whole URL of its
   /// origin.
-  virtual void sse_stream_open(const std::string& endpoint) = 0;
-  virtual void sse_stream_message(ReceivedText message) = 0;
+  std::function<void(const std::string& endpoint)> opened;
+  std::function<void(ReceivedText message)> message;
   /// The answer to this request was over --max-frame.
-  virtual void sse_stream_oversized_answer(UpstreamId id) = 0;
+  std::function<void(UpstreamId id)> oversized_answer;
   /// It could not be opened, or broke. `challenge`: its WWW-Authenticate, if the status was 401 or
   /// 403.
-  virtual void sse_stream_ended(Failure failure, const TokenChallenge& challenge) = 0;
-
- protected:
-  ~SseStreamOwner() = default;
+  std::function<void(Failure failure, const TokenChallenge& challenge)> ended;
 };
 
 /// The event stream of the transport of 2024-11-05 (HTTP+SSE): a GET whose first event is
@@ -44,7 +40,7 @@ class SseStreamOwner {
 class SseStream final : private TransferReceiver, private SseSink {
  public:
   /// Begins to open it.
-  SseStream(EventLoop& loop, HttpContext& context, SseStreamOwner& owner);
+  SseStream(EventLoop& loop, HttpContext& context, SseStreamEvents events);
 
   void close();
   bool is_open() const { return state_ == State::open; }
@@ -72,7 +68,7 @@ class SseStream final : private TransferReceiver, private SseSink {
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
-  SseStreamOwner& owner_;
+  const SseStreamEvents events_;
   DeadlineTimer timeout_;  ///< for the first event
   SseParser parser_;
   std::optional<std::string> named_endpoint_;  ///< as the server wrote it; not looked at yet
@@ -92,7 +88,7 @@ class SseStream final : private TransferReceiver, private SseSink {
 ///
 /// The loop's thread only; owned by the daemon. Memory: that of its HttpUpstream and its SseStream,
 /// one `initialize`, and what one turn refuses. Times are those of its parts.
-class SseUpstream final : public Upstream, private UpstreamEvents, private SseStreamOwner {
+class SseUpstream final : public Upstream, private UpstreamEvents {
  public:
   /// `only_sse`: the server is known to be an old one.
   SseUpstream(EventLoop& loop, const HttpOptions& options, const AuthOptions& auth,
@@ -159,10 +155,10 @@ class SseUpstream final : public Upstream, private UpstreamEvents, private SseSt
   void upstream_reachable() override { events_->upstream_reachable(); }
   void upstream_lost_session() override { events_->upstream_lost_session(); }
 
-  void sse_stream_open(const std::string& endpoint) override;
-  void sse_stream_message(ReceivedText message) override;
-  void sse_stream_oversized_answer(UpstreamId id) override { http_.end_oversized(id); }
-  void sse_stream_ended(Failure failure, const TokenChallenge& challenge) override;
+  void sse_stream_open(const std::string& endpoint);
+  void sse_stream_message(ReceivedText message);
+  void sse_stream_oversized_answer(UpstreamId id) { http_.end_oversized(id); }
+  void sse_stream_ended(Failure failure, const TokenChallenge& challenge);
 
   bool speaks_sse() const { return mode_ == Mode::sse || mode_ == Mode::trying; }
   bool asks_for_fallback(const Ending& ending) const;

@@ -76,7 +76,7 @@ class ChildProcess::OutputLines {
     if (!is_message(line.bytes)) {
       process_.note_garbage(line.bytes);
     } else {
-      process_.context_.events.child_message(std::move(line));
+      process_.context_.output.message(std::move(line));
     }
   }
   void on_oversized_line() {
@@ -86,8 +86,8 @@ class ChildProcess::OutputLines {
   }
   void on_oversized_line_end(std::string_view beginning, std::string_view end) {
     const auto id = id_of_oversized_answer(beginning, end);
-    process_.context_.events.child_oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
-                                                     : std::nullopt);
+    process_.context_.output.oversized_line(id ? std::optional(static_cast<UpstreamId>(*id))
+                                               : std::nullopt);
   }
 
  private:
@@ -235,7 +235,7 @@ void ChildProcess::write(std::vector<QueuedFrame>& written) {
     input_->want(DescriptorWatch::Event::writable);
   } else if (state == FrameQueue::State::broken) {
     close_input();
-    context_.pipe_events.child_closed("stdin");
+    context_.closed("stdin");
   }
 }
 
@@ -274,7 +274,7 @@ void ChildProcess::end_output() {
 void ChildProcess::output_ready() {
   read_output();
   if (!output_) {
-    context_.pipe_events.child_closed("stdout");
+    context_.closed("stdout");
   } else if (context_.budget.far_over()) {
     paused_ = true;  // resume_reading() comes with the relief
   } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,26 +24,12 @@ bool is_message(const std::string& line);
 
 /// What a local server says: told on the loop's thread, in a turn, and never from within a call of
 /// ChildProcess, but for drain(). Whoever is told may end the run.
-class ChildOutputEvents {
- public:
+struct ChildOutputEvents {
   /// A line of its stdout that can be a message.
-  virtual void child_message(ReceivedText line) = 0;
+  std::function<void(ReceivedText line)> message;
   /// A line of its stdout was over the limit; `answered` is the request that it answers, if it is
   /// known.
-  virtual void child_oversized_line(std::optional<UpstreamId> answered) = 0;
-
- protected:
-  ~ChildOutputEvents() = default;
-};
-
-/// What becomes of its pipes: told on the loop's thread, in a turn, also from within write().
-class ChildPipeEvents {
- public:
-  /// It has closed its stdin or its stdout: `what`. Nothing more comes from it.
-  virtual void child_closed(std::string_view what) = 0;
-
- protected:
-  ~ChildPipeEvents() = default;
+  std::function<void(std::optional<UpstreamId> answered)> oversized_line;
 };
 
 /// The three pipes of one run of the child: lines in, lines out, and its stderr into the log (MCP
@@ -61,8 +48,10 @@ class ChildProcess {
     EventLoop& loop;
     ByteBudget& budget;
     Log& log;
-    ChildOutputEvents& events;
-    ChildPipeEvents& pipe_events;
+    ChildOutputEvents output;
+    /// It has closed its stdin or its stdout: `what`. Nothing more comes from it. Told in a turn,
+    /// also from within write().
+    std::function<void(std::string_view what)> closed;
     const std::string& name;
     std::size_t max_frame;
     UpstreamCounts& counts;

@@ -35,21 +35,32 @@ std::string why_it_cannot_run(const WatcherReport& report, const ChildCommand& c
 }  // namespace
 
 ChildRuns::ChildRuns(EventLoop& loop, const ChildOptions& options, ByteBudget& budget, Log& log,
-                     ChildRunEvents& events, Deferred& flush)
+                     ChildOutputEvents output, Ended ended, Deferred& flush)
     : command_(options, environ),
-      events_(events),
-      context_{loop,    budget, log,         events, *this, command_.name(), options.max_frame,
-               counts_, flush,  read_buffer_},
+      ended_(std::move(ended)),
+      context_{loop,
+               budget,
+               log,
+               std::move(output),
+               [this](std::string_view what) { child_closed(what); },
+               command_.name(),
+               options.max_frame,
+               counts_,
+               flush,
+               read_buffer_},
       shutdown_(loop, [this](ChildShutdown::Step step) { shut_down(step); }) {}
 
 ChildRuns::~ChildRuns() {
   if (!process_ && watcher_) watcher_->wait_for_end_at_destruction();
 }
 
+WatcherEvents ChildRuns::watcher_events() {
+  return {.reported = [this](const WatcherReport& report) { watcher_reported(report); },
+          .gone = [this] { watcher_gone(); }};
+}
+
 void ChildRuns::need_watcher() {
-  if (!watcher_)
-    watcher_ =
-        std::make_unique<Watcher>(context_.loop, command_, static_cast<WatcherEvents&>(*this));
+  if (!watcher_) watcher_ = std::make_unique<Watcher>(context_.loop, command_, watcher_events());
 }
 
 void ChildRuns::start(bool lazy) {
@@ -75,9 +86,8 @@ void ChildRuns::go_on_with(const KeptRun& kept) {
   run_ = static_cast<std::uint32_t>(kept.number);
   counts_.child_restarts = kept.restarts;
   if (kept.watcher == KeptRun::none) return;
-  watcher_ =
-      std::make_unique<Watcher>(context_.loop, static_cast<int>(kept.watcher_pid),
-                                static_cast<int>(kept.watcher), static_cast<WatcherEvents&>(*this));
+  watcher_ = std::make_unique<Watcher>(context_.loop, static_cast<int>(kept.watcher_pid),
+                                       static_cast<int>(kept.watcher), watcher_events());
   if (kept.is_on) process_ = std::make_unique<ChildProcess>(context_, kept);
 }
 
@@ -140,7 +150,7 @@ void ChildRuns::finish(const Failure& why) {
   context_.loop.reap(std::move(process_));
   shutdown_.run_ended();
   context_.log.peer(LogLevel::warning, "child ended", "{} (pid {})", why.message, dead.pid());
-  events_.child_ended(dead, why);
+  ended_(dead, why);
 }
 
 void ChildRuns::child_closed(std::string_view what) {

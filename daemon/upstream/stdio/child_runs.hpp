@@ -74,27 +74,20 @@ class ChildShutdown {
   DeadlineTimer timer_;
 };
 
-/// What comes of a local server's runs: told on the loop's thread, in a turn.
-class ChildRunEvents : public ChildOutputEvents {
- public:
-  /// The run has ended, or could not begin. `dead` lives until the end of the turn; it says nothing
-  /// more.
-  virtual void child_ended(ChildProcess& dead, const Failure& why) = 0;
-
- protected:
-  ~ChildRunEvents() = default;
-};
-
 /// The runs of a local server, one at a time: how they begin, and how they end (BEHAVIOUR, "Local
 /// server").
 ///
 /// The loop's thread only; owned by ChildUpstream. Memory: one run's pipes (ChildProcess) and a
 /// buffer that is read into.
-class ChildRuns final : private ChildPipeEvents, private WatcherEvents {
+class ChildRuns {
  public:
+  /// The run has ended, or could not begin. `dead` lives until the end of the turn; it says nothing
+  /// more. Told on the loop's thread, in a turn.
+  using Ended = std::function<void(ChildProcess& dead, const Failure& why)>;
+
   /// `flush` is asked for when a run takes bytes again.
   ChildRuns(EventLoop& loop, const ChildOptions& options, ByteBudget& budget, Log& log,
-            ChildRunEvents& events, Deferred& flush);
+            ChildOutputEvents output, Ended ended, Deferred& flush);
   ~ChildRuns();
 
   /// Once, at the daemon's start: forks the watcher, while there is little to copy, and unless it
@@ -120,9 +113,10 @@ class ChildRuns final : private ChildPipeEvents, private WatcherEvents {
   const UpstreamCounts& counts() const { return counts_; }
 
  private:
-  void child_closed(std::string_view what) override;
-  void watcher_reported(const WatcherReport& report) override;
-  void watcher_gone() override;
+  WatcherEvents watcher_events();
+  void child_closed(std::string_view what);
+  void watcher_reported(const WatcherReport& report);
+  void watcher_gone();
 
   void need_watcher();
   void ended(const WatcherReport& report);
@@ -132,7 +126,7 @@ class ChildRuns final : private ChildPipeEvents, private WatcherEvents {
   const ChildCommand command_;
   ChildProcess::OutputBuffer read_buffer_;
   UpstreamCounts counts_;
-  ChildRunEvents& events_;
+  const Ended ended_;
   const ChildProcess::Context context_;
   std::unique_ptr<Watcher> watcher_;
   std::unique_ptr<ChildProcess> process_;  ///< from its start to its end

@@ -14,7 +14,12 @@ ChildUpstream::ChildUpstream(EventLoop& loop, ChildOptions options, ByteBudget& 
       options_(std::move(options)),
       flush_(
           loop, [this] { flush(); }, Deferred::Until::end_of_round),
-      runs_(loop, options_, budget, log, *this, flush_),
+      runs_(
+          loop, options_, budget, log,
+          {.message = [this](ReceivedText line) { child_message(std::move(line)); },
+           .oversized_line =
+               [this](std::optional<UpstreamId> answered) { child_oversized_line(answered); }},
+          [this](ChildProcess& dead, const Failure& why) { child_ended(dead, why); }, flush_),
       pace_(loop, options_.lazy, [this] { restart(); }),
       requests_(budget, {options_.request_timeout, options_.request_max}),
       clock_(loop, [this] { check_time(); }) {

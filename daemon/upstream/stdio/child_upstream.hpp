@@ -242,7 +242,7 @@ class ChildRequests {
 /// Memory: the frames that the child has not taken yet, at most max_queued (a frame is admitted to
 /// an empty queue whatever its size; over it messages end as `overloaded`); requests until they are
 /// answered; one line from the child.
-class ChildUpstream final : public Upstream, private ChildRunEvents {
+class ChildUpstream final : public Upstream {
  public:
   static constexpr std::size_t max_queued = 16u << 20;
 
@@ -284,9 +284,9 @@ class ChildUpstream final : public Upstream, private ChildRunEvents {
   UpstreamCounts counts() const override { return runs_.counts(); }
 
  private:
-  void child_message(ReceivedText line) override;
-  void child_oversized_line(std::optional<UpstreamId> answered) override;
-  void child_ended(ChildProcess& dead, const Failure& why) override;
+  void child_message(ReceivedText line);
+  void child_oversized_line(std::optional<UpstreamId> answered);
+  void child_ended(ChildProcess& dead, const Failure& why);
 
   void begin_run();
   void restart();

@@ -20,8 +20,8 @@
 
 namespace bridge {
 
-Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents& events)
-    : events_(events) {
+Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents events)
+    : events_(std::move(events)) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     throw std::system_error(errno, std::generic_category(), "the watcher's socket");
@@ -42,8 +42,8 @@ Watcher::Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents& ev
   listen(loop, ends[0]);
 }
 
-Watcher::Watcher(EventLoop& loop, int pid, int socket, WatcherEvents& events)
-    : events_(events), pid_(pid) {
+Watcher::Watcher(EventLoop& loop, int pid, int socket, WatcherEvents events)
+    : events_(std::move(events)), pid_(pid) {
   listen(loop, socket);
 }
 
@@ -96,11 +96,11 @@ void Watcher::readable() {
   const ssize_t length = recv(socket_->descriptor(), &report, sizeof report, MSG_DONTWAIT);
   if (length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR)) {
     waits_ = true;  // it is dead: only its exit status is to be taken
-    events_.watcher_gone();
+    events_.gone();
     return;
   }
   socket_->want(DescriptorWatch::Event::readable);
-  if (length == sizeof report) events_.watcher_reported(report);
+  if (length == sizeof report) events_.reported(report);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -47,14 +48,10 @@ struct WatcherReport {
 };
 
 /// What the watcher process reports: told on the loop's thread, in a turn.
-class WatcherEvents {
- public:
-  virtual void watcher_reported(const WatcherReport& report) = 0;
+struct WatcherEvents {
+  std::function<void(const WatcherReport& report)> reported;
   /// It was killed: what it watched is to be killed by us, and it is to be replaced.
-  virtual void watcher_gone() = 0;
-
- protected:
-  ~WatcherEvents() = default;
+  std::function<void()> gone;
 };
 
 /// The daemon's side of the watcher process (watcher_process.hpp), which is forked here. BEHAVIOUR,
@@ -66,9 +63,9 @@ class WatcherEvents {
 class Watcher {
  public:
   /// Throws std::system_error if there can be no such process. `command` is what it will run.
-  Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents& events);
+  Watcher(EventLoop& loop, const ChildCommand& command, WatcherEvents events);
   /// One that an earlier image of the program has forked, and its socket.
-  Watcher(EventLoop& loop, int pid, int socket, WatcherEvents& events);
+  Watcher(EventLoop& loop, int pid, int socket, WatcherEvents events);
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -94,7 +91,7 @@ class Watcher {
   void listen(EventLoop& loop, int socket);
   void readable();
 
-  WatcherEvents& events_;
+  const WatcherEvents events_;
   pid_t pid_ = -1;
   bool waits_ = false;
   std::unique_ptr<DescriptorWatch> socket_;

@@ -24,9 +24,9 @@ constexpr long max_idle_to_read = 118;
 
 }  // namespace
 
-Exchange::Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing&& message)
+Exchange::Exchange(HttpContext& context, const Progressed& progressed, Outgoing&& message)
     : context_(context),
-      owner_(owner),
+      progressed_(progressed),
       message_(std::move(message)),
       share_(context.budget()),
       transfer_(context.curl(), *this) {}
@@ -230,7 +230,7 @@ void Exchange::transfer_progressed(bool done, int result) {
   } else if (failed_in_callback_ && !is_settled()) {
     fail(std::move(*failed_in_callback_));
   }
-  owner_.exchange_progressed(message_.id);
+  progressed_(message_.id);
 }
 
 std::optional<ReceivedText> Exchange::next_message() {

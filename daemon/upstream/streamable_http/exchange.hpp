@@ -177,17 +177,6 @@ class Continuation {
   std::unordered_set<std::string> seen_;
 };
 
-/// What the owner of exchanges hears of one: on the loop's thread, outside of curl, and never from
-/// within a call of Exchange.
-class ExchangeOwner {
- public:
-  /// Messages came (Exchange::next_message), or it ended (Exchange::has_ended).
-  virtual void exchange_progressed(UpstreamId id) = 0;
-
- protected:
-  ~ExchangeOwner() = default;
-};
-
 /// One message on its way: a POST, its answer, and if the answer's stream breaks and can be
 /// resumed, the GETs that continue it (MCP 2025-11-25, "Resumability and Redelivery"; BEHAVIOUR,
 /// "Streamable HTTP: streams that break").
@@ -198,7 +187,11 @@ class ExchangeOwner {
 /// turn. Ends by itself or by close(), which closes the answer stream at once.
 class Exchange final : private TransferReceiver, private SseSink {
  public:
-  Exchange(HttpContext& context, ExchangeOwner& owner, Outgoing&& message);
+  /// Messages came (next_message()), or it ended (has_ended()): told on the loop's thread, outside
+  /// of curl, and never from within a call of Exchange.
+  using Progressed = std::function<void(UpstreamId id)>;
+
+  Exchange(HttpContext& context, const Progressed& progressed, Outgoing&& message);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -350,7 +343,7 @@ class Exchange final : private TransferReceiver, private SseSink {
   void on_oversized_event() override;
 
   HttpContext& context_;
-  ExchangeOwner& owner_;
+  const Progressed& progressed_;
   Outgoing message_;
   Phase phase_ = Phase::posting;
   bool reached_ = false;                                       ///< the POST may have left

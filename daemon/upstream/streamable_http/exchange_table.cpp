@@ -13,9 +13,9 @@ constexpr std::chrono::seconds relief_timeout{1};
 
 }  // namespace
 
-ExchangeTable::ExchangeTable(HttpContext& context, ExchangeOwner& owner)
+ExchangeTable::ExchangeTable(HttpContext& context, Exchange::Progressed progressed)
     : context_(context),
-      owner_(owner),
+      progressed_(std::move(progressed)),
       clock_(context.curl().loop(), [this] { check_time(); }),
       short_clock_(context.curl().loop(), [this] { check_time(); }),
       relief_(context.curl().loop(), [this] { end_largest_answer(); }) {}
@@ -42,7 +42,7 @@ std::vector<UpstreamId> ExchangeTable::ids() const {
 
 void ExchangeTable::begin(Outgoing&& message) {
   const UpstreamId id = message.id;
-  auto exchange = std::make_unique<Exchange>(context_, owner_, std::move(message));
+  auto exchange = std::make_unique<Exchange>(context_, progressed_, std::move(message));
   Exchange& begun = *exchange;
   spare_.insert(exchanges_, id, std::move(exchange));
   begun.start();
@@ -51,7 +51,7 @@ void ExchangeTable::begin(Outgoing&& message) {
 
 void ExchangeTable::go_on_with(KeptMessage message) {
   const auto id = static_cast<UpstreamId>(message.id);
-  auto exchange = std::make_unique<Exchange>(context_, owner_, outgoing_of(message));
+  auto exchange = std::make_unique<Exchange>(context_, progressed_, outgoing_of(message));
   Exchange& continued = *exchange;
   exchanges_[id] = std::move(exchange);
   continued.go_on_with(std::move(message));
@@ -81,7 +81,7 @@ void ExchangeTable::check_time() {
     exchange->check_time(now, next);
     if (exchange->has_ended()) ended.push_back(id);
   }
-  for (const UpstreamId id : ended) owner_.exchange_progressed(id);
+  for (const UpstreamId id : ended) progressed_(id);
   if (next != SteadyTime::max()) clock_.set_at_latest(next);
 }
 
@@ -110,7 +110,7 @@ void ExchangeTable::end_largest_answer() {
   if (largest == nullptr) return;
   largest->fail(failure_of(ErrorKind::overloaded, Delivered::unknown,
                            "the bridge's buffers are full (--max-buffered)"));
-  owner_.exchange_progressed(largest->id());
+  progressed_(largest->id());
   if (context_.budget().over()) relief_.set_at_latest(context_.now());
 }
 

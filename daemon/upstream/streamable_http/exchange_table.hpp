@@ -97,11 +97,11 @@ class UnsentMessages {
 /// all together the buffers.
 ///
 /// The loop's thread only; owned by HttpUpstream. Whose time is over, or who has to give way while
-/// the buffers are full (--max-buffered), is made to end, and told to the ExchangeOwner like
+/// the buffers are full (--max-buffered), is made to end, and told by Exchange::Progressed like
 /// everything else that happens to it, from the loop.
 class ExchangeTable {
  public:
-  ExchangeTable(HttpContext& context, ExchangeOwner& owner);
+  ExchangeTable(HttpContext& context, Exchange::Progressed progressed);
 
   bool empty() const { return exchanges_.empty(); }
   /// Whether one is neither answered nor a stream that stays open, nor goes along to another image
@@ -137,7 +137,7 @@ class ExchangeTable {
   void end_largest_answer();
 
   HttpContext& context_;
-  ExchangeOwner& owner_;
+  const Exchange::Progressed progressed_;
   Map exchanges_;
   SpareNodes<Map> spare_;
   DeadlineTimer clock_;        ///< of requests: far away, and seldom moved

@@ -16,9 +16,9 @@ constexpr long read_size = 4096;
 
 }  // namespace
 
-UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner)
+UpstreamGetStream::UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamEvents events)
     : context_(context),
-      owner_(owner),
+      events_(std::move(events)),
       timer_(loop, [this] { connect(); }),
       parser_(context.options().max_frame),
       transfer_(context.curl(), *this) {}
@@ -130,7 +130,7 @@ void UpstreamGetStream::on_oversized_event_end(std::string_view beginning, std::
 
 void UpstreamGetStream::transfer_progressed(bool done, int result) {
   if (done) ended(result);
-  owner_.stream_progressed();
+  events_.progressed();
 }
 
 void UpstreamGetStream::ended(int result) {
@@ -186,7 +186,7 @@ void UpstreamGetStream::refused() {
   }
   if (refusal == StreamRefusal::lost_session) {
     state_ = ServerStream::waiting;
-    owner_.stream_lost_session();
+    events_.lost_session();
     return;
   }
   if (head.status == 401 || head.status == 403) {  // the next try has the token that is had by then

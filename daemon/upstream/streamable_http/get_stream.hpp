@@ -128,15 +128,11 @@ class StreamMessages {
 
 /// What the owner of a server stream hears: on the loop's thread, outside of curl, and never from
 /// within a call of UpstreamGetStream.
-class GetStreamOwner {
- public:
+struct GetStreamEvents {
   /// Messages came (UpstreamGetStream::messages) or the state changed.
-  virtual void stream_progressed() = 0;
+  std::function<void()> progressed;
   /// The upstream does not know the session whose stream was open before.
-  virtual void stream_lost_session() = 0;
-
- protected:
-  ~GetStreamOwner() = default;
+  std::function<void()> lost_session;
 };
 
 /// The GET on which the upstream speaks by itself, kept open for the session's life (MCP
@@ -148,7 +144,7 @@ class GetStreamOwner {
 /// says there is none, or --stream-retries failures in a row; state() says so.
 class UpstreamGetStream final : private TransferReceiver, private SseSink {
  public:
-  UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamOwner& owner);
+  UpstreamGetStream(EventLoop& loop, HttpContext& context, GetStreamEvents events);
   /// For a new session: nothing of an older one is resumed.
   void open();
   /// For one that another daemon has opened: resumed behind this event, if there is one.
@@ -200,7 +196,7 @@ class UpstreamGetStream final : private TransferReceiver, private SseSink {
   void on_oversized_event_end(std::string_view beginning, std::string_view end) override;
 
   HttpContext& context_;
-  GetStreamOwner& owner_;
+  const GetStreamEvents events_;
   DeadlineTimer timer_;
   StreamPace pace_;
   SseParser parser_;

@@ -49,8 +49,10 @@ HttpUpstream::HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptio
              [this](const std::optional<Failure>& failure) { token_arrived(failure); }),
       context_(curl_, std::move(options), token_, budget, log),
       unsent_(budget),
-      exchanges_(context_, *this),
-      stream_(loop, context_, *this),
+      exchanges_(context_, [this](UpstreamId id) { exchange_progressed(id); }),
+      stream_(loop, context_,
+              {.progressed = [this] { stream_progressed(); },
+               .lost_session = [this] { stream_lost_session(); }}),
       soon_(loop, [this] { report_soon(); }) {}
 
 HttpUpstream::~HttpUpstream() = default;

@@ -39,7 +39,7 @@ class SessionDelete final : private TransferReceiver {
 /// Exchange holds of each message under way, and what waits (UnsentMessages). Times are those of
 /// HttpOptions, in milliseconds; who ends what waits: ExchangeTable, UpstreamGetStream, the token's
 /// source. Whatever becomes of a message is a value, an Ending.
-class HttpUpstream final : public Upstream, private ExchangeOwner, private GetStreamOwner {
+class HttpUpstream final : public Upstream {
  public:
   HttpUpstream(EventLoop& loop, HttpOptions options, const AuthOptions& auth, ByteBudget& budget,
                Log& log);
@@ -91,9 +91,9 @@ class HttpUpstream final : public Upstream, private ExchangeOwner, private GetSt
   void end_oversized(UpstreamId id);
 
  private:
-  void exchange_progressed(UpstreamId id) override;
-  void stream_progressed() override;
-  void stream_lost_session() override;
+  void exchange_progressed(UpstreamId id);
+  void stream_progressed();
+  void stream_lost_session();
   void token_arrived(const std::optional<Failure>& failure);
   bool try_another_token(const Exchange& exchange, Ending& ending);
   void begin_exchange(Outgoing&& message);
