@@ -9,7 +9,6 @@
 #include "auth/recent_secrets.hpp"
 #include "base/log.hpp"
 #include "http/client/web_url.hpp"
-#include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 #include "text/header_text.hpp"
 #include "text/utf8.hpp"
@@ -21,14 +20,9 @@ constexpr std::size_t max_strings = 64;
 
 std::vector<std::string> find_strings(std::string_view object, std::string_view name) {
   const auto raw = find_member(object, name);
-  if (!raw || raw->empty() || raw->front() != '[') return {};
   std::vector<std::string> strings;
-  JsonScanner scanner(*raw);
-  scanner.array([&] {
-    Slice element;
-    if (!scanner.value(element)) return false;
-    const std::string_view text = element.of(*raw);
-    if (is_string(text)) strings.push_back(unescape(text.substr(1, text.size() - 2)));
+  each_element(raw.value_or(""), [&](std::string_view element) {
+    if (auto text = to_text(element)) strings.push_back(std::move(*text));
     return strings.size() < max_strings;
   });
   return strings;
@@ -41,12 +35,7 @@ bool is_named(const std::vector<std::string>& list, std::string_view one) {
 }
 
 bool is_json_object(const std::string& text) {
-  JsonScanner scanner(text);
-  Slice value;
-  scanner.skip_space();
-  if (scanner.peek() != '{' || !scanner.value(value)) return false;
-  scanner.skip_space();
-  return scanner.at_end() && is_utf8(text);
+  return text.find_first_not_of(" \t\r\n") == text.find('{') && is_json(text) && is_utf8(text);
 }
 
 std::optional<ResourceMetadata> read_resource_metadata(const std::string& text) {

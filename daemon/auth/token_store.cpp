@@ -14,7 +14,6 @@
 #include "auth/discovery.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
-#include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 
 namespace bridge {
@@ -108,15 +107,11 @@ std::optional<std::vector<StoredLogin>> read_logins(const std::string& text) {
   if (!is_json_object(text)) return std::nullopt;
   const auto said = find_member(text, "version");
   const auto list = find_member(text, "logins");
-  if (!said || to_unsigned(*said) != version || !list || list->empty() || list->front() != '[')
-    return std::nullopt;
+  if (!said || to_unsigned(*said) != version || !list) return std::nullopt;
   std::vector<StoredLogin> logins;
-  JsonScanner scanner(*list);
-  const bool is_list = scanner.array([&] {
-    Slice element;
-    if (!scanner.value(element)) return false;
-    if (!is_object(element.of(*list))) return true;
-    StoredLogin login = login_of(element.of(*list));
+  const bool is_list = each_element(*list, [&](std::string_view element) {
+    if (!is_object(element)) return true;
+    StoredLogin login = login_of(element);
     if (!endpoint_url(login.revocation_endpoint)) login.revocation_endpoint.clear();
     if (endpoint_url(login.token_endpoint)) logins.push_back(std::move(login));
     return true;

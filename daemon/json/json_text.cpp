@@ -121,10 +121,23 @@ std::optional<std::string_view> find_member(std::string_view object, std::string
   return found;
 }
 
+bool is_json(std::string_view text, std::size_t depth) {
+  JsonScanner scanner(text, depth);
+  Slice value;
+  scanner.skip_space();
+  if (!scanner.value(value)) return false;
+  scanner.skip_space();
+  return scanner.at_end();
+}
+
+std::optional<std::string> to_text(std::string_view raw_value) {
+  if (!is_string(raw_value)) return std::nullopt;
+  return unescape(raw_value.substr(1, raw_value.size() - 2));
+}
+
 std::optional<std::string> find_string(std::string_view object, std::string_view name) {
   const auto raw = find_member(object, name);
-  if (!raw || !is_string(*raw)) return std::nullopt;
-  return unescape(raw->substr(1, raw->size() - 2));
+  return raw ? to_text(*raw) : std::nullopt;
 }
 
 std::optional<std::uint64_t> to_unsigned(std::string_view raw_value) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "json/json_scanner.hpp"
+
 namespace bridge {
 
 struct ReceivedText;
@@ -21,6 +23,36 @@ std::string quote(std::string_view text);
 /// The raw bytes of the value of a member of an object, the first one where there are several;
 /// nothing if `object` is no object or has no such member.
 std::optional<std::string_view> find_member(std::string_view object, std::string_view name);
+
+/// Whether this is one JSON value, with nothing but space around it. `depth`: how many containers
+/// are open around it.
+bool is_json(std::string_view text, std::size_t depth = 0);
+
+/// Calls `on_member(raw_key, raw_value)` for each member of an object until it says false; the key
+/// is what stands between its quotes. True if `object` is an object that was walked to its end.
+template <class OnMember>
+bool each_member(std::string_view object, OnMember&& on_member) {
+  JsonScanner scanner(object);
+  scanner.skip_space();
+  return scanner.object([&](Slice key) {
+    Slice value;
+    return scanner.value(value) && on_member(key.of(object), value.of(object));
+  });
+}
+
+/// The same for the elements of an array: `on_element(raw_value)`.
+template <class OnElement>
+bool each_element(std::string_view array, OnElement&& on_element) {
+  JsonScanner scanner(array);
+  scanner.skip_space();
+  return scanner.array([&] {
+    Slice value;
+    return scanner.value(value) && on_element(value.of(array));
+  });
+}
+
+/// The text of a value that is a string.
+std::optional<std::string> to_text(std::string_view raw_value);
 
 /// The text of a member that is a string.
 std::optional<std::string> find_string(std::string_view object, std::string_view name);

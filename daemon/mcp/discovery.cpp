@@ -34,13 +34,9 @@ Common in_common(std::string_view list) {
   if (list.empty() || list.front() != '[') return common;
   common.is_list = true;
   std::size_t shown = 0;
-  JsonScanner scanner(list);
-  scanner.array([&] {
-    Slice element;
-    if (!scanner.value(element)) return false;
-    const std::string_view raw = element.of(list);
+  each_element(list, [&](std::string_view raw) {
     if (!is_string(raw) || raw.size() > 6 * header_limit::protocol_version) return true;
-    const std::string version = unescape(raw.substr(1, raw.size() - 2));
+    const std::string version = *to_text(raw);
     common.modern = common.modern || version == newest_version;
     common.legacy = common.legacy || is_known_legacy_version(version);
     if (fits_header(version, header_limit::protocol_version) && ++shown <= most_shown) {

@@ -9,14 +9,10 @@
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
+#include "mcp/methods.hpp"
 
 namespace bridge {
 namespace {
-
-bool is_question(std::string_view method) {
-  return method == "elicitation/create" || method == "sampling/createMessage" ||
-         method == "roots/list";
-}
 
 bool is_answer_member(std::string_view key) {
   return key_is(key, "inputResponses") || key_is(key, "requestState");
@@ -55,15 +51,12 @@ bool has_key(const std::vector<Entry>& entries, std::string_view key) {
 template <class Entry, class Read>
 const char* read_map(std::string_view map, std::vector<Entry>& entries, Read&& read) {
   const char* reason = nullptr;
-  JsonScanner scanner(map);
-  scanner.object([&](Slice key) {
-    Slice value;
-    if (!scanner.value(value)) return false;
+  each_member(map, [&](std::string_view key, std::string_view value) {
     Entry entry;
-    entry.key = quoted(key.of(map));
+    entry.key = quoted(key);
     if (entries.size() == max_input_requests) reason = "more than 64 entries in it";
     if (reason == nullptr && has_key(entries, entry.key)) reason = "a key stands twice in it";
-    if (reason == nullptr) reason = read(value.of(map), entry);
+    if (reason == nullptr) reason = read(value, entry);
     if (reason != nullptr) return false;
     entries.push_back(std::move(entry));
     return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "json/frame.hpp"
 #include "json/json_text.hpp"
@@ -15,60 +16,107 @@ bool reaches_level(std::string_view level, std::string_view least) {
   return lowest != levels.end() && std::find(levels.begin(), levels.end(), level) >= lowest;
 }
 
-bool only_reads(std::string_view method) {
-  static constexpr std::array<std::string_view, 6> reading = {
-      "initialize",          "ping",           "resources/read", "prompts/get",
-      "completion/complete", "server/discover"};
-  return method.ends_with("/list") ||
-         std::find(reading.begin(), reading.end(), method) != reading.end();
+const MethodFacts& facts_of_method(std::string_view method) {
+  using enum MethodClass;
+  static constexpr MethodFacts rows[] = {
+      {.name = "tools/call", .kind = call, .may_require_input = true, .name_member = "name"},
+      {.name = "tools/list", .kind = list, .only_reads = true, .is_cacheable = true},
+      {.name = "prompts/get",
+       .kind = read,
+       .only_reads = true,
+       .may_require_input = true,
+       .name_member = "name"},
+      {.name = "prompts/list", .kind = list, .only_reads = true, .is_cacheable = true},
+      {.name = "resources/read",
+       .kind = read,
+       .only_reads = true,
+       .is_cacheable = true,
+       .may_require_input = true,
+       .name_member = "uri"},
+      {.name = "resources/list", .kind = list, .only_reads = true, .is_cacheable = true},
+      {.name = "resources/templates/list", .kind = list, .only_reads = true, .is_cacheable = true},
+      {.name = "resources/subscribe", .kind = subscribe},
+      {.name = "resources/unsubscribe", .kind = subscribe},
+      {.name = "subscriptions/listen", .kind = subscribe},
+      {.name = "completion/complete", .kind = read, .only_reads = true},
+      {.name = "initialize", .kind = session, .only_reads = true},
+      {.name = "ping", .kind = session, .only_reads = true},
+      {.name = "logging/setLevel", .kind = session},
+      {.name = "server/discover", .kind = session, .only_reads = true, .is_cacheable = true},
+      {.name = "events/stream", .stays_open = true},
+      {.name = "tasks/get", .kind = task, .name_member = "taskId"},
+      {.name = "tasks/update", .kind = task, .name_member = "taskId"},
+      {.name = "tasks/cancel", .kind = task, .name_member = "taskId"},
+      {.name = "tasks/list", .kind = task, .only_reads = true},
+      {.name = "elicitation/create", .is_question = true},
+      {.name = "sampling/createMessage", .is_question = true},
+      {.name = "roots/list", .kind = list, .only_reads = true, .is_question = true},
+  };
+  static constexpr MethodFacts unknown_task{.kind = task};
+  static constexpr MethodFacts unknown_list{.kind = list, .only_reads = true};
+  static constexpr MethodFacts unknown_task_list{.kind = task, .only_reads = true};
+  static constexpr MethodFacts unknown{};
+  for (const MethodFacts& row : rows) {
+    if (row.name == method) return row;
+  }
+  const bool lists = method.ends_with("/list");
+  if (method.starts_with("tasks/")) return lists ? unknown_task_list : unknown_task;
+  return lists ? unknown_list : unknown;
 }
 
+namespace {
+
+struct NotificationFacts {
+  std::string_view name;
+  bool is_of_session = false;
+};
+
+constexpr NotificationFacts core_notifications[] = {
+    {"notifications/cancelled"},          {"notifications/elicitation/complete", true},
+    {"notifications/initialized"},        {"notifications/message"},
+    {"notifications/progress"},           {"notifications/resources/updated", true},
+    {"notifications/tasks/status", true},
+};
+
+const NotificationFacts* find_notification(std::string_view method) {
+  const auto* const found =
+      std::find_if(std::begin(core_notifications), std::end(core_notifications),
+                   [method](const NotificationFacts& one) { return one.name == method; });
+  return found != std::end(core_notifications) ? found : nullptr;
+}
+
+}  // namespace
+
 bool is_session_notification(std::string_view method) {
-  static constexpr std::array<std::string_view, 3> kinds = {"notifications/resources/updated",
-                                                            "notifications/elicitation/complete",
-                                                            "notifications/tasks/status"};
-  return method.ends_with("/list_changed") ||
-         std::find(kinds.begin(), kinds.end(), method) != kinds.end();
+  const NotificationFacts* const facts = find_notification(method);
+  return method.ends_with("/list_changed") || (facts != nullptr && facts->is_of_session);
+}
+
+bool is_core_notification(std::string_view method) {
+  // The bridge's own are not of an extension either.
+  static constexpr std::string_view prefixes[] = {"notifications/subscriptions/",
+                                                  "notifications/roots/", "notifications/bridge/"};
+  return find_notification(method) != nullptr ||
+         std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [method](std::string_view prefix) { return method.starts_with(prefix); });
 }
 
 const char* wrong_kind(const Frame& frame) {
-  static constexpr std::array<std::string_view, 10> requests = {
-      "initialize",          "ping",        "server/discover",
-      "tools/call",          "prompts/get", "resources/read",
-      "logging/setLevel",    "roots/list",  "completion/complete",
-      "subscriptions/listen"};
-  static constexpr std::array<std::string_view, 4> kinds = {"sampling/", "elicitation/", "tasks/",
-                                                            "resources/"};
+  static constexpr std::string_view prefixes[] = {"sampling/", "elicitation/", "tasks/",
+                                                  "resources/"};
   const std::string_view method = frame.method;
   if (frame.is_request()) {
     return method.starts_with("notifications/") ? "Invalid Request: a notification has no id"
                                                 : nullptr;
   }
   if (!frame.is_notification() || method.starts_with("notifications/")) return nullptr;
-  const bool is_request = std::find(requests.begin(), requests.end(), method) != requests.end() ||
-                          method.ends_with("/list") ||
-                          std::any_of(kinds.begin(), kinds.end(), [method](std::string_view kind) {
-                            return method.starts_with(kind);
-                          });
+  const MethodFacts& facts = facts_of_method(method);
+  const bool is_known = !facts.name.empty() && !facts.stays_open;
+  const bool is_request =
+      is_known || method.ends_with("/list") ||
+      std::any_of(std::begin(prefixes), std::end(prefixes),
+                  [method](std::string_view prefix) { return method.starts_with(prefix); });
   return is_request ? "Invalid Request: a request needs an id" : nullptr;
-}
-
-MethodClass class_of(std::string_view method) {
-  if (method == "tools/call") return MethodClass::call;
-  if (method.starts_with("tasks/")) return MethodClass::task;
-  if (method.ends_with("/list")) return MethodClass::list;
-  if (method == "resources/read" || method == "prompts/get" || method == "completion/complete") {
-    return MethodClass::read;
-  }
-  if (method == "resources/subscribe" || method == "resources/unsubscribe" ||
-      method == "subscriptions/listen") {
-    return MethodClass::subscribe;
-  }
-  if (method == "initialize" || method == "ping" || method == "logging/setLevel" ||
-      method == "server/discover") {
-    return MethodClass::session;
-  }
-  return MethodClass::other;
 }
 
 std::string_view name_of(MethodClass of) {

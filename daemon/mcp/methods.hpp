@@ -14,24 +14,6 @@ struct Frame;
 /// is none of the eight counts as the highest. Pure.
 bool reaches_level(std::string_view level, std::string_view least);
 
-/// Whether a request only reads, so that sending it twice does no harm (BEHAVIOUR, "Session: sent
-/// again or not").
-bool only_reads(std::string_view method);
-
-/// Whether the answer to a request is a stream that stays open (the events extension of MCP
-/// 2026-07-28).
-inline bool is_stream(std::string_view method) { return method == "events/stream"; }
-
-/// Whether a notification belongs to the session wherever it comes from (BEHAVIOUR, "Routing: whose
-/// notification it is").
-bool is_session_notification(std::string_view method);
-
-/// Why a message with this method cannot be of its kind, as the message of an error; null if it
-/// can. A request is never named `notifications/…`, and a request of the protocol is no
-/// notification (MCP 2025-11-25, "Messages"): in the other form it would pass unseen what the
-/// bridge does by its name.
-const char* wrong_kind(const Frame& frame);
-
 /// Methods of one kind, for the metrics: few, whatever clients send.
 enum class MethodClass : std::uint8_t {
   call,       ///< tools/call
@@ -44,7 +26,50 @@ enum class MethodClass : std::uint8_t {
 };
 constexpr std::size_t method_classes = 7;
 
-MethodClass class_of(std::string_view method);
+/// All that the bridge knows of a request's method. An unknown method has the facts of its prefix
+/// or suffix (`tasks/…`, `…/list`), or none.
+struct MethodFacts {
+  std::string_view name{};
+  MethodClass kind = MethodClass::other;
+  /// Sending it twice does no harm (BEHAVIOUR, "Session: sent again or not").
+  bool only_reads = false;
+  /// Its result is a CacheableResult (MCP 2026-07-28, "Caching"; schema).
+  bool is_cacheable = false;
+  /// Its result may be `input_required` (MCP 2026-07-28, "Multi Round-Trip Requests: Supported
+  /// Requests"), and Mcp-Name is required ("Transports: Standard Headers").
+  bool may_require_input = false;
+  /// A server asks it of a client, as a request or within such a result.
+  bool is_question = false;
+  /// Its answer is a stream that stays open (the events extension of MCP 2026-07-28).
+  bool stays_open = false;
+  /// The member of its params that Mcp-Name repeats; empty: none.
+  std::string_view name_member{};
+};
+
+/// Pure; the result lives as long as the program.
+const MethodFacts& facts_of_method(std::string_view method);
+
+inline bool only_reads(std::string_view method) { return facts_of_method(method).only_reads; }
+inline bool is_stream(std::string_view method) { return facts_of_method(method).stays_open; }
+inline bool is_question(std::string_view method) { return facts_of_method(method).is_question; }
+inline bool is_cacheable(std::string_view method) { return facts_of_method(method).is_cacheable; }
+inline bool may_require_input(std::string_view method) {
+  return facts_of_method(method).may_require_input;
+}
+inline MethodClass class_of(std::string_view method) { return facts_of_method(method).kind; }
+
+/// Whether a notification belongs to the session wherever it comes from (BEHAVIOUR, "Routing: whose
+/// notification it is").
+bool is_session_notification(std::string_view method);
+/// Whether a notification is of MCP itself, not of an extension.
+bool is_core_notification(std::string_view method);
+
+/// Why a message with this method cannot be of its kind, as the message of an error; null if it
+/// can. A request is never named `notifications/…`, and a request of the protocol is no
+/// notification (MCP 2025-11-25, "Messages"): in the other form it would pass unseen what the
+/// bridge does by its name.
+const char* wrong_kind(const Frame& frame);
+
 std::string_view name_of(MethodClass of);
 
 /// What a newer notification of the same key makes superfluous; empty: nothing.

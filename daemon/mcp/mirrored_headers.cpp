@@ -14,6 +14,7 @@
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
+#include "mcp/methods.hpp"
 #include "text/base64.hpp"
 #include "text/characters.hpp"
 #include "text/header_text.hpp"
@@ -70,20 +71,6 @@ std::optional<std::string> integer_text(std::string_view number) {
 
 namespace {
 
-/// The member of the params that Mcp-Name repeats; empty: the method has none.
-std::string_view name_member(std::string_view method) {
-  if (method == "tools/call" || method == "prompts/get") return "name";
-  if (method == "resources/read") return "uri";
-  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
-    return "taskId";
-  }
-  return {};
-}
-
-bool needs_name(std::string_view method) {
-  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
-}
-
 /// The parameters with a header, as a tree of their paths. Views and pointers into ToolHeaders.
 struct Node {
   std::map<std::string_view, Node> children;
@@ -122,7 +109,7 @@ class BodyWalk {
 
   /// `whole`: all params are looked at, so that a member that stands twice is noticed.
   void read(bool whole) {
-    const std::string_view member = name_member(request_.method);
+    const std::string_view member = facts_of_method(request_.method).name_member;
     if (member.empty()) return;
     const bool is_call = request_.method == "tools/call";
     find_members(member, is_call, whole);
@@ -145,19 +132,14 @@ class BodyWalk {
   /// Looks for the member that names and the arguments, until all that is asked for is found.
   void find_members(std::string_view member, bool arguments, bool whole) {
     const std::string_view params = request_.text(request_.params);
-    JsonScanner scanner(params);
-    if (scanner.peek() != '{') return;
-    scanner.object([&](Slice key) {
-      Slice value;
-      if (!scanner.value(value)) return false;
-      const std::string_view raw = key.of(params);
+    each_member(params, [&](std::string_view raw, std::string_view value) {
       if (!member.empty() && key_is(raw, member)) {
         if (!name_.empty()) ambiguous_ = "Mcp-Name";
-        name_ = value.of(params);
+        name_ = value;
         if (!whole) return false;
       } else if (arguments && key_is(raw, "arguments")) {
         if (whole && !arguments_.empty()) ambiguous_ = "Mcp-Param";
-        arguments_ = value.of(params);
+        arguments_ = value;
         if (member.empty()) return false;
       }
       return true;
@@ -166,16 +148,11 @@ class BodyWalk {
 
   /// Follows the tree into an object. Its depth is that of the tree.
   void object(std::string_view text, Node& node) {
-    JsonScanner scanner(text);
-    if (scanner.peek() != '{') return;
-    scanner.object([&](Slice key) {
-      Slice value;
-      if (!scanner.value(value)) return false;
-      const std::string_view raw = key.of(text);
+    each_member(text, [&](std::string_view raw, std::string_view value) {
       const auto child =
           raw.find('\\') == raw.npos ? node.children.find(raw) : node.children.find(unescape(raw));
       if (child == node.children.end()) return true;
-      return member(value.of(text), child->second);
+      return member(value, child->second);
     });
   }
 
@@ -291,7 +268,7 @@ MirroredHeaders mirrored_headers(const Frame& request, const HeadersOfTools& kno
     headers.unsendable = "Mcp-Method";
     return headers;
   }
-  if (request.has_ambiguous_params && !name_member(request.method).empty()) {
+  if (request.has_ambiguous_params && !facts_of_method(request.method).name_member.empty()) {
     headers.unsendable = "Mcp-Name";
     return headers;
   }
@@ -319,7 +296,7 @@ std::optional<std::string> check_mirrored(std::span<const HeaderField> headers,
     return mismatch(body.ambiguous(), "cannot be compared: the body has its value twice");
   }
   for (const Mirrored& mirrored : body.found()) {
-    const bool required = mirrored.header != "Mcp-Name" || needs_name(request.method);
+    const bool required = mirrored.header != "Mcp-Name" || may_require_input(request.method);
     if (auto refused = check(headers, mirrored, required)) return refused;
   }
   return std::nullopt;

@@ -13,6 +13,7 @@
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/input_required.hpp"
+#include "mcp/methods.hpp"
 
 namespace bridge {
 namespace {
@@ -52,11 +53,8 @@ std::string url_questions(std::string_view error) {
   if (!elicitations || elicitations->front() != '[') return {};
   std::string questions;
   std::size_t count = 0;
-  JsonScanner scanner(*elicitations);
-  const bool walked = scanner.array([&] {
-    Slice element;
-    if (!scanner.value(element) || ++count > max_input_requests) return false;
-    const std::string_view params = element.of(*elicitations);
+  const bool walked = each_element(*elicitations, [&](std::string_view params) {
+    if (++count > max_input_requests) return false;
     if (!find_string(params, "url")) return false;
     Edits edits;
     if (!find_member(params, "mode")) {
@@ -102,16 +100,6 @@ Frame for_url_elicitation(Frame response, std::string_view method, Slice code,
 }
 
 }  // namespace
-
-bool is_cacheable(std::string_view method) {
-  return method == "tools/list" || method == "prompts/list" || method == "resources/list" ||
-         method == "resources/templates/list" || method == "resources/read" ||
-         method == "server/discover";
-}
-
-bool may_require_input(std::string_view method) {
-  return method == "tools/call" || method == "prompts/get" || method == "resources/read";
-}
 
 bool is_input_required(const Frame& response) {
   return response.result_type.present() &&

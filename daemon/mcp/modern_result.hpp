@@ -10,14 +10,6 @@ namespace bridge {
 // server's response stays byte for byte (what a legacy client does not know in a result it leaves
 // alone), unless its resultType is `input_required` (mcp/input_required.hpp) or `task`. Pure.
 
-/// Whether the result of this method is a CacheableResult (MCP 2026-07-28, "Caching"; schema): the
-/// lists, resources/read and server/discover.
-bool is_cacheable(std::string_view method);
-
-/// Whether a result of this method may be `input_required` (MCP 2026-07-28, "Multi Round-Trip
-/// Requests: Supported Requests").
-bool may_require_input(std::string_view method);
-
 bool is_input_required(const Frame& response);
 
 /// Whether a legacy client can be given it: an error, or a result whose resultType is missing or

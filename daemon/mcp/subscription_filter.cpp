@@ -11,6 +11,7 @@
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
+#include "mcp/methods.hpp"
 #include "mcp/request_meta.hpp"
 
 namespace bridge {
@@ -58,18 +59,14 @@ class FilterReader {
 
   void texts(unsigned which, Texts& texts, std::string_view list) {
     met(which);
-    JsonScanner scanner(list);
-    const bool walked = scanner.array([&] {
-      Slice element;
-      if (!scanner.value(element)) return false;
-      const std::string_view raw = element.of(list);
+    const bool walked = each_element(list, [&](std::string_view raw) {
       if (!is_string(raw)) return false;
       count(raw.size());
       if (++entries_ > filter_limit::entries) {
         reason_ = "Invalid params: notifications has too many entries";
       }
       if (reason_ != nullptr) return false;
-      texts.insert(unescape(raw.substr(1, raw.size() - 2)));
+      texts.insert(*to_text(raw));
       return true;
     });
     if (!walked && reason_ == nullptr) {
@@ -137,18 +134,6 @@ bool is_subscribed(const Texts& subscribed, std::string_view uri) {
   return false;
 }
 
-/// Whether a notification is none of an extension, and none that is subscribed to.
-bool is_of_mcp_itself(std::string_view method) {
-  static constexpr std::array<std::string_view, 6> methods = {
-      "notifications/cancelled",   "notifications/elicitation/complete",
-      "notifications/initialized", "notifications/message",
-      "notifications/progress",    "notifications/tasks/status"};
-  return method.starts_with("notifications/subscriptions/") ||
-         method.starts_with("notifications/roots/") ||
-         method.starts_with("notifications/bridge/") ||  // of the bridge, which is no extension
-         std::find(methods.begin(), methods.end(), method) != methods.end();
-}
-
 /// Two lists as one; the first if they are none.
 std::string joined(const std::string& left, const std::string& right) {
   const bool are_lists = left.starts_with('[') && right.starts_with('[');
@@ -198,7 +183,7 @@ bool SubscriptionFilter::matches(const Frame& notification) const {
     const auto id = find_string(params, "taskId");
     return id && task_ids.contains(*id);
   }
-  return !extensions.empty() && !is_of_mcp_itself(method);
+  return !extensions.empty() && !is_core_notification(method);
 }
 
 SubscriptionFilter SubscriptionFilter::part_for(const Frame& notification) const {

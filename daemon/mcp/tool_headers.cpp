@@ -38,11 +38,7 @@ void ToolList::take_page(std::string_view asked_cursor, std::string_view result)
 /// False if it is no array or gets too long.
 bool ToolList::append(List& list, std::string_view tools) {
   if (tools.front() != '[') return false;
-  JsonScanner scanner(tools);
-  return scanner.array([&] {
-    Slice element;
-    if (!scanner.value(element)) return false;
-    const std::string_view tool = element.of(tools);
+  return each_element(tools, [&](std::string_view tool) {
     auto name = find_string(tool, "name");
     if (!name) return true;
     if (list.bytes.size() + tool.size() > longest) return false;

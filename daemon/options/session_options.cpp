@@ -1,18 +1,14 @@
 #include "options/option_groups.hpp"
 
-#include "json/json_scanner.hpp"
+#include "json/json_text.hpp"
 #include "options/option_builder.hpp"
 
 namespace bridge {
 namespace {
 
 void check_object(const std::string& option, const std::string& json) {
-  JsonScanner scanner(json);
-  Slice value;
-  scanner.skip_space();
-  const bool is_object_text = scanner.peek() == '{' && scanner.value(value);
-  scanner.skip_space();
-  if (!is_object_text || !scanner.at_end()) wrong_value(option, json, "a JSON object");
+  if (!is_json(json) || !each_member(json, [](auto...) { return true; }))
+    wrong_value(option, json, "a JSON object");
 }
 
 /// `NAME` or `NAME={…}`.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 
 namespace bridge {
@@ -17,12 +16,10 @@ void DeclaredAnswers::initialize(std::string_view capabilities) {
 bool DeclaredAnswers::name_methods(std::string_view params) {
   const std::string_view list = find_member(params, "methods").value_or("");
   std::vector<std::string> methods;
-  JsonScanner scanner(list);
-  const bool fits = scanner.array([&] {
-    Slice raw;
-    if (scanner.peek() != '"' || !scanner.string(raw)) return false;
-    if (raw.size() > max_method_bytes || methods.size() == max_methods) return false;
-    methods.push_back(unescape(raw.of(list)));
+  const bool fits = each_element(list, [&](std::string_view raw) {
+    if (!is_string(raw) || raw.size() - 2 > max_method_bytes || methods.size() == max_methods)
+      return false;
+    methods.push_back(*to_text(raw));
     return true;
   });
   if (fits) methods_ = std::move(methods);

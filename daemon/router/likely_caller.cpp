@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "json/reply.hpp"
+#include "mcp/methods.hpp"
 #include "mcp/modern_result.hpp"
 #include "router/client.hpp"
 #include "router/requests_in_flight.hpp"

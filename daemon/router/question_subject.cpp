@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mcp/methods.hpp"
 #include "mcp/modern_result.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/server_requests.hpp"

@@ -6,6 +6,7 @@
 
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
+#include "mcp/methods.hpp"
 #include "mcp/modern_result.hpp"
 
 namespace bridge {

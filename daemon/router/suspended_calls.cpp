@@ -22,11 +22,6 @@ constexpr std::string_view other_request =
     "Invalid params: this requestState was given for another request: method, name and arguments "
     "must be the same";
 
-bool is_question(std::string_view method) {
-  return method == "elicitation/create" || method == "sampling/createMessage" ||
-         method == "roots/list";
-}
-
 /// 128 random bits, behind what tells whose state it is.
 std::string new_state() {
   std::random_device random;

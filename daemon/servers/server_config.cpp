@@ -45,38 +45,30 @@ class Reader {
   Members members(std::string_view object, const std::string& what) const {
     Members all;
     std::unordered_set<std::string> names;
-    JsonScanner scanner(object);
-    scanner.skip_space();
-    if (scanner.peek() != '{') fail(what + " is not an object");
-    scanner.object([&](Slice key) {
-      Slice value;
-      if (!scanner.value(value)) return false;
-      std::string name = unescape(key.of(object));
+    const bool is_object = each_member(object, [&](std::string_view key, std::string_view value) {
+      std::string name = unescape(key);
       if (!names.insert(name).second)
         fail(fmt::format("{} has '{}' twice", what, printable(name, 80)));
-      all.emplace_back(std::move(name), value.of(object));
+      all.emplace_back(std::move(name), value);
       return true;
     });
+    if (!is_object) fail(what + " is not an object");
     return all;
   }
 
   Elements elements(std::string_view array, const std::string& what) const {
     Elements all;
-    JsonScanner scanner(array);
-    scanner.skip_space();
-    if (scanner.peek() != '[') fail(what + " is not a list");
-    scanner.array([&] {
-      Slice value;
-      if (!scanner.value(value)) return false;
-      all.push_back(value.of(array));
+    const bool is_list = each_element(array, [&](std::string_view element) {
+      all.push_back(element);
       return true;
     });
+    if (!is_list) fail(what + " is not a list");
     return all;
   }
 
   std::string text(std::string_view raw, const std::string& what) const {
     if (!is_string(raw)) fail(what + " is not a text");
-    std::string value = unescape(raw.substr(1, raw.size() - 2));
+    std::string value = *to_text(raw);
     if (value.find('\0') != value.npos) fail(what + " has a zero byte in it");
     return value;
   }
