@@ -117,7 +117,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
   feed_.add_readers(clients_);
   if (options_.face.address) {
     FaceReports reports;
-    reports.status = [this] { return control_.status(); };
+    reports.status = [this] { return control_.status().text(); };
     reports.metrics = [this] { return metrics_.text(); };
     reports.is_ready = [this] { return bridge::is_ready(session_, *upstream_); };
     face_ = std::make_unique<HttpFace>(loop_, flush_, client_ids_, feed_, budget_, router_, log_,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "base/ids.hpp"
@@ -10,36 +11,29 @@ namespace bridge {
 /// Where a message is seen on its way.
 enum class Passage : std::uint8_t { from_client, to_server, from_server, to_client };
 
-/// Sees messages as they pass. Called on the loop's thread, from the middle of the router's and the
-/// session's work: it must not call back into them.
-class MessageWatcher {
- public:
-  /// `client`: whose message it is, of those from and to clients. `frame` is valid only during the
-  /// call; of one that is confidential only the envelope may be shown.
-  virtual void passed(Passage passage, ClientId client, std::string_view frame,
-                      bool confidential) = 0;
-
- protected:
-  ~MessageWatcher() = default;
-};
-
-/// Where messages can be watched. While nobody watches, a message costs one test of a pointer.
+/// Where messages can be watched. While nobody watches, a message costs one test.
 /// Shared by the session and the router; the loop's thread only.
 class MessageTap {
  public:
+  /// Called from the middle of the router's and the session's work: it must not call back into
+  /// them. `client`: whose message it is, of those from and to clients. `frame` is valid only
+  /// during the call; of one that is confidential only the envelope may be shown.
+  using Watcher = std::function<void(Passage passage, ClientId client, std::string_view frame,
+                                     bool confidential)>;
+
   /// Null: nobody watches. `watcher` is good until it is replaced.
-  void set_watcher(MessageWatcher* watcher) { watcher_ = watcher; }
+  void set_watcher(const Watcher* watcher) { watcher_ = watcher; }
 
   bool is_watched() const { return watcher_ != nullptr; }
 
   void passed(Passage passage, ClientId client, std::string_view frame,
               bool confidential = false) const {
     if (watcher_ != nullptr) [[unlikely]]
-      watcher_->passed(passage, client, frame, confidential);
+      (*watcher_)(passage, client, frame, confidential);
   }
 
  private:
-  MessageWatcher* watcher_ = nullptr;
+  const Watcher* watcher_ = nullptr;
 };
 
 }  // namespace bridge

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "control/readiness.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 
@@ -19,69 +20,64 @@ namespace {
 
 constexpr std::uint64_t longest_wait = 3'600'000;
 
-std::string status_text(const LoginStatus& status) {
-  std::string text = fmt::format(R"("state":"{}")", name_of(status.state));
-  if (status.expires_in)
-    fmt::format_to(std::back_inserter(text), R"(,"expiresInMs":{})", status.expires_in->count());
-  if (!status.scope.empty())
-    fmt::format_to(std::back_inserter(text), R"(,"scope":{})", quote(status.scope));
-  if (!status.wanted.empty())
-    fmt::format_to(std::back_inserter(text), R"(,"wanted":{})", quote(status.wanted));
-  if (status.is_pending) text += R"(,"pending":true)";
-  return text;
+JsonObject login_object(const LoginStatus& status) {
+  JsonObject object;
+  object.add("state", name_of(status.state));
+  if (status.expires_in) object.add("expiresInMs", status.expires_in->count());
+  object.add_unless_empty("scope", status.scope).add_unless_empty("wanted", status.wanted);
+  if (status.is_pending) object.add("pending", true);
+  return object;
 }
 
 /// What there is to do while one is pending, else how it stands.
-std::string answer_text(const LoginAnswer& answer) {
-  if (!answer.offer) return "{" + status_text(answer.status) + "}";
+JsonObject answer_object(const LoginAnswer& answer) {
+  if (!answer.offer) return login_object(answer.status);
   const LoginOffer& offer = *answer.offer;
-  std::string text = R"({"state":"pending")";
-  const auto member = [&text](std::string_view name, const std::string& value) {
-    if (value.empty()) return;
-    fmt::format_to(std::back_inserter(text), R"(,"{}":{})", name, quote(value));
-  };
-  member("url", offer.url);
-  member("verificationUri", offer.verification_uri);
-  member("userCode", offer.user_code);
-  fmt::format_to(std::back_inserter(text), R"(,"expiresInMs":{}}})", offer.expires_in.count());
-  return text;
+  JsonObject object;
+  object.add("state", "pending")
+      .add_unless_empty("url", offer.url)
+      .add_unless_empty("verificationUri", offer.verification_uri)
+      .add_unless_empty("userCode", offer.user_code)
+      .add("expiresInMs", offer.expires_in.count());
+  return object;
 }
 
 Login::Done answer_to(const std::string& id, Control::Reply reply) {
   return [id, reply = std::move(reply)](const LoginAnswer& answer) {
     reply(answer.failure ? error_reply(id, *answer.failure)
-                         : result_reply(id, answer_text(answer)));
+                         : result_reply(id, answer_object(answer)));
   };
 }
 
 }  // namespace
 
-std::string LoginMethods::status(const Session& session) const {
-  if (login_ == nullptr) return {};
-  return ",\"login\":{" + status_text(login_status(session, *login_)) + "}";
+std::optional<JsonObject> LoginMethods::status(const Session& session) const {
+  if (login_ == nullptr) return std::nullopt;
+  return login_object(login_status(session, *login_));
 }
 
-void LoginMethods::answer(const Frame& request, const Client& asker, Control::Reply reply) {
-  const std::string id(request.text(request.id));
-  const ClientIdentity& identity = asker.channel.identity();
-  if (identity.kind != "unix" || (identity.uid != geteuid() && identity.uid != 0)) {
-    reply(error_reply(id, json_rpc::invalid_request,
-                      "only the daemon's user and root may log in and out, over its Unix socket"));
-  } else if (login_ == nullptr) {
-    reply(error_reply(id, json_rpc::invalid_request, "there is no login here: " + why_not_));
-  } else if (request.method == "bridge/login") {
-    log_in(request.text(request.params), id, std::move(reply));
-  } else {
-    login_->log_out([id, reply = std::move(reply)](const LogoutAnswer& answer) {
-      reply(result_reply(
-          id,
-          fmt::format(R"({{"loggedIn":{},"revoked":{}{}}})", answer.was_logged_in, answer.revoked,
-                      answer.fault.empty() ? "" : ",\"fault\":" + quote(answer.fault))));
-    });
+bool LoginMethods::can_log_in(const Frame& request, const Control::Reply& reply) const {
+  if (login_ == nullptr) {
+    reply(error_reply(request.text(request.id), json_rpc::invalid_request,
+                      "there is no login here: " + why_not_));
   }
+  return login_ != nullptr;
 }
 
-void LoginMethods::log_in(std::string_view params, const std::string& id, Control::Reply reply) {
+void LoginMethods::log_out(const Frame& request, Control::Reply reply) {
+  if (!can_log_in(request, reply)) return;
+  login_->log_out([id = std::string(request.text(request.id)),
+                   reply = std::move(reply)](const LogoutAnswer& answer) {
+    JsonObject result;
+    result.add("loggedIn", answer.was_logged_in).add("revoked", answer.revoked);
+    reply(result_reply(id, result.add_unless_empty("fault", answer.fault)));
+  });
+}
+
+void LoginMethods::log_in(const Frame& request, Control::Reply reply) {
+  if (!can_log_in(request, reply)) return;
+  const std::string id(request.text(request.id));
+  const std::string_view params = request.text(request.params);
   const auto invalid = [&] {
     reply(error_reply(id, json_rpc::invalid_params,
                       "Invalid params: mode is \"browser\" or \"device\", callback a string, "
@@ -104,7 +100,7 @@ void LoginMethods::log_in(std::string_view params, const std::string& id, Contro
                            answer_to(id, std::move(reply)));
   } else if (find_member(params, "cancel") == "true") {
     login_->cancel_login([id, reply = std::move(reply)](const LoginAnswer& answer) {
-      reply(result_reply(id, "{" + status_text(answer.status) + "}"));
+      reply(result_reply(id, login_object(answer.status)));
     });
   } else {
     std::optional<LoginMode> mode;
@@ -144,13 +140,13 @@ std::string declared_names(const Session& session) {
   if (session.opened_with().empty()) return "null";
   const std::string_view capabilities =
       find_member(session.opened_with(), "capabilities").value_or("{}");
-  std::string names;
+  JsonArray names;
   std::size_t count = 0;
   for_each_member(capabilities, {0, capabilities.size()}, [&](std::string_view key, Slice, Slice) {
     if (key.size() > longest || ++count > most) return;
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ",", key);
+    names.add(RawJson{fmt::format("\"{}\"", key)});
   });
-  return "[" + names + "]";
+  return names.text();
 }
 
 /// What the server has declared, as it came; null if it is more than a status should have.
@@ -171,10 +167,11 @@ std::string_view name_of(ServerStream state) {
   return "off";
 }
 
-std::string last_reopening(const SessionRecord& record) {
-  if (!record.reopening) return "null";
-  return fmt::format(R"({{"reason":"{}","atMs":{}}})", name_of(record.reopening->reason),
-                     unix_milliseconds(record.reopening->at));
+std::optional<JsonObject> last_reopening(const SessionRecord& record) {
+  if (!record.reopening) return std::nullopt;
+  return JsonObject()
+      .add("reason", name_of(record.reopening->reason))
+      .add("atMs", unix_milliseconds(record.reopening->at));
 }
 
 }  // namespace
@@ -193,126 +190,314 @@ ControlMethods::ControlMethods(const EventLoop& loop, const Router& router, cons
       instance_(random_name()),
       started_(loop_.now()) {}
 
+/// Who may call a control method.
+enum class Caller : std::uint8_t {
+  anyone,
+  owner,  ///< the daemon's own user and root, on the Unix socket
+};
+
+/// A row for each control method; adding one is a row and a function.
+struct ControlMethods::Method {
+  std::string_view name;
+  Caller caller;
+  std::string_view params;
+  std::string_view help;
+  ControlFacts facts;
+  void (*answer)(ControlMethods& self, const Frame& request, Client& asker, Reply reply);
+};
+
+std::span<const ControlMethods::Method> ControlMethods::methods() {
+  using Self = ControlMethods&;
+  using Asker = Client&;
+  static constexpr Method rows[] = {
+      {"bridge/status",
+       Caller::anyone,
+       "",
+       "the state of everything",
+       {},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(result_reply(request.text(request.id),
+                            self.status().add("you", value_of(asker.id()))));
+       }},
+      {"bridge/notifications",
+       Caller::anyone,
+       "since?, instance?, limit?",
+       "notifications of the ring, without taking them",
+       {.is_answered_in_order = true},
+       [](Self self, const Frame& request, Asker, Reply reply) {
+         reply(self.notifications_reply(request));
+       }},
+      {"bridge/metrics",
+       Caller::anyone,
+       "",
+       "the metrics, in the text form of Prometheus",
+       {},
+       [](Self self, const Frame& request, Asker, Reply reply) {
+         reply(result_reply(request.text(request.id), JsonObject().add("text", self.metrics_())));
+       }},
+      {"bridge/tool",
+       Caller::anyone,
+       "name?",
+       "one tool of the server, or the names of all",
+       {.is_handled_again = true},
+       [](Self self, const Frame& request, Asker, Reply reply) {
+         self.tools_->answer(request, std::move(reply));
+       }},
+      {"bridge/login",
+       Caller::owner,
+       "mode?, callback?, waitMs?, cancel?",
+       "log in at the server's authorization server",
+       {.is_confidential = true},
+       [](Self self, const Frame& request, Asker, Reply reply) {
+         self.logins_.log_in(request, std::move(reply));
+       }},
+      {"bridge/logout",
+       Caller::owner,
+       "",
+       "forget the login and revoke it",
+       {.is_confidential = true},
+       [](Self self, const Frame& request, Asker, Reply reply) {
+         self.logins_.log_out(request, std::move(reply));
+       }},
+      {"bridge/monitor",
+       Caller::owner,
+       "",
+       "every message, as it passes",
+       {},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(self.monitor_->answer(request, asker));
+       }},
+      {"bridge/submit",
+       Caller::anyone,
+       "method, params?, key?, keepMs?",
+       "make a request a job",
+       {},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(self.job_methods_.submit(request, asker));
+       }},
+      {"bridge/collect",
+       Caller::anyone,
+       "job, waitMs?, keep?, answer?",
+       "the result of a job, as soon as it is there",
+       {.is_handled_again = true, .is_answered_in_order = true},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         self.job_methods_.collect(request, asker, std::move(reply));
+       }},
+      {"bridge/answer",
+       Caller::anyone,
+       "job, questionId?, result or error",
+       "answer the question of a job",
+       {.is_confidential = true},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(self.job_methods_.answer_question(request, asker));
+       }},
+      {"bridge/jobs",
+       Caller::anyone,
+       "states?, limit?",
+       "the jobs of this user",
+       {},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(self.job_methods_.list(request, asker));
+       }},
+      {"bridge/cancel",
+       Caller::anyone,
+       "job",
+       "cancel a job",
+       {},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(self.job_methods_.cancel(request, asker));
+       }},
+      {"bridge/forget",
+       Caller::anyone,
+       "job",
+       "forget a job that has ended",
+       {},
+       [](Self self, const Frame& request, Asker asker, Reply reply) {
+         reply(self.job_methods_.forget(request, asker));
+       }},
+  };
+  return rows;
+}
+
+std::string ControlMethods::documented() {
+  std::string table;
+  for (const Method& method : methods()) {
+    fmt::format_to(
+        std::back_inserter(table), "| `{}` | {}{}{} | {} | {} |\n", method.name,
+        method.params.empty() ? "" : "`{", method.params, method.params.empty() ? "" : "}`",
+        method.caller == Caller::owner ? "the daemon's user, root" : "anyone", method.help);
+  }
+  return table;
+}
+
+const ControlMethods::Method* ControlMethods::find(std::string_view name) {
+  const auto all = methods();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [name](const Method& method) { return method.name == name; });
+  return found != all.end() ? &*found : nullptr;
+}
+
+ControlFacts ControlMethods::facts_of(std::string_view name) const {
+  const Method* const method = find(name);
+  return method != nullptr ? method->facts : ControlFacts{};
+}
+
 void ControlMethods::answer(const Frame& request, Client& asker, Reply reply) {
-  if (request.method == "bridge/tool" && tools_ != nullptr) {
-    tools_->answer(request, std::move(reply));
-  } else if (LoginMethods::has(request.method)) {
-    logins_.answer(request, asker, std::move(reply));
-  } else if (request.method == "bridge/monitor" && monitor_ != nullptr) {
-    reply(monitor_->answer(request, asker));
-  } else if (JobMethods::has(request.method)) {
-    job_methods_.answer(request, asker, std::move(reply));
+  const Method* const method = find(request.method);
+  const ClientIdentity& identity = asker.channel.identity();
+  const bool is_owner = identity.kind == "unix" && (identity.uid == geteuid() || identity.uid == 0);
+  if (method == nullptr) {
+    reply(unknown_method(request));
+  } else if (method->caller == Caller::owner && !is_owner) {
+    reply(error_reply(
+        request.text(request.id), json_rpc::invalid_request,
+        fmt::format("{} is for the daemon's own user and root, on the Unix socket", method->name)));
   } else {
-    reply(response_to(request, asker.id()));
+    method->answer(*this, request, asker, std::move(reply));
   }
 }
 
-std::string ControlMethods::response_to(const Frame& request, ClientId asker) const {
+std::string ControlMethods::unknown_method(const Frame& request) const {
+  std::string names;
+  for (const Method& method : methods())
+    fmt::format_to(std::back_inserter(names), "{}{}", names.empty() ? "" : ", ", method.name);
+  return error_reply(request.text(request.id), json_rpc::method_not_found,
+                     "Method not found: the bridge knows " + names);
+}
+
+std::string ControlMethods::notifications_reply(const Frame& request) const {
   const std::string_view id = request.text(request.id);
-  if (request.method == "bridge/status") {
-    std::string all = status();
-    all.back() = ',';
-    return result_reply(id, fmt::format(R"({}"you":{}}})", all, value_of(asker)));
-  }
-  if (request.method == "bridge/metrics")
-    return result_reply(id, fmt::format(R"({{"text":{}}})", quote(metrics_())));
-  if (request.method == "bridge/notifications") {
-    const std::string result = notifications(request.text(request.params));
-    if (!result.empty()) return result_reply(id, result);
-    return error_reply(id, json_rpc::invalid_params,
-                       "Invalid params: since and limit are whole numbers, instance is a string");
-  }
-  return error_reply(
-      id, json_rpc::method_not_found,
-      "Method not found: the bridge knows bridge/status, bridge/notifications, bridge/metrics, "
-      "bridge/tool, bridge/login, bridge/logout, bridge/monitor, and of jobs bridge/submit, bridge/collect, bridge/answer, bridge/jobs, "
-      "bridge/cancel and bridge/forget");
+  const std::string result = notifications(request.text(request.params));
+  if (!result.empty()) return result_reply(id, result);
+  return error_reply(id, json_rpc::invalid_params,
+                     "Invalid params: since and limit are whole numbers, instance is a string");
 }
 
-std::string ControlMethods::status() const {
-  std::string last_error = "null";
-  if (const auto& error = router_.statistics().last_error) {
-    last_error =
-        fmt::format(R"({{"atMs":{},"kind":"{}","message":{}}})", unix_milliseconds(error->at),
-                    bridge::name_of(error->kind), quote(error->message));
+JsonObject ControlMethods::status() const {
+  const Statistics& statistics = router_.statistics();
+  std::optional<JsonObject> last_error;
+  if (const auto& error = statistics.last_error) {
+    last_error = JsonObject()
+                     .add("atMs", unix_milliseconds(error->at))
+                     .add("kind", bridge::name_of(error->kind))
+                     .add("message", error->message);
   }
-  return fmt::format(
-      R"({{"version":"{}","pid":{},"instance":"{}","uptimeMs":{},"upstream":{},"ring":{},"clients":{},{},"jobs":{},"lastError":{}{}}})",
-      MCP_BRIDGE_VERSION, getpid(), instance_, milliseconds(loop_.now() - started_),
-      upstream_status(), ring_status(), clients_status(), requests_status(), jobs_status(),
-      last_error, state_status());
+  JsonObject all;
+  all.add("version", MCP_BRIDGE_VERSION)
+      .add("pid", getpid())
+      .add("instance", instance_)
+      .add("uptimeMs", milliseconds(loop_.now() - started_))
+      .add("upstream", upstream_status())
+      .add("ring", ring_status())
+      .add("clients", RawJson{clients_status().text()})
+      .add("requests", requests_status())
+      .add("latencyUs", JsonObject()
+                            .add("p50", statistics.total.percentile(0.5))
+                            .add("p99", statistics.total.percentile(0.99))
+                            .add("addedP50", statistics.added.percentile(0.5)))
+      .add("jobs", jobs_status())
+      .add("lastError", last_error);
+  if (state_report_) {
+    const StateReport state = state_report_();
+    JsonObject object;
+    object.add("durable", state.durable).add("bytes", state.bytes);
+    if (!state.durable) object.add("error", state.error);
+    all.add("state", object);
+  }
+  return all;
 }
 
-std::string ControlMethods::state_status() const {
-  if (!state_report_) return {};
-  const StateReport state = state_report_();
-  return fmt::format(R"(,"state":{{"durable":{},"bytes":{}{}}})", state.durable, state.bytes,
-                     state.durable ? "" : fmt::format(R"(,"error":{})", quote(state.error)));
-}
-
-std::string ControlMethods::upstream_status() const {
-  const ServerDescription* server = session_.server();
+JsonObject ControlMethods::upstream_status() const {
+  const ServerDescription* const server = session_.server();
+  const SessionRecord& record = session_.record();
   const std::string_view eras = session_.eras().name();
-  const auto opened = session_.record().opened_at;
-  return fmt::format(
-      R"({{"kind":"{}","target":{},"state":"{}","ready":{},"era":{},"eras":{},"protocolVersion":{},"serverInfo":{},"capabilities":{},"declared":{},"sessionAgeMs":{},"reopened":{},"lastReopening":{},"reconnects":{},"stream":"{}"{}}})",
-      upstream_.kind(), quote(upstream_.target()), bridge::name_of(session_.state()),
-      is_ready(session_, upstream_),
-      server != nullptr ? quote(bridge::name_of(server->era())) : "null",
-      eras.empty() ? "null" : quote(eras),
-      server != nullptr ? quote(server->protocol_version()) : "null",
-      server != nullptr ? server->server_info() : "null", capabilities_of(server),
-      declared_names(session_),
-      opened ? fmt::format("{}", milliseconds(loop_.now() - *opened)) : "null",
-      session_.counts().reopened, last_reopening(session_.record()), session_.counts().reconnects,
-      name_of(session_.record().server_stream), logins_.status(session_));
+  JsonObject object;
+  object.add("kind", upstream_.kind())
+      .add("target", upstream_.target())
+      .add("state", bridge::name_of(session_.state()))
+      .add("ready", is_ready(session_, upstream_));
+  if (server != nullptr) {
+    object.add("era", bridge::name_of(server->era()));
+  } else {
+    object.add("era", RawJson{"null"});
+  }
+  object.add("eras", eras.empty() ? std::nullopt : std::optional(eras))
+      .add("protocolVersion",
+           server != nullptr ? std::optional(server->protocol_version()) : std::nullopt)
+      .add("serverInfo", RawJson{server != nullptr ? server->server_info() : "null"})
+      .add("capabilities", RawJson{capabilities_of(server)})
+      .add("declared", RawJson{declared_names(session_)})
+      .add("sessionAgeMs", record.opened_at
+                               ? std::optional(milliseconds(loop_.now() - *record.opened_at))
+                               : std::nullopt)
+      .add("reopened", session_.counts().reopened)
+      .add("lastReopening", last_reopening(record))
+      .add("reconnects", session_.counts().reconnects)
+      .add("stream", name_of(record.server_stream));
+  if (const auto login = logins_.status(session_)) object.add("login", *login);
+  return object;
 }
 
-std::string ControlMethods::ring_status() const {
+JsonObject ControlMethods::ring_status() const {
   feed_.acknowledge_read();
   Ring& ring = feed_.ring();
   ring.expire(loop_.wall_time());
-  return fmt::format(
-      R"({{"entries":{},"untaken":{},"bytes":{},"capacity":{},"capacityBytes":{},"oldest":{},"newest":{},"dropped":{},"coalesced":{}}})",
-      ring.size(), ring.untaken(), ring.bytes(), ring.limits().entries, ring.limits().bytes,
-      value_of(ring.oldest()), value_of(ring.newest()), ring.dropped(), ring.coalesced());
+  return JsonObject()
+      .add("entries", ring.size())
+      .add("untaken", ring.untaken())
+      .add("bytes", ring.bytes())
+      .add("capacity", ring.limits().entries)
+      .add("capacityBytes", ring.limits().bytes)
+      .add("oldest", value_of(ring.oldest()))
+      .add("newest", value_of(ring.newest()))
+      .add("dropped", ring.dropped())
+      .add("coalesced", ring.coalesced());
 }
 
-std::string ControlMethods::clients_status() const {
-  std::string all = "[";
+JsonArray ControlMethods::clients_status() const {
+  JsonArray all;
   for (const auto& [id, client] : router_.clients()) {
     if (client->is_job) continue;
-    const ClientIdentity& identity = client->channel.identity();
-    if (all.size() > 1) all += ',';
-    fmt::format_to(
-        std::back_inserter(all),
-        R"({{"id":{},"kind":"{}","pid":{},"uid":{},"command":{},"connectedMs":{},"inFlight":{},"queuedBytes":{},"idle":{},"era":{}}})",
-        value_of(id), identity.kind, identity.pid, identity.uid, quote(client->channel.command()),
-        milliseconds(loop_.now() - identity.connected), client->in_flight.size(),
-        client->channel.queued_bytes() + router_.waiting_bytes(id),
-        client->channel.idle() && client->in_flight.empty() && client->waiting.empty(),
-        client->seen_ordinary_frame || client->era == Era::modern
-            ? quote(bridge::name_of(client->era))
-            : "null");
+    const auto& channel = client->channel;
+    const ClientIdentity& identity = channel.identity();
+    const bool era_is_known = client->seen_ordinary_frame || client->era == Era::modern;
+    JsonObject object;
+    object.add("id", value_of(id))
+        .add("kind", identity.kind)
+        .add("pid", identity.pid)
+        .add("uid", identity.uid)
+        .add("command", channel.command())
+        .add("connectedMs", milliseconds(loop_.now() - identity.connected))
+        .add("inFlight", client->in_flight.size())
+        .add("queuedBytes", channel.queued_bytes() + router_.waiting_bytes(id))
+        .add("idle", channel.idle() && client->in_flight.empty() && client->waiting.empty())
+        .add("era", era_is_known ? std::optional(bridge::name_of(client->era)) : std::nullopt);
+    all.add(object);
   }
-  return all + ']';
+  return all;
 }
 
-std::string ControlMethods::requests_status() const {
+JsonObject ControlMethods::requests_status() const {
   const Statistics& statistics = router_.statistics();
-  return fmt::format(
-      R"("requests":{{"total":{},"errors":{},"inFlight":{},"queued":{},"parked":{}}},"latencyUs":{{"p50":{},"p99":{},"addedP50":{}}})",
-      statistics.requests, statistics.errors, router_.in_flight(), router_.queued(),
-      router_.parked(), statistics.total.percentile(0.5), statistics.total.percentile(0.99),
-      statistics.added.percentile(0.5));
+  return JsonObject()
+      .add("total", statistics.requests)
+      .add("errors", statistics.errors)
+      .add("inFlight", router_.in_flight())
+      .add("queued", router_.queued())
+      .add("parked", router_.parked());
 }
 
-std::string ControlMethods::jobs_status() const {
-  return fmt::format(
-      R"({{"working":{},"inputRequired":{},"ended":{},"bytes":{},"capacity":{},"capacityBytes":{},"pushedOut":{}}})",
-      jobs_.in_state(JobState::working), jobs_.in_state(JobState::input_required),
-      jobs_.size() - jobs_.in_state(JobState::working) - jobs_.in_state(JobState::input_required),
-      jobs_.bytes(), jobs_.limits().jobs, jobs_.limits().bytes, jobs_.counts().pushed_out);
+JsonObject ControlMethods::jobs_status() const {
+  const std::size_t working = jobs_.in_state(JobState::working);
+  const std::size_t asking = jobs_.in_state(JobState::input_required);
+  return JsonObject()
+      .add("working", working)
+      .add("inputRequired", asking)
+      .add("ended", jobs_.size() - working - asking)
+      .add("bytes", jobs_.bytes())
+      .add("capacity", jobs_.limits().jobs)
+      .add("capacityBytes", jobs_.limits().bytes)
+      .add("pushedOut", jobs_.counts().pushed_out);
 }
 
 /// Empty if the params are of the wrong form.
@@ -341,26 +526,34 @@ std::string ControlMethods::notifications(std::string_view params) const {
   if (other_instance) since = 0;
   const bool gap = other_instance || (raw_since && since + 1 < value_of(ring.oldest())) ||
                    since > value_of(ring.newest());
-  std::string list;
+  JsonArray list;
   std::uint64_t count = 0;
   bool more = false;
-  ring.each_after(
-      static_cast<Sequence>(std::min(since, value_of(ring.newest()))), [&](const RingEntry& entry) {
-        const std::string_view message(entry.line.data(), entry.line.size() - 1);
-        if (count == limit || (count > 0 && list.size() + message.size() > max_answer - 4096)) {
-          more = true;
-          return false;
-        }
-        fmt::format_to(std::back_inserter(list),
-                       R"({}{{"seq":{},"time":{},"taken":{},"message":{}}})", count > 0 ? "," : "",
-                       value_of(entry.sequence), unix_milliseconds(entry.time), entry.taken(),
-                       message);
-        ++count;
-        return true;
-      });
-  return fmt::format(
-      R"({{"instance":"{}","oldest":{},"newest":{},"dropped":{},"gap":{},"more":{},"notifications":[{}]}})",
-      instance_, value_of(ring.oldest()), value_of(ring.newest()), ring.dropped(), gap, more, list);
+  ring.each_after(static_cast<Sequence>(std::min(since, value_of(ring.newest()))),
+                  [&](const RingEntry& entry) {
+                    const std::string_view message(entry.line.data(), entry.line.size() - 1);
+                    const bool fits = list.size() + message.size() <= max_answer - 4096;
+                    if (count == limit || (count > 0 && !fits)) {
+                      more = true;
+                      return false;
+                    }
+                    list.add(JsonObject()
+                                 .add("seq", value_of(entry.sequence))
+                                 .add("time", unix_milliseconds(entry.time))
+                                 .add("taken", entry.taken())
+                                 .add("message", RawJson{message}));
+                    ++count;
+                    return true;
+                  });
+  return JsonObject()
+      .add("instance", instance_)
+      .add("oldest", value_of(ring.oldest()))
+      .add("newest", value_of(ring.newest()))
+      .add("dropped", ring.dropped())
+      .add("gap", gap)
+      .add("more", more)
+      .add("notifications", RawJson{list.text()})
+      .text();
 }
 
 }  // namespace bridge

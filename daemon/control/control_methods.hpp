@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "control/monitor.hpp"
 #include "control/tool_lookup.hpp"
 #include "jobs/job_methods.hpp"
+#include "json/json_object.hpp"
 #include "router/control.hpp"
 #include "router/router.hpp"
 #include "state/state_report.hpp"
@@ -18,28 +21,25 @@
 namespace bridge {
 
 /// Answers `bridge/login` and `bridge/logout` (BEHAVIOUR, "Control methods: bridge/login,
-/// bridge/logout"): of clients of the Unix socket only, and of those only the daemon's user and
-/// root.
+/// bridge/logout").
 ///
 /// The loop's thread only; owned by ControlMethods.
 class LoginMethods {
  public:
-  static bool has(std::string_view method) {
-    return method == "bridge/login" || method == "bridge/logout";
-  }
-
   /// `login` is null if nobody can log in; `why_not` says why.
   void set_login(Login* login, std::string why_not) {
     login_ = login;
     why_not_ = std::move(why_not);
   }
 
-  void answer(const Frame& request, const Client& asker, Control::Reply reply);
-  /// `,"login":{…}`, or nothing if nobody can log in.
-  std::string status(const Session& session) const;
+  void log_in(const Frame& request, Control::Reply reply);
+  void log_out(const Frame& request, Control::Reply reply);
+  /// Nothing if nobody can log in.
+  std::optional<JsonObject> status(const Session& session) const;
 
  private:
-  void log_in(std::string_view params, const std::string& id, Control::Reply reply);
+  /// Whether a login is possible; if not, `reply` says why.
+  bool can_log_in(const Frame& request, const Control::Reply& reply) const;
 
   Login* login_ = nullptr;
   std::string why_not_ = "the upstream is no HTTP server";
@@ -70,6 +70,7 @@ class ControlMethods final : public Control {
   /// Who answers bridge/tool; set once.
   void set_tools(ToolLookup& tools) { tools_ = &tools; }
 
+  ControlFacts facts_of(std::string_view method) const override;
   void answer(const Frame& request, Client& asker, Reply reply) override;
   std::string keep_for_later(const Frame& request, Client& asker, const Reply& reply) override {
     return job_methods_.keep_for_later(request, asker, reply);
@@ -86,17 +87,23 @@ class ControlMethods final : public Control {
   void client_half_closed(const Client& client) override { collectors_.client_half_closed(client); }
   void client_drained(Client& client) override { collectors_.client_drained(client); }
   void client_left(const Client& client) override { collectors_.client_left(client); }
+  /// The rows of the table in BEHAVIOUR, "Control methods".
+  static std::string documented();
   /// The result of `bridge/status`.
-  std::string status() const;
+  JsonObject status() const;
 
  private:
-  std::string response_to(const Frame& request, ClientId asker) const;
-  std::string upstream_status() const;
-  std::string ring_status() const;
-  std::string state_status() const;
-  std::string clients_status() const;
-  std::string requests_status() const;
-  std::string jobs_status() const;
+  struct Method;
+
+  static std::span<const Method> methods();
+  static const Method* find(std::string_view name);
+  std::string unknown_method(const Frame& request) const;
+  std::string notifications_reply(const Frame& request) const;
+  JsonObject upstream_status() const;
+  JsonObject ring_status() const;
+  JsonArray clients_status() const;
+  JsonObject requests_status() const;
+  JsonObject jobs_status() const;
   std::string notifications(std::string_view params) const;
 
   const EventLoop& loop_;

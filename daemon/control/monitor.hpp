@@ -22,7 +22,7 @@ namespace bridge {
 /// is told how many. While nobody watches, the tap is empty.
 ///
 /// Owned by the daemon, after the router; the loop's thread only.
-class Monitor final : private MessageWatcher {
+class Monitor {
  public:
   using Secrets = std::function<std::vector<std::string>()>;
 
@@ -36,7 +36,8 @@ class Monitor final : private MessageWatcher {
   Monitor& operator=(const Monitor&) = delete;
   ~Monitor() { tap_.set_watcher(nullptr); }
 
-  /// Answers the request; from then on `asker` is shown what passes, and is fed nothing else.
+  /// Answers the request of one who may watch; from then on `asker` is shown what passes, and is
+  /// fed nothing else.
   std::string answer(const Frame& request, Client& asker);
   /// Another image of the program is to go on, which knows nobody who watches: they are told, and
   /// may ask again.
@@ -47,12 +48,16 @@ class Monitor final : private MessageWatcher {
     std::uint64_t missed = 0;  ///< since it was shown something last
   };
 
-  void passed(Passage passage, ClientId client, std::string_view frame, bool confidential) override;
+  void passed(Passage passage, ClientId client, std::string_view frame, bool confidential);
   std::string shown(std::string_view frame, bool confidential);
 
   const EventLoop& loop_;
   const Clients& clients_;
   MessageTap& tap_;
+  const MessageTap::Watcher watcher_ = [this](Passage passage, ClientId client,
+                                              std::string_view frame, bool confidential) {
+    passed(passage, client, frame, confidential);
+  };
   Secrets secrets_;
   SecretForms forms_;
   std::map<ClientId, Watcher> watchers_;

@@ -9,16 +9,11 @@
 #include <variant>
 
 #include "jobs/job_text.hpp"
-#include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 
 namespace bridge {
 namespace {
-
-constexpr std::array<std::string_view, 6> methods = {"bridge/submit", "bridge/collect",
-                                                     "bridge/answer", "bridge/jobs",
-                                                     "bridge/cancel", "bridge/forget"};
 
 std::string invalid(std::string_view id, std::string_view reason) {
   return error_reply(id, json_rpc::invalid_params, reason);
@@ -46,11 +41,9 @@ std::optional<std::array<bool, job_states>> states_in(std::string_view params) {
     wanted.fill(true);
     return wanted;
   }
-  JsonScanner scanner(*raw);
-  const bool is_list = scanner.peek() == '[' && scanner.array([&] {
-    Slice name;
-    if (scanner.peek() != '"' || !scanner.string(name)) return false;
-    const auto state = job_state_named(unescape(name.of(*raw)));
+  const bool is_list = each_element(*raw, [&](std::string_view name) {
+    if (!is_string(name)) return false;
+    const auto state = job_state_named(*to_text(name));
     if (state) wanted[static_cast<std::size_t>(*state)] = true;
     return state.has_value();
   });
@@ -59,28 +52,6 @@ std::optional<std::array<bool, job_states>> states_in(std::string_view params) {
 }
 
 }  // namespace
-
-bool JobMethods::has(std::string_view method) {
-  return std::find(methods.begin(), methods.end(), method) != methods.end();
-}
-
-void JobMethods::answer(const Frame& request, Client& asker, Control::Reply reply) {
-  const std::string_view id = request.text(request.id);
-  const std::string_view params = request.text(request.params);
-  if (request.method == "bridge/collect") {
-    collect(request, asker, std::move(reply));
-  } else if (request.method == "bridge/submit") {
-    reply(submit(id, params, asker));
-  } else if (request.method == "bridge/jobs") {
-    reply(list(id, params, asker));
-  } else if (request.method == "bridge/answer") {
-    reply(answer_question(id, params, asker));
-  } else if (request.method == "bridge/cancel") {
-    reply(cancel(id, params, asker));
-  } else {
-    reply(forget(id, params, asker));
-  }
-}
 
 bool JobMethods::may_see(const Client& asker, const Job& job) const {
   const bool is_root = !asker.user.remote && asker.user.uid == 0;
@@ -94,7 +65,9 @@ Job* JobMethods::find(std::string_view params, const Client& asker) {
   return job != nullptr && may_see(asker, *job) ? job : nullptr;
 }
 
-std::string JobMethods::submit(std::string_view id, std::string_view params, const Client& asker) {
+std::string JobMethods::submit(const Frame& request, const Client& asker) {
+  const std::string_view id = request.text(request.id);
+  const std::string_view params = request.text(request.params);
   JobStore& store = runner_.store();
   const JobNumber number = store.next_number();
   auto read = read_submitted(params, number);
@@ -175,7 +148,9 @@ std::string JobMethods::keep_for_later(const Frame& request, const Client& asker
   return job->id;
 }
 
-std::string JobMethods::list(std::string_view id, std::string_view params, const Client& asker) {
+std::string JobMethods::list(const Frame& request, const Client& asker) {
+  const std::string_view id = request.text(request.id);
+  const std::string_view params = request.text(request.params);
   const auto limit = number(params, "limit", 100);
   const auto states = states_in(params);
   if (!limit || *limit == 0 || !states)
@@ -192,8 +167,9 @@ std::string JobMethods::list(std::string_view id, std::string_view params, const
   return result_reply(id, fmt::format(R"({{"jobs":[{}]}})", all));
 }
 
-std::string JobMethods::answer_question(std::string_view id, std::string_view params,
-                                        const Client& asker) {
+std::string JobMethods::answer_question(const Frame& request, const Client& asker) {
+  const std::string_view id = request.text(request.id);
+  const std::string_view params = request.text(request.params);
   const std::string_view result = find_member(params, "result").value_or("");
   const std::string_view error = find_member(params, "error").value_or("");
   if (result.empty() == error.empty() || !is_object(result.empty() ? error : result))
@@ -209,7 +185,9 @@ std::string JobMethods::answer_question(std::string_view id, std::string_view pa
   return wrong.empty() ? result_reply(id, "{}") : invalid(id, wrong);
 }
 
-std::string JobMethods::cancel(std::string_view id, std::string_view params, const Client& asker) {
+std::string JobMethods::cancel(const Frame& request, const Client& asker) {
+  const std::string_view id = request.text(request.id);
+  const std::string_view params = request.text(request.params);
   Job* const job = find(params, asker);
   if (job == nullptr) return unknown_job_reply(id);
   const JobState state = is_end(job->state) ? job->state : JobState::cancelled;
@@ -217,7 +195,9 @@ std::string JobMethods::cancel(std::string_view id, std::string_view params, con
   return result_reply(id, fmt::format(R"({{"state":"{}"}})", name_of(state)));
 }
 
-std::string JobMethods::forget(std::string_view id, std::string_view params, const Client& asker) {
+std::string JobMethods::forget(const Frame& request, const Client& asker) {
+  const std::string_view id = request.text(request.id);
+  const std::string_view params = request.text(request.params);
   Job* const job = find(params, asker);
   if (job == nullptr) return unknown_job_reply(id);
   if (!is_end(job->state))

@@ -16,10 +16,14 @@ class JobMethods {
   JobMethods(const EventLoop& loop, JobRunner& runner, Collectors& collectors)
       : loop_(loop), runner_(runner), collectors_(collectors) {}
 
-  /// Whether it is one of them.
-  static bool has(std::string_view method);
-  /// As Control::answer(). REQUIRES: has() it.
-  void answer(const Frame& request, Client& asker, Control::Reply reply);
+  // The response to a request of `bridge/submit`, `bridge/jobs` and so on.
+  std::string submit(const Frame& request, const Client& asker);
+  std::string list(const Frame& request, const Client& asker);
+  std::string answer_question(const Frame& request, const Client& asker);
+  std::string cancel(const Frame& request, const Client& asker);
+  std::string forget(const Frame& request, const Client& asker);
+  /// `bridge/collect`, whose response may come later: as Control::answer().
+  void collect(const Frame& request, const Client& asker, Control::Reply reply);
   /// As Control::keep_for_later(): it becomes a job, whose end its client is told.
   std::string keep_for_later(const Frame& request, const Client& asker, Control::Reply reply);
 
@@ -27,12 +31,6 @@ class JobMethods {
   static constexpr std::size_t max_listed = 1000;
 
  private:
-  std::string submit(std::string_view id, std::string_view params, const Client& asker);
-  void collect(const Frame& request, const Client& asker, Control::Reply reply);
-  std::string list(std::string_view id, std::string_view params, const Client& asker);
-  std::string answer_question(std::string_view id, std::string_view params, const Client& asker);
-  std::string cancel(std::string_view id, std::string_view params, const Client& asker);
-  std::string forget(std::string_view id, std::string_view params, const Client& asker);
   bool may_see(const Client& asker, const Job& job) const;
   Job* find(std::string_view params, const Client& asker);
 

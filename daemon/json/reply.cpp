@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "json/json_object.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 
@@ -80,42 +81,46 @@ Failure answer_too_large(std::size_t limit) {
       fmt::format("the upstream's answer is over the limit of {} bytes (--max-frame)", limit));
 }
 
-std::string error_reply(std::string_view raw_id, int code, std::string_view message) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}}}}})", raw_id,
-                     code, quote(message));
+std::string error_reply(std::string_view raw_id, int code, std::string_view message,
+                        std::string_view raw_data) {
+  JsonObject error;
+  error.add("code", code).add("message", message);
+  if (!raw_data.empty()) error.add("data", RawJson{raw_data});
+  return JsonObject().add("jsonrpc", "2.0").add("id", RawJson{raw_id}).add("error", error).text();
 }
 
 std::string error_reply(std::string_view raw_id, const Failure& failure) {
   if (!failure.error_object.empty()) {
-    return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", raw_id, failure.error_object);
+    return JsonObject()
+        .add("jsonrpc", "2.0")
+        .add("id", RawJson{raw_id})
+        .add("error", RawJson{failure.error_object})
+        .text();
   }
-  std::string reply;
-  auto out = std::back_inserter(reply);
-  fmt::format_to(
-      out,
-      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge")",
-      raw_id, failure.status != 0 ? json_rpc::http_error : json_rpc::bridge_error,
-      quote(failure.message));
-  fmt::format_to(out, R"(,"kind":"{}","delivered":"{}")", name_of(failure.kind),
-                 failure.delivered == Delivered::no ? "no" : "unknown");
-  if (failure.status != 0) fmt::format_to(out, R"(,"status":{})", failure.status);
-  if (failure.opening) reply += ",\"opening\":true";
-  if (failure.retry_after)
-    fmt::format_to(out, R"(,"retryAfterMs":{})", failure.retry_after->count());
-  if (!failure.www_authenticate.empty()) {
-    fmt::format_to(out, R"(,"wwwAuthenticate":{})", quote(failure.www_authenticate));
-  }
-  if (!failure.authorization_server.empty()) {
-    fmt::format_to(out, R"(,"mcpAuthServer":{})", quote(failure.authorization_server));
-  }
-  if (!failure.login.empty()) fmt::format_to(out, R"(,"login":{})", quote(failure.login));
-  if (!failure.upstream_error.empty()) reply += ",\"upstream\":" + failure.upstream_error;
-  reply += "}}}";
-  return reply;
+  JsonObject data;
+  data.add("source", "bridge").add("kind", name_of(failure.kind));
+  data.add("delivered", failure.delivered == Delivered::no ? "no" : "unknown");
+  if (failure.status != 0) data.add("status", failure.status);
+  if (failure.opening) data.add("opening", true);
+  if (failure.retry_after) data.add("retryAfterMs", failure.retry_after->count());
+  data.add_unless_empty("wwwAuthenticate", failure.www_authenticate)
+      .add_unless_empty("mcpAuthServer", failure.authorization_server)
+      .add_unless_empty("login", failure.login);
+  if (!failure.upstream_error.empty()) data.add("upstream", RawJson{failure.upstream_error});
+  return error_reply(raw_id, failure.status != 0 ? json_rpc::http_error : json_rpc::bridge_error,
+                     failure.message, data.text());
 }
 
 std::string result_reply(std::string_view raw_id, std::string_view raw_result) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", raw_id, raw_result);
+  return JsonObject()
+      .add("jsonrpc", "2.0")
+      .add("id", RawJson{raw_id})
+      .add("result", RawJson{raw_result})
+      .text();
+}
+
+std::string result_reply(std::string_view raw_id, const JsonObject& result) {
+  return result_reply(raw_id, result.text());
 }
 
 }  // namespace bridge

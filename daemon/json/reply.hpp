@@ -22,12 +22,17 @@ constexpr int http_error = -32001;
 
 namespace bridge {
 
+class JsonObject;
+
 /// `{"jsonrpc":"2.0","id":…,"error":…}` of the bridge's own, without a newline.
 /// `raw_id` is JSON: the bytes of the client's id, or `null`.
-std::string error_reply(std::string_view raw_id, int code, std::string_view message);
+/// `raw_data` is JSON too; empty: there is none.
+std::string error_reply(std::string_view raw_id, int code, std::string_view message,
+                        std::string_view raw_data = {});
 std::string error_reply(std::string_view raw_id, const Failure& failure);
 
 std::string result_reply(std::string_view raw_id, std::string_view raw_result);
+std::string result_reply(std::string_view raw_id, const JsonObject& result);
 
 }  // namespace bridge
 

@@ -10,17 +10,16 @@ namespace bridge {
 
 struct Client;
 
-/// Whether what is said in a control request of this method, and in its answer, is nobody else's:
-/// there may be a secret in it that nobody knows as one.
-inline bool is_confidential(std::string_view method) {
-  return method == "bridge/answer" || method == "bridge/login" || method == "bridge/logout";
-}
-
-/// Whether a control request of this method that waits for its answer is handled again by the new
-/// process after an upgrade. It only reads, so it does no harm to handle it twice.
-inline bool is_handled_again(std::string_view method) {
-  return method == "bridge/tool" || method == "bridge/collect";
-}
+/// What the router has to know of a control method.
+struct ControlFacts {
+  /// Its params and its answer are not shown to other clients: there may be a secret in them.
+  bool is_confidential = false;
+  /// A request that waits for its answer is handled again by the new process after an upgrade. It
+  /// only reads.
+  bool is_handled_again = false;
+  /// The answer keeps its place among what its client is sent; else it goes ahead of it.
+  bool is_answered_in_order = false;
+};
 
 /// Answers the control methods, `bridge/*`: implemented above the router, which keeps their order
 /// and delivers what they say.
@@ -29,6 +28,12 @@ class Control {
   /// Called once with the whole response, in a turn: at once or later. A client that has left
   /// meanwhile gets nothing; the call is harmless then.
   using Reply = std::function<void(std::string response)>;
+
+  /// Of an unknown method the default.
+  virtual ControlFacts facts_of(std::string_view method) const {
+    static_cast<void>(method);
+    return {};
+  }
 
   /// `request` and `asker` are valid only during the call.
   virtual void answer(const Frame& request, Client& asker, Reply reply) = 0;

@@ -38,11 +38,8 @@ void ControlRequests::add(Client& client, Frame request) {
 }
 
 void ControlRequests::answer(Client& client, const Frame& request) {
-  // What follows an answer to bridge/notifications must be newer than it, and what is told about a
-  // bridge/collect stands before its answer; the others are answered at once.
-  const bool has_its_place =
-      request.method == "bridge/notifications" || request.method == "bridge/collect";
-  const AnswerOrder order = has_its_place ? AnswerOrder::in_order : AnswerOrder::ahead;
+  const AnswerOrder order =
+      facts_of(request.method).is_answered_in_order ? AnswerOrder::in_order : AnswerOrder::ahead;
   control_->answer(request, client, reply_to(client, request, order, false));
 }
 
@@ -60,12 +57,13 @@ Control::Reply ControlRequests::reply_continued(Client& client, std::string_view
 
 Control::Reply ControlRequests::reply_to(Client& client, const Frame& request, AnswerOrder order,
                                          bool is_delivery) {
-  const bool again = !is_delivery && is_handled_again(request.method) &&
-                     request.bytes.size() <= longest_handled_again;
+  const ControlFacts facts = facts_of(request.method);
+  const bool again =
+      !is_delivery && facts.is_handled_again && request.bytes.size() <= longest_handled_again;
   return reply_to(client,
                   {0, std::string(request.text(request.id)), again ? request.bytes : std::string(),
                    is_delivery},
-                  request.is_modern(), is_confidential(request.method), order);
+                  request.is_modern(), facts.is_confidential, order);
 }
 
 Control::Reply ControlRequests::reply_to(Client& client, Client::UnansweredControl unanswered,

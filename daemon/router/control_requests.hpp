@@ -17,6 +17,9 @@ class ControlRequests {
   explicit ControlRequests(const RouterContext& context) : context_(context) {}
   void set_control(Control& control) { control_ = &control; }
 
+  ControlFacts facts_of(std::string_view method) const {
+    return control_ != nullptr ? control_->facts_of(method) : ControlFacts{};
+  }
   void add(Client& client, Frame request);
   /// What comes of the client's request is kept, and it is answered as well. Returns the name under
   /// which it is kept; empty: it is not.

@@ -166,7 +166,7 @@ void Router::take_parsed(Client& client, ParsedFrame&& parsed) {
 
 void Router::take_message(Client& client, Frame&& frame) {
   if (const MessageTap& tap = context_.session.tap(); tap.is_watched()) [[unlikely]] {
-    const bool confidential = is_control(frame) && is_confidential(frame.method);
+    const bool confidential = is_control(frame) && control_.facts_of(frame.method).is_confidential;
     tap.passed(Passage::from_client, client.id(), frame.bytes, confidential);
   }
   if (const char* reason = wrong_kind(frame)) {

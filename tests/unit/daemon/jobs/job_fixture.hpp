@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -30,7 +31,21 @@ struct JobFixture : RouterFixture {
     JobsControl(JobMethods& methods_, Collectors& collectors_)
         : methods(methods_), collectors(collectors_) {}
     void answer(const Frame& request, Client& asker, Reply reply) override {
-      methods.answer(request, asker, std::move(reply));
+      if (request.method == "bridge/collect") {
+        methods.collect(request, asker, std::move(reply));
+      } else {
+        const std::map<std::string_view, std::string (JobMethods::*)(const Frame&, const Client&)>
+            all = {{"bridge/submit", &JobMethods::submit},
+                   {"bridge/jobs", &JobMethods::list},
+                   {"bridge/answer", &JobMethods::answer_question},
+                   {"bridge/cancel", &JobMethods::cancel},
+                   {"bridge/forget", &JobMethods::forget}};
+        reply((methods.*all.at(request.method))(request, asker));
+      }
+    }
+    ControlFacts facts_of(std::string_view method) const override {
+      const bool is_collect = method == "bridge/collect";
+      return {.is_handled_again = is_collect, .is_answered_in_order = is_collect};
     }
     std::string keep_for_later(const Frame& request, Client& asker, const Reply& reply) override {
       return methods.keep_for_later(request, asker, reply);

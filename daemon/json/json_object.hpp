@@ -1,0 +1,70 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace bridge {
+
+/// A value that is JSON already; it must outlive the call it is given to.
+struct RawJson {
+  std::string_view text;
+};
+
+/// Writes the text of one JSON object, member by member. Names need no escapes; strings are quoted,
+/// and bytes that are not UTF-8 become U+FFFD. A value; one allocation grows with the text.
+class JsonObject {
+ public:
+  JsonObject& add(std::string_view name, std::string_view text);
+  JsonObject& add(std::string_view name, const char* text) {
+    return add(name, std::string_view(text));
+  }
+  JsonObject& add(std::string_view name, RawJson json);
+  JsonObject& add(std::string_view name, const JsonObject& object);
+  JsonObject& add(std::string_view name, std::same_as<bool> auto flag) {
+    return add(name, RawJson{flag ? "true" : "false"});
+  }
+  JsonObject& add(std::string_view name,
+                  std::integral auto number) requires(!std::same_as<decltype(number), bool>) {
+    return add(name, RawJson{std::to_string(number)});
+  }
+  /// `null` if there is none.
+  template <class Value>
+  JsonObject& add(std::string_view name, const std::optional<Value>& value) {
+    return value ? add(name, *value) : add(name, RawJson{"null"});
+  }
+  /// Nothing is added if the text is empty.
+  JsonObject& add_unless_empty(std::string_view name, std::string_view text) {
+    return text.empty() ? *this : add(name, text);
+  }
+
+  /// The object so far.
+  std::string text() const { return text_ + '}'; }
+
+ private:
+  std::string text_ = "{";
+};
+
+/// Writes the text of one JSON array. A value.
+class JsonArray {
+ public:
+  JsonArray& add(RawJson json) {
+    if (text_.size() > 1) text_ += ',';
+    text_ += json.text;
+    return *this;
+  }
+  JsonArray& add(const JsonObject& object) { return add(RawJson{object.text()}); }
+  JsonArray& add(std::string_view text);
+
+  /// Of the text so far, in bytes.
+  std::size_t size() const { return text_.size(); }
+  std::string text() const { return text_ + ']'; }
+
+ private:
+  std::string text_ = "[";
+};
+
+}  // namespace bridge
