@@ -11,6 +11,7 @@
 
 #include <array>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "text/base64.hpp"
 
@@ -91,10 +92,15 @@ constexpr std::chrono::seconds assertion_life{60};
 
 std::optional<std::string> client_assertion(const SigningKey& key, const AssertionClaims& claims) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(claims.now.time_since_epoch());
-  const std::string header = fmt::format(R"({{"alg":"{}","typ":"JWT"}})", key.algorithm());
-  const std::string payload = fmt::format(
-      R"({{"iss":{0},"sub":{0},"aud":{1},"jti":{2},"iat":{3},"exp":{4}}})", quote(claims.client_id),
-      quote(claims.audience), quote(claims.id), now.count(), (now + assertion_life).count());
+  const std::string header = JsonObject().add("alg", key.algorithm()).add("typ", "JWT").text();
+  const std::string payload = JsonObject()
+                                  .add("iss", claims.client_id)
+                                  .add("sub", claims.client_id)
+                                  .add("aud", claims.audience)
+                                  .add("jti", claims.id)
+                                  .add("iat", now.count())
+                                  .add("exp", (now + assertion_life).count())
+                                  .text();
   std::string text = base64url(header) + "." + base64url(payload);
   const auto signature = key.sign(text);
   if (!signature) return std::nullopt;

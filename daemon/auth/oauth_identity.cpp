@@ -7,6 +7,7 @@
 #include "auth/discovery.hpp"
 #include "auth/recent_secrets.hpp"
 #include "base/secret_file.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "text/header_text.hpp"
 
@@ -31,14 +32,19 @@ SecretPlace secret_place(const ServerMetadata& server) {
 
 std::string registration_request(const ServerMetadata& server, const std::string& redirect_uri,
                                  const std::string& scope) {
-  std::string grants = R"("authorization_code","refresh_token")";
+  JsonArray grants;
+  grants.add("authorization_code").add("refresh_token");
   if (!server.device_authorization_endpoint.empty())
-    grants += R"(,"urn:ietf:params:oauth:grant-type:device_code")";
-  return fmt::format(
-      R"({{"client_name":"mcp-session-bridge","application_type":"native","redirect_uris":[{}],)"
-      R"("grant_types":[{}],"response_types":["code"],"token_endpoint_auth_method":"{}"{}}})",
-      quote(redirect_uri), grants, wanted_method(server),
-      scope.empty() ? std::string() : ",\"scope\":" + quote(scope));
+    grants.add("urn:ietf:params:oauth:grant-type:device_code");
+  return JsonObject()
+      .add("client_name", "mcp-session-bridge")
+      .add("application_type", "native")
+      .add("redirect_uris", JsonArray().add(redirect_uri))
+      .add("grant_types", grants)
+      .add("response_types", JsonArray().add("code"))
+      .add("token_endpoint_auth_method", wanted_method(server))
+      .add_unless_empty("scope", scope)
+      .text();
 }
 
 std::variant<OAuthClient, std::string> read_registration(int status, const std::string& body,

@@ -14,6 +14,7 @@
 #include "auth/discovery.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 
 namespace bridge {
@@ -35,29 +36,24 @@ std::int64_t seconds_of(WallTime time) {
 }
 
 std::string text_of(const StoredLogin& login) {
-  std::string text = "{";
-  const auto member = [&text](std::string_view name, const std::string& value) {
-    if (value.empty()) return;
-    fmt::format_to(std::back_inserter(text), "{}\"{}\":{}", text.size() > 1 ? "," : "", name,
-                   quote(value));
-  };
-  member("upstream", login.upstream);
-  member("resource", login.resource);
-  member("issuer", login.issuer);
-  member("token_endpoint", login.token_endpoint);
-  member("revocation_endpoint", login.revocation_endpoint);
-  member("client_id", login.client.id);
-  member("client_secret", login.client.secret);
-  member("secret_place", std::string(name_of(login.client.place)));
-  member("redirect_uri", login.client.redirect_uri);
-  member("scope", login.scope);
-  member("access_token", login.access_token);
-  member("refresh_token", login.refresh_token);
-  fmt::format_to(std::back_inserter(text), R"(,"registered":{},"public":{},"redemptions":{})",
-                 login.client.is_registered, login.is_public, login.redemptions);
-  if (login.expires)
-    fmt::format_to(std::back_inserter(text), R"(,"expires":{})", seconds_of(*login.expires));
-  return text + "}";
+  JsonObject text;
+  text.add_unless_empty("upstream", login.upstream)
+      .add_unless_empty("resource", login.resource)
+      .add_unless_empty("issuer", login.issuer)
+      .add_unless_empty("token_endpoint", login.token_endpoint)
+      .add_unless_empty("revocation_endpoint", login.revocation_endpoint)
+      .add_unless_empty("client_id", login.client.id)
+      .add_unless_empty("client_secret", login.client.secret)
+      .add_unless_empty("secret_place", name_of(login.client.place))
+      .add_unless_empty("redirect_uri", login.client.redirect_uri)
+      .add_unless_empty("scope", login.scope)
+      .add_unless_empty("access_token", login.access_token)
+      .add_unless_empty("refresh_token", login.refresh_token)
+      .add("registered", login.client.is_registered)
+      .add("public", login.is_public)
+      .add("redemptions", login.redemptions);
+  if (login.expires) text.add("expires", seconds_of(*login.expires));
+  return text.text();
 }
 
 StoredLogin login_of(std::string_view text) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "text/visible_text.hpp"
 
@@ -149,26 +150,28 @@ void append_text_line(std::string& line, const LogFields& fields, std::string_vi
 
 void append_json_line(std::string& line, WallTime time, LogLevel level, std::string_view kind,
                       const LogFields& fields, std::string_view message) {
-  const auto out = std::back_inserter(line);
   const auto since_epoch =
       std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
-  fmt::format_to(
-      out, R"({{"time":"{:%Y-%m-%dT%H:%M:%S}.{:03}Z","level":"{}","event":{},"message":{})",
-      fmt::gmtime(static_cast<std::time_t>(since_epoch.count() / 1000)), since_epoch.count() % 1000,
-      name_of(level), visible_quote(kind), visible_quote(message));
-  if (fields.client) fmt::format_to(out, R"(,"client":{})", value_of(*fields.client));
-  if (!fields.request.empty())
-    fmt::format_to(out, R"(,"request":{})", visible_quote(id_text(fields.request)));
-  if (fields.upstream) fmt::format_to(out, R"(,"upstream":{})", value_of(*fields.upstream));
-  if (!fields.method.empty())
-    fmt::format_to(out, R"(,"method":{})", visible_quote(fields.method.substr(0, longest_method)));
-  if (!fields.traceparent.empty())
-    fmt::format_to(out, R"(,"traceparent":{})", visible_quote(fields.traceparent));
-  if (!fields.outcome.empty())
-    fmt::format_to(out, R"(,"outcome":{})", visible_quote(fields.outcome));
+  JsonObject object;
+  const auto add = [&object](std::string_view name, std::string_view text) {
+    if (!text.empty()) object.add(name, RawJson{visible_quote(text)});
+  };
+  object
+      .add("time", fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                               fmt::gmtime(static_cast<std::time_t>(since_epoch.count() / 1000)),
+                               since_epoch.count() % 1000))
+      .add("level", name_of(level))
+      .add("event", RawJson{visible_quote(kind)})
+      .add("message", RawJson{visible_quote(message)});
+  if (fields.client) object.add("client", value_of(*fields.client));
+  add("request", fields.request.empty() ? std::string() : id_text(fields.request));
+  if (fields.upstream) object.add("upstream", value_of(*fields.upstream));
+  add("method", fields.method.substr(0, longest_method));
+  add("traceparent", fields.traceparent);
+  add("outcome", fields.outcome);
   if (fields.duration)
-    fmt::format_to(out, R"(,"duration_ms":{:.3f})", milliseconds(*fields.duration));
-  line += '}';
+    object.add("duration_ms", RawJson{fmt::format("{:.3f}", milliseconds(*fields.duration))});
+  line += object.text();
 }
 
 }  // namespace bridge

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
+#include "mcp/handshake.hpp"
 
 namespace bridge {
 namespace {
@@ -29,19 +30,17 @@ std::string_view name_of(Passage passage) {
 
 /// What may be seen of a message whose content is nobody's: that it was there. Of an error all.
 std::string envelope_of(const Frame& frame) {
-  const std::string id =
-      frame.id.present() ? fmt::format(R"("id":{},)", frame.text(frame.id)) : std::string();
-  if (!frame.is_response())
-    return fmt::format(R"({{"jsonrpc":"2.0",{}"method":{}}})", id, quote(frame.method));
-  if (frame.error.present())
-    return fmt::format(R"({{"jsonrpc":"2.0",{}"error":{}}})", id, frame.text(frame.error));
-  return fmt::format(R"({{"jsonrpc":"2.0",{}"result":"***"}})", id);
-}
-
-/// The line of a message that stands on several.
-std::string on_one_line(std::string text) {
-  make_single_line(text);
-  return text;
+  JsonObject envelope;
+  envelope.add("jsonrpc", "2.0");
+  if (frame.id.present()) envelope.add("id", RawJson{frame.text(frame.id)});
+  if (!frame.is_response()) {
+    envelope.add("method", frame.method);
+  } else if (frame.error.present()) {
+    envelope.add("error", RawJson{frame.text(frame.error)});
+  } else {
+    envelope.add("result", "***");
+  }
+  return envelope.text();
 }
 
 }  // namespace
@@ -60,12 +59,11 @@ void Monitor::end() {
     Client* const watcher = clients_.find(id);
     if (watcher == nullptr) continue;
     watcher->channel.transport().send(
-        R"({"jsonrpc":"2.0","method":"notifications/bridge/monitor","params":{"ended":"upgrade"}})");
+        own_notification("notifications/bridge/monitor", R"({"ended":"upgrade"})"));
   }
 }
 
-/// As a member of the params.
-std::string Monitor::shown(std::string_view frame, bool confidential) {
+JsonObject Monitor::shown(std::string_view frame, bool confidential) {
   std::string text(frame);
   if (confidential) {
     auto parsed = parse_frame(std::move(text));
@@ -75,14 +73,20 @@ std::string Monitor::shown(std::string_view frame, bool confidential) {
   std::vector<std::string> secrets = secrets_();
   if (!forms_.is_of(secrets)) forms_ = SecretForms(std::move(secrets));
   text = forms_.blotted(std::move(text));
-  if (text.size() > longest)
-    return fmt::format(R"("bytes":{},"text":{})", frame.size(), quote(text.substr(0, 1024)));
-  if (!is_json(text, nested_in)) return fmt::format(R"("text":{})", quote(text));
-  return "\"message\":" + on_one_line(std::move(text));
+  JsonObject shown;
+  if (text.size() > longest) {
+    shown.add("bytes", frame.size()).add("text", text.substr(0, 1024));
+  } else if (is_json(text, nested_in)) {
+    make_single_line(text);
+    shown.add("message", RawJson{text});
+  } else {
+    shown.add("text", text);
+  }
+  return shown;
 }
 
 void Monitor::passed(Passage passage, ClientId client, std::string_view frame, bool confidential) {
-  std::string what;
+  std::optional<JsonObject> what;
   for (auto at = watchers_.begin(); at != watchers_.end();) {
     Client* const watcher = clients_.find(at->first);
     if (watcher == nullptr) {
@@ -97,15 +101,16 @@ void Monitor::passed(Passage passage, ClientId client, std::string_view frame, b
       ++state.missed;
       continue;
     }
-    if (what.empty()) what = shown(frame, confidential);
-    const bool is_of_client = passage == Passage::from_client || passage == Passage::to_client;
-    const std::string whose =
-        is_of_client ? fmt::format(R"("client":{},)", value_of(client)) : std::string();
-    const std::uint64_t missed = std::exchange(state.missed, 0);
-    const std::string gap = missed > 0 ? fmt::format(R"("missed":{},)", missed) : std::string();
-    watcher->channel.transport().send(fmt::format(
-        R"({{"jsonrpc":"2.0","method":"notifications/bridge/monitor","params":{{"at":"{}","passage":"{}",{}{}{}}}}})",
-        timestamp(loop_.wall_time()), name_of(passage), whose, gap, what));
+    if (!what) what = shown(frame, confidential);
+    JsonObject params;
+    params.add("at", timestamp(loop_.wall_time())).add("passage", name_of(passage));
+    if (passage == Passage::from_client || passage == Passage::to_client)
+      params.add("client", value_of(client));
+    if (const std::uint64_t missed = std::exchange(state.missed, 0); missed > 0)
+      params.add("missed", missed);
+    params.add_all(*what);
+    watcher->channel.transport().send(
+        own_notification("notifications/bridge/monitor", params.text()));
   }
   if (watchers_.empty()) tap_.set_watcher(nullptr);
 }

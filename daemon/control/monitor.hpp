@@ -9,6 +9,7 @@
 
 #include "base/message_tap.hpp"
 #include "event/event_loop.hpp"
+#include "json/json_object.hpp"
 #include "router/clients.hpp"
 #include "text/secret_forms.hpp"
 
@@ -49,7 +50,8 @@ class Monitor {
   };
 
   void passed(Passage passage, ClientId client, std::string_view frame, bool confidential);
-  std::string shown(std::string_view frame, bool confidential);
+  /// As members of the params.
+  JsonObject shown(std::string_view frame, bool confidential);
 
   const EventLoop& loop_;
   const Clients& clients_;

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 
@@ -16,10 +17,9 @@ namespace {
 constexpr std::chrono::seconds longest_listing{30};
 
 std::string reply_with_names(std::string_view id, const ToolList& list) {
-  std::string names;
-  for (const std::string_view name : list.names())
-    names += (names.empty() ? "" : ",") + quote(name);
-  return result_reply(id, fmt::format(R"({{"names":[{}]}})", names));
+  JsonArray names;
+  for (const std::string_view name : list.names()) names.add(name);
+  return result_reply(id, JsonObject().add("names", names));
 }
 
 std::string reply_from(std::string_view id, const std::optional<std::string>& asked,
@@ -27,11 +27,10 @@ std::string reply_from(std::string_view id, const std::optional<std::string>& as
   if (!asked) return reply_with_names(id, list);
   const std::string& name = *asked;
   const std::string_view tool = list.find(name);
-  if (!tool.empty()) return result_reply(id, fmt::format(R"({{"tool":{}}})", tool));
-  return fmt::format(
-      R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{},"data":{{"source":"bridge","kind":"tool"}}}}}})",
-      id, json_rpc::invalid_params,
-      quote(fmt::format("The server has no tool {}", printable(name, 80))));
+  if (!tool.empty()) return result_reply(id, JsonObject().add("tool", RawJson{tool}));
+  return error_reply(id, json_rpc::invalid_params,
+                     fmt::format("The server has no tool {}", printable(name, 80)),
+                     R"({"source":"bridge","kind":"tool"})");
 }
 
 }  // namespace

@@ -17,6 +17,18 @@ JsonObject& JsonObject::add(std::string_view name, RawJson json) {
   return *this;
 }
 
+JsonObject& JsonObject::add(RawJson name, RawJson json) {
+  if (text_.size() > 1) text_ += ',';
+  text_ += name.text;
+  text_ += ':';
+  text_ += json.text;
+  return *this;
+}
+
+JsonObject& JsonObject::add(std::string_view name, const JsonArray& array) {
+  return add(name, RawJson{array.text()});
+}
+
 JsonObject& JsonObject::add(std::string_view name, const JsonObject& object) {
   return add(name, RawJson{object.text()});
 }

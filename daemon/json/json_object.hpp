@@ -14,6 +14,8 @@ struct RawJson {
   std::string_view text;
 };
 
+class JsonArray;
+
 /// Writes the text of one JSON object, member by member. Names need no escapes; strings are quoted,
 /// and bytes that are not UTF-8 become U+FFFD. A value; one allocation grows with the text.
 class JsonObject {
@@ -24,6 +26,7 @@ class JsonObject {
   }
   JsonObject& add(std::string_view name, RawJson json);
   JsonObject& add(std::string_view name, const JsonObject& object);
+  JsonObject& add(std::string_view name, const JsonArray& array);
   JsonObject& add(std::string_view name, std::same_as<bool> auto flag) {
     return add(name, RawJson{flag ? "true" : "false"});
   }
@@ -36,17 +39,36 @@ class JsonObject {
   JsonObject& add(std::string_view name, const std::optional<Value>& value) {
     return value ? add(name, *value) : add(name, RawJson{"null"});
   }
+  /// A name that is JSON already, with its quotes.
+  JsonObject& add(RawJson name, RawJson json);
   /// Nothing is added if the text is empty.
   JsonObject& add_unless_empty(std::string_view name, std::string_view text) {
     return text.empty() ? *this : add(name, text);
   }
 
+  JsonObject& add_unless_empty(std::string_view name, RawJson json) {
+    return json.text.empty() ? *this : add(name, json);
+  }
+
+  /// The members of another one.
+  JsonObject& add_all(const JsonObject& other) {
+    if (!other.is_empty() && !is_empty()) text_ += ',';
+    text_ += other.members();
+    return *this;
+  }
+
+  bool is_empty() const { return text_.size() == 1; }
+  /// The members so far, without braces.
+  std::string_view members() const { return std::string_view(text_).substr(1); }
   /// The object so far.
   std::string text() const { return text_ + '}'; }
 
  private:
   std::string text_ = "{";
 };
+
+/// The beginning of a JSON-RPC message: `"jsonrpc":"2.0"`.
+inline JsonObject json_rpc_message() { return JsonObject().add("jsonrpc", "2.0"); }
 
 /// Writes the text of one JSON array. A value.
 class JsonArray {
@@ -58,6 +80,7 @@ class JsonArray {
   }
   JsonArray& add(const JsonObject& object) { return add(RawJson{object.text()}); }
   JsonArray& add(std::string_view text);
+  JsonArray& add(const char* text) { return add(std::string_view(text)); }
 
   /// Of the text so far, in bytes.
   std::size_t size() const { return text_.size(); }

@@ -91,8 +91,7 @@ std::string error_reply(std::string_view raw_id, int code, std::string_view mess
 
 std::string error_reply(std::string_view raw_id, const Failure& failure) {
   if (!failure.error_object.empty()) {
-    return JsonObject()
-        .add("jsonrpc", "2.0")
+    return json_rpc_message()
         .add("id", RawJson{raw_id})
         .add("error", RawJson{failure.error_object})
         .text();
@@ -112,11 +111,7 @@ std::string error_reply(std::string_view raw_id, const Failure& failure) {
 }
 
 std::string result_reply(std::string_view raw_id, std::string_view raw_result) {
-  return JsonObject()
-      .add("jsonrpc", "2.0")
-      .add("id", RawJson{raw_id})
-      .add("result", RawJson{raw_result})
-      .text();
+  return json_rpc_message().add("id", RawJson{raw_id}).add("result", RawJson{raw_result}).text();
 }
 
 std::string result_reply(std::string_view raw_id, const JsonObject& result) {

@@ -10,6 +10,7 @@
 
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
@@ -121,13 +122,13 @@ std::string without_extension(std::string_view capabilities, std::string_view na
 
 std::string server_info_or_target(std::optional<std::string_view> info, std::string_view target) {
   if (info && is_object(*info)) return std::string(*info);
-  return fmt::format(R"({{"name":{},"version":"unknown"}})", quote(target));
+  return JsonObject().add("name", target).add("version", "unknown").text();
 }
 
-std::string instructions_member(std::string_view result) {
+/// The `instructions` of a result, if they are a string.
+RawJson instructions_of(std::string_view result) {
   const auto instructions = find_member(result, "instructions");
-  if (!instructions || !is_string(*instructions)) return {};
-  return fmt::format(R"(,"instructions":{})", *instructions);
+  return {instructions && is_string(*instructions) ? *instructions : std::string_view()};
 }
 
 }  // namespace
@@ -187,20 +188,29 @@ bool contradicts(Era assumed, int status, const Frame* response) {
 std::string initialize_result_of(std::string_view discover_result, std::string_view asked,
                                  std::string_view target) {
   const std::string_view meta = object_in(discover_result, "_meta");
-  return fmt::format(R"({{"protocolVersion":"{}","capabilities":{},"serverInfo":{}{}}})",
-                     is_known_legacy_version(asked) ? asked : newest_legacy_version,
-                     without_extension(object_in(discover_result, "capabilities"), tasks_extension),
-                     server_info_or_target(find_member(meta, meta_key::server_info), target),
-                     instructions_member(discover_result));
+  return JsonObject()
+      .add("protocolVersion", is_known_legacy_version(asked) ? asked : newest_legacy_version)
+      .add("capabilities",
+           RawJson{without_extension(object_in(discover_result, "capabilities"), tasks_extension)})
+      .add("serverInfo",
+           RawJson{server_info_or_target(find_member(meta, meta_key::server_info), target)})
+      .add_unless_empty("instructions", instructions_of(discover_result))
+      .text();
 }
 
 std::string discover_result_of(std::string_view initialize_result, std::string_view target) {
-  return fmt::format(
-      R"({{"resultType":"complete","supportedVersions":["{}"],"capabilities":{},"_meta":{{"{}":{}}}{},"ttlMs":0,"cacheScope":"private"}})",
-      newest_version, without_member(object_in(initialize_result, "capabilities"), "tasks"),
-      meta_key::server_info,
-      server_info_or_target(find_member(initialize_result, "serverInfo"), target),
-      instructions_member(initialize_result));
+  const std::string server_info =
+      server_info_or_target(find_member(initialize_result, "serverInfo"), target);
+  return JsonObject()
+      .add("resultType", "complete")
+      .add("supportedVersions", JsonArray().add(newest_version))
+      .add("capabilities",
+           RawJson{without_member(object_in(initialize_result, "capabilities"), "tasks")})
+      .add("_meta", JsonObject().add(meta_key::server_info, RawJson{server_info}))
+      .add_unless_empty("instructions", instructions_of(initialize_result))
+      .add("ttlMs", 0)
+      .add("cacheScope", "private")
+      .text();
 }
 
 }  // namespace bridge

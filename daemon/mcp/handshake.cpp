@@ -9,6 +9,7 @@
 
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "mcp/discovery.hpp"
 
@@ -26,13 +27,16 @@ bool is_known_legacy_version(std::string_view version) {
 }
 
 std::string unsupported_version_error(std::string_view requested, Era era) {
-  std::string supported = quote(newest_version);
+  JsonArray supported;
+  supported.add(newest_version);
   if (era == Era::legacy) {
-    for (const std::string_view version : legacy_versions) supported += ',' + quote(version);
+    for (const std::string_view version : legacy_versions) supported.add(version);
   }
-  return fmt::format(
-      R"({{"code":{},"message":"Unsupported protocol version","data":{{"supported":[{}],"requested":{}}}}})",
-      mcp_error::unsupported_version, supported, requested);
+  return JsonObject()
+      .add("code", mcp_error::unsupported_version)
+      .add("message", "Unsupported protocol version")
+      .add("data", JsonObject().add("supported", supported).add("requested", RawJson{requested}))
+      .text();
 }
 
 std::string params_to_keep(const Frame& initialize) {
@@ -46,21 +50,26 @@ std::string params_to_keep(const Frame& initialize) {
 }
 
 std::string own_initialize_params(std::string_view capabilities) {
-  return fmt::format(R"({{"protocolVersion":"{}","capabilities":{},"clientInfo":{}}})",
-                     newest_legacy_version, capabilities, own_client_info);
+  return JsonObject()
+      .add("protocolVersion", newest_legacy_version)
+      .add("capabilities", RawJson{capabilities})
+      .add("clientInfo", RawJson{own_client_info})
+      .text();
 }
 
 std::string own_request(UpstreamId id, std::string_view method, std::string_view params) {
-  if (params.empty()) {
-    return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"}})", value_of(id), method);
-  }
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", value_of(id),
-                     method, params);
+  return json_rpc_message()
+      .add("id", value_of(id))
+      .add("method", method)
+      .add_unless_empty("params", RawJson{params})
+      .text();
 }
 
 std::string own_notification(std::string_view method, std::string_view params) {
-  if (params.empty()) return fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method);
-  return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params);
+  return json_rpc_message()
+      .add("method", method)
+      .add_unless_empty("params", RawJson{params})
+      .text();
 }
 
 std::string protocol_version_of(std::string_view object) {

@@ -8,6 +8,7 @@
 
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "mcp/methods.hpp"
 
@@ -95,45 +96,47 @@ std::variant<InputRequired, std::string_view> read_input_required(std::string_vi
 }
 
 std::string input_request_line(const InputRequest& request, std::string_view raw_id) {
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}"{}{}}})", raw_id, request.method,
-                     request.params.empty() ? "" : ",\"params\":", request.params);
+  return json_rpc_message()
+      .add("id", RawJson{raw_id})
+      .add("method", request.method)
+      .add_unless_empty("params", RawJson{request.params})
+      .text();
 }
 
 std::string retry_request(const Frame& original, std::string_view raw_id,
                           const std::vector<InputResponse>& responses,
                           std::string_view raw_request_state) {
-  std::string added;
-  auto out = std::back_inserter(added);
-  for (const InputResponse& response : responses) {
-    fmt::format_to(out, "{}{}:{}", added.empty() ? R"("inputResponses":{)" : ",", response.key,
-                   response.result);
-  }
-  if (!added.empty()) added += '}';
-  if (!raw_request_state.empty()) {
-    fmt::format_to(out, R"({}"requestState":{})", added.empty() ? "" : ",", raw_request_state);
-  }
+  JsonObject answers;
+  for (const InputResponse& response : responses)
+    answers.add(RawJson{response.key}, RawJson{response.result});
+  JsonObject added;
+  if (!answers.is_empty()) added.add("inputResponses", answers);
+  added.add_unless_empty("requestState", RawJson{raw_request_state});
   Edits edits;
   edits.replace(original.id, std::string(raw_id));
   if (is_object(original.text(original.params))) {
-    edit_members(edits, original.bytes, original.params, is_answer_member, added);
-  } else if (!original.params.present() && !added.empty()) {
+    edit_members(edits, original.bytes, original.params, is_answer_member, added.members());
+  } else if (!original.params.present() && !added.is_empty()) {
     add_members(edits, original.bytes, whole_value(original.bytes),
-                fmt::format(R"("params":{{{}}})", added));
+                JsonObject().add("params", added).members());
   }
   return edits.made_in(original.bytes);
 }
 
 std::string input_required_result(const std::vector<InputRequest>& requests,
                                   std::string_view request_state) {
-  std::string result = R"({"resultType":"input_required","inputRequests":{)";
-  bool first = true;
+  JsonObject questions;
   for (const InputRequest& request : requests) {
-    fmt::format_to(std::back_inserter(result), R"({}{}:{{"method":"{}"{}{}}})", first ? "" : ",",
-                   request.key, request.method,
-                   request.params.empty() ? "" : ",\"params\":", request.params);
-    first = false;
+    const JsonObject question = JsonObject()
+                                    .add("method", request.method)
+                                    .add_unless_empty("params", RawJson{request.params});
+    questions.add(RawJson{request.key}, RawJson{question.text()});
   }
-  return result + R"(},"requestState":)" + quote(request_state) + '}';
+  return JsonObject()
+      .add("resultType", "input_required")
+      .add("inputRequests", questions)
+      .add("requestState", request_state)
+      .text();
 }
 
 std::variant<InputAnswers, std::string_view> read_input_answers(const Frame& request) {

@@ -9,6 +9,7 @@
 
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
@@ -47,11 +48,11 @@ Frame with_result_members(Frame response, std::string_view method) {
 }
 
 /// The `inputRequests` of an error -32042; empty if it has no elicitations that could be asked.
-std::string url_questions(std::string_view error) {
+JsonObject url_questions(std::string_view error) {
   const auto data = find_member(error, "data");
   const auto elicitations = data ? find_member(*data, "elicitations") : std::nullopt;
-  if (!elicitations || elicitations->front() != '[') return {};
-  std::string questions;
+  if (!elicitations) return {};
+  JsonObject questions;
   std::size_t count = 0;
   const bool walked = each_element(*elicitations, [&](std::string_view params) {
     if (++count > max_input_requests) return false;
@@ -60,12 +61,12 @@ std::string url_questions(std::string_view error) {
     if (!find_member(params, "mode")) {
       add_members(edits, params, {0, params.size()}, R"("mode":"url")");
     }
-    fmt::format_to(std::back_inserter(questions),
-                   R"({}"url-{}":{{"method":"elicitation/create","params":{}}})",
-                   count > 1 ? "," : "", count, edits.made_in(params));
+    questions.add(fmt::format("url-{}", count), JsonObject()
+                                                    .add("method", "elicitation/create")
+                                                    .add("params", RawJson{edits.made_in(params)}));
     return true;
   });
-  return walked ? questions : std::string();
+  return walked ? questions : JsonObject();
 }
 
 Frame with_error_code(Frame response, Slice code, int other) {
@@ -85,17 +86,19 @@ Frame for_url_elicitation(Frame response, std::string_view method, Slice code,
                           bool client_answers_urls) {
   const std::string_view id = response.text(response.id);
   if (!client_answers_urls) {
-    std::string refusal = fmt::format(
-        R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for a visit to a web page; this needs a client that declares the capability elicitation.url","data":{{"requiredCapabilities":{{"elicitation":{{"url":{{}}}}}}}}}}}})",
-        id, mcp_error::missing_client_capability);
-    return read_anew(std::move(refusal), std::move(response));
+    return read_anew(
+        error_reply(id, mcp_error::missing_client_capability,
+                    "The server asks for a visit to a web page; this needs a client that declares "
+                    "the capability elicitation.url",
+                    R"({"requiredCapabilities":{"elicitation":{"url":{}}}})"),
+        std::move(response));
   }
-  const std::string questions = may_require_input(method) && !response.id_is_null
-                                    ? url_questions(response.text(response.error))
-                                    : std::string();
-  if (questions.empty()) return with_error_code(std::move(response), code, internal_error);
+  const JsonObject questions = may_require_input(method) && !response.id_is_null
+                                   ? url_questions(response.text(response.error))
+                                   : JsonObject();
+  if (questions.is_empty()) return with_error_code(std::move(response), code, internal_error);
   std::string asking = result_reply(
-      id, fmt::format(R"({{"resultType":"input_required","inputRequests":{{{}}}}})", questions));
+      id, JsonObject().add("resultType", "input_required").add("inputRequests", questions));
   return read_anew(std::move(asking), std::move(response));
 }
 
@@ -117,17 +120,17 @@ bool has_failed(const Frame& response) {
 }
 
 Frame missing_capability(const Frame& response, std::string_view capabilities, bool keeps_answer) {
-  std::string answer;
+  JsonObject data;
+  data.add("requiredCapabilities", RawJson{capabilities});
   if (keeps_answer) {
-    answer = response.error.present()
-                 ? fmt::format(R"(,"error":{})", response.text(response.error))
-                 : fmt::format(R"(,"result":{})", response.text(response.result));
+    data.add_unless_empty("error", RawJson{response.text(response.error)});
+    if (!response.error.present()) data.add("result", RawJson{response.text(response.result)});
   }
-  return read_anew(
-      fmt::format(
-          R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":"The server asks for something that this request's clientCapabilities do not declare","data":{{"requiredCapabilities":{}{}}}}}}})",
-          response.text(response.id), mcp_error::missing_client_capability, capabilities, answer),
-      response);
+  return read_anew(error_reply(response.text(response.id), mcp_error::missing_client_capability,
+                               "The server asks for something that this request's "
+                               "clientCapabilities do not declare",
+                               data.text()),
+                   response);
 }
 
 Frame for_modern_client(Frame response, std::string_view method, bool client_answers_urls) {

@@ -9,7 +9,9 @@
 
 #include "json/frame.hpp"
 #include "json/json_edit.hpp"
+#include "json/json_object.hpp"
 #include "json/json_text.hpp"
+#include "json/reply.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/request_meta.hpp"
@@ -107,17 +109,6 @@ std::variant<SubscriptionFilter, std::string_view> read_notifications(const Fram
   return std::move(reader.filter());
 }
 
-void append_texts(std::string& members, std::string_view name, const Texts& texts) {
-  if (texts.empty()) return;
-  fmt::format_to(std::back_inserter(members), R"({}"{}":[)", members.empty() ? "" : ",", name);
-  bool first = true;
-  for (const std::string& text : texts) {
-    if (!std::exchange(first, false)) members += ',';
-    members += quote(text);
-  }
-  members += ']';
-}
-
 /// Whether one of `subscribed` is `uri` or what `uri` is a sub-resource of. Looks at the first
 /// levels of the uri only.
 bool is_subscribed(const Texts& subscribed, std::string_view uri) {
@@ -209,25 +200,26 @@ std::optional<std::string> SubscriptionFilter::take_changed() {
   if (resources.empty()) return std::nullopt;
   const auto node = resources.extract(resources.begin());
   return own_notification("notifications/resources/updated",
-                          fmt::format(R"({{"uri":{}}})", quote(node.value())));
+                          JsonObject().add("uri", node.value()).text());
 }
 
 std::string SubscriptionFilter::json() const {
-  std::string members;
-  const auto flag = [&members](std::string_view name, bool is_set) {
-    if (!is_set) return;
-    fmt::format_to(std::back_inserter(members), R"({}"{}":true)", members.empty() ? "" : ",", name);
+  JsonObject object;
+  const auto flag = [&object](std::string_view name, bool is_set) {
+    if (is_set) object.add(name, true);
+  };
+  const auto list = [&object](std::string_view name, const Texts& texts) {
+    JsonArray array;
+    for (const std::string& text : texts) array.add(text);
+    if (!texts.empty()) object.add(name, array);
   };
   flag("toolsListChanged", tools_list_changed);
   flag("promptsListChanged", prompts_list_changed);
   flag("resourcesListChanged", resources_list_changed);
-  append_texts(members, "resourceSubscriptions", resources);
-  append_texts(members, "taskIds", task_ids);
-  for (const auto& [name, value] : extensions) {
-    fmt::format_to(std::back_inserter(members), "{}{}:{}", members.empty() ? "" : ",", quote(name),
-                   value);
-  }
-  return '{' + members + '}';
+  list("resourceSubscriptions", resources);
+  list("taskIds", task_ids);
+  for (const auto& [name, value] : extensions) object.add(RawJson{quote(name)}, RawJson{value});
+  return object.text();
 }
 
 std::variant<SubscriptionFilter, std::string_view> read_filter(const Frame& listen) {
@@ -243,7 +235,7 @@ std::string listen_request(UpstreamId id, const SubscriptionFilter& filter,
   Frame request;
   request.kind = FrameKind::request;
   request.bytes = own_request(id, "subscriptions/listen",
-                              fmt::format(R"({{"notifications":{}}})", filter.json()));
+                              JsonObject().add("notifications", RawJson{filter.json()}).text());
   // The params are the last member.
   const std::size_t begin =
       request.bytes.find(R"("params":)") + std::string_view(R"("params":)").size();
@@ -251,16 +243,26 @@ std::string listen_request(UpstreamId id, const SubscriptionFilter& filter,
   return with_request_meta(std::move(request), identity).bytes;
 }
 
+namespace {
+
+JsonObject listen_meta(std::string_view raw_listen_id) {
+  return JsonObject().add(meta_key::subscription_id, RawJson{raw_listen_id});
+}
+
+}  // namespace
+
 std::string acknowledgement(std::string_view raw_listen_id, const SubscriptionFilter& filter) {
   return own_notification("notifications/subscriptions/acknowledged",
-                          fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
-                                      meta_key::subscription_id, raw_listen_id, filter.json()));
+                          JsonObject()
+                              .add("_meta", listen_meta(raw_listen_id))
+                              .add("notifications", RawJson{filter.json()})
+                              .text());
 }
 
 std::string listen_result(std::string_view raw_listen_id) {
-  return fmt::format(
-      R"({{"jsonrpc":"2.0","id":{},"result":{{"resultType":"complete","_meta":{{"{}":{}}}}}}})",
-      raw_listen_id, meta_key::subscription_id, raw_listen_id);
+  return result_reply(
+      raw_listen_id,
+      JsonObject().add("resultType", "complete").add("_meta", listen_meta(raw_listen_id)));
 }
 
 std::string with_subscription_id(const Frame& notification, std::string_view raw_listen_id) {
@@ -273,8 +275,7 @@ std::string with_subscription_id(const Frame& notification, std::string_view raw
   if (present.present()) {
     edits.replace(present, std::string(raw_listen_id));
   } else {
-    add_meta_members(edits, notification,
-                     fmt::format(R"("{}":{})", meta_key::subscription_id, raw_listen_id));
+    add_meta_members(edits, notification, std::string(listen_meta(raw_listen_id).members()));
   }
   return edits.made_in(notification.bytes);
 }
