@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "../jsonrpc/frames.hpp"
+#include "../json/frames.hpp"
 #include "mcp/request_meta.hpp"
 
 using namespace bridge;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "../jsonrpc/frames.hpp"
+#include "../json/frames.hpp"
 
 using namespace bridge;
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../jsonrpc/frames.hpp"
+#include "../json/frames.hpp"
 #include "../lines.hpp"
 
 using namespace bridge;

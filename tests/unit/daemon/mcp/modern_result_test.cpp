@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "../jsonrpc/frames.hpp"
+#include "../json/frames.hpp"
 
 using namespace bridge;
 

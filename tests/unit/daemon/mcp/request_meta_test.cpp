@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "../jsonrpc/frames.hpp"
+#include "../json/frames.hpp"
 #include "json/json_edit.hpp"
 
 using namespace bridge;

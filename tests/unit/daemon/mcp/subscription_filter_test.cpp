@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "../jsonrpc/frames.hpp"
+#include "../json/frames.hpp"
 #include "mcp/request_meta.hpp"
 
 using namespace bridge;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "../jsonrpc/frames.hpp"
+#include "../json/frames.hpp"
 #include "../lines.hpp"
 
 using namespace bridge;
