@@ -2,30 +2,25 @@
 
 #include <fmt/format.h>
 
+#include "cli/help.hpp"
 #include "command_line/verb.hpp"
 #include "json/json.hpp"
-#include "terminal/text.hpp"
+#include "text/columns.hpp"
 
 namespace client {
 namespace {
 
-constexpr std::size_t width = 80;
+using cli::help_width;
+
 constexpr std::size_t verb_column = 29;
 constexpr std::size_t option_column = 23;
 constexpr std::size_t word_indent = 4;
 constexpr std::size_t word_column = 16;
 
-/// The form in the left column, the text in the right one; below it if the form is too long.
-void add(std::string& help, std::size_t indent, std::string_view form, std::string_view text,
-         std::size_t column) {
-  help += fmt::format("{:{}}{:<{}}", "", indent, form, column - indent);
-  if (indent + form.size() + 1 > column) help += fmt::format("\n{:{}}", "", column);
-  help += wrap(text, column, width) + "\n";
-}
-
 void add_options(std::string& help, std::span<const Option> options) {
+  help += fmt::format("\n{}\n", options.front().group);
   for (const Option& one : options)
-    add(help, one.letter() != '\0' ? 2 : 6, one.form, one.text, option_column);
+    cli::add_option(help, one.letter() != '\0' ? 2 : 6, one, option_column);
 }
 
 template <typename Entries, typename TextOf>
@@ -70,35 +65,34 @@ std::string help_text() {
 Commands
 )";
   for (const Verb& verb : verbs()) {
-    add(help, 2, verb.form,
-        verb.words.empty() ? std::string(verb.summary)
-                           : fmt::format("{}; an argument is", verb.summary),
-        verb_column);
+    cli::add_entry(help, 2, verb.form,
+                   verb.words.empty() ? std::string(verb.summary)
+                                      : fmt::format("{}; an argument is", verb.summary),
+                   verb_column);
     for (const HelpEntry& word : verb.words)
-      add(help, word_indent, word.form, word.text, word_column);
+      cli::add_entry(help, word_indent, word.form, word.text, word_column);
   }
-  help += "\nOptions for all\n";
   add_options(help, general_options());
-  help +=
-      "  A TIME is a number with ms, s, m or h; a bare number is seconds.\n\nOptions of commands\n";
+  help += "  A TIME is a number with ms, s, m or h; a bare number is seconds.\n";
   add_options(help, verb_options());
   std::string codes;
   for (const HelpEntry& code : exit_codes())
     codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", code.form, code.text);
-  return help + "\nExit status\n  " + wrap(codes, 2, width) + "\n";
+  return help + "\nExit status\n  " + bridge::wrap(codes, 2, help_width) + "\n";
 }
 
 std::string help_text(const Verb& verb) {
-  std::string help =
-      fmt::format("mcp-nc [OPTIONS] {}\n\n  {}\n", verb.form, wrap(verb.summary, 2, width));
-  if (!verb.more.empty()) help += fmt::format("  {}\n", wrap(verb.more, 2, width));
+  std::string help = fmt::format("mcp-nc [OPTIONS] {}\n\n  {}\n", verb.form,
+                                 bridge::wrap(verb.summary, 2, help_width));
+  if (!verb.more.empty()) help += fmt::format("  {}\n", bridge::wrap(verb.more, 2, help_width));
   if (!verb.words.empty()) help += "\n";
-  for (const HelpEntry& word : verb.words) add(help, 2, word.form, word.text, word_column);
+  for (const HelpEntry& word : verb.words)
+    cli::add_entry(help, 2, word.form, word.text, word_column);
   std::string options;
   for (const Option& option : options_of(verb)) options += fmt::format("{}, ", option.form);
   options += options.empty() ? "those for all" : "and those for all";
-  return help +
-         fmt::format("\nOptions: {}\n\n  {}\n", wrap(options, 9, width), wrap(verb.examples, 2, 0));
+  return help + fmt::format("\nOptions: {}\n\n  {}\n", bridge::wrap(options, 9, help_width),
+                            bridge::wrap(verb.examples, 2, 0));
 }
 
 std::string help_json() {

@@ -8,84 +8,96 @@
 namespace client {
 namespace {
 
-constexpr Option general_rows[] = {
-    {"-s, --socket PATH", &Options::socket,
-     "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first that "
-     "exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"},
-    {"--config FILE", &Options::config, "where @NAME is looked up first"},
-    {"--url URL", &Options::url, "instead of @NAME: a server at that address"},
-    {"--run COMMAND", &Options::command,
-     "instead of @NAME: a server that this command line starts"},
-    {"--no-start", &Options::no_start, "with these: only a daemon that is running"},
-    {"--peer UID", &Options::peer,
-     "who else may serve a socket in a folder that others may write: the daemon's uid, or any. "
-     "Without it only root, you and the folder's owner. Default: MCP_NC_PEER"},
-    {"-w, --timeout TIME", &Options::timeout,
-     "give up after that long (exit 124); for the relay: when nothing came for that long after "
-     "stdin's end. 0 = never (default)"},
-    {"--wait TIME", &Options::wait, "wait so long for a socket that does not exist yet"},
-    {"-h, --help", &Options::help, "this text; after a command, what that takes"},
-    {"-V, --version", &Options::version, "the version"},
+constexpr Option general(std::string_view form, Option::Target target, std::string_view text) {
+  return {form, target, text, "Options for all"};
+}
+
+constexpr Option own(std::string_view form, Option::Target target, std::string_view text) {
+  return {form, target, text, "Options of commands"};
+}
+
+constexpr Option rows[] = {
+    general(
+        "-s, --socket PATH", &Options::socket,
+        "the daemon's socket; @NAME is an abstract one. Default: MCP_SOCKET_PATH, else the first that "
+        "exists of /tmp/mcp.sock, /run/mcp-bridged/mcp.sock"),
+    general("--config FILE", &Options::config, "where @NAME is looked up first"),
+    general("--url URL", &Options::url, "instead of @NAME: a server at that address"),
+    general("--run COMMAND", &Options::command,
+            "instead of @NAME: a server that this command line starts"),
+    general("--no-start", &Options::no_start, "with these: only a daemon that is running"),
+    general(
+        "--peer UID", &Options::peer,
+        "who else may serve a socket in a folder that others may write: the daemon's uid, or any. "
+        "Without it only root, you and the folder's owner. Default: MCP_NC_PEER"),
+    general(
+        "-w, --timeout TIME", &Options::timeout,
+        "give up after that long (exit 124); for the relay: when nothing came for that long after "
+        "stdin's end. 0 = never (default)"),
+    general("--wait TIME", &Options::wait, "wait so long for a socket that does not exist yet"),
+    general("-h, --help", &Options::help, "this text; after a command, what that takes"),
+    general("-V, --version", &Options::version, "the version"),
+    own("--keep", &Options::keep,
+        "leave waiting notifications in the daemon; without it they are taken and printed on stderr. "
+        "Always so for status and the lists"),
+    own("--json", &Options::json,
+        "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, hint}}"),
+    own("--field PATH", &Options::field,
+        "call, read, prompt, request, tasks result: only the value at this path, as items.0.name: in "
+        "the structured content, else in the result"),
+    own("--max-bytes N", &Options::max_bytes,
+        "print at most N bytes; the whole output goes to a file, which is named"),
+    own("--names", &Options::names,
+        "tools, prompts, resources, templates, jobs, tasks, skills, servers: only the names (URIs, "
+        "ids), one a line, those of tools as the daemon keeps them; tools NAME: its arguments as they "
+        "are typed"),
+    own("--brief", &Options::brief, "tools: a line each; so from 21 tools on"),
+    own("--full", &Options::full, "tools: with their parameters, however many they are"),
+    own("--types", &Options::types,
+        "tools: as declarations of TypeScript, for a client that is compiled"),
+    own("--save DIR", &Options::save,
+        "call, read, prompt, wait, tasks result: write images, audio and blobs to files there"),
+    own("--raw", &Options::raw,
+        "call: send the arguments as they are written, text as strings: no schema is asked for"),
+    own("--detach", &Options::detach,
+        "call: only print the id of a job that makes the call, and leave"),
+    own("--detach-after TIME", &Options::detach_after,
+        "call: when there is no result after that long, print the job's id instead and exit 75"),
+    own("--key KEY", &Options::key,
+        "call: the same key with the same call is the same job: a step that is run twice acts once"),
+    own("--root DIR", &Options::roots,
+        "tools, call, resources, read, prompts, prompt, request, templates, grep, complete: the server "
+        "may work in this folder; several by repetition"),
+    own("--task", &Options::task,
+        "call: have the server make a task of its own of it; print its id"),
+    own("--all", &Options::all,
+        "grep: in every server that files name; --no-start: only where a daemon is running"),
+    own("--any", &Options::any, "wait: until the first of them has ended or asks something"),
+    own("--decline", &Options::decline, "answer: refuse to answer"),
+    own("--cancel", &Options::cancel,
+        "answer: dismiss the question; login: end the one that is pending"),
+    own("--device", &Options::device, "login: by a code that is typed on another device"),
+    own("--open", &Options::open, "login: open the address in this machine's browser, too"),
+    own("--for TIME", &Options::listen_for,
+        "listen, monitor, record: so long; listen --for 0 = only what is waiting now"),
+    own("--count N", &Options::count, "listen, monitor, record: until N were printed"),
+    own("--since SEQ", &Options::since,
+        "listen: first those after that sequence number that the daemon still has; only looks: what it "
+        "shows stays in the daemon for the next client"),
+    own("--seq", &Options::sequence,
+        "listen: print {\"seq\":N,\"message\":{...}}; only looks, as --since does"),
+    own("--skill", &Options::skill,
+        "agent-help: a skill (SKILL.md) for programs that load such; with --save DIR it is put there, "
+        "in a folder of its own"),
+    own("--yes", &Options::yes, "approve: without asking"),
+    own("-f, --follow", &Options::follow, "logs: follow the log, until ^C"),
+    own("--ready", &Options::ready, "status: exit 4 while the upstream server cannot be reached"),
+    own("--metrics", &Options::metrics, "status: the metrics as text"),
+    own("--watch", &Options::watch, "status: the whole screen, up to date; ^C ends it"),
 };
 
-constexpr Option verb_rows[] = {
-    {"--keep", &Options::keep,
-     "leave waiting notifications in the daemon; without it they are taken and printed on stderr. "
-     "Always so for status and the lists"},
-    {"--json", &Options::json,
-     "print one JSON value: the raw result, or {\"error\":{kind, code, delivered, message, hint}}"},
-    {"--field PATH", &Options::field,
-     "call, read, prompt, request, tasks result: only the value at this path, as items.0.name: in "
-     "the structured content, else in the result"},
-    {"--max-bytes N", &Options::max_bytes,
-     "print at most N bytes; the whole output goes to a file, which is named"},
-    {"--names", &Options::names,
-     "tools, prompts, resources, templates, jobs, tasks, skills, servers: only the names (URIs, "
-     "ids), one a line, those of tools as the daemon keeps them; tools NAME: its arguments as they "
-     "are typed"},
-    {"--brief", &Options::brief, "tools: a line each; so from 21 tools on"},
-    {"--full", &Options::full, "tools: with their parameters, however many they are"},
-    {"--types", &Options::types,
-     "tools: as declarations of TypeScript, for a client that is compiled"},
-    {"--save DIR", &Options::save,
-     "call, read, prompt, wait, tasks result: write images, audio and blobs to files there"},
-    {"--raw", &Options::raw,
-     "call: send the arguments as they are written, text as strings: no schema is asked for"},
-    {"--detach", &Options::detach,
-     "call: only print the id of a job that makes the call, and leave"},
-    {"--detach-after TIME", &Options::detach_after,
-     "call: when there is no result after that long, print the job's id instead and exit 75"},
-    {"--key KEY", &Options::key,
-     "call: the same key with the same call is the same job: a step that is run twice acts once"},
-    {"--root DIR", &Options::roots,
-     "tools, call, resources, read, prompts, prompt, request, templates, grep, complete: the server "
-     "may work in this folder; several by repetition"},
-    {"--task", &Options::task, "call: have the server make a task of its own of it; print its id"},
-    {"--all", &Options::all,
-     "grep: in every server that files name; --no-start: only where a daemon is running"},
-    {"--any", &Options::any, "wait: until the first of them has ended or asks something"},
-    {"--decline", &Options::decline, "answer: refuse to answer"},
-    {"--cancel", &Options::cancel,
-     "answer: dismiss the question; login: end the one that is pending"},
-    {"--device", &Options::device, "login: by a code that is typed on another device"},
-    {"--open", &Options::open, "login: open the address in this machine's browser, too"},
-    {"--for TIME", &Options::listen_for,
-     "listen, monitor, record: so long; listen --for 0 = only what is waiting now"},
-    {"--count N", &Options::count, "listen, monitor, record: until N were printed"},
-    {"--since SEQ", &Options::since,
-     "listen: first those after that sequence number that the daemon still has; only looks: what it "
-     "shows stays in the daemon for the next client"},
-    {"--seq", &Options::sequence,
-     "listen: print {\"seq\":N,\"message\":{...}}; only looks, as --since does"},
-    {"--skill", &Options::skill,
-     "agent-help: a skill (SKILL.md) for programs that load such; with --save DIR it is put there, "
-     "in a folder of its own"},
-    {"--yes", &Options::yes, "approve: without asking"},
-    {"-f, --follow", &Options::follow, "logs: follow the log, until ^C"},
-    {"--ready", &Options::ready, "status: exit 4 while the upstream server cannot be reached"},
-    {"--metrics", &Options::metrics, "status: the metrics as text"},
-    {"--watch", &Options::watch, "status: the whole screen, up to date; ^C ends it"},
-};
+constexpr std::size_t general_count = 10;
+static_assert(rows[general_count - 1].group != rows[general_count].group);
 
 constexpr HelpEntry exit_code_rows[] = {
     {"0", "ok"},
@@ -100,12 +112,13 @@ constexpr HelpEntry exit_code_rows[] = {
 
 }  // namespace
 
-std::span<const Option> general_options() { return general_rows; }
-std::span<const Option> verb_options() { return verb_rows; }
+std::span<const Option> all_options() { return rows; }
+std::span<const Option> general_options() { return all_options().first(general_count); }
+std::span<const Option> verb_options() { return all_options().subspan(general_count); }
 std::span<const HelpEntry> exit_codes() { return exit_code_rows; }
 
 bool goes_with(const Option& option, const Verb& verb) {
-  const std::string_view name = option.name;
+  const std::string_view name = option.name();
   if (name == "json") return true;
   for (std::string_view rest = verb.options; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find(' '));

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/command_line.hpp"
+#include "cli/units.hpp"
 #include "command_line/options.hpp"
 #include "command_line/verb.hpp"
-#include "spelling/spelling.hpp"
+#include "text/similar.hpp"
 #include "text/utf8.hpp"
 
 namespace client {
@@ -16,7 +18,7 @@ constexpr std::size_t longest_key = 256;
 
 /// Why a value cannot be used; "" if it can.
 std::string store(std::string_view text, Milliseconds& target) {
-  const auto parsed = parse_duration(text);
+  const auto parsed = cli::parse_duration(text);
   if (!parsed) return "is not a duration (a number with ms, s, m or h)";
   target = *parsed;
   return {};
@@ -47,7 +49,8 @@ std::string store(std::string_view, bool& flag) {
 }
 
 std::string unknown(std::string_view command) {
-  return fmt::format("unknown command '{}'{}", command, did_you_mean(command, verb_names()));
+  return fmt::format("unknown command '{}'{}", command,
+                     bridge::did_you_mean(command, verb_names()));
 }
 
 class Parser {
@@ -57,7 +60,13 @@ class Parser {
   }
 
   std::variant<Options, UsageError> run() {
-    while (next_ < arguments_.size() && error_.empty()) argument(arguments_[next_++]);
+    error_ = cli::read_command_line(
+        std::span(arguments_), all_options(),
+        [this](const Option& option, std::string_view spelling,
+               std::optional<std::string_view> value) {
+          return take_option(option, spelling, value);
+        },
+        [this](std::string_view word) { return take_operand(word); });
     if (error_.empty()) check();
     if (error_.empty()) return std::move(options_);
     const bool json = std::find(arguments_.begin(), arguments_.end(), "--json") != arguments_.end();
@@ -72,72 +81,26 @@ class Parser {
     std::string_view spelling;
   };
 
-  void argument(std::string_view text) {
-    if (only_operands_ || text.size() < 2 || text[0] != '-') {
-      operand(text);
-    } else if (text == "--") {
-      only_operands_ = true;
-    } else if (text[1] == '-') {
-      const std::size_t equals = std::min(text.find('='), text.size());
-      const std::string_view name = text.substr(2, equals - 2);
-      option(find([name](const Option& one) { return one.name == name; }), text.substr(0, equals),
-             text.substr(equals), 1);
-    } else {
-      option(find([text](const Option& one) { return one.letter() == text[1]; }), text.substr(0, 2),
-             text.substr(2), 0);
-    }
-  }
-
-  void operand(std::string_view text) {
+  std::string take_operand(std::string_view text) {
     if (options_.verb != nullptr) {
       options_.operands.emplace_back(text);
-      return;
-    }
-    if (text.size() > 1 && text.front() == '@' && options_.server.empty()) {
+    } else if (text.size() > 1 && text.front() == '@' && options_.server.empty()) {
       options_.server = text.substr(1);
-      return;
+    } else {
+      options_.verb = find_verb(text);
+      if (options_.verb == nullptr) return unknown(text);
     }
-    options_.verb = find_verb(text);
-    if (options_.verb == nullptr) fail(unknown(text));
+    return {};
   }
 
-  template <typename Predicate>
-  static const Option* find(Predicate matches) {
-    for (const auto options : {general_options(), verb_options()}) {
-      const auto found = std::find_if(options.begin(), options.end(), matches);
-      if (found != options.end()) return &*found;
-    }
-    return nullptr;
-  }
-
-  static std::string unknown_option(std::string_view spelling) {
-    std::vector<std::string_view> names;
-    for (const auto options : {general_options(), verb_options()}) {
-      for (const Option& option : options) names.push_back(option.name);
-    }
-    const std::string meant =
-        spelling.starts_with("--") ? most_similar(spelling.substr(2), names) : std::string();
-    return fmt::format("unknown option '{}'{}", spelling,
-                       meant.empty() ? meant : fmt::format("; did you mean '--{}'?", meant));
-  }
-
-  /// `attached` is what stands in the same argument, after `skip` characters.
-  void option(const Option* option, std::string_view spelling, std::string_view attached,
-              std::size_t skip) {
-    if (option == nullptr) return fail(unknown_option(spelling));
-    if (!option->takes_value() && !attached.empty())
-      return fail(fmt::format("option {} takes no value", spelling));
-    std::string_view value;
-    if (!attached.empty()) {
-      value = attached.substr(skip);
-    } else if (option->takes_value()) {
-      if (next_ == arguments_.size()) return fail(fmt::format("option {} needs a value", spelling));
-      value = arguments_[next_++];
-    }
-    const std::string refusal =
-        std::visit([&](auto target) { return store(value, options_.*target); }, option->target);
-    if (!refusal.empty()) return fail(fmt::format("option {}: '{}' {}", spelling, value, refusal));
-    seen_.push_back({option, spelling});
+  std::string take_option(const Option& option, std::string_view spelling,
+                          std::optional<std::string_view> value) {
+    if (!option.takes_value() && value) return fmt::format("option {} takes no value", spelling);
+    const std::string refusal = std::visit(
+        [&](auto target) { return store(value.value_or(""), options_.*target); }, option.target);
+    if (!refusal.empty()) return fmt::format("option {}: '{}' {}", spelling, *value, refusal);
+    seen_.push_back({&option, spelling});
+    return {};
   }
 
   void check() {
@@ -150,10 +113,8 @@ class Parser {
       return;
     }
     const Verb* const verb = options_.verb;
-    const auto general = general_options();
     for (const SeenOption& seen : seen_) {
-      const bool is_general =
-          seen.option >= general.data() && seen.option < general.data() + general.size();
+      const bool is_general = seen.option < &verb_options().front();
       if (!is_general && (verb == nullptr || !goes_with(*seen.option, *verb))) {
         return fail(fmt::format("option {} does not go with {}", seen.spelling,
                                 verb == nullptr ? "the relay" : verb->name()));
@@ -230,8 +191,6 @@ class Parser {
   }
 
   const std::vector<std::string_view>& arguments_;
-  std::size_t next_ = 0;
-  bool only_operands_ = false;
   std::vector<SeenOption> seen_;
   Options options_;
   std::string error_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 
+#include "cli/option.hpp"
 #include "command_line/options.hpp"
 
 /// The rows that describe the command line: verbs and options. --help, help VERB, the man page, the
@@ -73,30 +74,25 @@ std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
 std::vector<std::string_view> verb_names();
 
-/// An option: as it is typed, where its value goes, and what it does.
-struct Option {
+/// An option, and where its value goes.
+struct Option : cli::Option {
   using Target =
       std::variant<bool Options::*, std::string Options::*, std::vector<std::string> Options::*,
                    Milliseconds Options::*, std::optional<Milliseconds> Options::*,
                    std::optional<std::uint64_t> Options::*>;
 
-  constexpr Option(std::string_view form_, Target target_, std::string_view text_)
-      : form(form_), target(target_), text(text_), name(form.substr(form.find("--") + 2)) {
-    name = name.substr(0, name.find(' '));
-  }
+  constexpr Option(std::string_view form_, Target target_, std::string_view text_,
+                   std::string_view group_)
+      : cli::Option(form_, text_, group_), target(target_) {}
 
-  std::string_view form;  ///< `-s, --socket PATH`
   Target target;
-  std::string_view text;
-  std::string_view name;  ///< `socket`
-
-  constexpr char letter() const { return form[1] == '-' ? '\0' : form[1]; }
-  constexpr bool takes_value() const { return !form.ends_with(name); }
 };
 
-/// Options that every verb and the relay take, and the others.
+/// Options that every verb and the relay take, and the others: the first and the second part of
+/// all.
 std::span<const Option> general_options();
 std::span<const Option> verb_options();
+std::span<const Option> all_options();
 /// Whether the option is one of this verb's own.
 bool goes_with(const Option& option, const Verb& verb);
 std::span<const HelpEntry> exit_codes();

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "elicitation/web_address.hpp"
-#include "terminal/text.hpp"
 #include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -308,7 +308,7 @@ std::string ElicitationForm::begin() const {
   } else {
     // On one line: nothing in it is to look like the lines that follow.
     text +=
-        "The server asks you to open a page: " + make_visible_line(message_) + "\n" +
+        "The server asks you to open a page: " + bridge::make_visible_line(message_) + "\n" +
         describe_address(address_) +
         "Nothing was opened. yes tells the server that you agree; then open the page yourself.\n";
   }
@@ -321,8 +321,8 @@ std::string ElicitationForm::begin() const {
 std::string ElicitationForm::describe() const {
   std::string text = message_ + "\n";
   if (!address_.empty())
-    text =
-        make_visible_line(message_) + "\nto be answered on a page:\n" + describe_address(address_);
+    text = bridge::make_visible_line(message_) + "\nto be answered on a page:\n" +
+           describe_address(address_);
   for (const Field& field : fields_) text += describe_field(field) + "\n";
   return text;
 }

@@ -1,12 +1,12 @@
 #include "elicitation/web_address.hpp"
+#include "text/characters.hpp"
+#include "text/visible_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <vector>
-
-#include "terminal/text.hpp"
 
 namespace client {
 namespace {
@@ -117,8 +117,8 @@ std::optional<std::string> punycode_host(std::string_view host) {
   std::string text;
   Label label;
   while (!host.empty()) {
-    const CodePoint point = first_code_point(host);
-    if (point.state != CodePoint::State::valid) return std::nullopt;
+    const bridge::CodePoint point = bridge::first_code_point(host);
+    if (point.state != bridge::CodePoint::State::valid) return std::nullopt;
     host.remove_prefix(point.length);
     const bool ends_label = is_dot(point.value) || point.value == ':';
     if (!ends_label) {
@@ -140,7 +140,7 @@ std::string host_of(std::string_view address) {
 
 std::string describe_address(std::string_view address) {
   const std::string host = host_of(address);
-  std::string text = fmt::format("  address: {}\n", make_visible_line(address));
+  std::string text = fmt::format("  address: {}\n", bridge::make_visible_line(address));
   if (host.empty()) return text + "  host:    none: this is no web address\n";
   text += "  host:    " + in_ascii(host);
   const bool is_ascii = std::all_of(host.begin(), host.end(),

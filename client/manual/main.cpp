@@ -13,16 +13,6 @@ namespace {
 using client::Verb;
 using documents::DocumentedOption;
 
-DocumentedOption document(const client::Option& option, const std::string& group) {
-  DocumentedOption one;
-  one.group = group;
-  one.text = option.text;
-  if (option.letter() != '\0') one.names.push_back(std::string{'-', option.letter()});
-  one.names.push_back("--" + std::string(option.name));
-  if (option.takes_value()) one.value = option.form.substr(option.form.rfind(' ') + 1);
-  return one;
-}
-
 std::string entries(std::span<const client::HelpEntry> all) {
   std::string page;
   for (const client::HelpEntry& entry : all) page += documents::groff_entry(entry.form, entry.text);
@@ -78,17 +68,13 @@ int main(int argc, char** argv) {
   }
   std::vector<DocumentedOption> options;
   std::vector<std::string> with_value;  // for the search of the command among the words
-  for (const client::Option& one : client::general_options())
-    options.push_back(document(one, "For all commands"));
-  for (const client::Option& one : client::verb_options()) {
-    DocumentedOption& option = options.emplace_back(document(one, "Of commands"));
+  for (const client::Option& one : client::all_options()) {
+    DocumentedOption& option = options.emplace_back(DocumentedOption{one});
     for (const Verb& verb : client::verbs()) {
       if (client::goes_with(one, verb)) option.commands.emplace_back(verb.name());
     }
-  }
-  for (const DocumentedOption& option : options) {
-    if (option.value.empty()) continue;
-    with_value.insert(with_value.end(), option.names.begin(), option.names.end());
+    if (!one.takes_value()) continue;
+    for (const std::string_view name : one.names()) with_value.emplace_back(name);
   }
   return documents::fill_template(argv[1], argv[2],
                                   {{"VERSION", MCP_BRIDGE_VERSION},

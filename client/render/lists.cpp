@@ -8,7 +8,8 @@
 #include "json/json.hpp"
 #include "schema/schema.hpp"
 #include "schema/signature.hpp"
-#include "terminal/text.hpp"
+#include "text/columns.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -64,21 +65,21 @@ std::vector<Parameter> read_prompt_arguments(const Value& prompt) {
 }
 
 std::string pad(std::string_view text, std::size_t columns) {
-  const std::size_t width = display_width(text);
+  const std::size_t width = bridge::display_width(text);
   return std::string(text) + std::string(columns > width ? columns - width : 0, ' ');
 }
 
 std::string indented(std::string_view text, std::size_t width) {
   if (text.empty()) return "";
-  return std::string(text_indent, ' ') + wrap(text, text_indent, width) + "\n";
+  return std::string(text_indent, ' ') + bridge::wrap(text, text_indent, width) + "\n";
 }
 
 std::string render_parameters(const std::vector<Parameter>& parameters, std::size_t width) {
   std::size_t names = 0;
   std::size_t types = 0;
   for (const Parameter& parameter : parameters) {
-    names = std::max(names, std::min(display_width(parameter.name), widest_name));
-    types = std::max(types, std::min(display_width(parameter.type), widest_type));
+    names = std::max(names, std::min(bridge::display_width(parameter.name), widest_name));
+    types = std::max(types, std::min(bridge::display_width(parameter.type), widest_type));
   }
   std::string text;
   for (const Parameter& parameter : parameters) {
@@ -88,10 +89,11 @@ std::string render_parameters(const std::vector<Parameter>& parameters, std::siz
     if (!parameter.description.empty()) {
       const std::size_t column = text_indent + names + (types > 0 ? types + 2 : 0) + 2;
       // Too much before it for the column, or too little room after it: on a line of its own.
-      const bool fits = display_width(line) + 2 <= column && (width == 0 || column + 24 <= width);
+      const bool fits =
+          bridge::display_width(line) + 2 <= column && (width == 0 || column + 24 <= width);
       const std::size_t indent = fits ? column : text_indent + 4;
       line += fits ? "  " : "\n" + std::string(indent, ' ');
-      line += wrap(parameter.description, indent, width);
+      line += bridge::wrap(parameter.description, indent, width);
     }
     while (line.back() == ' ') line.pop_back();
     text += line + "\n";
@@ -153,7 +155,7 @@ void add_members(std::string& text, const Schema& schema, const std::string& pat
     std::string_view about = node.string("description");
     if (about.empty()) about = node.string("title");
     if (!about.empty()) line += fmt::format(" - {}", about);
-    text += std::string(indent, ' ') + wrap(line, indent + 4, width) + "\n";
+    text += std::string(indent, ' ') + bridge::wrap(line, indent + 4, width) + "\n";
     const Value* const items = property.items();
     if (depth == deepest_shown_object) continue;
     if (items == nullptr) {
@@ -196,7 +198,7 @@ std::string indent(int depth) { return std::string(2 * static_cast<std::size_t>(
 /// A comment on a line of its own; nothing if there is nothing to say.
 std::string comment(std::string_view text, int depth) {
   if (text.empty()) return {};
-  std::string line = make_visible_line(text);
+  std::string line = bridge::make_visible_line(text);
   for (std::size_t at = 0; (at = line.find("*/", at)) != line.npos;) line.replace(at, 2, "* /");
   return fmt::format("{}/** {} */\n", indent(depth), line);
 }
@@ -312,7 +314,7 @@ std::string render_skills(const std::vector<std::string_view>& elements, std::si
     text += name.empty() ? std::string(uri) : fmt::format("{} ({})", name, uri);
     text += '\n';
     if (const auto about = described.string("description"); !about.empty())
-      text += "    " + wrap(about, 4, width) + "\n";
+      text += "    " + bridge::wrap(about, 4, width) + "\n";
   }
   return text;
 }
@@ -326,7 +328,7 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
   if (!title.empty() && title != name) text += fmt::format(" - {}", title);
   text += '\n';
   if (const auto about = tool->string("description"); !about.empty())
-    text += "\n    " + wrap(about, 4, width) + "\n";
+    text += "\n    " + bridge::wrap(about, 4, width) + "\n";
   if (const Value* input = object_in(tool, "inputSchema")) {
     const Schema schema(*input);
     if (!schema.names().empty()) text += "\nArguments (* required)\n";
@@ -340,7 +342,7 @@ std::string render_tool(std::string_view raw, std::size_t width, std::string_vie
     add_members(text, Schema(*output), "", width);
   }
   if (const std::string said = promises(*tool); !said.empty())
-    text += "\nThe server says that it\n    " + wrap(said, 4, width) + "\n";
+    text += "\nThe server says that it\n    " + bridge::wrap(said, 4, width) + "\n";
   return text;
 }
 
@@ -357,8 +359,8 @@ std::string render_signatures(const std::vector<std::string_view>& tools, std::s
                                         : signature(tool->string("name"), Schema(*input));
     if (const auto about = tool->string("description"); !about.empty())
       line += "  - " + first_line(about);
-    line = make_visible_line(line);
-    text += width == 0 ? line : std::string(fit_columns(line, width));
+    line = bridge::make_visible_line(line);
+    text += width == 0 ? line : std::string(bridge::fit_columns(line, width));
     text += '\n';
   }
   return text;
@@ -377,13 +379,13 @@ std::string argument_words(std::string_view raw) {
     if (const Value* items = property.items(); values.empty() && items != nullptr)
       values = schema.at(*items).values();
     if (types.size() == 1 && types.front() == "boolean") {
-      text += make_visible_line(fmt::format("{}=true", name)) + "\n";
-      text += make_visible_line(fmt::format("{}=false", name)) + "\n";
+      text += bridge::make_visible_line(fmt::format("{}=true", name)) + "\n";
+      text += bridge::make_visible_line(fmt::format("{}=false", name)) + "\n";
     } else if (values.empty()) {
-      text += make_visible_line(fmt::format("{}=", name)) + "\n";
+      text += bridge::make_visible_line(fmt::format("{}=", name)) + "\n";
     }
     for (const Value* value : values) {
-      text += make_visible_line(fmt::format(
+      text += bridge::make_visible_line(fmt::format(
                   "{}={}", name, value->is(Kind::string) ? value->text : json::to_json(*value))) +
               "\n";
     }

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "json/json.hpp"
-#include "terminal/text.hpp"
 #include "text/characters.hpp"
+#include "text/columns.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -27,14 +28,14 @@ constexpr std::size_t longest_skill_name = 64;
 /// The start of a text of the server's, harmless to show; with a mark if there is more.
 std::string start_of(std::string_view text, std::size_t bytes, bool& is_cut) {
   const std::string_view start = bridge::whole_characters(text, bytes);
-  std::string shown = make_visible(start);
+  std::string shown = bridge::make_visible(start);
   is_cut = start.size() < text.size() || shown.size() > bytes;
   shown.resize(bridge::whole_characters(shown, bytes).size());  // escapes are longer
   return shown;
 }
 
 std::string one_line(std::string_view text, std::size_t bytes = longest_shown_name) {
-  const std::string shown = make_visible_line(bridge::whole_characters(text, bytes));
+  const std::string shown = bridge::make_visible_line(bridge::whole_characters(text, bytes));
   const std::string_view start = bridge::whole_characters(shown, bytes);  // escapes are longer
   const bool is_cut = text.size() > bytes || start.size() < shown.size();
   return std::string(start) + (is_cut ? "..." : "");
@@ -164,7 +165,7 @@ std::string render_server(const ServerPage& page, std::size_t width) {
   std::string text;
   const auto add = [&text, width](std::string_view what, const std::string& value) {
     constexpr std::size_t column = 14;
-    if (!value.empty()) text += fmt::format("{:<14}{}\n", what, wrap(value, column, width));
+    if (!value.empty()) text += fmt::format("{:<14}{}\n", what, bridge::wrap(value, column, width));
   };
   add("server", page.title.empty() || page.title == page.name
                     ? page.name

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "command_line/duration.hpp"
-#include "terminal/text.hpp"
+#include "text/columns.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -15,8 +16,8 @@ constexpr std::size_t narrowest_last_column = 10;
 constexpr std::size_t column_gap = 2;
 
 void shorten(std::string& text, std::size_t room) {
-  if (display_width(text) <= room) return;
-  text = std::string(fit_columns(text, room - 3)) + "...";
+  if (bridge::display_width(text) <= room) return;
+  text = std::string(bridge::fit_columns(text, room - 3)) + "...";
 }
 
 /// Two digits or more, not more after the point than needed for that.
@@ -29,8 +30,8 @@ constexpr std::size_t widest_short_cell = 24;
 
 std::string short_cell(const json::Value* value) {
   std::string text = plain_cell(value);
-  if (display_width(text) <= widest_short_cell) return text;
-  return std::string(fit_columns(text, widest_short_cell - 3)) + "...";
+  if (bridge::display_width(text) <= widest_short_cell) return text;
+  return std::string(bridge::fit_columns(text, widest_short_cell - 3)) + "...";
 }
 
 /// The tool that is called; of any other request its method.
@@ -53,7 +54,7 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
   std::size_t taken = 0;
   for (std::size_t at = 0; at < last; ++at) {
     std::size_t width = columns[at].heading.size();
-    for (const auto& row : rows) width = std::max(width, display_width(row[at].text));
+    for (const auto& row : rows) width = std::max(width, bridge::display_width(row[at].text));
     widths.push_back(width);
     taken += width + column_gap;
   }
@@ -75,7 +76,8 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
     std::size_t begin = 0;
     for (std::size_t at = 0; at < columns.size(); ++at) {
       const std::size_t width = at < last ? widths[at] : 0;
-      line.pad_to(columns[at].is_figure ? begin + width - display_width(row[at].text) : begin);
+      line.pad_to(columns[at].is_figure ? begin + width - bridge::display_width(row[at].text)
+                                        : begin);
       line.add(row[at].text, row[at].tone);
       begin += width + column_gap;
     }
@@ -85,8 +87,8 @@ std::vector<StyledLine> render_table(const std::vector<TableColumn>& columns,
 
 std::string plain_cell(const json::Value* value) {
   if (value == nullptr || value->is(json::Value::Kind::null)) return "-";
-  return make_visible_line(value->is(json::Value::Kind::string) ? value->text
-                                                                : json::to_json(*value));
+  return bridge::make_visible_line(value->is(json::Value::Kind::string) ? value->text
+                                                                        : json::to_json(*value));
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -166,9 +168,9 @@ std::vector<StyledLine> render_tasks(const std::vector<json::Value>& tasks, cons
 }
 
 std::string render_task(const json::Value& task) {
-  std::string text = make_visible_line(task.string("status"));
+  std::string text = bridge::make_visible_line(task.string("status"));
   if (const std::string_view says = task.string("statusMessage"); !says.empty())
-    text += ": " + make_visible_line(says);
+    text += ": " + bridge::make_visible_line(says);
   return text + "\n";
 }
 

@@ -10,6 +10,7 @@
 #include "schema/signature.hpp"
 #include "spelling/spelling.hpp"
 #include "text/characters.hpp"
+#include "text/similar.hpp"
 
 namespace client {
 namespace {
@@ -94,7 +95,7 @@ class Check {
       std::string problem = missing_argument(path_to(name, wanted));
       // A name that may be there, and is nearly the wanted one; if it may not, that is said below.
       for (const json::Member& member : value.members) {
-        if (!is_refused && is_nearly_same(member.name, wanted))
+        if (!is_refused && bridge::is_nearly_same(member.name, wanted))
           problem += fmt::format("; did you mean it by '{}'?", member.name);
       }
       problems_.push_back(std::move(problem));
@@ -391,7 +392,7 @@ std::string why_not(const Named& named, const std::optional<Schema>& schema) {
 
 std::string unknown_argument(std::string_view prefix, std::string_view name,
                              const std::vector<std::string_view>& known) {
-  return fmt::format("{}'{}{}'{}", unknown_start, prefix, name, did_you_mean(name, known));
+  return fmt::format("{}'{}{}'{}", unknown_start, prefix, name, bridge::did_you_mean(name, known));
 }
 
 std::string missing_argument(std::string_view name) {

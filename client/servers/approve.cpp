@@ -7,7 +7,7 @@
 #include "connection/typed_line.hpp"
 #include "system/files.hpp"
 #include "system/signals.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -41,41 +41,42 @@ std::string approve(const NamedServer& server, const Places& places) {
   if (is_approved(server, places)) return {};
   const int error =
       append_to_file(list_of(places), fmt::format("{} {} {}\n", key_of(server),
-                                                  make_visible_line(server.definition.name),
-                                                  make_visible_line(server.file)));
+                                                  bridge::make_visible_line(server.definition.name),
+                                                  bridge::make_visible_line(server.file)));
   if (error == 0) return {};
-  return fmt::format("cannot keep the approval in {}: {}", make_visible_line(list_of(places)),
-                     std::strerror(error));
+  return fmt::format("cannot keep the approval in {}: {}",
+                     bridge::make_visible_line(list_of(places)), std::strerror(error));
 }
 
 std::string describe_for_approval(const NamedServer& server) {
-  std::string text = fmt::format(
-      "{} names the server '{}':\n  {}\n", make_visible_line(server.file),
-      make_visible_line(server.definition.name), make_visible_line(server.definition.document));
+  std::string text =
+      fmt::format("{} names the server '{}':\n  {}\n", bridge::make_visible_line(server.file),
+                  bridge::make_visible_line(server.definition.name),
+                  bridge::make_visible_line(server.definition.document));
   if (starts_program(server.definition)) {
-    text += fmt::format("it runs in {}: {}\n", make_visible_line(server.folder),
-                        make_visible_line(summary_of(server.definition)));
+    text += fmt::format("it runs in {}: {}\n", bridge::make_visible_line(server.folder),
+                        bridge::make_visible_line(summary_of(server.definition)));
   } else {
-    text += fmt::format("it is at {}\n", make_visible_line(summary_of(server.definition)));
+    text += fmt::format("it is at {}\n", bridge::make_visible_line(summary_of(server.definition)));
   }
   const NamedVariables variables = variables_of(server.definition);
   std::string names;
   for (const WantedVariable& variable : variables.environment)
     names += (names.empty() ? "" : ", ") + variable.name;
   for (const WantedInput& input : variables.inputs)
-    names += (names.empty() ? "" : ", ") + make_visible_line("input:" + input.id);
+    names += (names.empty() ? "" : ", ") + bridge::make_visible_line("input:" + input.id);
   text += fmt::format("it reads {}\n", names.empty() ? "no variables" : "the variables " + names);
   return text;
 }
 
 std::optional<Failure> have_approved(const NamedServer& server, const Places& places,
                                      Console& console) {
-  const std::string name = make_visible_line(server.definition.name);
+  const std::string name = bridge::make_visible_line(server.definition.name);
   if (!console.can_ask()) {
     return naming_failure(
         fmt::format("{} names @{}, which was not approved (mcp-nc approve @{} shows it and asks; "
                     "without a terminal: mcp-nc approve --yes @{})",
-                    make_visible_line(server.file), name, name, name));
+                    bridge::make_visible_line(server.file), name, name, name));
   }
   const auto line = read_typed_line(false, [&] {
     console.prompt(describe_for_approval(server));

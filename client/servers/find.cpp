@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/replaceable_path.hpp"
-#include "spelling/spelling.hpp"
 #include "system/files.hpp"
-#include "terminal/text.hpp"
+#include "text/similar.hpp"
 #include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -55,13 +55,14 @@ std::variant<std::vector<NamedServer>, LookupFailure> servers_of(const ConfigFil
             ? fmt::format("it has more than {} MiB",
                           file.is_foreign ? longest_foreign_file >> 20 : longest_file >> 20)
             : std::strerror(content.error);
-    return LookupFailure{fmt::format("cannot read {}: {}", make_visible_line(file.path), why)};
+    return LookupFailure{
+        fmt::format("cannot read {}: {}", bridge::make_visible_line(file.path), why)};
   }
   auto definitions = file.is_foreign ? read_foreign_definitions(content.text, file.project)
                                      : read_definitions(content.text);
   if (const auto* fault = std::get_if<std::string>(&definitions)) {
-    return LookupFailure{
-        fmt::format("cannot use {}: {}", make_visible_line(file.path), make_visible_line(*fault))};
+    return LookupFailure{fmt::format("cannot use {}: {}", bridge::make_visible_line(file.path),
+                                     bridge::make_visible_line(*fault))};
   }
   const std::string path = real_path(file.path);
   std::vector<NamedServer> servers;
@@ -168,14 +169,14 @@ std::variant<NamedServer, LookupFailure> find_server(std::string_view name,
       names.push_back(server.definition.name);
     }
     if (file.is_foreign && servers.empty()) continue;
-    places += (places.empty() ? "" : ", ") + make_visible_line(file.path);
+    places += (places.empty() ? "" : ", ") + bridge::make_visible_line(file.path);
   }
-  const std::string meant = most_similar(name, {names.begin(), names.end()});
-  return LookupFailure{
-      fmt::format("no server '{}' in {}{}{}", make_visible_line(name), places,
-                  meant.empty() ? "; list them with: mcp-nc servers"
-                                : fmt::format("; did you mean '@{}'?", make_visible_line(meant)),
-                  faults)};
+  const std::string meant = bridge::most_similar(name, {names.begin(), names.end()});
+  return LookupFailure{fmt::format(
+      "no server '{}' in {}{}{}", bridge::make_visible_line(name), places,
+      meant.empty() ? "; list them with: mcp-nc servers"
+                    : fmt::format("; did you mean '@{}'?", bridge::make_visible_line(meant)),
+      faults)};
 }
 
 std::vector<ConfigFile> foreign_files(ReadVariable read, const std::string& folder) {

@@ -16,7 +16,7 @@
 
 #include "json/json.hpp"
 #include "servers/start.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -46,7 +46,7 @@ constexpr std::size_t longest_summary = 500;
 constexpr std::string_view suffix = ".json";
 
 std::string kept(const std::string& summary) {
-  return make_visible_line(summary.substr(0, longest_summary));
+  return bridge::make_visible_line(summary.substr(0, longest_summary));
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::string describe_end(std::string_view socket, pid_t process) {
     return fmt::format("it could not start: {}", *why);
   const std::string log = log_behind(socket);
   return log.empty() ? describe_hang_up(socket)
-                     : fmt::format("it has ended; {} tells why", make_visible_line(log));
+                     : fmt::format("it has ended; {} tells why", bridge::make_visible_line(log));
 }
 
 Instance instance_for(const NamedServer& server, std::string id) {
@@ -102,7 +102,8 @@ Instance instance_for(const NamedServer& server, std::string id) {
 
 std::string record_of(const Instance& instance) {
   return fmt::format("{{\"name\":{},\"file\":{},\"summary\":{},\"definition\":{}}}\n",
-                     json::quote(instance.name), json::quote(make_visible_line(instance.file)),
+                     json::quote(instance.name),
+                     json::quote(bridge::make_visible_line(instance.file)),
                      json::quote(kept(instance.summary)), json::quote(instance.definition));
 }
 
@@ -133,7 +134,8 @@ std::vector<Instance> find_instances(const Places& places) {
 }
 
 bool is_of(const Instance& instance, const NamedServer& server) {
-  if (instance.name != server.definition.name || instance.file != make_visible_line(server.file))
+  if (instance.name != server.definition.name ||
+      instance.file != bridge::make_visible_line(server.file))
     return false;
   return !server.file.empty() || instance.summary == kept(summary_of(server.definition));
 }

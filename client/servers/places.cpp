@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "servers/variables.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -78,16 +78,17 @@ constexpr std::string_view harmless =
 /// Returns what keeps it from being used.
 std::string make_private_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return fmt::format("cannot make the folder {}: {}", make_visible_line(path),
+    return fmt::format("cannot make the folder {}: {}", bridge::make_visible_line(path),
                        std::strerror(errno));
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
-    return fmt::format("{} is no folder", make_visible_line(path));
+    return fmt::format("{} is no folder", bridge::make_visible_line(path));
   if (facts.st_uid != ::geteuid())
-    return fmt::format("the folder {} belongs to the user {}", make_visible_line(path),
+    return fmt::format("the folder {} belongs to the user {}", bridge::make_visible_line(path),
                        facts.st_uid);
   if ((facts.st_mode & 077) != 0)
-    return fmt::format("others may use the folder {}: chmod 700 it", make_visible_line(path));
+    return fmt::format("others may use the folder {}: chmod 700 it",
+                       bridge::make_visible_line(path));
   return {};
 }
 

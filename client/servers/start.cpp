@@ -27,8 +27,8 @@
 #include "servers/variables.hpp"
 #include "system/files.hpp"
 #include "system/signals.hpp"
-#include "terminal/text.hpp"
 #include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -40,7 +40,9 @@ constexpr Milliseconds longest_start(30'000);
 constexpr std::string_view downloaders[] = {"npx",  "bunx",   "pnpm",   "yarn", "uvx",
                                             "pipx", "docker", "podman", "deno"};
 
-std::string shown(const NamedServer& server) { return make_visible_line(server.definition.name); }
+std::string shown(const NamedServer& server) {
+  return bridge::make_visible_line(server.definition.name);
+}
 
 bool may_download(const Definition& definition) {
   if (!starts_program(definition)) return false;
@@ -82,7 +84,7 @@ std::string missing_values(const NamedServer& server,
                            const std::map<std::string, std::string>& asked) {
   std::string missing;
   const auto add = [&missing](const std::string& text) {
-    missing += (missing.empty() ? "" : ", ") + make_visible_line(text);
+    missing += (missing.empty() ? "" : ", ") + bridge::make_visible_line(text);
   };
   const NamedVariables variables = variables_of(server.definition);
   for (const WantedInput& input : variables.inputs) {
@@ -271,7 +273,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
   if (!definition || !values) return error_text("cannot hand the definition on");
   off_t log_begin = 0;
   const FileDescriptor log = open_log(paths.log, log_begin);
-  if (!log) return error_text(("cannot write " + make_visible_line(paths.log)).c_str());
+  if (!log) return error_text(("cannot write " + bridge::make_visible_line(paths.log)).c_str());
 
   SpawnActions actions;
   actions.enter(server.folder);
@@ -296,8 +298,8 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
   const int error = ::posix_spawn(&process, daemon.c_str(), actions.get(), attributes.get(),
                                   pointers_to(words).data(), pointers_to(environment).data());
   if (error != 0)
-    return fmt::format("cannot start {} in {}: {}", make_visible_line(daemon),
-                       make_visible_line(server.folder), std::strerror(error));
+    return fmt::format("cannot start {} in {}: {}", bridge::make_visible_line(daemon),
+                       bridge::make_visible_line(server.folder), std::strerror(error));
 
   const FileDescriptor life(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   for (;;) {
@@ -319,7 +321,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
     }
     if (deadline.passed())
       return fmt::format("the daemon (pid {}) is not ready in time; its log is {}", process,
-                         make_visible_line(paths.log));
+                         bridge::make_visible_line(paths.log));
   }
 }
 
@@ -362,8 +364,9 @@ std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console&
 
   const auto lock = lock_starting(daemon.places);
   if (!lock) {
-    return naming_failure(fmt::format("cannot lock {}", make_visible_line(daemon.places.runtime)),
-                          ExitCode::unreachable);
+    return naming_failure(
+        fmt::format("cannot lock {}", bridge::make_visible_line(daemon.places.runtime)),
+        ExitCode::unreachable);
   }
   const Deadline until = Deadline::earlier(deadline, Deadline::after(longest_start));
   auto now = connect_to_daemon({daemon.paths.socket}, {}, Milliseconds(0), until);
@@ -394,7 +397,7 @@ LastWords last_words_of(std::string_view said, std::string_view file) {
   const std::string handed = fmt::format("--config /proc/self/fd/{}", definition_number);
   for (std::size_t at = 0; (at = line.find(handed, at)) != line.npos; at += file.size())
     line.replace(at, handed.size(), file);
-  words.text = make_visible_line(line);
+  words.text = bridge::make_visible_line(line);
   return words;
 }
 

@@ -1,4 +1,5 @@
 #include "terminal/console.hpp"
+#include "text/visible_text.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -6,8 +7,6 @@
 
 #include <cerrno>
 #include <utility>
-
-#include "terminal/text.hpp"
 
 namespace client {
 namespace {
@@ -52,7 +51,7 @@ void Console::print(std::string_view text) {
   }
   if (output_is_terminal_) {
     clear_transient();
-    print_raw(make_visible(text));
+    print_raw(bridge::make_visible(text));
   } else {
     print_raw(text);
   }
@@ -71,19 +70,19 @@ void Console::print_raw(std::string_view text) {
 
 void Console::note(std::string_view message) {
   clear_transient();
-  write_error("mcp-nc: " + make_visible_line(message) + "\n");
+  write_error("mcp-nc: " + bridge::make_visible_line(message) + "\n");
 }
 
 void Console::pass_on(std::string_view line) {
   clear_transient();
-  std::string text = error_is_terminal_ ? make_visible(line) : std::string(line);
+  std::string text = error_is_terminal_ ? bridge::make_visible(line) : std::string(line);
   text.push_back('\n');
   write_error(text);
 }
 
 void Console::prompt(std::string_view text) {
   clear_transient();
-  write_error(make_visible(text));
+  write_error(bridge::make_visible(text));
 }
 
 void Console::draw_transient(std::string_view line) {

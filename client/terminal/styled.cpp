@@ -7,7 +7,8 @@
 #include <cmath>
 
 #include "json/json.hpp"
-#include "terminal/text.hpp"
+#include "text/columns.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -77,8 +78,8 @@ Look choose_look(bool is_terminal, std::size_t width, std::size_t height,
 
 StyledLine& StyledLine::add(std::string_view text, Tone tone) {
   if (text.empty()) return *this;
-  std::string visible = make_visible_line(text);
-  width_ += display_width(visible);
+  std::string visible = bridge::make_visible_line(text);
+  width_ += bridge::display_width(visible);
   pieces_.push_back({std::move(visible), tone});
   return *this;
 }
@@ -91,8 +92,8 @@ std::string StyledLine::draw(const Look& look) const {
   std::string line;
   std::size_t room = look.width > 0 ? look.width : width_;
   for (const Piece& piece : pieces_) {
-    const std::string_view fitting = fit_columns(piece.text, room);
-    room -= display_width(fitting);
+    const std::string_view fitting = bridge::fit_columns(piece.text, room);
+    room -= bridge::display_width(fitting);
     const std::string_view sequence = look.colours ? sequence_of(piece.tone) : "";
     line += sequence;
     line += fitting;
@@ -164,8 +165,8 @@ std::string draw_progress(const Progress& progress, std::size_t width) {
   } else {
     line = amount(progress.done);
   }
-  if (!progress.message.empty()) line += " " + make_visible_line(progress.message);
-  return std::string(fit_columns(line, width));
+  if (!progress.message.empty()) line += " " + bridge::make_visible_line(progress.message);
+  return std::string(bridge::fit_columns(line, width));
 }
 
 }  // namespace client

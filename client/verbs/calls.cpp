@@ -10,7 +10,7 @@
 #include "render/table.hpp"
 #include "schema/signature.hpp"
 #include "terminal/styled.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"
@@ -184,7 +184,8 @@ ExitCode call_as_task(Dialogue& dialogue, const Options& options, const std::str
     dialogue.console().note("the server made no task of it: this is the result");
     return present_result(answer.payload, read_tool_result, options, dialogue.console());
   }
-  dialogue.console().print(options.json ? answer.payload + "\n" : make_visible_line(id) + "\n");
+  dialogue.console().print(options.json ? answer.payload + "\n"
+                                        : bridge::make_visible_line(id) + "\n");
   return ExitCode::ok;
 }
 

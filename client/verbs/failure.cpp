@@ -8,8 +8,8 @@
 
 #include "elicitation/web_address.hpp"
 #include "json/json.hpp"
-#include "terminal/text.hpp"
 #include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -37,7 +37,7 @@ constexpr std::array<Pair, 14> hints_of_kinds = {{
 
 /// What was typed may be no UTF-8.
 std::string quote_any(const std::string& text) {
-  return json::quote(bridge::is_utf8(text) ? text : make_visible(text));
+  return json::quote(bridge::is_utf8(text) ? text : bridge::make_visible(text));
 }
 
 constexpr std::array<std::string_view, 7> upstream_kinds = {
@@ -212,7 +212,7 @@ std::string describe_pages(std::string_view error_json) {
   std::string text;
   for (const Page& page : pages_of(error_json)) {
     text += fmt::format("The server wants a page opened first: {}\n{}",
-                        make_visible_line(page.purpose), describe_address(page.address));
+                        bridge::make_visible_line(page.purpose), describe_address(page.address));
   }
   if (!text.empty()) text += "Nothing was opened. Open it yourself, then do this again.\n";
   return text;
@@ -221,7 +221,7 @@ std::string describe_pages(std::string_view error_json) {
 std::string hint_of_pages(std::string_view error_json) {
   std::string addresses;
   for (const Page& page : pages_of(error_json))
-    addresses += (addresses.empty() ? "" : ", ") + make_visible_line(page.address);
+    addresses += (addresses.empty() ? "" : ", ") + bridge::make_visible_line(page.address);
   return addresses.empty() ? addresses
                            : fmt::format("open {} in a browser, then do this again", addresses);
 }

@@ -10,7 +10,7 @@
 #include "render/save.hpp"
 #include "render/table.hpp"
 #include "terminal/styled.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"
@@ -295,7 +295,7 @@ Answer warn_unless_saved(Dialogue& dialogue, const SubmittedJob& job) {
     return answer;
   dialogue.console().note(
       fmt::format("the job is not saved: {}; its result is lost if the daemon ends",
-                  make_visible_line(json::string_member(*state, "error"))));
+                  bridge::make_visible_line(json::string_member(*state, "error"))));
   return answer;
 }
 
@@ -322,14 +322,14 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
       }
       return dialogue.report(event.answer, event.job);
   }
-  console.print((options.json ? job_params(job) : make_visible_line(job)) + "\n");
+  console.print((options.json ? job_params(job) : bridge::make_visible_line(job)) + "\n");
   return ExitCode::unfinished;
 }
 
 /// One a line, for other programs and the shells' completions.
 std::string ids_of(const std::vector<json::Value>& jobs) {
   std::string text;
-  for (const json::Value& job : jobs) text += make_visible_line(job.string("job")) + "\n";
+  for (const json::Value& job : jobs) text += bridge::make_visible_line(job.string("job")) + "\n";
   return text;
 }
 
@@ -483,7 +483,7 @@ ExitCode call_as_job(Dialogue& dialogue, const Options& options, const std::stri
   Console& console = dialogue.console();
   const Answer asked = warn_unless_saved(dialogue, *job);
   if (options.detach) {
-    console.print(options.json ? answer.payload + "\n" : make_visible_line(job->id) + "\n");
+    console.print(options.json ? answer.payload + "\n" : bridge::make_visible_line(job->id) + "\n");
     return job->forgotten ? tell_forgotten(console, *job) : ExitCode::ok;
   }
   if (job->forgotten) {
@@ -561,7 +561,7 @@ ExitCode print_jobs(Dialogue& dialogue, const Options& options, const std::strin
 ExitCode print_job_state(Dialogue& dialogue, const Options& options, const std::string& result) {
   const std::string state = json::string_member(result, "state");
   if (state.empty()) return report_unreadable(dialogue, result);
-  dialogue.console().print((options.json ? result : make_visible_line(state)) + "\n");
+  dialogue.console().print((options.json ? result : bridge::make_visible_line(state)) + "\n");
   return ExitCode::ok;
 }
 

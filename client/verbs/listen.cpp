@@ -15,7 +15,7 @@
 #include "json/json_text.hpp"
 #include "render/lines.hpp"
 #include "servers/instance.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {
@@ -235,7 +235,7 @@ class Monitor final : public Stream {
 
   /// By errno.
   ExitCode cannot_write() {
-    const std::string file = make_visible_line(options_.operands.front());
+    const std::string file = bridge::make_visible_line(options_.operands.front());
     return tell_failure(console_, options_,
                         {"file", fmt::format("cannot write {}: {}", file, std::strerror(errno)),
                          ExitCode::answered_error});
@@ -256,8 +256,9 @@ class Monitor final : public Stream {
         (code != ExitCode::ok && code != ExitCode::interrupted && code != ExitCode::terminated))
       return code;
     if (options_.json) {
-      console_.print(fmt::format("{{\"recorded\":{},\"file\":{}}}\n", printed_,
-                                 json::quote(make_visible_line(options_.operands.front()))));
+      console_.print(
+          fmt::format("{{\"recorded\":{},\"file\":{}}}\n", printed_,
+                      json::quote(bridge::make_visible_line(options_.operands.front()))));
     }
     console_.note(fmt::format("{} messages recorded", printed_));
     return ExitCode::ok;

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "json/json.hpp"
-#include "spelling/spelling.hpp"
 #include "system/files.hpp"
+#include "text/similar.hpp"
 #include "text/utf8.hpp"
 #include "verbs/roots.hpp"
 
@@ -221,7 +221,7 @@ Params level_params(const Operands& operands) {
   if (std::find(levels.begin(), levels.end(), level) != levels.end())
     return fmt::format(R"({{"level":"{}"}})", level);
   return UsageError{fmt::format("unknown level '{}'{}; one of {}", level,
-                                did_you_mean(level, levels), fmt::join(levels, ", "))};
+                                bridge::did_you_mean(level, levels), fmt::join(levels, ", "))};
 }
 
 Params completion_params(const Operands& operands) {
@@ -261,7 +261,7 @@ Params check_task(const Operands& operands) {
   const std::vector<std::string_view> known = {"get", "result", "cancel"};
   if (std::find(known.begin(), known.end(), operands[0]) == known.end())
     return UsageError{fmt::format("unknown action '{}'; one of get, result, cancel{}", operands[0],
-                                  did_you_mean(operands[0], known))};
+                                  bridge::did_you_mean(operands[0], known))};
   if (operands.size() == 1)
     return UsageError{fmt::format("usage: mcp-nc tasks {} TASK", operands[0])};
   if (auto wrong = wrong_text(operands[1], "TASK")) return *wrong;

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "system/files.hpp"
-#include "terminal/text.hpp"
 #include "text/characters.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/verbs.hpp"
 
@@ -70,7 +70,7 @@ std::string difference(const RecordedRequest& request, const Answer& now, bool a
         R"({{"method":{},"params":{},"was":{},"is":{}}})", json::quote(request.method),
         request.params.empty() ? "null" : request.params, request.answer, now.payload);
   }
-  return fmt::format("{} {}\n  was: {}\n  is:  {}\n", make_visible_line(request.method),
+  return fmt::format("{} {}\n  was: {}\n  is:  {}\n", bridge::make_visible_line(request.method),
                      start_of(request.params), start_of(request.answer), start_of(now.payload));
 }
 
@@ -126,18 +126,18 @@ ExitCode replay(Dialogue& dialogue, const Options& options) {
   const std::string& path = options.operands.front();
   const FileText file = read_whole_file(path, longest_recording);
   if (file.error != 0) {
-    return tell_failure(
-        console, options,
-        {"file",
-         fmt::format("cannot read {}: {}", make_visible_line(path), std::strerror(file.error)),
-         ExitCode::usage});
+    return tell_failure(console, options,
+                        {"file",
+                         fmt::format("cannot read {}: {}", bridge::make_visible_line(path),
+                                     std::strerror(file.error)),
+                         ExitCode::usage});
   }
   const Recording recording = read_recording(file.text);
   if (recording.wrong_line != 0) {
     return tell_failure(console, options,
                         {"usage",
                          fmt::format("{}: line {} is not from mcp-nc record; nothing was sent",
-                                     make_visible_line(path), recording.wrong_line),
+                                     bridge::make_visible_line(path), recording.wrong_line),
                          ExitCode::usage});
   }
   std::string differences;

@@ -15,7 +15,7 @@
 #include "render/status.hpp"
 #include "servers/instance.hpp"
 #include "terminal/console.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -145,7 +145,7 @@ class Relay {
   std::unique_ptr<char[]> chunk_;     // from the input
   std::string_view to_daemon_;        // the part of chunk_ that was not yet sent
   std::unique_ptr<char[]> received_;  // from the daemon
-  VisibleText visible_;
+  bridge::VisibleText visible_;
   std::string visible_text_;    // what becomes of received_ on a terminal
   std::string_view to_output_;  // the part of received_ or visible_text_ not yet written
 

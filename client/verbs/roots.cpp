@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "json/json.hpp"
-#include "terminal/text.hpp"
 #include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 
 namespace client {
 namespace {
@@ -96,7 +96,7 @@ std::variant<std::string, UsageError> read_roots(const std::vector<std::string>&
     struct stat facts {};
     const bool is_there = path != nullptr && ::stat(path.get(), &facts) == 0;
     if (!is_there || !S_ISDIR(facts.st_mode)) {
-      return UsageError{fmt::format("option --root: {}: {}", make_visible_line(folder),
+      return UsageError{fmt::format("option --root: {}: {}", bridge::make_visible_line(folder),
                                     std::strerror(is_there ? ENOTDIR : errno))};
     }
     const std::string_view whole = path.get();

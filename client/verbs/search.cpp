@@ -18,7 +18,8 @@
 #include "servers/find.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
-#include "terminal/text.hpp"
+#include "text/columns.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
@@ -60,8 +61,8 @@ std::string hit_line(const json::Value& element, const SearchedList& searched,
   if (about.empty()) about = element.string("title");
   if (searched.list.name != "name" && about.empty()) about = element.string("name");
   if (!about.empty()) line += fmt::format("  - {}", about.substr(0, about.find('\n')));
-  line = make_visible_line(line);
-  return (width == 0 ? line : std::string(fit_columns(line, width))) + "\n";
+  line = bridge::make_visible_line(line);
+  return (width == 0 ? line : std::string(bridge::fit_columns(line, width))) + "\n";
 }
 
 /// A line for each element of the lists, which are members of `object`.
@@ -198,7 +199,7 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
   for (std::size_t at = 0; at < searches.size(); ++at) {
     if (!searches[at]->await(interrupt))
       return interrupt.take() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
-    const std::string name = make_visible_line(found.servers[at].definition.name);
+    const std::string name = bridge::make_visible_line(found.servers[at].definition.name);
     const std::string output = searches[at]->output();
     json += fmt::format("{}{{\"name\":{},", json.empty() ? "" : ",", json::quote(name));
     if (!json::member(output, tool_list.member)) {

@@ -9,9 +9,9 @@
 #include "render/lists.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
-#include "spelling/spelling.hpp"
 #include "terminal/styled.hpp"
-#include "terminal/text.hpp"
+#include "text/similar.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/failure.hpp"
 
 namespace client {
@@ -40,8 +40,8 @@ Found find_in_list(Dialogue& dialogue, std::string_view wanted) {
     names.push_back(std::move(name));
   }
   const std::vector<std::string_view> all(names.begin(), names.end());
-  return UnknownTool{fmt::format("no tool '{}'{}", wanted, did_you_mean(wanted, all)),
-                     most_similar(wanted, all)};
+  return UnknownTool{fmt::format("no tool '{}'{}", wanted, bridge::did_you_mean(wanted, all)),
+                     bridge::most_similar(wanted, all)};
 }
 
 /// One a line, for other programs and the shells' completions.
@@ -50,7 +50,7 @@ std::string names_of(const Elements& elements, const ServerList& list) {
   for (const std::string_view element : elements) {
     const auto name = json::member(element, list.name);
     if (name && json::is_string(*name)) {
-      text += make_visible_line(json::decode_string(*name)) + "\n";
+      text += bridge::make_visible_line(json::decode_string(*name)) + "\n";
     }
   }
   return text;
@@ -113,7 +113,7 @@ std::optional<std::string> kept_names(Dialogue& dialogue) {
   if (!elements) return std::nullopt;
   std::string text;
   for (const std::string_view name : *elements) {
-    if (json::is_string(name)) text += make_visible_line(json::decode_string(name)) + "\n";
+    if (json::is_string(name)) text += bridge::make_visible_line(json::decode_string(name)) + "\n";
   }
   return text;
 }

@@ -26,9 +26,9 @@
 #include "system/files.hpp"
 #include "system/signals.hpp"
 #include "terminal/styled.hpp"
-#include "terminal/text.hpp"
 #include "text/characters.hpp"
 #include "text/utf8.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/dialogue.hpp"
 
 namespace client {
@@ -88,7 +88,7 @@ std::variant<Started, Failure> find_started(const Options& options) {
     return naming_failure(
         fmt::format("no file names @{}, and daemons of several such run: name one "
                     "with --run or --url, as it was when it was started",
-                    make_visible_line(options.server)));
+                    bridge::make_visible_line(options.server)));
   }
   return Started{options.server, std::move(typed), std::move(*known)};
 }
@@ -226,11 +226,12 @@ std::optional<Running> look_at(const Instance& instance, const Places& places,
 }
 
 std::string json_of(const Row& row) {
-  std::string text = fmt::format(
-      R"({{"name":{},"file":{},"server":{},"approved":{},"running":{})",
-      json::quote(make_visible_line(row.name)),
-      row.file.empty() ? "null" : json::quote(make_visible_line(row.file)),
-      json::quote(make_visible_line(row.summary)), row.is_approved, row.running.has_value());
+  std::string text =
+      fmt::format(R"({{"name":{},"file":{},"server":{},"approved":{},"running":{})",
+                  json::quote(bridge::make_visible_line(row.name)),
+                  row.file.empty() ? "null" : json::quote(bridge::make_visible_line(row.file)),
+                  json::quote(bridge::make_visible_line(row.summary)), row.is_approved,
+                  row.running.has_value());
   if (row.running) {
     text += fmt::format(R"(,"pid":{},"state":"{}","era":{},"ageMs":{},"former":{})",
                         row.running->process, row.running->state,
@@ -249,15 +250,15 @@ void print_table(const std::vector<Row>& rows, Console& console) {
   std::vector<std::vector<TableCell>> cells;
   for (const Row& row : rows) {
     const Running* const running = row.running ? &*row.running : nullptr;
-    cells.push_back({{"@" + make_visible_line(row.name)},
+    cells.push_back({{"@" + bridge::make_visible_line(row.name)},
                      {state_of(row)},
                      {running == nullptr || running->era.empty() ? "-" : running->era},
                      {running == nullptr ? "-"
                                          : format_duration(Milliseconds(
                                                static_cast<Milliseconds::rep>(running->age_ms))),
                       Tone::faint},
-                     {row.file.empty() ? "-" : make_visible_line(row.file)},
-                     {make_visible_line(row.summary)}});
+                     {row.file.empty() ? "-" : bridge::make_visible_line(row.file)},
+                     {bridge::make_visible_line(row.summary)}});
   }
   const std::vector<TableColumn> columns = {{"NAME"},      {"STATE"}, {"ERA"},
                                             {"AGE", true}, {"FILE"},  {"SERVER"}};
@@ -308,7 +309,7 @@ ExitCode approve_server(const Options& options, Console& console) {
   auto found = find_named(options);
   if (auto* failure = std::get_if<Failure>(&found)) return tell_failure(console, options, *failure);
   const Named& named = std::get<Named>(found);
-  const std::string name = make_visible_line(named.server.definition.name);
+  const std::string name = bridge::make_visible_line(named.server.definition.name);
   std::optional<Failure> failure;
   if (is_approved(named.server, named.places)) {
     console.note(fmt::format("@{} needs no approval, or has it", name));
@@ -344,7 +345,7 @@ ExitCode stop_server(const Options& options, Console& console) {
   if (failure) return tell_failure(console, options, *failure);
   if (options.json) console.print(fmt::format("{{\"stopped\":[{}]}}\n", stopped));
   if (stopped.empty() && !options.json) {
-    console.note(fmt::format("no daemon runs for @{}", make_visible_line(started.name)));
+    console.note(fmt::format("no daemon runs for @{}", bridge::make_visible_line(started.name)));
   }
   return ExitCode::ok;
 }
@@ -358,7 +359,7 @@ ExitCode show_logs(const Options& options, Console& console) {
   if (!log) {
     return tell_failure(
         console, options,
-        naming_failure(fmt::format("@{} has no log yet", make_visible_line(started.name)),
+        naming_failure(fmt::format("@{} has no log yet", bridge::make_visible_line(started.name)),
                        ExitCode::answered_error));
   }
   const FileDescriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
@@ -387,7 +388,7 @@ ExitCode list_servers(const Options& options, Console& console) {
   const FoundServers found = find_servers(all_files(options.config, environment_variable));
   if (options.names) {
     for (const NamedServer& server : found.servers)
-      console.print(make_visible_line(server.definition.name) + "\n");
+      console.print(bridge::make_visible_line(server.definition.name) + "\n");
     return ExitCode::ok;
   }
   const auto rows = rows_of(found, std::get<Places>(places), options, console);
@@ -411,7 +412,8 @@ ExitCode list_servers(const Options& options, Console& console) {
 
 std::string LogOutput::json_line(std::string_view line) {
   return "{\"line\":" +
-         json::quote(bridge::is_utf8(line) ? std::string(line) : make_visible(line)) + "}\n";
+         json::quote(bridge::is_utf8(line) ? std::string(line) : bridge::make_visible(line)) +
+         "}\n";
 }
 
 void LogOutput::add(std::string_view piece) {

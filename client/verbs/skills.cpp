@@ -11,7 +11,7 @@
 #include "render/lists.hpp"
 #include "render/server_page.hpp"
 #include "system/files.hpp"
-#include "terminal/text.hpp"
+#include "text/visible_text.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/server_lists.hpp"
@@ -38,12 +38,13 @@ ExitCode install(const AgentSkill& skill, const Options& options, Console& conso
   if (error != 0) {
     return tell_failure(
         console, options,
-        {"file", fmt::format("cannot write {}: {}", make_visible_line(file), std::strerror(error)),
+        {"file",
+         fmt::format("cannot write {}: {}", bridge::make_visible_line(file), std::strerror(error)),
          ExitCode::answered_error});
   }
   console.print(options.json ? fmt::format("{{\"name\":{},\"file\":{}}}\n", json::quote(skill.name),
                                            json::quote(file))
-                             : make_visible_line(file) + "\n");
+                             : bridge::make_visible_line(file) + "\n");
   return ExitCode::ok;
 }
 

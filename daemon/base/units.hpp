@@ -1,10 +1,6 @@
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 namespace bridge {
 
@@ -13,12 +9,5 @@ struct ByteCounts {
   std::uint64_t received_bytes = 0;
   std::uint64_t sent_bytes = 0;
 };
-
-/// A number with `ms`, `s`, `m` or `h`; a bare number is seconds. Fractions are allowed ("1.5s").
-/// Nothing if it is not one, is negative, or is longer than ten years.
-std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
-
-/// A whole number with `K`, `M`, `G` (or `KiB`, `MiB`, `GiB`), powers of 1024; bare: bytes.
-std::optional<std::size_t> parse_size(std::string_view text);
 
 }  // namespace bridge

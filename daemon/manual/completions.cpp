@@ -10,10 +10,10 @@ namespace {
 enum class Values { none, file, folder, choices, other };
 
 Values values_of(const DocumentedOption& option) {
-  if (option.value.empty()) return Values::none;
-  if (option.value.find('|') != std::string::npos) return Values::choices;
-  if (option.value == "DIR") return Values::folder;
-  if (option.value == "FILE" || option.value == "PATH") return Values::file;
+  if (option.value().empty()) return Values::none;
+  if (option.value().find('|') != std::string::npos) return Values::choices;
+  if (option.value() == "DIR") return Values::folder;
+  if (option.value() == "FILE" || option.value() == "PATH") return Values::file;
   return Values::other;
 }
 
@@ -24,14 +24,16 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-std::string choices_of(const DocumentedOption& option) { return replaced(option.value, "|", " "); }
+std::string choices_of(const DocumentedOption& option) {
+  return replaced(std::string(option.value()), "|", " ");
+}
 
 /// For the inside of '…' in bash and zsh.
 std::string quoted_inside(std::string text) { return replaced(std::move(text), "'", "'\\''"); }
 
 /// The text of a spec: brackets end it, colons split it.
 std::string zsh_text(const DocumentedOption& option) {
-  std::string text = replaced(option.text, "\\", "\\\\");
+  std::string text = replaced(std::string(option.text), "\\", "\\\\");
   for (const std::string_view special : {"[", "]", ":"})
     text = replaced(text, special, "\\" + std::string(special));
   return quoted_inside(text);
@@ -40,18 +42,18 @@ std::string zsh_text(const DocumentedOption& option) {
 std::string zsh_value(const DocumentedOption& option) {
   switch (values_of(option)) {
     case Values::none: return {};
-    case Values::file: return fmt::format(":{}:_files", option.value);
-    case Values::folder: return fmt::format(":{}:_files -/", option.value);
+    case Values::file: return fmt::format(":{}:_files", option.value());
+    case Values::folder: return fmt::format(":{}:_files -/", option.value());
     case Values::choices: return fmt::format(":value:({})", choices_of(option));
     case Values::other:
-      return fmt::format(":{}: ", quoted_inside(replaced(option.value, ":", "\\:")));
+      return fmt::format(":{}: ", quoted_inside(replaced(std::string(option.value()), ":", "\\:")));
   }
   return {};
 }
 
 /// One quoted spec for _arguments.
-std::string zsh_spec(const DocumentedOption& option, const std::string& name) {
-  const std::string takes = option.value.empty() ? "" : name.starts_with("--") ? "=" : "+";
+std::string zsh_spec(const DocumentedOption& option, std::string_view name) {
+  const std::string takes = option.value().empty() ? "" : name.starts_with("--") ? "=" : "+";
   return fmt::format("'*{}{}[{}]{}'", name, takes, zsh_text(option), zsh_value(option));
 }
 
@@ -60,7 +62,8 @@ std::string zsh_spec(const DocumentedOption& option, const std::string& name) {
 std::string bash_options(const std::vector<DocumentedOption>& options) {
   std::string words;
   for (const DocumentedOption& option : options) {
-    for (const std::string& name : option.names) words += (words.empty() ? "" : " ") + name;
+    for (const std::string_view name : option.names())
+      words.append(words.empty() ? "" : " ").append(name);
   }
   return words;
 }
@@ -95,7 +98,8 @@ std::string bash_values(const std::vector<DocumentedOption>& options) {
                           choices_of(option));
     }
     std::string names;
-    for (const std::string& name : option.names) names += (names.empty() ? "" : " | ") + name;
+    for (const std::string_view name : option.names())
+      names.append(names.empty() ? "" : " | ").append(name);
     branches += fmt::format("    {}) {} ;;\n", names, offer);
   }
   return branches;
@@ -104,7 +108,7 @@ std::string bash_values(const std::vector<DocumentedOption>& options) {
 std::string zsh_options(const std::vector<DocumentedOption>& options) {
   std::string specs;
   for (const DocumentedOption& option : options) {
-    for (const std::string& name : option.names)
+    for (const std::string_view name : option.names())
       specs += fmt::format("  {} \\\n", zsh_spec(option, name));
   }
   return specs;
@@ -114,7 +118,7 @@ std::string zsh_options_of_command(const std::vector<DocumentedOption>& options)
   std::string statements;
   for (const DocumentedOption& option : options) {
     std::string specs;
-    for (const std::string& name : option.names)
+    for (const std::string_view name : option.names())
       specs += (specs.empty() ? "" : " ") + zsh_spec(option, name);
     const std::string condition =
         option.commands.empty()
@@ -133,8 +137,9 @@ std::string fish_options(const std::string& program, const std::vector<Documente
     std::string line = "complete -c " + program;
     if (!option.commands.empty())
       line += fmt::format(" -n '{} {}'", takes_option, fmt::join(option.commands, " "));
-    for (const std::string& name : option.names) {
-      line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    for (const std::string_view name : option.names()) {
+      line.append(name.starts_with("--") ? " -l " : " -s ")
+          .append(name.substr(name.find_first_not_of('-')));
     }
     switch (values_of(option)) {
       case Values::none: break;
@@ -144,7 +149,7 @@ std::string fish_options(const std::string& program, const std::vector<Documente
       case Values::other: line += " -x"; break;
     }
     lines += fmt::format("{} -d '{}'\n", line,
-                         replaced(replaced(option.text, "\\", "\\\\"), "'", "\\'"));
+                         replaced(replaced(std::string(option.text), "\\", "\\\\"), "'", "\\'"));
   }
   return lines;
 }

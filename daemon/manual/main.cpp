@@ -4,7 +4,8 @@
 
 #include "completions.hpp"
 #include "man_page.hpp"
-#include "options/option_description.hpp"
+#include "options/option_groups.hpp"
+#include "options/option_table.hpp"
 #include "template.hpp"
 
 int main(int argc, char** argv) {
@@ -12,13 +13,15 @@ int main(int argc, char** argv) {
     std::fputs("usage: mcp-bridged-documents TEMPLATE RESULT\n", stderr);
     return 2;
   }
+  bridge::Options values;
+  bridge::RawOptions raw;
+  bridge::OptionTable table;
+  bridge::name_options(table, values, raw);
   std::vector<documents::DocumentedOption> options;
-  for (bridge::OptionDescription& one : bridge::describe_options()) {
-    options.push_back({one.group, one.names, one.value, one.text, one.default_value, one.variable});
-  }
+  for (const cli::Option& one : table.rows()) options.push_back({one});
   const std::string described = documents::groff_options(options);
   // What nobody needs to have completed.
-  std::erase_if(options, [](const auto& one) { return one.names.front() == "--"; });
+  std::erase_if(options, [](const auto& one) { return one.name().empty(); });
   return documents::fill_template(
       argv[1], argv[2],
       {{"VERSION", MCP_BRIDGE_VERSION},

@@ -29,16 +29,16 @@ std::string groff_entry(std::string_view form, std::string_view text) {
 
 std::string groff_options(const std::vector<DocumentedOption>& options) {
   std::string page;
-  std::string group;
+  std::string_view group;
   for (const DocumentedOption& option : options) {
     if (option.group != group) page += fmt::format(".SS {}\n", groff_text(option.group));
     group = option.group;
     std::string names;
-    for (const std::string& name : option.names) {
+    for (const std::string_view name : option.names()) {
       names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", groff_text(name));
     }
     const std::string value =
-        option.value.empty() ? "" : fmt::format(" \\fI{}\\fR", groff_text(option.value));
+        option.value().empty() ? "" : fmt::format(" \\fI{}\\fR", groff_text(option.value()));
     page += fmt::format(".TP\n{}{}\n{}", names, value, groff_text(option.text));
     page += option.text.ends_with('.') ? "" : ".";
     if (!option.default_value.empty())

@@ -1,24 +1,15 @@
 #include "options/option_groups.hpp"
 
 #include "base/start_error.hpp"
-#include "options/option_builder.hpp"
-#include "options/option_description.hpp"
+#include "options/option_table.hpp"
 #include "upstream/stdio/child_command.hpp"
 
 namespace bridge {
 
-namespace {
-constexpr const char* command_group = "Local server";
-}
-
-OptionDescription describe_command() {
-  return {
-      command_group, {"--"}, "COMMAND [ARGUMENT...]", "", "", "The server is run by the daemon"};
-}
-
-void add_child_options(OptionBuilder& build, Options& options) {
-  build.group(command_group);
-  build.choice("--spawn", options.upstream.child.lazy, {{"start", false}, {"lazy", true}},
+void add_child_options(OptionTable& table, Options& options) {
+  table.group("Local server");
+  table.command("-- COMMAND [ARGUMENT...]", "The server is run by the daemon");
+  table.choice("--spawn", options.upstream.child.lazy, {{"start", false}, {"lazy", true}},
                "When a local server is started: with the daemon, or by the first request");
 }
 

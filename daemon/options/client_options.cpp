@@ -3,17 +3,16 @@
 #include <charconv>
 
 #include "base/start_error.hpp"
-#include "base/units.hpp"
 #include "options/account_id.hpp"
-#include "options/option_builder.hpp"
+#include "options/option_table.hpp"
 
 namespace bridge {
 namespace {
 
 template <class Id>
-void take_ids(OptionBuilder& build, const std::string& name, const std::string& help,
+void take_ids(OptionTable& table, const std::string& name, const std::string& help,
               std::vector<Id>& ids) {
-  build.list(name, "ID", help, [name, &ids](const std::string& given) {
+  table.list(name, "ID", help, [name, &ids](const std::string& given) {
     Id id = 0;
     const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), id);
     if (error != std::errc() || end != given.data() + given.size())
@@ -45,53 +44,50 @@ void resolve_socket_owner(SocketOptions& socket, const RawOptions& raw) {
 
 }  // namespace
 
-void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw) {
-  build.group("Clients");
-  build.text("--socket", options.socket.path, "PATH", "The Unix socket; @NAME for an abstract one",
+void add_client_options(OptionTable& table, Options& options, RawOptions& raw) {
+  table.group("Clients");
+  table.text("--socket", options.socket.path, "PATH", "The Unix socket; @NAME for an abstract one",
              "MCP_SOCKET_PATH");
-  build.text("--socket-mode", raw.mode, "MODE", "Its permissions, octal");
-  build.text("--socket-owner", raw.owner, "USER", "Its owner");
-  build.text("--socket-group", raw.group, "GROUP", "Its group");
-  take_ids(build, "--allow-uid", "Only these users may connect", options.peers.uids);
-  take_ids(build, "--allow-gid", "Only these groups may connect", options.peers.gids);
-  build.count<std::size_t>("--max-clients", options.max_clients,
+  table.text("--socket-mode", raw.mode, "MODE", "Its permissions, octal");
+  table.text("--socket-owner", raw.owner, "USER", "Its owner");
+  table.text("--socket-group", raw.group, "GROUP", "Its group");
+  take_ids(table, "--allow-uid", "Only these users may connect", options.peers.uids);
+  take_ids(table, "--allow-gid", "Only these groups may connect", options.peers.gids);
+  table.count<std::size_t>("--max-clients", options.max_clients,
                            "Clients at a time; 1: one after the other", 1, "256");
-  build.size("--client-buffer", options.clients.buffer, "Bytes queued for or by one client");
-  build.duration("--client-stall", options.clients.stall,
+  table.size("--client-buffer", options.clients.buffer, "Bytes queued for or by one client");
+  table.duration("--client-stall", options.clients.stall,
                  "How long a client over that may read nothing");
-  build.count<std::size_t>("--client-inflight", options.router.client_inflight,
+  table.count<std::size_t>("--client-inflight", options.router.client_inflight,
                            "Requests of one client at a time", 1, "64");
-  build.count<std::size_t>("--max-inflight", options.router.max_inflight,
+  table.count<std::size_t>("--max-inflight", options.router.max_inflight,
                            "Requests of all clients at a time", 1, "256");
-  build.size("--max-buffered", options.max_buffered, "Bytes in all queues together");
-  build.choice("--orphans", options.router.orphans,
+  table.size("--max-buffered", options.max_buffered, "Bytes in all queues together");
+  table.choice("--orphans", options.router.orphans,
                {{"cancel", Orphans::cancel}, {"finish", Orphans::finish}, {"keep", Orphans::keep}},
                "What becomes of the requests of a client that has left: told to the server as "
                "cancelled, carried out, or kept as jobs");
-  build.duration("--park-requests", options.router.park_requests,
+  table.duration("--park-requests", options.router.park_requests,
                  "How long a request of the server waits for a client");
-  build.duration("--input-wait", options.router.input_wait,
+  table.duration("--input-wait", options.router.input_wait,
                  "How long a call in whose result the server has asked something waits for the "
                  "answers");
-  build.flag("control", options.router.control,
+  table.flag("control", options.router.control,
              "Answer bridge/* requests instead of forwarding them");
 }
 
-void add_ring_options(OptionBuilder& build, Options& options) {
-  build.group("Notifications");
-  build.count<std::size_t>("--ring", options.ring.entries, "Notifications kept", 1, "1000");
-  build.size("--ring-bytes", options.ring.bytes, "Bytes of notifications kept");
-  build.parsed("--ring-ttl", "DURATION", "none", "How long one is kept",
-               [&options](const std::string& given) {
-                 const auto duration = parse_duration(given);
-                 if (!duration)
-                   wrong_value("--ring-ttl", given, "a duration (a number with ms, s, m or h)");
-                 options.ring.ttl = duration->count() == 0 ? std::nullopt : duration;
-               });
-  build.list(
+void add_ring_options(OptionTable& table, Options& options) {
+  table.group("Notifications");
+  table.count<std::size_t>("--ring", options.ring.entries, "Notifications kept", 1, "1000");
+  table.size("--ring-bytes", options.ring.bytes, "Bytes of notifications kept");
+  table.duration("--ring-ttl", "none", "How long one is kept",
+                 [&options](std::chrono::milliseconds given) {
+                   options.ring.ttl = given.count() == 0 ? std::nullopt : std::optional(given);
+                 });
+  table.list(
       "--ring-exclude", "METHOD", "Keep notifications of this method out of the ring",
       [&options](const std::string& given) { options.ring.excluded_methods.push_back(given); });
-  build.flag("ring-coalesce", options.ring.coalesce,
+  table.flag("ring-coalesce", options.ring.coalesce,
              "A newer list_changed or resources/updated replaces an untaken older one");
 }
 

@@ -7,8 +7,8 @@
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
 #include "options/header_line.hpp"
-#include "options/option_builder.hpp"
 #include "options/option_groups.hpp"
+#include "options/option_table.hpp"
 #include "options/options_file.hpp"
 #include "servers/resolve_server.hpp"
 
@@ -81,20 +81,20 @@ void note_secrets(std::vector<std::string>& secrets, const ServerConfig& config,
 
 }  // namespace
 
-void add_config_options(OptionBuilder& build, RawOptions& raw) {
-  build.group("Config file");
-  build.text(
+void add_config_options(OptionTable& table, RawOptions& raw) {
+  table.group("Config file");
+  table.text(
       "--config", raw.config, "FILE",
       "The server is named by this file, as other tools write it: mcpServers, servers or inputs and tools");
-  build.text("--server", raw.server, "NAME", "Which one, if there are several");
-  build.list("--input", "ID=VALUE", "The value of ${input:ID} in it",
+  table.text("--server", raw.server, "NAME", "Which one, if there are several");
+  table.list("--input", "ID=VALUE", "The value of ${input:ID} in it",
              [&raw](const std::string& given) {
                const auto equals = given.find('=');
                if (equals == given.npos || equals == 0)
                  throw StartError(exit_code::usage, "--input: expected ID=VALUE");
                raw.inputs[given.substr(0, equals)] = given.substr(equals + 1);
              });
-  build.text("--input-file", raw.input_file, "FILE",
+  table.text("--input-file", raw.input_file, "FILE",
              "A JSON object with such values; else they come from MCP_INPUT_ID or the terminal");
 }
 

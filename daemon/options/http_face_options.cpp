@@ -3,60 +3,51 @@
 #include "base/start_error.hpp"
 #include "downstream/http/access_check.hpp"
 #include "http/server/tls_server.hpp"
-#include "options/option_builder.hpp"
+#include "options/option_table.hpp"
 
 namespace bridge {
 
-void add_http_face_options(OptionBuilder& build, Options& options) {
+void add_http_face_options(OptionTable& table, Options& options) {
   FaceOptions& face = options.face;
-  build.group("HTTP face");
-  build.parsed("--http", "[HOST]:PORT", "off",
+  table.group("HTTP face");
+  table.parsed("--http", "[HOST]:PORT", "off",
                "Serve the session as a remote MCP server here; port 0: a free one",
                [&face](const std::string& given) {
                  face.address = parse_listen_address(given);
                  if (!face.address)
                    wrong_value("--http", given, "an address (HOST:PORT, [IPV6]:PORT, :PORT)");
                });
-  build.text("--http-cert", face.certificate, "FILE", "TLS: the certificate with its chain (PEM)");
-  build.text("--http-key", face.private_key, "FILE", "Its private key (PEM)");
-  build.text("--http-token-file", face.token_file, "FILE",
+  table.text("--http-cert", face.certificate, "FILE", "TLS: the certificate with its chain (PEM)");
+  table.text("--http-key", face.private_key, "FILE", "Its private key (PEM)");
+  table.text("--http-token-file", face.token_file, "FILE",
              "The bearer token that callers must show; read again when it changes");
-  build.flag("http-insecure", face.insecure,
+  table.flag("http-insecure", face.insecure,
              "Allow an address that is not loopback without TLS or without a token");
-  build.list("--http-allow-origin", "ORIGIN", "Web pages of this origin may call (CORS); *: of any",
+  table.list("--http-allow-origin", "ORIGIN", "Web pages of this origin may call (CORS); *: of any",
              [&face](const std::string& given) { face.allow_origins.push_back(given); });
-  build.list("--http-allow-host", "HOST", "A name by which the face may be called; *: any",
+  table.list("--http-allow-host", "HOST", "A name by which the face may be called; *: any",
              [&face](const std::string& given) { face.allow_hosts.push_back(given); });
-  build.flag("http-async", face.answers_later,
+  table.flag("http-async", face.answers_later,
              "Answer every request 202 at once and send the answer on the session's stream");
-  build.duration("--http-timeout", face.timeout,
+  table.duration("--http-timeout", face.timeout,
                  "How long a caller that wants JSON waits for it; then 504");
-  build.parsed(
-      "--http-fanout", "session|all", "session",
-      "What subscribers of /mcp/stream get: session notifications and late answers, or everything",
-      [&face](const std::string& given) {
-        if (given != "session" && given != "all")
-          wrong_value("--http-fanout", given, "one of session|all");
-        face.fans_out_all = given == "all";
-      });
-  build.count<std::size_t>("--http-max-sessions", face.max_sessions,
+  table.choice("--http-fanout", face.fans_out_all, {{"session", false}, {"all", true}},
+               "What subscribers of /mcp/stream get: session notifications and late answers, or "
+               "everything");
+  table.count<std::size_t>("--http-max-sessions", face.max_sessions,
                            "Sessions at a time; the one unused for longest makes room", 1, "1000");
-  build.count<std::size_t>("--http-max-streams", face.max_streams,
+  table.count<std::size_t>("--http-max-streams", face.max_streams,
                            "Streams opened by GET at a time", 1, "256");
-  build.duration("--http-session-idle", face.session_idle,
+  table.duration("--http-session-idle", face.session_idle,
                  "A session that is not used for so long ends");
-  build.size(
+  table.size(
       "--http-stream-buffer", face.stream_buffer,
       "Bytes that may wait for a stream that takes nothing, and kept of a session for resumption");
-  build.duration("--sse-keepalive", face.keepalive, "Between comments on a quiet stream");
-  build.parsed("--sse-idle", "DURATION", "off",
-               "End a stream opened by GET that has said nothing but comments for so long; 0: off",
-               [&face](const std::string& given) {
-                 const auto duration = parse_duration(given);
-                 if (!duration)
-                   wrong_value("--sse-idle", given, "a duration (a number with ms, s, m or h)");
-                 face.sse_idle = *duration;
-               });
+  table.duration("--sse-keepalive", face.keepalive, "Between comments on a quiet stream");
+  table.duration(
+      "--sse-idle", "off",
+      "End a stream opened by GET that has said nothing but comments for so long; 0: off",
+      [&face](std::chrono::milliseconds given) { face.sse_idle = given; });
 }
 
 void resolve_http_face_options(Options& options) {

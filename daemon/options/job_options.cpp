@@ -1,17 +1,17 @@
 #include <algorithm>
 
-#include "options/option_builder.hpp"
 #include "options/option_groups.hpp"
+#include "options/option_table.hpp"
 
 namespace bridge {
 
-void add_job_options(OptionBuilder& build, Options& options) {
-  build.group("Jobs");
-  build.count<std::size_t>("--jobs", options.jobs.limits.jobs, "Jobs kept", 1, "1000");
-  build.size("--jobs-bytes", options.jobs.limits.bytes, "Bytes of jobs kept, answers included");
-  build.duration("--job-ttl", options.jobs.limits.ttl,
+void add_job_options(OptionTable& table, Options& options) {
+  table.group("Jobs");
+  table.count<std::size_t>("--jobs", options.jobs.limits.jobs, "Jobs kept", 1, "1000");
+  table.size("--jobs-bytes", options.jobs.limits.bytes, "Bytes of jobs kept, answers included");
+  table.duration("--job-ttl", options.jobs.limits.ttl,
                  "How long a job is kept after its end, and a question about one waits");
-  build.flag("jobs-shared", options.jobs.shared, "Every user sees all jobs, and not only its own");
+  table.flag("jobs-shared", options.jobs.shared, "Every user sees all jobs, and not only its own");
 }
 
 void resolve_job_options(Options& options) {

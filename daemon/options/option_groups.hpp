@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-class OptionBuilder;
+class OptionTable;
 
 /// Texts that become options only when all of them are known.
 struct RawOptions {
@@ -21,39 +21,43 @@ struct RawOptions {
   bool url_on_command_line = false;
   bool config_on_command_line = false;
   bool may_ask = false;  ///< for an input, on the terminal
+  bool help = false;
   bool version = false;
 };
 
+/// All options of mcp-bridged, and what stands behind `--`, in the order of --help.
+void name_options(OptionTable& table, Options& options, RawOptions& raw);
+
 // The groups of --help, each with its file. resolve_… checks and converts what its group has read;
 // throws StartError.
-void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw);
-void add_trust_options(OptionBuilder& build, Options& options);
+void add_upstream_options(OptionTable& table, Options& options, RawOptions& raw);
+void add_trust_options(OptionTable& table, Options& options);
 void resolve_upstream_options(Options& options, RawOptions& raw,
                               std::map<std::string, std::string>& given);
 
-void add_child_options(OptionBuilder& build, Options& options);
+void add_child_options(OptionTable& table, Options& options);
 void resolve_child_options(Options& options);
 
-void add_config_options(OptionBuilder& build, RawOptions& raw);
+void add_config_options(OptionTable& table, RawOptions& raw);
 /// REQUIRES: --config. Fills the upstream; what it is stands among `given` then, for SIGHUP to
 /// compare.
 void resolve_config(Options& options, RawOptions& raw, std::map<std::string, std::string>& given);
 
-void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw);
+void add_session_options(OptionTable& table, Options& options, RawOptions& raw);
 void resolve_session_options(Options& options, const RawOptions& raw);
 
-void add_client_options(OptionBuilder& build, Options& options, RawOptions& raw);
-void add_ring_options(OptionBuilder& build, Options& options);
+void add_client_options(OptionTable& table, Options& options, RawOptions& raw);
+void add_ring_options(OptionTable& table, Options& options);
 void resolve_client_options(Options& options, const RawOptions& raw);
 
-void add_job_options(OptionBuilder& build, Options& options);
+void add_job_options(OptionTable& table, Options& options);
 /// REQUIRES: after those of the upstream and of the HTTP face.
 void resolve_job_options(Options& options);
 
-void add_http_face_options(OptionBuilder& build, Options& options);
+void add_http_face_options(OptionTable& table, Options& options);
 void resolve_http_face_options(Options& options);
 
-void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw);
+void add_running_options(OptionTable& table, Options& options, RawOptions& raw);
 void resolve_running_options(const Options& options);
 
 }  // namespace bridge

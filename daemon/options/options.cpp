@@ -1,99 +1,34 @@
 #include "options/options.hpp"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/log.hpp"
 #include "base/start_error.hpp"
 #include "options/help_text.hpp"
-#include "options/option_builder.hpp"
-#include "options/option_description.hpp"
 #include "options/option_groups.hpp"
+#include "options/option_table.hpp"
 #include "options/options_file.hpp"
 
 namespace bridge {
 
-void wrong_value(const std::string& option, const std::string& value, const std::string& expected) {
-  throw StartError(exit_code::usage,
-                   fmt::format("{}: '{}' is not {}", option, printable(value), expected));
+void name_options(OptionTable& table, Options& options, RawOptions& raw) {
+  table.plain_flag("-h, --help", raw.help, "This text");
+  table.plain_flag("--version", raw.version, "The version");
+  table.plain_flag("--check", options.check, "Only check the options: exit 0 or 78");
+  add_upstream_options(table, options, raw);
+  add_child_options(table, options);
+  add_config_options(table, raw);
+  add_trust_options(table, options);
+  add_session_options(table, options, raw);
+  add_client_options(table, options, raw);
+  add_job_options(table, options);
+  add_ring_options(table, options);
+  add_http_face_options(table, options);
+  add_running_options(table, options, raw);
 }
-
-namespace {
-
-/// What a line about a flag says: `control = no` and `no-control` are the same.
-std::string flag_value(const std::string& name, const std::string& value) {
-  const auto is_one_of = [&value](std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), value) != words.end();
-  };
-  const bool yes = is_one_of({"", "true", "yes", "on", "1"});
-  if (!yes && !is_one_of({"false", "no", "off", "0"})) wrong_value(name, value, "true or false");
-  return yes != name.starts_with("no-") ? "true" : "false";
-}
-
-/// Fills what neither a flag nor the environment has set.
-void apply_file(CLI::App& app, const std::string& path) {
-  for (const auto& [name, values] : read_options_file(path)) {
-    CLI::Option* option = name == "options-file" ? nullptr : app.get_option_no_throw("--" + name);
-    if (option == nullptr) {
-      throw StartError(exit_code::configuration,
-                       fmt::format("{}: there is no option '{}'", path, printable(name)));
-    }
-    if (option->count() > 0) continue;
-    const bool is_flag = option->get_expected_max() == 0;
-    try {
-      for (const std::string& value : values)
-        option->add_result(is_flag ? flag_value(name, value) : value);
-      option->run_callback();
-    } catch (const StartError& error) {
-      throw StartError(exit_code::configuration, fmt::format("{}: {}", path, error.what()));
-    } catch (const CLI::Error& error) {
-      throw StartError(exit_code::configuration,
-                       fmt::format("{}: {}: {}", path, name, error.what()));
-    }
-  }
-}
-
-std::vector<OptionDescription> descriptions_of(CLI::App& app) {
-  std::vector<OptionDescription> all;
-  for (const std::string& group : app.get_groups()) {
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_group() != group || option->get_positional()) continue;
-      OptionDescription one;
-      // CLI11 calls the group that has no name "Options".
-      one.group = group == "Options" ? "General" : group;
-      for (const std::string& letter : option->get_snames()) one.names.push_back("-" + letter);
-      for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
-      if (option->get_expected_max() > 0) one.value = option->get_type_name();
-      one.default_value = option->get_default_str();
-      one.variable = option->get_envname();
-      one.text = option->get_description();
-      all.push_back(std::move(one));
-    }
-  }
-  return all;
-}
-
-/// One line of what CLI11 has to say.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-void name_options(CLI::App& app, Options& options, RawOptions& raw) {
-  app.set_help_flag("-h,--help", "This text");
-  app.add_flag("--version", raw.version, "The version");
-  app.add_flag("--check", options.check, "Only check the options: exit 0 or 78");
-  OptionBuilder build(app);
-  add_upstream_options(build, options, raw);
-  add_child_options(build, options);
-  add_config_options(build, raw);
-  add_trust_options(build, options);
-  add_session_options(build, options, raw);
-  add_client_options(build, options, raw);
-  add_job_options(build, options);
-  add_ring_options(build, options);
-  add_http_face_options(build, options);
-  add_running_options(build, options, raw);
-}
-
-}  // namespace
 
 ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earlier) {
   ParsedOptions result;
@@ -103,24 +38,26 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
   const int argc =
       static_cast<int>(std::find(argv, argv + all_argc, std::string_view("--")) - argv);
   if (argc < all_argc) raw.command.assign(argv + argc + 1, argv + all_argc);
-  const auto is_named = [&](std::string_view option) {
-    return std::any_of(argv + 1, argv + argc, [option](std::string_view one) {
-      return one.starts_with(option) && (one.size() == option.size() || one[option.size()] == '=');
-    });
-  };
-  const bool only_checks = is_named("--check");
-  raw.url_on_command_line = is_named("--url");
-  raw.config_on_command_line = is_named("--config");
+  const std::vector<std::string_view> words(argv + std::min(argc, 1), argv + argc);
+  const bool only_checks = std::find(words.begin(), words.end(), "--check") != words.end();
   raw.may_ask = earlier == nullptr && !only_checks;
   if (earlier != nullptr) raw.answers = earlier->answers;
   const auto code = [only_checks](int usual) {
     return only_checks ? exit_code::configuration : usual;
   };
-  CLI::App app("", "mcp-bridged");
-  name_options(app, options, raw);
+  OptionTable table;
+  name_options(table, options, raw);
   try {
-    app.parse(argc, argv);
-    if (!raw.options_file.empty()) apply_file(app, raw.options_file);
+    table.read_words(words);
+    raw.url_on_command_line = table.is_given("url");
+    raw.config_on_command_line = table.is_given("config");
+    if (table.is_given("help")) {
+      result.informed = Informed{help_text(table.rows())};
+      return result;
+    }
+    table.read_environment();
+    if (!raw.options_file.empty())
+      table.read_file(raw.options_file, read_options_file(raw.options_file));
     if (!raw.version) {
       resolve_client_options(options, raw);
       resolve_http_face_options(options);
@@ -132,33 +69,14 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
       resolve_running_options(options);
       result.answers = raw.answers;
     }
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->count() > 0)
-        result.given[option->get_name()] = CLI::detail::join(option->results(), "\n");
-    }
-  } catch (const CLI::CallForHelp&) {
-    result.informed = Informed{help_text(describe_options())};
-  } catch (const CLI::ParseError& error) {
-    throw StartError(code(exit_code::usage), first_line(error.what()) + " (see --help)");
+    result.given.merge(table.given());
   } catch (const StartError& error) {
     throw StartError(code(error.code()), error.what());
   }
-  if (argc < all_argc) result.given["the command"] = CLI::detail::join(raw.command, "\n");
+  if (argc < all_argc)
+    result.given["the command"] = fmt::format("{}", fmt::join(raw.command, "\n"));
   if (raw.version) result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
   return result;
-}
-
-std::vector<OptionDescription> describe_options() {
-  Options options;
-  RawOptions raw;
-  CLI::App app("", "mcp-bridged");
-  name_options(app, options, raw);
-  std::vector<OptionDescription> all = descriptions_of(app);
-  const OptionDescription command = describe_command();
-  all.insert(std::find_if(all.begin(), all.end(),
-                          [&](const auto& one) { return one.group == command.group; }),
-             command);
-  return all;
 }
 
 }  // namespace bridge

@@ -6,37 +6,37 @@
 #include <filesystem>
 
 #include "base/start_error.hpp"
-#include "options/option_builder.hpp"
 #include "options/option_groups.hpp"
+#include "options/option_table.hpp"
 
 namespace bridge {
 
-void add_running_options(OptionBuilder& build, Options& options, RawOptions& raw) {
-  build.group("Running");
-  build.text("--options-file", raw.options_file, "FILE", "More options, one 'name = value' a line");
-  build.choice("--log-level", options.log.level,
+void add_running_options(OptionTable& table, Options& options, RawOptions& raw) {
+  table.group("Running");
+  table.text("--options-file", raw.options_file, "FILE", "More options, one 'name = value' a line");
+  table.choice("--log-level", options.log.level,
                {{"debug", LogLevel::debug},
                 {"info", LogLevel::info},
                 {"warning", LogLevel::warning},
                 {"error", LogLevel::error},
                 {"off", LogLevel::off}},
                "What is logged on stderr");
-  build.choice("--log-format", options.log.format,
+  table.choice("--log-format", options.log.format,
                {{"text", LogFormat::text}, {"json", LogFormat::json}},
                "How: a line, or an object a line");
-  build.flag("log-bodies", options.log.bodies,
+  table.flag("log-bodies", options.log.bodies,
              "At debug level log the messages too, with whatever is secret in them");
-  build.flag(
+  table.flag(
       "debuggable", options.debuggable,
       "Let debuggers and other processes of the same user look into this one (core dumps too)");
-  build.text("--state-dir", options.state.folder, "DIR",
+  table.text("--state-dir", options.state.folder, "DIR",
              "Keep notifications and the session there, for the next daemon");
-  build.choice("--sync", options.state.sync, {{"process", Sync::process}, {"power", Sync::power}},
+  table.choice("--sync", options.state.sync, {{"process", Sync::process}, {"power", Sync::power}},
                "What that survives: the end of the process, or the loss of power as well");
-  build.choice("--at-end", options.state.keep_session, {{"keep", true}, {"end", false}},
+  table.choice("--at-end", options.state.keep_session, {{"keep", true}, {"end", false}},
                "With a state directory, at an orderly end: the session is left open at the server, "
                "or ended");
-  build.text("--metrics-file", options.metrics_file, "FILE",
+  table.text("--metrics-file", options.metrics_file, "FILE",
              "Write the Prometheus metrics there every 15 s, for a textfile collector");
 }
 

@@ -1,7 +1,7 @@
 #include "options/option_groups.hpp"
 
 #include "json/json_text.hpp"
-#include "options/option_builder.hpp"
+#include "options/option_table.hpp"
 
 namespace bridge {
 namespace {
@@ -25,34 +25,34 @@ EventOption event_of(const std::string& given) {
 
 }  // namespace
 
-void add_session_options(OptionBuilder& build, Options& options, RawOptions& raw) {
-  build.group("Session");
-  build.choice(
+void add_session_options(OptionTable& table, Options& options, RawOptions& raw) {
+  table.group("Session");
+  table.choice(
       "--handshake", options.router.handshake,
       {{"lazy", Handshake::lazy}, {"client", Handshake::client}, {"eager", Handshake::eager}},
       "Who initializes: the first client or else the bridge; only a client; the bridge, at start");
-  build.choice(
+  table.choice(
       "--era", options.session.era,
       {{"auto", EraOption::automatic},
        {"legacy", EraOption::legacy},
        {"modern", EraOption::modern}},
       "The eras that may be spoken with the upstream: with initialize (up to 2025-11-25), without "
       "(2026-07-28), or both");
-  build.text("--client-capabilities", raw.client_capabilities, "JSON",
+  table.text("--client-capabilities", raw.client_capabilities, "JSON",
              "Capabilities the bridge opens the session with (elicitation, if none are given); if "
              "given, it always opens it itself");
-  build.list(
+  table.list(
       "--event", "NAME[=JSON]",
       "Keep a stream of these events open at a server of 2026-07-28; they go into the ring",
       [&options](const std::string& given) { options.session.events.push_back(event_of(given)); });
-  build.duration("--connect-wait", options.session.connect_wait,
+  table.duration("--connect-wait", options.session.connect_wait,
                  "How long a frame waits for the session");
-  build.duration("--keepalive", options.session.keepalive,
+  table.duration("--keepalive", options.session.keepalive,
                  "Ping the upstream after so long without a message; 0: never");
-  build.duration("--grace", options.grace, "For requests in flight when the daemon is told to end");
-  build.duration("--idle-exit", options.idle.exit,
+  table.duration("--grace", options.grace, "For requests in flight when the daemon is told to end");
+  table.duration("--idle-exit", options.idle.exit,
                  "End once for so long no client was connected and nothing under way; 0: never");
-  build.duration(
+  table.duration(
       "--idle-keep", options.idle.keep,
       "With it: how long notifications that nobody has taken, and ended jobs that nobody "
       "has collected, count as under way");

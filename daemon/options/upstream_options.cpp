@@ -7,10 +7,9 @@
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
-#include "base/units.hpp"
 #include "http/client/trust_files.hpp"
 #include "options/header_line.hpp"
-#include "options/option_builder.hpp"
+#include "options/option_table.hpp"
 #include "options/options_file.hpp"
 
 namespace bridge {
@@ -67,75 +66,71 @@ OAuthGrant grant_of(const std::string& given) {
 
 }  // namespace
 
-void add_upstream_options(OptionBuilder& build, Options& options, RawOptions& raw) {
+void add_upstream_options(OptionTable& table, Options& options, RawOptions& raw) {
   HttpOptions& http = options.upstream.http;
-  build.group("Upstream");
-  build.text("--url", raw.url, "URL",
+  table.group("Upstream");
+  table.text("--url", raw.url, "URL",
              "The MCP server: http://, https:// or http+unix://%2Fpath%2Fto.sock/mcp",
              "MCP_SERVER_URL");
-  build.list("--header", "'NAME: VALUE'",
+  table.list("--header", "'NAME: VALUE'",
              "A header for every request; 'Name: @FILE' reads the value from a file",
              [&http](const std::string& given) { http.headers.push_back(header_of(given)); });
-  build.duration("--connect-timeout", http.connect_timeout, "For one connection to the upstream");
-  build.duration("--request-timeout", http.request_timeout,
+  table.duration("--connect-timeout", http.connect_timeout, "For one connection to the upstream");
+  table.duration("--request-timeout", http.request_timeout,
                  "Without a byte of a request's answer; 0: none");
-  build.duration("--request-max", http.request_max, "For a request's whole answer; 0: none");
-  build.flag("server-stream", http.server_stream,
+  table.duration("--request-max", http.request_max, "For a request's whole answer; 0: none");
+  table.flag("server-stream", http.server_stream,
              "Keep the GET stream open for the server's notifications");
-  build.count("--stream-retries", http.stream_retries,
+  table.count("--stream-retries", http.stream_retries,
               "Tries in a row to open that stream; 0: none", 0, "unlimited");
-  build.size("--max-frame", options.clients.max_frame, "The longest message, in either direction");
+  table.size("--max-frame", options.clients.max_frame, "The longest message, in either direction");
 }
 
-void add_trust_options(OptionBuilder& build, Options& options) {
+void add_trust_options(OptionTable& table, Options& options) {
   HttpOptions& http = options.upstream.http;
   AuthOptions& auth = options.upstream.auth;
-  build.group("Authorization and TLS");
-  build.text("--token-command", auth.token_command, "CMD",
+  table.group("Authorization and TLS");
+  table.text("--token-command", auth.token_command, "CMD",
              "A shell command that prints the bearer token");
-  build.parsed("--token-ttl", "DURATION", "until refused", "How long its token is used",
-               [&auth](const std::string& given) {
-                 auth.token_ttl = parse_duration(given);
-                 if (!auth.token_ttl)
-                   wrong_value("--token-ttl", given, "a duration (a number with ms, s, m or h)");
-               });
-  build.text("--token-file", auth.token_file, "FILE",
+  table.duration("--token-ttl", "until refused", "How long its token is used",
+                 [&auth](std::chrono::milliseconds given) { auth.token_ttl = given; });
+  table.text("--token-file", auth.token_file, "FILE",
              "A file with the bearer token; read again when it changes");
-  build.text("--oauth-client-id", auth.oauth.client_id, "ID",
+  table.text("--oauth-client-id", auth.oauth.client_id, "ID",
              "OAuth 2.1: the client; for a login else it is registered");
-  build.text("--oauth-client-secret-file", auth.oauth.client_secret_file, "FILE", "Its secret");
-  build.text("--oauth-private-key", auth.oauth.private_key_file, "FILE",
+  table.text("--oauth-client-secret-file", auth.oauth.client_secret_file, "FILE", "Its secret");
+  table.text("--oauth-private-key", auth.oauth.private_key_file, "FILE",
              "Or its private key (PEM, P-256 or RSA), for private_key_jwt");
-  build.text("--oauth-token-url", auth.oauth.token_url, "URL",
+  table.text("--oauth-token-url", auth.oauth.token_url, "URL",
              "The token endpoint; else it is discovered");
-  build.text("--oauth-scope", auth.oauth.scope, "SCOPE",
+  table.text("--oauth-scope", auth.oauth.scope, "SCOPE",
              "The scope asked for; else what the server names");
-  build.parsed("--oauth-grant", "GRANT", "",
+  table.parsed("--oauth-grant", "GRANT", "",
                "authorization_code, device or client_credentials; else the last with a secret or "
                "key, or a person logs in",
                [&auth](const std::string& given) { auth.oauth.grant = grant_of(given); });
-  build.text("--oauth-client-metadata-url", auth.oauth.client_metadata_url, "URL",
+  table.text("--oauth-client-metadata-url", auth.oauth.client_metadata_url, "URL",
              "The client's metadata document, where the server takes one as client id");
-  build.text("--oauth-redirect", auth.oauth.redirect, "HOST:PORT",
+  table.text("--oauth-redirect", auth.oauth.redirect, "HOST:PORT",
              "Where the browser comes back at the end of a login");
-  build.flag("oauth-assume-pkce", auth.oauth.assume_pkce,
+  table.flag("oauth-assume-pkce", auth.oauth.assume_pkce,
              "Log in at a server that does not say whether it supports PKCE");
-  build.flag("oauth-allow-private", auth.oauth.allow_private,
+  table.flag("oauth-allow-private", auth.oauth.allow_private,
              "Let a public server name authorization servers at private addresses");
-  build.text("--token-store", auth.oauth.token_store, "FILE",
+  table.text("--token-store", auth.oauth.token_store, "FILE",
              "Keeps logins; else tokens.json in --state-dir, else they are in memory");
-  build.duration("--oauth-idle-refresh", auth.oauth.idle_refresh,
+  table.duration("--oauth-idle-refresh", auth.oauth.idle_refresh,
                  "How often a login that nobody uses is refreshed; 0: never");
-  build.duration("--login-wait", options.session.login_wait,
+  table.duration("--login-wait", options.session.login_wait,
                  "How long requests wait for a person who has to log in");
-  build.text("--ca-file", http.ca_file, "FILE",
+  table.text("--ca-file", http.ca_file, "FILE",
              "Trust these certificate authorities (PEM) instead of the system's");
-  build.text("--client-cert", http.client_certificate, "FILE", "A client certificate (PEM)");
-  build.text("--client-key", http.client_key, "FILE", "Its private key (PEM)");
-  build.flag(
+  table.text("--client-cert", http.client_certificate, "FILE", "A client certificate (PEM)");
+  table.text("--client-key", http.client_key, "FILE", "Its private key (PEM)");
+  table.flag(
       "insecure", http.insecure,
       "Do not verify the upstream's certificate; anybody can then read and change everything");
-  build.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
+  table.flag("http2", http.http2, "Use HTTP/2 if a TLS upstream offers it");
 }
 
 /// Who names the upstream: the command line, then the environment, then a file.

@@ -1,6 +1,23 @@
 #include "text/characters.hpp"
 
 namespace bridge {
+namespace {
+
+struct Lead {
+  std::size_t length;
+  std::uint32_t bits;
+  std::uint32_t smallest;  // below it the form is overlong
+};
+
+Lead classify_lead(unsigned char byte) {
+  if (byte < 0x80) return {1, byte, 0};
+  if ((byte & 0xE0) == 0xC0) return {2, byte & 0x1FU, 0x80};
+  if ((byte & 0xF0) == 0xE0) return {3, byte & 0x0FU, 0x800};
+  if ((byte & 0xF8) == 0xF0) return {4, byte & 0x07U, 0x10000};
+  return {0, 0, 0};
+}
+
+}  // namespace
 
 void append_utf8(std::string& out, std::uint32_t code) {
   const auto byte = [&out](std::uint32_t value) { out.push_back(static_cast<char>(value)); };
@@ -20,6 +37,25 @@ void append_utf8(std::string& out, std::uint32_t code) {
     byte(0x80 | ((code >> 6) & 0x3F));
     byte(0x80 | (code & 0x3F));
   }
+}
+
+CodePoint first_code_point(std::string_view text) {
+  constexpr CodePoint wrong{CodePoint::State::invalid, 0, 1};
+  const auto [length, bits, smallest] = classify_lead(static_cast<unsigned char>(text[0]));
+  if (length == 0) return wrong;
+  std::uint32_t value = bits;
+  for (std::size_t at = 1; at < length; ++at) {
+    // The second byte alone tells most wrong sequences; a truncated one must still be possible.
+    if (at == 2 && (value << (6 * (length - 2))) + ((1U << (6 * (length - 2))) - 1) < smallest) {
+      return wrong;
+    }
+    if (at == text.size()) return {CodePoint::State::truncated, 0, text.size()};
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if ((byte & 0xC0) != 0x80) return wrong;
+    value = (value << 6) | (byte & 0x3FU);
+  }
+  if (value < smallest || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return wrong;
+  return {CodePoint::State::valid, value, length};
 }
 
 }  // namespace bridge

@@ -28,6 +28,22 @@ inline std::string ascii_lower(std::string_view text) {
 /// Appends the UTF-8 form of a code point; what is no scalar value becomes U+FFFD.
 void append_utf8(std::string& out, std::uint32_t code);
 
+/// One step through text that should be UTF-8.
+struct CodePoint {
+  enum class State {
+    valid,
+    invalid,    ///< `length` is 1: that byte alone is wrong
+    truncated,  ///< the text ends within a sequence that is right so far
+  };
+  State state = State::invalid;
+  std::uint32_t value = 0;
+  std::size_t length = 1;
+};
+
+/// The code point at the front. Overlong forms, surrogates and values above U+10FFFF are invalid.
+/// REQUIRES: not empty.
+CodePoint first_code_point(std::string_view text);
+
 constexpr bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }

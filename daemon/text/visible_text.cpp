@@ -1,35 +1,12 @@
 #include "text/visible_text.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <utility>
 
 #include "text/characters.hpp"
-#include "text/hidden_characters.hpp"
-#include "text/utf8.hpp"
 
 namespace bridge {
 namespace {
-
-constexpr std::size_t longest_character = 4;
-
-/// The bytes of the character at the beginning; none if there is none.
-std::string_view first_character(std::string_view text) {
-  std::size_t length = 1;
-  while (length < std::min(text.size(), longest_character) && continues_character(text[length]))
-    ++length;
-  const std::string_view character = text.substr(0, length);
-  return is_utf8(character) ? character : std::string_view();
-}
-
-/// REQUIRES: one character of UTF-8.
-std::uint32_t code_point_of(std::string_view character) {
-  const auto lead = static_cast<unsigned char>(character.front());
-  std::uint32_t value = character.size() == 1 ? lead : lead & (0x7FU >> character.size());
-  for (const char byte : character.substr(1)) {
-    value = (value << 6) | (static_cast<unsigned char>(byte) & 0x3FU);
-  }
-  return value;
-}
 
 bool is_plain(char c) { return c >= 0x20 && c < 0x7F; }
 
@@ -43,24 +20,62 @@ void append_byte(std::string& out, char byte) {
 
 }  // namespace
 
+std::string VisibleText::feed(std::string_view piece) {
+  std::string joined;
+  if (!kept_.empty()) {
+    joined = std::move(kept_).append(piece);
+    kept_.clear();
+    piece = joined;
+  }
+  std::string out;
+  out.reserve(piece.size());
+  while (!piece.empty()) {
+    const CodePoint point = first_code_point(piece);
+    if (point.state == CodePoint::State::truncated) {
+      kept_ = piece;
+      break;
+    }
+    const bool is_break = breaks_ == Breaks::kept && (point.value == '\n' || point.value == '\t');
+    const bool is_hidden = hidden_.hides(point.value) && !is_break;
+    if (point.state == CodePoint::State::invalid) {
+      append_byte(out, piece[0]);
+    } else if (is_hidden) {
+      unicode::append_escape(out, point.value);
+    } else {
+      out += piece.substr(0, point.length);
+    }
+    piece.remove_prefix(point.length);
+  }
+  return out;
+}
+
+std::string VisibleText::finish() {
+  std::string out;
+  for (const char byte : kept_) append_byte(out, byte);
+  kept_.clear();
+  return out;
+}
+
 void append_visible(std::string& out, std::string_view text) {
   if (std::all_of(text.begin(), text.end(), is_plain)) {
     out += text;
     return;
   }
-  unicode::HiddenCharacters hidden;
-  while (!text.empty()) {
-    const std::string_view character = first_character(text);
-    const std::uint32_t code_point = character.empty() ? 0 : code_point_of(character);
-    if (!hidden.hides(code_point)) {
-      out += character;
-    } else if (character.empty()) {
-      append_byte(out, text.front());
-    } else {
-      unicode::append_escape(out, code_point);
-    }
-    text.remove_prefix(std::max<std::size_t>(character.size(), 1));
-  }
+  VisibleText stream(VisibleText::Breaks::escaped);
+  out += stream.feed(text);
+  out += stream.finish();
+}
+
+std::string make_visible_line(std::string_view text) {
+  std::string out;
+  append_visible(out, text);
+  return out;
+}
+
+std::string make_visible(std::string_view text) {
+  VisibleText stream;
+  std::string out = stream.feed(text);
+  return out + stream.finish();
 }
 
 }  // namespace bridge

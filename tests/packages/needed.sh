@@ -3,7 +3,7 @@
 
 # What the programs, the demo upstream and the benchmark are made of, in Debian 12 and 13.
 readonly build_libraries=(libasio-dev libcurl4-openssl-dev libcpp-httplib-dev libsimdjson-dev libfmt-dev libspdlog-dev
-                          libcli11-dev prometheus-cpp-dev libssl-dev zlib1g-dev libbrotli-dev)
+                          prometheus-cpp-dev libssl-dev zlib1g-dev libbrotli-dev)
 # A program, and the package that has it, a line each.
 readonly build_tools='g++ g++
 cmake cmake

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include "cli/units.hpp"
 #include "command_line/options.hpp"
 #include "system/files.hpp"
 #include "verbs/operands.hpp"
@@ -106,17 +107,17 @@ TEST_CASE("what is wrong is named") {
 }
 
 TEST_CASE("durations take ms, s, m, h and a bare number is seconds") {
-  CHECK(parse_duration("250ms") == Milliseconds(250));
-  CHECK(parse_duration("3") == Milliseconds(3000));
-  CHECK(parse_duration("3s") == Milliseconds(3000));
-  CHECK(parse_duration("2m") == Milliseconds(120000));
-  CHECK(parse_duration("1h") == Milliseconds(3600000));
-  CHECK(parse_duration("0.5s") == Milliseconds(500));
-  CHECK(parse_duration("0") == Milliseconds(0));
+  CHECK(cli::parse_duration("250ms") == Milliseconds(250));
+  CHECK(cli::parse_duration("3") == Milliseconds(3000));
+  CHECK(cli::parse_duration("3s") == Milliseconds(3000));
+  CHECK(cli::parse_duration("2m") == Milliseconds(120000));
+  CHECK(cli::parse_duration("1h") == Milliseconds(3600000));
+  CHECK(cli::parse_duration("0.5s") == Milliseconds(500));
+  CHECK(cli::parse_duration("0") == Milliseconds(0));
   for (const char* wrong :
        {"", "s", "-1", "+1", "1x", "1 s", "1d", "1e3", "nan", "inf", "0x10", "999999999h", ".5"}) {
     CAPTURE(wrong);
-    CHECK_FALSE(parse_duration(wrong).has_value());
+    CHECK_FALSE(cli::parse_duration(wrong).has_value());
   }
 }
 

@@ -44,7 +44,7 @@ TEST_CASE("every command and option of the manual is known on the command line")
   }
   for (const auto& options : {general_options(), verb_options()}) {
     for (const Option& option : options) {
-      const std::string name = "--" + std::string(option.name);
+      const std::string name = "--" + std::string(option.name());
       CAPTURE(name);
       CHECK_FALSE(is_unknown(name));
       CHECK(help_text().find(name) != std::string::npos);
@@ -137,7 +137,7 @@ TEST_CASE("help as JSON has what the help has") {
 TEST_CASE("the options of a command are those that it takes") {
   const auto has = [](std::string_view verb, std::string_view name) {
     for (const Option& option : verb_options()) {
-      if (option.name == name) return goes_with(option, *find_verb(verb));
+      if (option.name() == name) return goes_with(option, *find_verb(verb));
     }
     return false;
   };
@@ -152,7 +152,7 @@ TEST_CASE("the options of a command are those that it takes") {
         verb.options.empty() ? 0 : 1 + std::count(verb.options.begin(), verb.options.end(), ' ');
     const auto all = verb_options();
     CHECK(std::count_if(all.begin(), all.end(), [&](const Option& option) {
-            return option.name != "json" && goes_with(option, verb);
+            return option.name() != "json" && goes_with(option, verb);
           }) == named);
   }
 }

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "render/status.hpp"
-#include "terminal/text.hpp"
+#include "text/columns.hpp"
 
 using namespace client;
 
@@ -81,7 +81,7 @@ TEST_CASE("on a terminal it keeps to the width and the height, and nobody can co
   CHECK(lines.size() <= 15);
   for (const StyledLine& line : lines) {
     const std::string plain = line.draw(Look{false, true, 60, 0});
-    CHECK(display_width(plain) <= 60);
+    CHECK(bridge::display_width(plain) <= 60);
     CHECK(plain.find('\x1b') == std::string::npos);
   }
   const std::string drawn = draw_lines(lines, look);

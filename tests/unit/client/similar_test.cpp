@@ -1,8 +1,8 @@
-#include "spelling/spelling.hpp"
+#include "text/similar.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace client;
+using namespace bridge;
 
 TEST_CASE("the name that is near is meant, and none that is not") {
   const std::vector<std::string_view> names = {"get-sum", "get-sum-of-all", "echo", "status",

@@ -6,9 +6,11 @@
 #include <initializer_list>
 
 #include "terminal/styled.hpp"
-#include "terminal/text.hpp"
 #include "text/characters.hpp"
+#include "text/columns.hpp"
+#include "text/visible_text.hpp"
 
+using namespace bridge;
 using namespace client;
 
 TEST_CASE("control characters become visible, line feed and tab stay") {

@@ -2,21 +2,38 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
 #include <string>
-
-#include "terminal/text.hpp"
+#include <string_view>
 
 using bridge::is_utf8;
 
 namespace {
 
-/// By the one that reads it code point by code point, for the terminal.
+/// By the table of RFC 3629, section 4.
 bool is_valid(std::string_view text) {
-  while (!text.empty()) {
-    const client::CodePoint point = client::first_code_point(text);
-    if (point.state != client::CodePoint::State::valid) return false;
-    text.remove_prefix(point.length);
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = [&](std::size_t offset) {
+      return at + offset < text.size() ? static_cast<unsigned char>(text[at + offset]) : 0U;
+    };
+    const auto is_within = [&](std::size_t offset, unsigned lowest, unsigned highest) {
+      return byte(offset) >= lowest && byte(offset) <= highest;
+    };
+    const auto is_tail = [&](std::size_t offset) { return is_within(offset, 0x80, 0xBF); };
+    if (byte(0) < 0x80) {
+      at += 1;
+    } else if (is_within(0, 0xC2, 0xDF) && is_tail(1)) {
+      at += 2;
+    } else if (is_within(0, 0xE0, 0xEF) &&
+               is_within(1, byte(0) == 0xE0 ? 0xA0 : 0x80, byte(0) == 0xED ? 0x9F : 0xBF) &&
+               is_tail(2)) {
+      at += 3;
+    } else if (is_within(0, 0xF0, 0xF4) &&
+               is_within(1, byte(0) == 0xF0 ? 0x90 : 0x80, byte(0) == 0xF4 ? 0x8F : 0xBF) &&
+               is_tail(2) && is_tail(3)) {
+      at += 4;
+    } else {
+      return false;
+    }
   }
   return true;
 }

@@ -265,12 +265,15 @@ TEST_CASE("a check says of a value what the start says") {
 TEST_CASE("an unknown option, a stray word and a missing value are refused") {
   CHECK(refused({"--no-such-thing"}).code == 64);
   CHECK(mentions(refused({"--no-such-thing"}), "--no-such-thing"));
+  CHECK(mentions(refused({"--rings", "1"}), "did you mean '--ring'?"));
   CHECK(refused({"stray"}).code == 64);
   CHECK(refused({"--ring"}).code == 64);
   CHECK(mentions(refused({"--ring"}), "--ring"));
   CHECK(refused({"--ring", "1", "--ring", "2"}).code == 64);
   CHECK(refused({"--url", "http://a/", "--url", "http://b/"}).code == 64);
   CHECK(refused({"--server-stream=maybe"}).code == 64);
+  CHECK_FALSE(options_of({"--server-stream=no"}).upstream.http.server_stream);
+  CHECK(options_of({"--no-server-stream", "--server-stream"}).upstream.http.server_stream);
 }
 
 TEST_CASE("a header's value may come from a file, and one without a value is sent empty") {

@@ -1,25 +1,11 @@
-#include "terminal/text.hpp"
-
-#include <fmt/format.h>
+#include "text/columns.hpp"
 
 #include <algorithm>
 
-namespace client {
+#include "text/characters.hpp"
+
+namespace bridge {
 namespace {
-
-struct Lead {
-  std::size_t length;
-  std::uint32_t bits;
-  std::uint32_t smallest;  // below it the form is overlong
-};
-
-Lead classify_lead(unsigned char byte) {
-  if (byte < 0x80) return {1, byte, 0};
-  if ((byte & 0xE0) == 0xC0) return {2, byte & 0x1FU, 0x80};
-  if ((byte & 0xF0) == 0xE0) return {3, byte & 0x0FU, 0x800};
-  if ((byte & 0xF8) == 0xF0) return {4, byte & 0x07U, 0x10000};
-  return {0, 0, 0};
-}
 
 struct Range {
   std::uint32_t first;
@@ -94,30 +80,7 @@ class Wrapper {
   std::size_t used_ = 0;
 };
 
-std::string invalid_byte(char byte) {
-  return fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
-}
-
 }  // namespace
-
-CodePoint first_code_point(std::string_view text) {
-  constexpr CodePoint wrong{CodePoint::State::invalid, 0, 1};
-  const auto [length, bits, smallest] = classify_lead(static_cast<unsigned char>(text[0]));
-  if (length == 0) return wrong;
-  std::uint32_t value = bits;
-  for (std::size_t at = 1; at < length; ++at) {
-    // The second byte alone tells most wrong sequences; a truncated one must still be possible.
-    if (at == 2 && (value << (6 * (length - 2))) + ((1U << (6 * (length - 2))) - 1) < smallest) {
-      return wrong;
-    }
-    if (at == text.size()) return {CodePoint::State::truncated, 0, text.size()};
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if ((byte & 0xC0) != 0x80) return wrong;
-    value = (value << 6) | (byte & 0x3FU);
-  }
-  if (value < smallest || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return wrong;
-  return {CodePoint::State::valid, value, length};
-}
 
 int column_width(std::uint32_t code_point) {
   if (contains(zero_width, code_point)) return 0;
@@ -164,57 +127,4 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
   return wrapper.finish();
 }
 
-std::string VisibleText::feed(std::string_view piece) {
-  std::string joined;
-  if (!kept_.empty()) {
-    joined = std::move(kept_).append(piece);
-    kept_.clear();
-    piece = joined;
-  }
-  std::string out;
-  out.reserve(piece.size());
-  while (!piece.empty()) {
-    const CodePoint point = first_code_point(piece);
-    if (point.state == CodePoint::State::truncated) {
-      kept_ = piece;
-      break;
-    }
-    const bool is_hidden = hidden_.hides(point.value);
-    if (point.state == CodePoint::State::invalid) {
-      out += invalid_byte(piece[0]);
-    } else if (is_hidden && point.value != '\n' && point.value != '\t') {
-      unicode::append_escape(out, point.value);
-    } else {
-      out += piece.substr(0, point.length);
-    }
-    piece.remove_prefix(point.length);
-  }
-  return out;
-}
-
-std::string VisibleText::finish() {
-  std::string out;
-  for (const char byte : kept_) out += invalid_byte(byte);
-  kept_.clear();
-  return out;
-}
-
-std::string make_visible(std::string_view text) {
-  VisibleText stream;
-  std::string out = stream.feed(text);
-  return out + stream.finish();
-}
-
-std::string make_visible_line(std::string_view text) {
-  std::string out;
-  for (const char c : make_visible(text)) {
-    if (c == '\n' || c == '\t') {
-      unicode::append_escape(out, static_cast<unsigned char>(c));
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
-}
-
-}  // namespace client
+}  // namespace bridge

@@ -1,18 +1,18 @@
-#include "base/units.hpp"
+#include "cli/units.hpp"
 
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 
-namespace bridge {
+namespace cli {
 
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   constexpr double longest = 10.0 * 366 * 24 * 3600 * 1000;
+  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
   double number = 0;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
-  if (error != std::errc() || !std::isfinite(number) || number < 0 || text.front() == '-')
-    return std::nullopt;
+  if (error != std::errc()) return std::nullopt;
   const std::string_view unit(end, static_cast<std::size_t>(last - end));
   double factor = 0;
   if (unit == "ms") {
@@ -50,4 +50,4 @@ std::optional<std::size_t> parse_size(std::string_view text) {
   return number << shift;
 }
 
-}  // namespace bridge
+}  // namespace cli

@@ -1,10 +1,10 @@
-#include "base/units.hpp"
+#include "cli/units.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-using namespace bridge;
+using namespace cli;
 using namespace std::chrono_literals;
 
 TEST_CASE("a duration is a number and a unit, a bare number is seconds") {

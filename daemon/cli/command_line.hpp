@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/option.hpp"
+
+namespace cli {
+
+/// `unknown option '--jsn'; did you mean '--json'?`
+std::string unknown_option(std::string_view spelling, const std::vector<std::string_view>& names);
+
+/// Takes the words of a command line apart. Options may stand anywhere, with their value behind
+/// them or attached (`--name=value`, `-nvalue`); `--` ends them, and `-` is none. Returns what is
+/// wrong, in one line, "" if nothing is: reading ends there.
+///
+/// `take_option(const Row&, spelling, std::optional<value>)` and `take_operand(word)` return the
+/// same. A flag has a value only if one is attached.
+template <class Row, class TakeOption, class TakeOperand>
+std::string read_command_line(std::span<const std::string_view> words, std::span<Row> rows,
+                              TakeOption take_option, TakeOperand take_operand) {
+  bool only_operands = false;
+  std::string fault;
+  for (std::size_t next = 0; next < words.size() && fault.empty();) {
+    const std::string_view word = words[next++];
+    if (only_operands || word.size() < 2 || word[0] != '-') {
+      fault = take_operand(word);
+      continue;
+    }
+    if (word == "--") {
+      only_operands = true;
+      continue;
+    }
+    const bool is_long = word[1] == '-';
+    const std::string_view spelling =
+        word.substr(0, is_long ? std::min(word.find('='), word.size()) : 2);
+    const auto row = std::find_if(rows.begin(), rows.end(), [spelling](const Option& one) {
+      return one.is_spelled(spelling);
+    });
+    if (row == rows.end()) {
+      std::vector<std::string_view> names;
+      for (const Option& one : rows) names.push_back(one.name());
+      return unknown_option(spelling, names);
+    }
+    std::optional<std::string_view> value;
+    if (spelling.size() < word.size()) {
+      value = word.substr(spelling.size() + (is_long ? 1 : 0));
+    } else if (row->takes_value()) {
+      if (next == words.size()) return "option " + std::string(spelling) + " needs a value";
+      value = words[next++];
+    }
+    fault = take_option(*row, spelling, value);
+  }
+  return fault;
+}
+
+}  // namespace cli

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/option.hpp"
+#include "cli/units.hpp"
+
+namespace bridge {
+
+/// A value that is not what the option expects: StartError, 64.
+[[noreturn]] void wrong_value(const std::string& option, const std::string& value,
+                              const std::string& expected);
+
+/// The options of mcp-bridged: names them, their environment, and where their values go; reads the
+/// command line, the environment and the options file into them. Throws StartError for what is
+/// wrong there: 64, 78 in the file.
+class OptionTable {
+ public:
+  using Take = std::function<void(const std::string&)>;
+
+  /// A row, and what was given for it.
+  struct Row : cli::Option {
+    using cli::Option::Option;
+    Take take;
+    bool repeats = false;
+    std::vector<std::string> given;
+
+    std::string spelled() const { return "--" + std::string(name()); }
+  };
+
+  // Each adds a row to the group that was named last.
+  void group(const char* name) { group_ = name; }
+  Row& text(const std::string& name, std::string& value, const std::string& type,
+            const std::string& help, const char* variable = nullptr);
+  void list(const std::string& name, const std::string& type, const std::string& help, Take take);
+  void duration(const std::string& name, std::chrono::milliseconds& value, const std::string& help);
+  /// `shown`: the default. `take` refuses what is wrong by wrong_value().
+  void duration(const std::string& name, const std::string& shown, const std::string& help,
+                std::function<void(std::chrono::milliseconds)> take);
+  void size(const std::string& name, std::size_t& value, const std::string& help);
+  void parsed(const std::string& name, const std::string& type, const std::string& shown,
+              const std::string& help, Take take);
+  /// `--name`, and `--no-name` if it is on without it.
+  void flag(const std::string& name, bool& value, const std::string& help);
+  /// Without a variable.
+  void plain_flag(const std::string& form, bool& value, const std::string& help);
+  /// What stands behind `--`: no option, but named where they are.
+  void command(const std::string& form, const std::string& help);
+
+  template <class Number>
+  void count(const std::string& name, Number& value, const std::string& help, Number least,
+             const std::string& shown) {
+    parsed(name, "N", shown, help, [name, &value, least](const std::string& given) {
+      Number number = 0;
+      const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
+      if (error != std::errc() || end != given.data() + given.size() || number < least ||
+          number > 1'000'000'000) {
+        wrong_value(name, given, fmt::format("a whole number of at least {}", least));
+      }
+      value = number;
+    });
+  }
+
+  template <class Value>
+  void choice(const std::string& name, Value& value,
+              std::vector<std::pair<std::string, Value>> choices, const std::string& help) {
+    std::string shown, names;
+    for (const auto& [text, one] : choices) {
+      if (one == value) shown = text;
+      names += (names.empty() ? "" : "|") + text;
+    }
+    parsed(name, names, shown, help, [name, &value, choices, names](const std::string& given) {
+      const auto found = std::find_if(choices.begin(), choices.end(),
+                                      [&](const auto& one) { return one.first == given; });
+      if (found == choices.end()) wrong_value(name, given, "one of " + names);
+      value = found->second;
+    });
+  }
+
+  /// `words`: without the program's name. Nothing is taken yet.
+  void read_words(const std::vector<std::string_view>& words);
+  /// Fills what has not been given, and takes all values.
+  void read_environment();
+  /// Fills what neither has set, and takes that. By name, without the dashes.
+  void read_file(const std::string& path,
+                 const std::map<std::string, std::vector<std::string>>& lines);
+
+  bool is_given(std::string_view name) const;
+  /// Every option that was set, by name, as text.
+  std::map<std::string, std::string> given() const;
+  const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  Row& add(const std::string& form, const std::string& help, const std::string& variable,
+           const std::string& shown, Take take);
+  static void give(Row& row, const std::string& text, bool is_negated = false);
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+  std::vector<Row> rows_;
+  std::deque<std::string> texts_;  // of the rows
+  const char* group_ = "General";
+};
+
+}  // namespace bridge
