@@ -105,8 +105,8 @@ constexpr HelpEntry exit_code_rows[] = {
     {"2", "usage"},
     {"3", "the daemon cannot be reached, hung up, or runs as a user whom --peer does not trust"},
     {"4", "the daemon cannot reach or use the upstream server"},
-    {"75", "the call goes on, or its job waits for an answer"},
-    {"124", "time is up"},
+    {"75", "the call continues as a job, or a job asks something"},
+    {"124", "timed out"},
     {"130, 143", "interrupted (the request is cancelled; a job that is waited for is not)"},
 };
 

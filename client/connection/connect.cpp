@@ -80,11 +80,11 @@ std::string way_in(const std::string& path) {
       return fmt::format("it belongs to the group {0}: run with it (docker: --group-add {0})",
                          status.st_gid);
     }
-    return fmt::format("it belongs to the group {0}: adduser {1} {0} (as root), then log in anew",
+    return fmt::format("it belongs to the group {0}: adduser {1} {0} (as root), then log in again",
                        *group, user_name(::geteuid()).value_or("USER"));
   }
   return fmt::format(
-      "it is {}'s alone: run as that user, or start mcp-bridged with --socket-group and "
+      "only {} may connect: run as that user, or start mcp-bridged with --socket-group and "
       "--socket-mode 0660",
       describe_user(status.st_uid));
 }
@@ -111,22 +111,21 @@ std::string describe_refusal(const std::vector<std::string>& paths, const std::s
     case ECONNREFUSED: {
       struct stat status {};
       if (::stat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
-        return fmt::format("cannot connect to {}: it is no socket ({})", path, other_socket);
+        return fmt::format("cannot connect to {}: not a socket ({})", path, other_socket);
       }
       const std::string unit = unit_of(path);
       if (unit.empty()) {
-        return fmt::format("cannot connect to {}: nobody is listening; start mcp-bridged{}", path,
-                           wait_hint);
+        return fmt::format("cannot connect to {}: connection refused; is mcp-bridged running?{}",
+                           path, wait_hint);
       }
-      return fmt::format("cannot connect to {}: nobody is listening; {} tells why{}", path,
+      return fmt::format("cannot connect to {}: connection refused; see {}{}", path,
                          where_its_log_is(path), wait_hint);
     }
     case EACCES:
     case EPERM:
       return fmt::format("cannot connect to {}: permission denied; {}", path, way_in(path));
     case EPROTOTYPE:
-      return fmt::format("cannot connect to {}: it is another kind of socket ({})", path,
-                         other_socket);
+      return fmt::format("cannot connect to {}: not a stream socket ({})", path, other_socket);
     default:
       return fmt::format("cannot connect to {}: {} ({})", path, std::strerror(error), other_socket);
   }
@@ -175,7 +174,7 @@ std::variant<Connected, ConnectFailure> connect_to_daemon(const std::vector<std:
     if (deadline.passed()) {
       const std::string_view why =
           queue_is_full ? "the daemon has too many clients" : "the socket is not there";
-      return ConnectFailure{fmt::format("no connection to {} in time: {}", path, why), true};
+      return ConnectFailure{fmt::format("cannot connect to {}: timed out; {}", path, why), true};
     }
     const Deadline until =
         may_come ? Deadline::earlier(waiting, deadline) : Deadline::earlier(deadline, {});
@@ -204,7 +203,7 @@ std::string unit_of(std::string_view path) {
 }
 
 std::string describe_hang_up(std::string_view path) {
-  return fmt::format("either it has ended or it does not serve this user; {} tells ({})",
+  return fmt::format("it has ended, or does not serve this user; see {} ({})",
                      where_its_log_is(path), path);
 }
 

@@ -94,8 +94,8 @@ std::string refusal(const PeerFacts& facts, const std::string& path, std::string
           : describe_user(facts.peer);
   const std::string named = is_nameless ? "any" : fmt::to_string(facts.peer);
   return fmt::format(
-      "{} is served by {}: neither root, nor you, nor the owner of {}, so it may be somebody else's "
-      "trap; if it is your daemon: --peer {} or MCP_NC_PEER={}",
+      "{} is served by {}: neither root, nor you, nor the owner of {}, so it may "
+      "be a trap; if it is your daemon, type: --peer {}, or set MCP_NC_PEER={}",
       path, who, place, named, named);
 }
 
@@ -148,7 +148,7 @@ std::variant<TrustedPeer, UsageError> choose_trusted_peer(std::string_view optio
   const char* const end = chosen.data() + chosen.size();
   const auto [rest, error] = std::from_chars(chosen.data(), end, user);
   if (error != std::errc() || rest != end || user == no_user) {
-    return UsageError{fmt::format("{}: '{}' is no uid (a number, or any)", from, chosen)};
+    return UsageError{fmt::format("{}: '{}' is not a uid (a number, or any)", from, chosen)};
   }
   trusted.user = user;
   return trusted;

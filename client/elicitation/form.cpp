@@ -155,14 +155,14 @@ Outcome read_number(const Field& field, std::string_view typed) {
       json::is_valid(typed) && (typed[0] == '-' || (typed[0] >= '0' && typed[0] <= '9'));
   const bool is_whole = is_number && typed.find_first_of(".eE") == std::string_view::npos;
   if (field.type == Field::Type::integer ? !is_whole : !is_number) {
-    return FieldRefusal{field.type == Field::Type::integer ? "a whole number, please"
-                                                           : "a number, please"};
+    return FieldRefusal{field.type == Field::Type::integer ? "a whole number is required"
+                                                           : "a number is required"};
   }
   double number = 0;
   const auto [rest, error] = std::from_chars(typed.data(), typed.data() + typed.size(), number);
   static_cast<void>(rest);
   if (error == std::errc()) {
-    if (auto refusal = check_range(field, number, "it has to be")) return *refusal;
+    if (auto refusal = check_range(field, number, "it must be")) return *refusal;
   }
   return FieldAnswer(typed);
 }
@@ -177,7 +177,7 @@ Outcome read_list(const Field& field, std::string_view typed) {
     if (item.empty()) continue;
     const Choice* choice = find_choice(field, item);
     if (choice == nullptr && !field.choices.empty()) {
-      return FieldRefusal{fmt::format("'{}' is none of the choices", item)};
+      return FieldRefusal{fmt::format("'{}' is not one of the choices", item)};
     }
     if (items++ > 0) list.push_back(',');
     list += choice != nullptr ? json::to_json(choice->value) : json::quote(item);
@@ -189,7 +189,8 @@ Outcome read_list(const Field& field, std::string_view typed) {
 Outcome read_text(const Field& field, std::string_view typed) {
   std::size_t characters = 0;
   for (const char c : typed) characters += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
-  if (auto refusal = check_range(field, static_cast<double>(characters), "its characters:")) {
+  if (auto refusal =
+          check_range(field, static_cast<double>(characters), "its length in characters must be")) {
     return *refusal;
   }
   return FieldAnswer(json::quote(typed));
@@ -201,7 +202,7 @@ Outcome read_boolean(std::string_view typed) {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
   if (is_one_of(word, {"y", "yes", "true", "1"})) return FieldAnswer("true");
   if (is_one_of(word, {"n", "no", "false", "0"})) return FieldAnswer("false");
-  return FieldRefusal{"yes or no, please"};
+  return FieldRefusal{"yes or no is required"};
 }
 
 using Outcome = std::variant<FieldAnswer, FieldRefusal>;
@@ -259,7 +260,7 @@ std::string describe_field(const Field& field) {
 }
 
 Outcome read_answer(const Field& field, std::string_view typed) {
-  if (!bridge::is_utf8(typed)) return FieldRefusal{"that is not UTF-8"};
+  if (!bridge::is_utf8(typed)) return FieldRefusal{"not UTF-8"};
   const std::string_view trimmed = trim(typed);
   if (trimmed.empty()) {
     if (field.preset) return FieldAnswer(json::to_json(*field.preset));
@@ -269,7 +270,7 @@ Outcome read_answer(const Field& field, std::string_view typed) {
   if (field.type == Field::Type::list) return read_list(field, trimmed);
   if (!field.choices.empty()) {
     const Choice* choice = find_choice(field, trimmed);
-    if (choice == nullptr) return FieldRefusal{"one of the choices, please"};
+    if (choice == nullptr) return FieldRefusal{"not one of the choices"};
     return FieldAnswer(json::to_json(choice->value));
   }
   switch (field.type) {
@@ -325,6 +326,15 @@ std::string ElicitationForm::describe() const {
            describe_address(address_);
   for (const Field& field : fields_) text += describe_field(field) + "\n";
   return text;
+}
+
+std::string ElicitationForm::usage() const {
+  if (is_consent_only()) return " '{}'";
+  std::string words;
+  for (const Field& field : fields_) {
+    if (field.required) words += fmt::format(" {}=VALUE", field.name);
+  }
+  return words.empty() ? fmt::format(" {}=VALUE", fields_.front().name) : words;
 }
 
 void ElicitationForm::end_of_input() {
@@ -391,7 +401,7 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
 
   std::vector<std::pair<std::string, std::string_view>> values;
   const auto members = json::members(values_json);
-  if (!members) return FieldRefusal{"the values are no JSON object"};
+  if (!members) return FieldRefusal{"the values are not a JSON object"};
   for (const json::RawMember& member : *members) {
     values.emplace_back(json::decode_string(member.key), member.value);
     const std::string& name = values.back().first;
@@ -400,8 +410,7 @@ std::variant<std::string, FieldRefusal> fill_form(std::string_view params,
       continue;
     }
     if (fields.empty()) return FieldRefusal{"the question has no fields: accept it with '{}'"};
-    return FieldRefusal{
-        fmt::format("the question has no field '{}', but {}", name, names_of(fields))};
+    return FieldRefusal{fmt::format("unknown field '{}'; one of {}", name, names_of(fields))};
   }
   // A page in the browser has its answer already: accepting it carries no content.
   if (is_page) return R"({"action":"accept"})";

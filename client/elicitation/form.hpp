@@ -72,6 +72,8 @@ class ElicitationForm {
 
   /// The whole question in words, for whoever cannot be asked here; with line breaks.
   std::string describe() const;
+  /// What is typed behind `mcp-nc answer JOB`, with a space before it: ` age=VALUE`, or ` '{}'`.
+  std::string usage() const;
 
   /// The person has ended the input.
   void end_of_input();

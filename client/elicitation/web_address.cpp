@@ -141,7 +141,7 @@ std::string host_of(std::string_view address) {
 std::string describe_address(std::string_view address) {
   const std::string host = host_of(address);
   std::string text = fmt::format("  address: {}\n", bridge::make_visible_line(address));
-  if (host.empty()) return text + "  host:    none: this is no web address\n";
+  if (host.empty()) return text + "  host:    none: not a web address\n";
   text += "  host:    " + in_ascii(host);
   const bool is_ascii = std::all_of(host.begin(), host.end(),
                                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });

@@ -127,7 +127,7 @@ std::string notification_line(const json::Message& message) {
 std::string monitor_line(std::string_view params) {
   std::string text;
   if (const auto missed = json::member(params, "missed"))
-    text = fmt::format("({} messages were missed here)\n", *missed);
+    text = fmt::format("({} messages missed)\n", *missed);
   // Of the moment the time of day: 2026-11-23T01:30:06.120Z
   const std::string at = json::string_member(params, "at");
   const std::string time = at.size() == 24 ? at.substr(11, 12) : at;

@@ -173,8 +173,8 @@ std::string promises(const Value& tool) {
   for (const auto& [name, yes, no] :
        {std::tuple("readOnlyHint", "only reads", "changes things"),
         std::tuple("destructiveHint", "may destroy", "destroys nothing"),
-        std::tuple("idempotentHint", "once is like twice", "twice is not once"),
-        std::tuple("openWorldHint", "reaches out to others", "stays by itself")}) {
+        std::tuple("idempotentHint", "is safe to repeat", "is not safe to repeat"),
+        std::tuple("openWorldHint", "uses other systems", "uses no other system")}) {
     const Value* const hint = annotations->find(name, Kind::boolean);
     if (hint == nullptr) continue;
     text += fmt::format("{}{} ({}: {})", text.empty() ? "" : ", ", hint->truth ? yes : no, name,

@@ -240,11 +240,11 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
                                                  std::string_view bytes) {
   const auto failure = [&folder](std::string_view what) {
     return SaveFailure{
-        fmt::format("cannot write to {}: {}: {}", folder, what, std::strerror(errno))};
+        fmt::format("cannot write to '{}': {}{}", folder, what, std::strerror(errno))};
   };
-  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return failure("folder not made");
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return failure("cannot create it: ");
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return failure("folder not opened");
+  if (!directory) return failure("cannot open it: ");
   const NameParts parts = split(name);
   for (int number = 1; number <= most_tries; ++number) {
     const std::string candidate =
@@ -252,15 +252,15 @@ std::variant<std::string, SaveFailure> save_file(const std::string& folder, cons
     const FileDescriptor file(::openat(directory.get(), candidate.c_str(),
                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file && errno == EEXIST) continue;
-    if (!file) return failure(candidate);
+    if (!file) return failure(candidate + ": ");
     if (write_all(file.get(), bytes) != 0) {
-      const SaveFailure full_disk = failure(candidate);
+      const SaveFailure full_disk = failure(candidate + ": ");
       ::unlinkat(directory.get(), candidate.c_str(), 0);  // half a file is none
       return full_disk;
     }
     return fmt::format("{}{}{}", folder, folder.back() == '/' ? "" : "/", candidate);
   }
-  return failure("no free name");
+  return failure("no free name: ");
 }
 
 }  // namespace client

@@ -83,7 +83,7 @@ again, "unknown": the server may have acted. --field a.b.0 prints one value of a
 --max-bytes N: the rest goes to a file that is named. -w 30s: a limit.
 
 Exit status: 0 ok; 1 the tool or the server says it failed; 2 wrong usage, nothing was
-sent; 3 no daemon; 4 the daemon cannot use the server; 124 time is up.
+sent; 3 no daemon; 4 the daemon cannot use the server; 124 timed out.
 )";
 
 constexpr std::string_view jobs_text = R"(

@@ -44,7 +44,7 @@ std::string approve(const NamedServer& server, const Places& places) {
                                                   bridge::make_visible_line(server.definition.name),
                                                   bridge::make_visible_line(server.file)));
   if (error == 0) return {};
-  return fmt::format("cannot keep the approval in {}: {}",
+  return fmt::format("cannot save the approval in {}: {}",
                      bridge::make_visible_line(list_of(places)), std::strerror(error));
 }
 
@@ -73,10 +73,10 @@ std::optional<Failure> have_approved(const NamedServer& server, const Places& pl
                                      Console& console) {
   const std::string name = bridge::make_visible_line(server.definition.name);
   if (!console.can_ask()) {
-    return naming_failure(
-        fmt::format("{} names @{}, which was not approved (mcp-nc approve @{} shows it and asks; "
-                    "without a terminal: mcp-nc approve --yes @{})",
-                    bridge::make_visible_line(server.file), name, name, name));
+    return naming_failure(fmt::format(
+        "@{1} of {0} is not approved; allow it at a terminal with: mcp-nc approve @{1}; "
+        "without one: mcp-nc approve --yes @{1}",
+        bridge::make_visible_line(server.file), name));
   }
   const auto line = read_typed_line(false, [&] {
     console.prompt(describe_for_approval(server));

@@ -218,8 +218,7 @@ std::variant<NamedServer, Failure> named_server(const Options& options) {
     if (!bridge::is_utf8(typed)) return naming_failure(fmt::format("option {}: not UTF-8", option));
     if (is_url) return NamedServer{definition_of_url(typed), "", "/", false};
     auto definition = definition_of_command(typed);
-    if (!definition)
-      return naming_failure("option --run: there is no command in it, or a quote is not closed");
+    if (!definition) return naming_failure("option --run: no command, or a quote is not closed");
     return NamedServer{std::move(*definition), "", current_folder().value_or("/"), false};
   }
   auto found = find_server(options.server, config_files(options.config, environment_variable),

@@ -92,7 +92,7 @@ std::string describe_end(std::string_view socket, pid_t process) {
     return fmt::format("it could not start: {}", *why);
   const std::string log = log_behind(socket);
   return log.empty() ? describe_hang_up(socket)
-                     : fmt::format("it has ended; {} tells why", bridge::make_visible_line(log));
+                     : fmt::format("it has ended; see {}", bridge::make_visible_line(log));
 }
 
 Instance instance_for(const NamedServer& server, std::string id) {

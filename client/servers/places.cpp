@@ -78,16 +78,16 @@ constexpr std::string_view harmless =
 /// Returns what keeps it from being used.
 std::string make_private_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return fmt::format("cannot make the folder {}: {}", bridge::make_visible_line(path),
+    return fmt::format("cannot create the folder {}: {}", bridge::make_visible_line(path),
                        std::strerror(errno));
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
-    return fmt::format("{} is no folder", bridge::make_visible_line(path));
+    return fmt::format("{} is not a folder", bridge::make_visible_line(path));
   if (facts.st_uid != ::geteuid())
     return fmt::format("the folder {} belongs to the user {}", bridge::make_visible_line(path),
                        facts.st_uid);
   if ((facts.st_mode & 077) != 0)
-    return fmt::format("others may use the folder {}: chmod 700 it",
+    return fmt::format("others may use the folder {0}; close it with: chmod 700 {0}",
                        bridge::make_visible_line(path));
   return {};
 }
@@ -145,7 +145,7 @@ std::variant<Places, std::string> make_places(ReadVariable read) {
   if (auto fault = make_private_folder(places.runtime); !fault.empty()) return fault;
   const auto state = folder_in(read, "XDG_STATE_HOME");
   const auto home = folder_in(read, "HOME");
-  if (!state && !home) return std::string("neither XDG_STATE_HOME nor HOME names a folder");
+  if (!state && !home) return std::string("neither XDG_STATE_HOME nor HOME is set to a folder");
   places.state = (state ? *state : *home + "/.local/state") + "/mcp-bridged";
   if (auto fault = make_folders(places.state); !fault.empty()) return fault;
   return places;

@@ -265,12 +265,12 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                                   const Places& places, const InstancePaths& paths,
                                                   const StartOptions& options, Deadline deadline) {
   const std::string daemon = find_daemon_program();
-  if (daemon.empty()) return fmt::format("there is no {} beside mcp-nc, and none in PATH", program);
+  if (daemon.empty()) return fmt::format("{} not found beside mcp-nc or in PATH", program);
   const FileDescriptor watch = watch_folder(places);
   if (!watch) return error_text("cannot watch the folder of its socket");
   const FileDescriptor definition = sealed_file("definition", server.definition.document);
   const FileDescriptor values = sealed_file("inputs", text_of_inputs(inputs));
-  if (!definition || !values) return error_text("cannot hand the definition on");
+  if (!definition || !values) return error_text("cannot pass the definition");
   off_t log_begin = 0;
   const FileDescriptor log = open_log(paths.log, log_begin);
   if (!log) return error_text(("cannot write " + bridge::make_visible_line(paths.log)).c_str());
@@ -320,7 +320,7 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
           .text;
     }
     if (deadline.passed())
-      return fmt::format("the daemon (pid {}) is not ready in time; its log is {}", process,
+      return fmt::format("timed out: it (pid {}) is not ready; see {}", process,
                          bridge::make_visible_line(paths.log));
   }
 }
@@ -334,7 +334,7 @@ std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console&
     const auto* const known = std::get_if<Places>(&places);
     if (known != nullptr && !options.server.empty() &&
         !typed_instances(options.server, *known).empty())
-      failure->message += "; what mcp-nc servers shows as that was named by --run or --url";
+      failure->message += "; the one that runs was named by --run or --url: name it so again";
     return std::move(*failure);
   }
   if (auto* fault = std::get_if<std::string>(&places))
@@ -358,9 +358,9 @@ std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console&
   const NamedServer& server = daemon.server;
   const std::string name = shown(server);
   const auto inputs = ask_for_inputs(server, console);
-  if (!inputs) return naming_failure(fmt::format("@{}: not started", name));
+  if (!inputs) return naming_failure(fmt::format("cannot start @{}: a value was not given", name));
   if (const std::string missing = missing_values(server, *inputs); !missing.empty())
-    return naming_failure(fmt::format("@{} needs values that are not there: {}", name, missing));
+    return naming_failure(fmt::format("cannot start @{}: no value for {}", name, missing));
 
   const auto lock = lock_starting(daemon.places);
   if (!lock) {

@@ -27,8 +27,8 @@ constexpr std::string_view look_id = "\"look\"";
 constexpr std::string_view method_not_found_code = "-32601";
 
 constexpr std::string_view hint_of_job =
-    "nobody here could answer what the server asked: made with mcp-nc call --detach it waits for "
-    "mcp-nc answer JOB";
+    "the server asked a question; make the call with: mcp-nc call --detach, then answer with: "
+    "mcp-nc answer JOB key=value";
 
 /// The call of the command line as a job; "" of any other verb.
 std::string detached_call(const Options& options) {
@@ -149,7 +149,7 @@ Answer Dialogue::ask(std::string_view method, std::string_view params) {
   answer.method = method;
   if (answer.outcome == Answer::Outcome::timed_out) {
     ask_why_waiting();
-    give_up(id, method, "time is up");
+    give_up(id, method, "timed out");
   }
   if (answer.outcome == Answer::Outcome::interrupted) give_up(id, method, "interrupted");
   return answer;
@@ -282,8 +282,9 @@ std::optional<Answer> Dialogue::take_line(const Ids& ids) {
         return Answer{Answer::Outcome::woken, ""};
       break;
     case json::Message::Kind::invalid:
-      console_.note(fmt::format("ignored a line of {} bytes from the daemon: no JSON-RPC message",
-                                conversation_.line().size()));
+      console_.note(
+          fmt::format("ignored a line of {} bytes from the daemon: not a JSON-RPC message",
+                      conversation_.line().size()));
   }
   return std::nullopt;
 }
@@ -334,9 +335,8 @@ void Dialogue::take_request(const json::Message& message) {
       return questions_.ask(std::string(message.id), std::move(*form));
     }
   }
-  const std::string_view why = message.method == "elicitation/create"
-                                   ? "there is no terminal to ask at"
-                                   : "not supported by mcp-nc";
+  const std::string_view why =
+      message.method == "elicitation/create" ? "no terminal to ask at" : "not supported by mcp-nc";
   conversation_.queue(json::make_error(message.id, method_not_found, why));
 }
 
@@ -377,13 +377,12 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       failure.kind = "daemon";
       failure.delivered = "no";
       failure.code = ExitCode::answered_error;
-      failure.shown = fmt::format("the daemon does not take the request: {}", failure.message);
+      failure.shown = fmt::format("the daemon refused the request: {}", failure.message);
       break;
     case Answer::Outcome::timed_out:
       failure.kind = "timeout";
       failure.message = why_waiting_.empty() ? "" : why_waiting_ + "; ";
-      failure.message += "no answer in time; the request was cancelled";
-      failure.shown = failure.message + " (-w sets the limit)";
+      failure.message += timed_out_after(options_) + "; the request was cancelled";
       failure.code = ExitCode::timed_out;
       break;
     case Answer::Outcome::interrupted:
@@ -393,11 +392,11 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       break;
     case Answer::Outcome::too_long:
       failure.kind = "too_large";
-      failure.message = fmt::format("the daemon sent a message of more than {} MiB; gave up",
+      failure.message = fmt::format("the daemon sent a message of more than {} MiB",
                                     Conversation::longest_line >> 20);
       break;
     case Answer::Outcome::result:
-      failure.message = "the daemon's answer cannot be read";
+      failure.message = "cannot read the daemon's response";
       failure.shown = failure.message + ": " + answer.payload;
       failure.code = ExitCode::answered_error;
       break;
@@ -407,7 +406,7 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
       if (const auto why = why_not_started(path_, process)) {
         failure.delivered = "no";
         failure.message = fmt::format("the daemon could not start: {}", *why);
-        failure.hint = "mcp-nc servers shows what it starts";
+        failure.hint = "see what it starts with: mcp-nc servers";
       } else {
         failure.shown = fmt::format("{}: {}", failure.message, describe_end(path_, process));
       }

@@ -16,23 +16,23 @@ namespace {
 
 using Pair = std::pair<std::string_view, std::string_view>;
 
-constexpr std::string_view again = "mcp-nc status says how it is; the daemon tries again by itself";
+constexpr std::string_view again =
+    "the daemon retries automatically; see its state with: mcp-nc status";
 constexpr std::array<Pair, 14> hints_of_kinds = {{
-    {"usage", "mcp-nc help COMMAND says how it is used"},
-    {"daemon", "mcp-bridged has to run; -s or MCP_SOCKET_PATH names its socket"},
-    {"timeout",
-     "-w sets how long mcp-nc waits; --request-timeout of mcp-bridged how long that does"},
+    {"usage", "see: mcp-nc help COMMAND"},
+    {"daemon", "start mcp-bridged, or name its socket with -s or MCP_SOCKET_PATH"},
+    {"timeout", "raise -w of mcp-nc, or --request-timeout of mcp-bridged"},
     {"dns", again},
     {"connect", again},
-    {"tls", "the daemon's log says what is wrong with the certificate"},
+    {"tls", "see the daemon's log for what is wrong with the certificate"},
     {"closed", again},
     {"session", again},
     {"http", again},
-    {"auth", "the daemon's credentials are what the server judges"},
-    {"too_large", "--max-frame of mcp-bridged sets how large a message may be"},
-    {"overloaded", "too much is under way; try again later"},
-    {"shutdown", "the daemon is ending; try again when it has started"},
-    {"job", "mcp-nc jobs lists them"},
+    {"auth", "check the daemon's credentials, which the server refused"},
+    {"too_large", "raise --max-frame of mcp-bridged"},
+    {"overloaded", "try again later"},
+    {"shutdown", "try again when the daemon has restarted"},
+    {"job", "list them with: mcp-nc jobs"},
 }};
 
 /// What was typed may be no UTF-8.
@@ -112,7 +112,7 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   if (const std::string_view login = data.string("login"); !login.empty()) {
     text += fmt::format("; log in with: {}", login);
   } else if (kind == "auth") {
-    text += "; the server judges the daemon's token, not yours";
+    text += "; the token is the daemon's, not yours";
   }
   return text;
 }
@@ -193,7 +193,7 @@ Failure read_daemon_error(std::string_view raw) {
   if (error.kind != "server") return error;
   error.kind = "daemon";
   error.delivered = "no";
-  error.hint = "mcp-nc status shows how the daemon runs";
+  error.hint = "see its state with: mcp-nc status";
   if (error.error_code == "-32601") {
     error.shown =
         "this daemon cannot do that: it is older than this mcp-nc (update it and start it "
@@ -248,6 +248,11 @@ bool error_wants_login(std::string_view error_json) {
 
 std::string describe_daemon_error(std::string_view error_json) {
   return read_daemon_error(error_json).shown;
+}
+
+std::string timed_out_after(const Options& options) {
+  if (!options.timeout) return "timed out";
+  return fmt::format("timed out after {} (-w)", format_duration(*options.timeout));
 }
 
 void print_failure(Console& console, Failure failure) {

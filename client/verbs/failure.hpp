@@ -38,6 +38,9 @@ bool error_wants_login(std::string_view error_json);
 /// marks its errors as its own.
 std::string describe_daemon_error(std::string_view error_json);
 
+/// `timed out after 2 s (-w)`.
+std::string timed_out_after(const Options& options);
+
 /// On stdout, with --json.
 void print_failure(Console& console, Failure failure);
 /// Says it on stderr, and with --json on stdout too. Returns its code.

@@ -131,7 +131,7 @@ class JobWaits {
       case Step::answering:
         // Somebody else was quicker, or the server has stopped asking: what is it now?
         if (answer.outcome == Answer::Outcome::error) {
-          dialogue_.console().note("the answer was not taken: " +
+          dialogue_.console().note("the answer was refused: " +
                                    describe_daemon_error(answer.payload));
         }
         collect(pending);
@@ -210,10 +210,11 @@ void show_question(Console& console, const std::string& job, const CollectedJob&
                              collected.question_params));
   }
   if (form || collected.question_method.empty()) {
-    console.note(fmt::format("it waits for an answer: mcp-nc answer {}", job));
+    console.note(
+        fmt::format("to answer it, type: mcp-nc answer {}{}", job, form ? form->usage() : ""));
   } else {
     console.note(fmt::format(
-        "it waits for an answer: mcp-nc request bridge/answer '{{\"job\":{},\"result\":...}}'",
+        "to answer it, type: mcp-nc request bridge/answer '{{\"job\":{},\"result\":...}}'",
         json::quote(job)));
   }
 }
@@ -277,10 +278,9 @@ void cancel_submitted(Dialogue& dialogue, const std::string& submit_id) {
 }
 
 ExitCode tell_forgotten(Console& console, const SubmittedJob& job) {
-  console.note(
-      fmt::format("the call of this key was made before and is {}: nothing was called, and its "
-                  "result is not kept any more",
-                  job.state));
+  console.note(fmt::format(
+      "nothing was called: the call with this key was made before ({}) and its result is no longer kept",
+      job.state));
   return job.state == "completed" ? ExitCode::ok : ExitCode::answered_error;
 }
 
@@ -311,7 +311,8 @@ ExitCode wait_for_result(Dialogue& dialogue, const Options& options, const std::
     case Kind::failed: return dialogue.report(event.answer, event.job);
     case Kind::asks: show_question(console, job, event.collected); break;
     case Kind::time_up:
-      console.note(fmt::format("the call goes on; its result: mcp-nc wait {}", job));
+      console.note(
+          fmt::format("the call continues as a job; get its result with: mcp-nc wait {}", job));
       break;
     case Kind::stopped:
       if (event.answer.outcome == Answer::Outcome::interrupted ||
@@ -336,9 +337,9 @@ std::string ids_of(const std::vector<json::Value>& jobs) {
 /// The waiting has ended; the jobs have not.
 ExitCode report_stop(Dialogue& dialogue, const Options& options, const Answer& answer) {
   if (answer.outcome != Answer::Outcome::timed_out) return dialogue.report(answer);
-  return tell_failure(
-      dialogue.console(), options,
-      {"timeout", "time is up (-w); what was waited for goes on", ExitCode::timed_out, "unknown"});
+  return tell_failure(dialogue.console(), options,
+                      {"timeout", timed_out_after(options) + "; what was waited for continues",
+                       ExitCode::timed_out, "unknown"});
 }
 
 ExitCode report_event(Dialogue& dialogue, const Options& options, const JobEvent& event,
@@ -524,7 +525,9 @@ ExitCode answer_job(Dialogue& dialogue, const Options& options, const Prepared& 
     const bool has_ended = found->phase == CollectedJob::Phase::ended;
     return tell_failure(
         console, options,
-        {"job", fmt::format("job {} asks nothing: it {}", job, has_ended ? "has ended" : "works"),
+        {"job",
+         has_ended ? fmt::format("job '{0}' has ended; get its result with: mcp-nc wait {0}", job)
+                   : fmt::format("job '{}' has not asked anything; it is working", job),
          ExitCode::answered_error});
   }
   if (values.empty() && !options.decline && !options.cancel) return answer_here(dialogue, options);
@@ -550,7 +553,7 @@ ExitCode print_jobs(Dialogue& dialogue, const Options& options, const std::strin
     return ExitCode::ok;
   }
   if (jobs->items.empty()) {
-    console.note("no jobs");
+    console.remark("no jobs");
     return ExitCode::ok;
   }
   const Look look = look_of(console);

@@ -61,13 +61,14 @@ class Stream {
                       ExitCode::unreachable);
         case Event::too_long:
           return fail("too_large",
-                      fmt::format("the daemon sent a message of more than {} MiB; gave up",
+                      fmt::format("the daemon sent a message of more than {} MiB",
                                   Conversation::longest_line >> 20),
                       ExitCode::unreachable);
         case Event::timed_out:
           drain();
-          return regular_end.passed() ? finish(ExitCode::ok)
-                                      : fail("timeout", "time is up (-w)", ExitCode::timed_out);
+          return regular_end.passed()
+                     ? finish(ExitCode::ok)
+                     : fail("timeout", timed_out_after(options_), ExitCode::timed_out);
         case Event::interrupted: {
           const int number = interrupt_.take();
           drain();
@@ -148,7 +149,7 @@ class Listener final : public Stream {
                 : json::make_error(message.id, method_not_found, "mcp-nc listen only listens"));
         break;
       case json::Message::Kind::invalid:
-        console_.note("ignored a line from the daemon that is no JSON-RPC message");
+        console_.note("ignored a line from the daemon: not a JSON-RPC message");
     }
   }
 
@@ -166,7 +167,7 @@ class Listener final : public Stream {
     const auto page = join_->take_page(message.result);
     if (!page) {
       end_ = tell_failure(console_, options_,
-                          {"daemon", "the daemon's answer to bridge/notifications cannot be read",
+                          {"daemon", "cannot read the daemon's response to bridge/notifications",
                            ExitCode::answered_error});
       return;
     }
@@ -292,14 +293,15 @@ std::optional<ListenJoin::Page> ListenJoin::take_page(std::string_view result) {
   if (newest_ < since_) {
     // Numbers begin at 1 again when the daemon restarts: all it has is after `since`.
     page.warning =
-        fmt::format("gap: the daemon was restarted, its newest is {}, not {}", newest_, since_);
+        fmt::format("missed notifications: the daemon was restarted, its newest is {}, not {}",
+                    newest_, since_);
     page.ask_again = newest_ > 0;
     joined_ = !page.ask_again;
     since_ = 0;
     return page;
   }
   if (json::is_true(result, "gap") && !(only_untaken_ && since_ == 0)) {
-    page.warning = fmt::format("gap: those after {} up to {} are no longer there", since_,
+    page.warning = fmt::format("missed notifications {} to {}: no longer in the daemon", since_ + 1,
                                read_sequence(result, "oldest").value_or(newest_ + 1) - 1);
   }
   bool has_progress = false;

@@ -61,7 +61,7 @@ void open_in_browser(Console& console, const std::string& url) {
     posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
   pid_t process = 0;
   if (posix_spawnp(&process, program.c_str(), &actions, nullptr, arguments.data(), environ) != 0)
-    console.note("there is no xdg-open that could open the address");
+    console.note("cannot open a browser: xdg-open not found");
   posix_spawn_file_actions_destroy(&actions);
 }
 
@@ -76,8 +76,8 @@ void show(Dialogue& dialogue, const Options& options, const std::string& offer) 
   const std::string url(said->string("url"));
   if (!url.empty() && options.device) {
     console.note(
-        "a login in a browser is pending, and this is it: mcp-nc login --cancel ends it, then "
-        "--device begins one by a code");
+        "a login in a browser is pending; to use a code instead, type: mcp-nc login --cancel, then: "
+        "mcp-nc login --device");
   }
   if (!url.empty()) {
     console.note("open this address in a browser:");
@@ -109,7 +109,7 @@ ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& an
     case Answer::Outcome::interrupted:
     case Answer::Outcome::timed_out:
       dialogue.console().note(
-          "the login goes on: mcp-nc login waits for it again, mcp-nc login --cancel ends it");
+          "the login continues; wait for it with: mcp-nc login; end it with: mcp-nc login --cancel");
       return code;
     // Whatever the cause is, nobody is logged in.
     case Answer::Outcome::error:
@@ -195,9 +195,10 @@ ExitCode print_logout(Dialogue& dialogue, const Options& options, const std::str
   } else if (result->is_true("revoked")) {
     console.note("logged out; the server has revoked the login");
   } else if (fault.empty()) {
-    console.note("logged out here; the server offers no revocation");
+    console.note("logged out here; the server does not support revocation");
   } else {
-    console.note(fmt::format("logged out here; the server was not told: {}", fault));
+    console.note(
+        fmt::format("logged out here, but the server did not revoke the login: {}", fault));
     return ExitCode::answered_error;
   }
   return ExitCode::ok;

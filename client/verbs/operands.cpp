@@ -147,6 +147,14 @@ Params text_arguments(const Operands& operands, std::size_t first) {
   return "{" + object + "}";
 }
 
+/// `unknown level 'debg'; did you mean 'debug'?`, or what it may be, if none is near.
+UsageError unknown_word(std::string_view what, std::string_view given,
+                        const std::vector<std::string_view>& known) {
+  const std::string meant = bridge::did_you_mean(given, known);
+  return {fmt::format("unknown {} '{}'{}", what, given,
+                      meant.empty() ? fmt::format("; one of {}", fmt::join(known, ", ")) : meant)};
+}
+
 /// What is wrong with the text, as one line; nothing if it is UTF-8 and not empty.
 std::optional<UsageError> wrong_text(std::string_view text, std::string_view what) {
   if (!text.empty() && bridge::is_utf8(text)) return std::nullopt;
@@ -211,7 +219,8 @@ Params free_params(const Operands& operands) {
   const std::string& text = std::get<std::string>(read);
   if (!bridge::is_utf8(text)) return UsageError{"PARAMS are not UTF-8"};
   if (!json::is_valid(text) || (!json::is_object(text) && !json::is_array(text)))
-    return UsageError{"PARAMS are not a JSON object or array"};
+    return UsageError{
+        fmt::format("PARAMS: '{}' is not a JSON object or array", text.substr(0, 60))};
   return json::on_one_line(text);
 }
 
@@ -220,14 +229,13 @@ Params level_params(const Operands& operands) {
   const std::string& level = operands[0];
   if (std::find(levels.begin(), levels.end(), level) != levels.end())
     return fmt::format(R"({{"level":"{}"}})", level);
-  return UsageError{fmt::format("unknown level '{}'{}; one of {}", level,
-                                bridge::did_you_mean(level, levels), fmt::join(levels, ", "))};
+  return unknown_word("level", level, levels);
 }
 
 Params completion_params(const Operands& operands) {
   const std::string& kind = operands[0];
   if (kind != "prompt" && kind != "resource")
-    return UsageError{fmt::format("unknown kind '{}'; one of prompt, resource", kind)};
+    return unknown_word("kind", kind, {"prompt", "resource"});
   for (const std::string& operand : operands) {
     if (!bridge::is_utf8(operand)) return UsageError{"an argument is not UTF-8"};
   }
@@ -260,8 +268,7 @@ Params check_task(const Operands& operands) {
   if (operands.empty()) return "";
   const std::vector<std::string_view> known = {"get", "result", "cancel"};
   if (std::find(known.begin(), known.end(), operands[0]) == known.end())
-    return UsageError{fmt::format("unknown action '{}'; one of get, result, cancel{}", operands[0],
-                                  bridge::did_you_mean(operands[0], known))};
+    return unknown_word("action", operands[0], known);
   if (operands.size() == 1)
     return UsageError{fmt::format("usage: mcp-nc tasks {} TASK", operands[0])};
   if (auto wrong = wrong_text(operands[1], "TASK")) return *wrong;

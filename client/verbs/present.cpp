@@ -35,8 +35,8 @@ std::string with_line_end(const std::string& text) {
 bool present_data(const ContentPart& part, const std::string& save_folder, Console& console) {
   const auto bytes = bridge::decode_base64(part.text);
   if (!bytes) {
-    console.note(
-        fmt::format("the server sent {} data that is no Base64 (--json shows it)", part.what));
+    console.note(fmt::format("cannot decode the {} from the server: not Base64 (--json shows it)",
+                             part.what));
     return false;
   }
   if (save_folder.empty()) {
@@ -67,7 +67,7 @@ std::variant<std::string, SaveFailure> make_folder() {
   std::string path = named != nullptr && *named != '\0' ? named : "/tmp";
   path += "/mcp-nc-XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
-    return SaveFailure{fmt::format("cannot make a folder '{}': {}", path, std::strerror(errno))};
+    return SaveFailure{fmt::format("cannot create '{}': {}", path, std::strerror(errno))};
   return path;
 }
 

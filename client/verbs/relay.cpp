@@ -330,7 +330,8 @@ ExitCode run_relay(Connected connected, const Options& options, const TrustedPee
       console.note("the daemon closed the connection: " + describe_end(connected.path, process));
       return ExitCode::unreachable;
     case RelayEnd::timed_out:
-      console.note("nothing came in time after the end of the input (-w)");
+      console.note(fmt::format("timed out: no data for {} after the end of the input (-w)",
+                               format_duration(options.timeout.value_or(Milliseconds(0)))));
       return ExitCode::timed_out;
     case RelayEnd::output_failed:
       console.note(fmt::format("cannot write to stdout: {}", std::strerror(error)));

@@ -188,8 +188,9 @@ ExitCode grep_all(const Options& options, Console& console, Interrupt& interrupt
   const FoundServers found = find_servers(all_files(options.config, environment_variable));
   for (const std::string& fault : found.faults) console.note(fault);
   if (found.servers.empty())
-    return tell_failure(console, options,
-                        naming_failure("no file names a server (mcp-nc servers)"));
+    return tell_failure(
+        console, options,
+        naming_failure("no servers to search: no file names one; see: mcp-nc servers"));
   std::vector<std::unique_ptr<ServerSearch>> searches;
   for (const NamedServer& server : found.servers)
     searches.push_back(std::make_unique<ServerSearch>(server.definition.name, options));

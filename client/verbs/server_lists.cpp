@@ -191,13 +191,16 @@ std::optional<json::Value> KnownTool::input_schema() const {
 }
 
 ExitCode report_unknown(const UnknownTool& unknown, const Options& options, Console& console) {
-  const std::string next = unknown.meant.empty() ? "lists them" : tool_operand(unknown.meant);
-  return tell_failure(console, options,
-                      {.kind = "server",
-                       .message = unknown.message,
-                       .code = ExitCode::answered_error,
-                       .hint = typed_program(options) + " tools " + next,
-                       .error_code = std::string(invalid_params)});
+  const std::string list = typed_program(options) + " tools";
+  const bool is_near = !unknown.meant.empty();
+  return tell_failure(
+      console, options,
+      {.kind = "server",
+       .message = unknown.message,
+       .code = ExitCode::answered_error,
+       .hint = is_near ? list + " " + tool_operand(unknown.meant) : "list them with: " + list,
+       .error_code = std::string(invalid_params),
+       .shown = is_near ? "" : fmt::format("{}; list them with: {}", unknown.message, list)});
 }
 
 Found find_tool(Dialogue& dialogue, std::string_view name) {

@@ -85,10 +85,9 @@ std::variant<Started, Failure> find_started(const Options& options) {
   if (ended != typed.begin()) typed.erase(ended, typed.end());
   const auto is_other = [&](const Instance& one) { return one.summary != typed[0].summary; };
   if (std::any_of(typed.begin(), typed.end(), is_other)) {
-    return naming_failure(
-        fmt::format("no file names @{}, and daemons of several such run: name one "
-                    "with --run or --url, as it was when it was started",
-                    bridge::make_visible_line(options.server)));
+    return naming_failure(fmt::format(
+        "several daemons were started as @{}: name one with --run or --url as it was started",
+        bridge::make_visible_line(options.server)));
   }
   return Started{options.server, std::move(typed), std::move(*known)};
 }
@@ -102,14 +101,15 @@ bool is_stopped(pid_t process) {
 /// Ends it in order. Gives why it did not end.
 std::optional<Failure> end_process(pid_t process, Deadline deadline) {
   if (process <= 0) {
-    return naming_failure("its daemon runs where its process cannot be seen",
+    return naming_failure("cannot stop the daemon: its process is in another PID namespace",
                           ExitCode::unreachable);
   }
   const FileDescriptor held = hold_process(process);
   if (!held || ::syscall(SYS_pidfd_send_signal, held.get(), SIGTERM, nullptr, 0) != 0) {
     if (errno == ESRCH) return std::nullopt;
-    return naming_failure(fmt::format("pid {}: {}", process, std::strerror(errno)),
-                          ExitCode::unreachable);
+    return naming_failure(
+        fmt::format("cannot stop the daemon (pid {}): {}", process, std::strerror(errno)),
+        ExitCode::unreachable);
   }
   if (is_stopped(process))
     deadline = Deadline::earlier(deadline, Deadline::after(longest_end_of_stopped));
@@ -118,7 +118,8 @@ std::optional<Failure> end_process(pid_t process, Deadline deadline) {
                                ? fmt::format("it is stopped: kill -CONT {} lets it end", process)
                                : fmt::format("kill -KILL {} ends it at once", process);
   return naming_failure(
-      fmt::format("pid {} has been told to end, and has not in time ({})", process, what),
+      fmt::format("cannot stop the daemon (pid {}): it still runs after SIGTERM ({})", process,
+                  what),
       ExitCode::timed_out);
 }
 
@@ -128,9 +129,8 @@ std::variant<pid_t, Failure> end_instance(const Instance& instance, const Places
   auto connected = connect_to_instance(paths_of(places, instance.id).socket);
   if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
     if (failure->is_absent) return pid_t{0};
-    return naming_failure(
-        fmt::format("its daemon takes no connection any more: {}", failure->message),
-        failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable);
+    return naming_failure(fmt::format("cannot stop the daemon: {}", failure->message),
+                          failure->timed_out ? ExitCode::timed_out : ExitCode::unreachable);
   }
   const pid_t process = process_behind(std::get<Connected>(connected).daemon.get());
   connected = ConnectFailure();  // it ends sooner without one
@@ -312,7 +312,7 @@ ExitCode approve_server(const Options& options, Console& console) {
   const std::string name = bridge::make_visible_line(named.server.definition.name);
   std::optional<Failure> failure;
   if (is_approved(named.server, named.places)) {
-    console.note(fmt::format("@{} needs no approval, or has it", name));
+    console.note(fmt::format("@{} is approved already, or needs no approval", name));
   } else if (options.yes) {
     console.prompt(describe_for_approval(named.server));
     if (std::string fault = approve(named.server, named.places); !fault.empty())
@@ -359,7 +359,7 @@ ExitCode show_logs(const Options& options, Console& console) {
   if (!log) {
     return tell_failure(
         console, options,
-        naming_failure(fmt::format("@{} has no log yet", bridge::make_visible_line(started.name)),
+        naming_failure(fmt::format("no log of @{} yet", bridge::make_visible_line(started.name)),
                        ExitCode::answered_error));
   }
   const FileDescriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
@@ -402,8 +402,8 @@ ExitCode list_servers(const Options& options, Console& console) {
       console.note("former: started before its definition was edited (mcp-nc stop @NAME ends it)");
   } else if (found.faults.empty()) {
     console.note(
-        "no server is named in ~/.config/mcp/mcp.json or ./.mcp.json (--config, MCP_CONFIG), nor "
-        "by another program");
+        "no servers: ~/.config/mcp/mcp.json, ./.mcp.json and other programs' files name none; "
+        "--config or MCP_CONFIG names another file");
   }
   for (const std::string& fault : found.faults) console.note(fault);
   for (const std::string& fault : found.foreign_faults) console.note(fault);

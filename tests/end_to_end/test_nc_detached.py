@@ -109,7 +109,7 @@ class Detached(Case):
         field = next(line.split(":")[0] for line in err.splitlines() if ": text" in line)
         self.assertEqual(self.run_nc("answer", job, field.split(" (")[-1].rstrip(")") + "=Ada"), ("", ""))
         self.assertIn("Ada", self.run_nc("wait", job)[0])
-        self.assertIn("asks nothing", self.run_nc("answer", job, "--cancel", code=1)[1])
+        self.assertIn("has ended; get its result with", self.run_nc("answer", job, "--cancel", code=1)[1])
 
     def test_it_is_declined_only_by_who_says_so(self):
         job = self.detach("ask")

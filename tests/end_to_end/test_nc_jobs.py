@@ -67,7 +67,7 @@ class Detached(Jobs):
     def test_without_one_the_id_is_and_the_exit_code_is_75(self):
         out, err = self.run_nc("call", "--detach-after", "100ms", "slow", code=75)
         self.assertEqual(out, "j1\n")
-        self.assertEqual(err, "mcp-nc: the call goes on; its result: mcp-nc wait j1\n")
+        self.assertEqual(err, "mcp-nc: the call continues as a job; get its result with: mcp-nc wait j1\n")
         out, _ = self.run_nc("call", "--detach-after", "100ms", "--json", "slow", code=75)
         self.assertEqual(json.loads(out), {"job": "j2"})
         self.assertEqual(self.daemon.jobs["j1"].state, "working")
@@ -166,7 +166,7 @@ class Keys(Jobs):
                 with self.subTest(state=state, how=how):
                     out, err = self.run_nc("call", *how, "--key", "step", "echo", code=code)
                     self.assertEqual(out, printed)
-                    self.assertIn(f"is {state}: nothing was called", err)
+                    self.assertIn(f"nothing was called: the call with this key was made before ({state})", err)
 
 
 class Waiting(Jobs):
@@ -231,7 +231,7 @@ class Waiting(Jobs):
         self.daemon.asked("bridge/collect")
         nc.signal(signal.SIGINT)
         self.assertEqual(self.ended(nc, 130), ("", ""))
-        self.assertIn("goes on", self.run_nc("-w", "100ms", "wait", "a", code=124)[1])
+        self.assertIn("continues", self.run_nc("-w", "100ms", "wait", "a", code=124)[1])
         self.assertEqual(self.daemon.jobs["a"].state, "working")
         self.assertNotIn("bridge/cancel", [message["method"] for message, _ in self.daemon.requests])
 
@@ -260,9 +260,9 @@ class Waiting(Jobs):
 
     def test_an_answer_that_cannot_be_read_is_1(self):
         self.daemon.replies["bridge/collect"] = {"job": "a", "state": "resting"}
-        self.assertIn("cannot be read", self.run_nc("wait", "a", code=1)[1])
+        self.assertIn("cannot read", self.run_nc("wait", "a", code=1)[1])
         self.daemon.replies["bridge/submit"] = {"id": "a"}
-        self.assertIn("cannot be read", self.run_nc("call", "--detach", "x", code=1)[1])
+        self.assertIn("cannot read", self.run_nc("call", "--detach", "x", code=1)[1])
 
 
 class AtATerminal(Jobs):
@@ -311,7 +311,7 @@ class AtATerminal(Jobs):
         terminal = self.terminal("wait", "a", stdout_apart=True)
         terminal.expect("\\[yes/no\\] ")
         self.daemon._set("a", state="working", question=None)
-        terminal.type("yes\n").expect("the answer was not taken")
+        terminal.type("yes\n").expect("the answer was refused")
         self.daemon.complete("a", "without it")
         self.assertEqual(terminal.wait(), 0)
         self.assertEqual(terminal.popen.stdout.read(), b"without it\n")
@@ -320,7 +320,7 @@ class AtATerminal(Jobs):
         terminal = self.terminal("call", "--detach-after", "1500ms", "slow", stdout_apart=True)
         self.daemon.asked("bridge/collect")
         self.daemon.ask("j1", {"message": "Well?"})
-        terminal.expect("\\[yes/no\\] \r\nmcp-nc: the call goes on")
+        terminal.expect("\\[yes/no\\] \r\nmcp-nc: the call continues as a job")
         self.assertEqual(terminal.wait(), 75)
         self.assertEqual(terminal.popen.stdout.read(), b"j1\n")
         self.assertEqual(self.daemon.jobs["j1"].state, "input_required")
@@ -383,7 +383,7 @@ class Answering(Jobs):
 
     def test_wrong_ones_are_refused_and_nothing_is_sent(self):
         for words, why in ((["age=3"], "field 'name': an answer is required"), (["name=x", "age=old"], "a whole number"),
-                           (["name=x", "size=3"], "no field 'size', but name, age, colour")):
+                           (["name=x", "size=3"], "unknown field 'size'; one of name, age, colour")):
             with self.subTest(words):
                 self.assertIn(why, self.run_nc("answer", "a", *words, code=2)[1])
         self.assertEqual(self.daemon.jobs["a"].state, "input_required")
@@ -405,9 +405,9 @@ class Answering(Jobs):
 
     def test_a_job_that_asks_nothing_is_1(self):
         self.answer("name=Ada")
-        self.assertIn("asks nothing: it works", self.run_nc("answer", "a", "name=Ada", code=1)[1])
+        self.assertIn("job 'a' has not asked anything; it is working", self.run_nc("answer", "a", "name=Ada", code=1)[1])
         self.daemon.complete("a")
-        self.assertIn("asks nothing: it has ended", self.run_nc("answer", "a", code=1)[1])
+        self.assertIn("job 'a' has ended; get its result with: mcp-nc wait a", self.run_nc("answer", "a", code=1)[1])
 
     def test_at_a_terminal_all_questions_are_asked(self):
         self.daemon.ask("a", {"message": "One?"})
@@ -430,7 +430,7 @@ class Answering(Jobs):
 
 class Managing(Jobs):
     def test_the_list_for_people_for_programs_and_for_shells(self):
-        self.assertEqual(self.run_nc("jobs"), ("", "mcp-nc: no jobs\n"))
+        self.assertEqual(self.run_nc("jobs"), ("", ""))
         self.daemon.add("first", key="step")
         self.daemon.add("second")
         self.daemon.ask("second", NAME)

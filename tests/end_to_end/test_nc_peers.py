@@ -203,7 +203,7 @@ class FirstWords(Case):
     """What the daemon is told before a request."""
 
     def test_what_is_no_socket_is_called_that(self):
-        self.assertIn("it is no socket", self.run_nc("tools", socket=self.write("file", "x"), code=3)[1])
+        self.assertIn("not a socket", self.run_nc("tools", socket=self.write("file", "x"), code=3)[1])
 
     def methods(self, *arguments, terminal):
         listener = Listener(self.path("s"))

@@ -120,7 +120,7 @@ class Started(ByName):
         self.assertIn("named by --run or --url", self.named(name, "tools", code=2)[1])
         self.assertIn("serves", self.named("logs", name)[0])
         self.echoes("--run", second)
-        self.assertIn("daemons of several such run", self.named("stop", name, code=2)[1])
+        self.assertIn("several daemons were started as @", self.named("stop", name, code=2)[1])
         self.assertRegex(self.named("--run", second, "stop", "--json")[0], r'^{"stopped":\[\d+\]}$')
         self.assertRegex(self.named("stop", name, "--json")[0], r'^{"stopped":\[\d+\]}$')
         self.assertEqual(self.servers(), [])
@@ -165,7 +165,7 @@ class Started(ByName):
             self.echoes("@one")
             out, told = self.named("-w", "2s", "grep", "--all", "echo")
         self.assertRegex(out, "^@one tool echo ")
-        self.assertRegex(told, "@silent was not searched: .*no answer in time")
+        self.assertRegex(told, "@silent was not searched: .*timed out")
 
     def test_its_socket_and_log_are_for_the_user_alone(self):
         self.own({"a b/../c": self.child()})
@@ -191,7 +191,7 @@ class OfAFolder(ByName):
     def test_it_runs_only_after_it_was_approved(self):
         self.project({"theirs": self.child()})
         told = self.run_in("project", "@theirs", "tools", code=2)[1]
-        self.assertIn("was not approved", told)
+        self.assertIn("is not approved", told)
         self.assertEqual(self.running(), {})
         self.run_in("project", "approve", "@theirs", code=2)  # nobody can be asked
         self.assertIn(self.wayward()[-1], self.run_in("project", "approve", "--yes", "@theirs")[1])
@@ -285,7 +285,7 @@ class Refused(ByName):
         self.assertIn("mcp-nc servers", json.loads(out)["error"]["hint"])
 
     def test_where_no_file_names_any(self):
-        self.assertIn("no server is named in ", self.named("servers")[1])
+        self.assertIn("no servers: ", self.named("servers")[1])
 
     def test_a_program_that_is_not_there_is_named_and_nothing_was_delivered(self):
         out, told = self.named("--run", "/no/such/program", "tools", "--json", code=3)
@@ -306,7 +306,7 @@ class Refused(ByName):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.own({"silent": {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}})
             told = self.named("-w", "1s", "@silent", "tools", code=124)[1]
-        self.assertIn("no answer in time", told)
+        self.assertIn("timed out", told)
         self.assertNotIn("has ended", told)
 
     def test_a_login_that_is_none_is_refused_by_the_daemon(self):
@@ -320,7 +320,7 @@ class Refused(ByName):
         self.own({"wants": self.child(args=["${input:one}", "${env:TWO}", "${THREE:-3}", "${input:four}"])},
                  inputs=[{"id": "one"}, {"id": "four", "default": "4"}])
         told = self.named("@wants", "tools", code=2)[1]
-        self.assertEqual(told, "mcp-nc: @wants needs values that are not there: ${input:one} (MCP_INPUT_ONE), TWO\n")
+        self.assertEqual(told, "mcp-nc: cannot start @wants: no value for ${input:one} (MCP_INPUT_ONE), TWO\n")
 
     def test_a_value_that_is_asked_for_is_not_shown_and_goes_to_the_server(self):
         self.own({"wants": self.child(env={"TOKEN": "${input:token}"})},
@@ -347,7 +347,7 @@ class Refused(ByName):
         self.assertIn("others may use the folder", self.named("@local", "tools", code=3)[1])
         os.rmdir(self.path("run/mcp-bridged"))
         os.symlink(self.path("home"), self.path("run/mcp-bridged"))
-        self.assertIn("is no folder", self.named("@local", "tools", code=3)[1])
+        self.assertIn("is not a folder", self.named("@local", "tools", code=3)[1])
         os.remove(self.path("run/mcp-bridged"))
 
     def test_two_places_at_once(self):

@@ -47,7 +47,7 @@ class Verbs(Case):
         self.assertIn("broken", out + err)
         out, err = self.run_nc("call", "no-such-tool", code=1)
         self.assertEqual(out, "")
-        self.assertEqual(err, "mcp-nc: no tool 'no-such-tool'\n")
+        self.assertRegex(err, r"^mcp-nc: no tool 'no-such-tool'; list them with: mcp-nc -s \S+ tools\n$")
         out, err = self.run_nc("request", "no/such/method", code=1)
         self.assertEqual(err, "mcp-nc: the server does not support 'no/such/method'\n")
 
@@ -207,7 +207,7 @@ class Verbs(Case):
         self.daemon.stop()
         self.start_daemon(self.server, "--max-frame", "2K")
         err = self.run_nc("call", "echo", "message=" + "x" * 5000, code=1)[1]
-        self.assertIn("the daemon does not take the request", err)
+        self.assertIn("the daemon refused the request", err)
         self.assertIn("--max-frame", err)
 
     def test_of_a_web_page_the_words_are_told_not_the_tags(self):

@@ -56,7 +56,7 @@ class Symptoms(Case):
     def test_a_dead_socket(self):
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(self.path("dead"))
-        self.nc_says("cannot connect to …: nobody is listening", "status", code=3, socket=self.path("dead"))
+        self.nc_says("cannot connect to …: connection refused", "status", code=3, socket=self.path("dead"))
 
     @unittest.skipUnless(is_root(), "another user is needed")
     def test_not_allowed(self):
@@ -113,7 +113,7 @@ class Symptoms(Case):
         server.fault({"hang": True}, method="tools/call")
         self.nc_says("the upstream sent nothing for longer than --request-timeout", "call", "echo", "message=x", code=124)
         self.nc_says("is over the limit of … bytes (--max-frame)", "call", "big", "bytes:=200000", code=4)
-        self.nc_says("no answer in time; the request was cancelled", "-w", "100ms", "call", "slow", code=124)
+        self.nc_says("timed out after … (-w); the request was cancelled", "-w", "100ms", "call", "slow", code=124)
         out, _ = self.run_nc("call", "ask", code=1)
         self.shows("Method not found: no client of the bridge answers it", out)
 

@@ -39,7 +39,7 @@ TEST_CASE("what the question does not allow is refused by the field's name") {
   CHECK(filled(R"({"name":"too long"})").starts_with("refused: field 'name': "));
   CHECK(filled(R"({"name":"x","age":"0"})").starts_with("refused: field 'age': "));
   CHECK(filled(R"({"name":"x","size":1})") ==
-        "refused: the question has no field 'size', but name, age, likes, colour");
+        "refused: unknown field 'size'; one of name, age, likes, colour");
   CHECK(filled("[]").starts_with("refused: "));
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("a gap is said") {
   ListenJoin join(2);
   const auto found = join.take_page(page(10, 11, 11, false, true));
   REQUIRE(found);
-  CHECK(found->warning == "gap: those after 2 up to 9 are no longer there");
+  CHECK(found->warning == "missed notifications 3 to 9: no longer in the daemon");
   CHECK(sequences(*found) == std::vector<std::uint64_t>{10, 11});
 }
 

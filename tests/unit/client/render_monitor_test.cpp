@@ -28,5 +28,5 @@ TEST_CASE("what was missed is said before what comes then, and what is shown in 
   CHECK(
       monitor_line(
           R"({"at":"2026-11-23T01:30:06.120Z","passage":"from_server","missed":7,"bytes":90000,"text":"{\"a"})") ==
-      "(7 messages were missed here)\n01:30:06.120 < server    {\"a... (90000 bytes in all)");
+      "(7 messages missed)\n01:30:06.120 < server    {\"a... (90000 bytes in all)");
 }
