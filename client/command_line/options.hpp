@@ -107,6 +107,10 @@ struct Failure {
   std::string error_code = "null";    ///< JSON: that of the JSON-RPC error, if there is one
   std::string result{};               ///< JSON, of a tool that failed: its whole result; "" = none
   std::string shown{};                ///< for a person; "" = the message
+  /// What the server wants opened first: of each page its purpose, its whole address and its host,
+  /// on lines of their own, safe for a terminal.
+  std::string pages{};
+  bool wants_login = false;  ///< a person can do something about it by logging in
 };
 
 /// `arguments` without the program's name. Options may stand anywhere; `--` ends them.

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "system/signals.hpp"
 
@@ -35,24 +36,36 @@ class HiddenTyping {
 
 }  // namespace
 
+bool InputLines::read() {
+  std::array<char, 4096> bytes;
+  const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (count > 0) text_.append(bytes.data(), static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+std::optional<std::string> InputLines::next() {
+  const std::size_t end = text_.find('\n');
+  if (end == text_.npos) return std::nullopt;
+  std::string line = text_.substr(0, end);
+  text_.erase(0, end + 1);
+  return line;
+}
+
+std::string InputLines::take_begun() { return std::exchange(text_, {}); }
+
 std::optional<std::string> read_typed_line(bool hidden, const std::function<void()>& prompt) {
   Interrupt interrupt;  // it takes effect with the terminal as it was before
   const HiddenTyping typing(hidden);
   prompt();
-  std::string line;
-  while (line.size() < longest_line) {
+  InputLines lines;
+  while (lines.begun().size() < longest_line) {
     std::array<pollfd, 2> events = {
         {{STDIN_FILENO, POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}}};
     if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) return std::nullopt;
-    if (events[1].revents != 0) return std::nullopt;
-    char c = '\0';
-    const ssize_t count = ::read(STDIN_FILENO, &c, 1);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count <= 0) return std::nullopt;
-    if (c == '\n') return line;
-    line += c;
+    if (events[1].revents != 0 || !lines.read()) return std::nullopt;
+    if (auto line = lines.next()) return line;
   }
-  return line;
+  return lines.take_begun();
 }
 
 }  // namespace client

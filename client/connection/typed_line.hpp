@@ -6,6 +6,22 @@
 
 namespace client {
 
+/// Lines of stdin, as they come. No more is read than there is, so that whoever reads next gets
+/// what comes next.
+class InputLines {
+ public:
+  /// Takes what is there. False at the end of the input.
+  bool read();
+  /// The next whole line, without its end; nothing if there is none yet.
+  std::optional<std::string> next();
+  /// What is there of a line that has not ended.
+  const std::string& begun() const { return text_; }
+  std::string take_begun();
+
+ private:
+  std::string text_;
+};
+
 /// A line that is typed at the terminal on stdin, without its end; nothing at the end of the input
 /// or after an interrupt. `hidden`: what is typed is not shown, from before `prompt` is called on.
 /// REQUIRES: stdin is a terminal, and nobody else reads it.

@@ -418,14 +418,8 @@ Failure Dialogue::failure_of(const Answer& answer, const std::string& about) {
 
 ExitCode Dialogue::report(const Answer& answer, const std::string& about) {
   const Failure failure = failure_of(answer, about);
-  if (options_.json) print_failure(console_, failure);
-  if (answer.outcome == Answer::Outcome::interrupted) return failure.code;
-  console_.note(failure.shown.empty() ? failure.message : failure.shown);
-  if (answer.outcome == Answer::Outcome::error) {
-    console_.prompt(describe_pages(answer.payload));
-    wants_login_ = error_wants_login(answer.payload);
-  }
-  return failure.code;
+  if (answer.outcome == Answer::Outcome::error) wants_login_ = failure.wants_login;
+  return tell_failure(console_, options_, failure);
 }
 
 }  // namespace client

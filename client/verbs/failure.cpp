@@ -117,27 +117,27 @@ std::string describe_bridge_error(const json::Value& error, const json::Value& d
   return text;
 }
 
-struct Page {
-  std::string purpose;
-  std::string address;
-};
-
-std::vector<Page> pages_of(std::string_view error_json) {
+/// The pages that a server wants opened before it does what it was asked (MCP 2025-11-25,
+/// "Elicitation: URL Elicitation Required Error").
+void add_pages(Failure& failure, const json::Value& error) {
   constexpr std::size_t most = 16;
-  std::vector<Page> pages;
-  const auto error = json::parse(error_json);
-  if (!error || !error->is(json::Value::Kind::object)) return pages;
-  const json::Value* const code = error->find("code", json::Value::Kind::number);
-  const json::Value* const data = error->find("data", json::Value::Kind::object);
-  if (code == nullptr || code->text != "-32042" || data == nullptr) return pages;
-  const json::Value* const list = data->find("elicitations", json::Value::Kind::array);
-  if (list == nullptr) return pages;
-  for (const json::Value& one : list->items) {
-    if (!one.is(json::Value::Kind::object) || one.string("url").empty()) continue;
-    if (pages.size() < most)
-      pages.push_back({std::string(one.string("message")), std::string(one.string("url"))});
+  const json::Value* const data = error.find("data", json::Value::Kind::object);
+  const json::Value* const list =
+      data == nullptr ? nullptr : data->find("elicitations", json::Value::Kind::array);
+  if (failure.error_code != "-32042" || list == nullptr) return;
+  std::string addresses;
+  std::size_t count = 0;
+  for (const json::Value& page : list->items) {
+    const std::string_view address = page.string("url");
+    if (address.empty() || ++count > most) continue;
+    failure.pages +=
+        fmt::format("The server wants a page opened first: {}\n{}",
+                    bridge::make_visible_line(page.string("message")), describe_address(address));
+    addresses += (addresses.empty() ? "" : ", ") + bridge::make_visible_line(address);
   }
-  return pages;
+  if (addresses.empty()) return;
+  failure.pages += "Nothing was opened. Open it yourself, then do this again.\n";
+  failure.hint = fmt::format("open {} in a browser, then do this again", addresses);
 }
 
 }  // namespace
@@ -175,10 +175,11 @@ Failure read_error(std::string_view raw) {
     error.delivered = data->string("delivered") == "unknown" ? "unknown" : "no";
     error.hint = hint_for(error.kind);
     error.shown = describe_bridge_error(*value, *data);
+    error.wants_login = !data->string("login").empty();
     return error;
   }
   error.shown = fmt::format("the server answered: {}", error.message);
-  error.hint = hint_of_pages(raw);
+  add_pages(error, *value);
   if (const auto more = json::member(raw, "data"); more && *more != "null" && error.hint.empty()) {
     error.shown += fmt::format(" {}{}", more->substr(0, longest_data),
                                more->size() > longest_data ? "..." : "");
@@ -204,28 +205,6 @@ Failure read_daemon_error(std::string_view raw) {
   return error;
 }
 
-ExitCode exit_code_for_error(std::string_view error_json) { return read_error(error_json).code; }
-
-std::string describe_error(std::string_view error_json) { return read_error(error_json).shown; }
-
-std::string describe_pages(std::string_view error_json) {
-  std::string text;
-  for (const Page& page : pages_of(error_json)) {
-    text += fmt::format("The server wants a page opened first: {}\n{}",
-                        bridge::make_visible_line(page.purpose), describe_address(page.address));
-  }
-  if (!text.empty()) text += "Nothing was opened. Open it yourself, then do this again.\n";
-  return text;
-}
-
-std::string hint_of_pages(std::string_view error_json) {
-  std::string addresses;
-  for (const Page& page : pages_of(error_json))
-    addresses += (addresses.empty() ? "" : ", ") + bridge::make_visible_line(page.address);
-  return addresses.empty() ? addresses
-                           : fmt::format("open {} in a browser, then do this again", addresses);
-}
-
 std::string hint_for_capability(std::string_view message) {
   if (message.find("tasks are not translated") != message.npos)
     return "mcp-nc call --detach makes a job of a call, and a task where the server wants one";
@@ -238,16 +217,6 @@ std::string hint_for_capability(std::string_view message) {
         capability, capability);
   }
   return {};
-}
-
-bool error_wants_login(std::string_view error_json) {
-  const auto error = json::parse(error_json);
-  const json::Value* data = error ? error->find("data", json::Value::Kind::object) : nullptr;
-  return data != nullptr && data->string("source") == "bridge" && !data->string("login").empty();
-}
-
-std::string describe_daemon_error(std::string_view error_json) {
-  return read_daemon_error(error_json).shown;
 }
 
 std::string timed_out_after(const Options& options) {
@@ -263,7 +232,10 @@ void print_failure(Console& console, Failure failure) {
 
 ExitCode tell_failure(Console& console, const Options& options, const Failure& failure) {
   if (options.json) print_failure(console, failure);
+  // Whoever interrupts knows it.
+  if (failure.kind == "interrupted") return failure.code;
   console.note(failure.shown.empty() ? failure.message : failure.shown);
+  console.prompt(failure.pages);
   return failure.code;
 }
 

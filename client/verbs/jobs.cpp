@@ -132,7 +132,7 @@ class JobWaits {
         // Somebody else was quicker, or the server has stopped asking: what is it now?
         if (answer.outcome == Answer::Outcome::error) {
           dialogue_.console().note("the answer was refused: " +
-                                   describe_daemon_error(answer.payload));
+                                   read_daemon_error(answer.payload).shown);
         }
         collect(pending);
         return std::nullopt;
@@ -235,12 +235,11 @@ ExitCode present_end(Dialogue& dialogue, const Options& options, const JobEvent&
   const std::string about = several ? fmt::format("job {}: ", event.job) : std::string();
   const CollectedJob& job = event.collected;
   if (!job.error.empty()) {
-    Failure told = read_error(job.error);
-    if (told.hint.empty()) told.hint = hint_of_pages(job.error);
-    print_error_of(event.job, told, options, several, console);
-    console.note(about + describe_error(job.error));
-    console.prompt(describe_pages(job.error));
-    return exit_code_for_error(job.error);
+    const Failure error = read_error(job.error);
+    print_error_of(event.job, error, options, several, console);
+    console.note(about + error.shown);
+    console.prompt(error.pages);
+    return error.code;
   }
   if (job.result.empty()) {
     Failure error;

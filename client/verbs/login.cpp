@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <utility>
 
+#include "connection/typed_line.hpp"
 #include "json/json.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/verbs.hpp"
@@ -21,35 +21,6 @@ namespace {
 /// The daemon ends a login after 10 minutes; so long a wait is answered before.
 constexpr std::string_view wait_params = R"({"waitMs":900000})";
 constexpr std::size_t longest_line = 16384;
-
-/// Lines of stdin, as they come. No more is kept than one address has.
-class PastedLines {
- public:
-  int descriptor() const { return is_over_ ? -1 : STDIN_FILENO; }
-
-  /// What is there now; the whole lines of it.
-  std::vector<std::string> take() {
-    std::array<char, 4096> buffer{};
-    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return {};
-    if (count <= 0) {
-      is_over_ = true;  // that cancels nothing
-      return {};
-    }
-    text_.append(buffer.data(), static_cast<std::size_t>(count));
-    std::vector<std::string> lines;
-    for (auto end = text_.find('\n'); end != text_.npos; end = text_.find('\n')) {
-      lines.push_back(text_.substr(0, end));
-      text_.erase(0, end + 1);
-    }
-    if (text_.size() > longest_line) text_.clear();
-    return lines;
-  }
-
- private:
-  std::string text_;
-  bool is_over_ = false;
-};
 
 void open_in_browser(Console& console, const std::string& url) {
   std::string program = "xdg-open";
@@ -119,17 +90,20 @@ ExitCode report_end(Dialogue& dialogue, const Options& options, const Answer& an
 }
 
 ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
-  PastedLines pasted;
+  InputLines pasted;
+  int input = STDIN_FILENO;
   const std::string wait = dialogue.send("bridge/login", wait_params);
   std::vector<std::string> ids = {wait};
   for (;;) {
-    const Answer answer = dialogue.await(ids, dialogue.deadline(), pasted.descriptor());
+    const Answer answer = dialogue.await(ids, dialogue.deadline(), input);
     if (answer.outcome == Answer::Outcome::woken) {
-      for (const std::string& line : pasted.take()) {
-        if (line.find_first_not_of(" \t\r") == line.npos) continue;
+      if (!pasted.read()) input = -1;  // that cancels nothing
+      while (const auto line = pasted.next()) {
+        if (line->find_first_not_of(" \t\r") == line->npos) continue;
         ids.push_back(
-            dialogue.send("bridge/login", fmt::format(R"({{"callback":{}}})", json::quote(line))));
+            dialogue.send("bridge/login", fmt::format(R"({{"callback":{}}})", json::quote(*line))));
       }
+      if (pasted.begun().size() > longest_line) pasted.take_begun();
       continue;
     }
     const bool is_of_paste = !answer.id.empty() && answer.id != wait;
@@ -151,14 +125,12 @@ ExitCode wait_for_end(Dialogue& dialogue, const Options& options) {
 
 /// Nothing if there comes none, or none in time.
 std::optional<std::string> typed_line(Dialogue& dialogue) {
-  PastedLines typed;
-  while (typed.descriptor() >= 0) {
-    if (dialogue.await({}, dialogue.deadline(), typed.descriptor()).outcome !=
-        Answer::Outcome::woken)
+  InputLines typed;
+  do {
+    if (auto line = typed.next()) return line;
+    if (dialogue.await({}, dialogue.deadline(), STDIN_FILENO).outcome != Answer::Outcome::woken)
       return std::nullopt;
-    auto lines = typed.take();
-    if (!lines.empty()) return std::move(lines.front());
-  }
+  } while (typed.read());
   return std::nullopt;
 }
 

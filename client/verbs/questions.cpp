@@ -1,10 +1,6 @@
 #include "verbs/questions.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
 namespace client {
 
@@ -34,20 +30,15 @@ std::vector<std::string> TerminalQuestions::dismiss() {
 }
 
 void TerminalQuestions::take_typed() {
-  std::array<char, 4096> bytes;
-  const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-  if (count < 0 && errno == EINTR) return;
-  if (count <= 0) {
+  if (!lines_.read()) {
     console_.prompt("\n");
     questions_.front().form.end_of_input();
     return answer_if_done();
   }
-  typed_.append(bytes.data(), static_cast<std::size_t>(count));
-  std::size_t end = typed_.find('\n');
-  for (; end != std::string::npos && !questions_.empty(); end = typed_.find('\n')) {
-    const std::string line = typed_.substr(0, end);
-    typed_.erase(0, end + 1);
-    console_.prompt(questions_.front().form.take(line));
+  while (!questions_.empty()) {
+    const auto line = lines_.next();
+    if (!line) return;
+    console_.prompt(questions_.front().form.take(*line));
     answer_if_done();
   }
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "connection/typed_line.hpp"
 #include "elicitation/form.hpp"
 #include "json/json.hpp"
 #include "terminal/console.hpp"
@@ -44,7 +45,7 @@ class TerminalQuestions {
   Console& console_;
   Deliver deliver_;
   std::deque<Question> questions_;  // the first is being asked
-  std::string typed_;               // a line that is not complete yet
+  InputLines lines_;
 };
 
 }  // namespace client

@@ -164,7 +164,7 @@ ExitCode grep(Dialogue& dialogue, const Options& options) {
     const auto* const failed = std::get_if<Answer>(&fetched);
     // Many servers have no such list, and say so with an error.
     if (failed != nullptr && (failed->outcome != Answer::Outcome::error ||
-                              exit_code_for_error(failed->payload) != ExitCode::answered_error))
+                              read_error(failed->payload).code != ExitCode::answered_error))
       return dialogue.report(*failed);
     const auto* const pages = std::get_if<std::vector<std::string>>(&fetched);
     const auto elements =

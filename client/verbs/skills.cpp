@@ -57,7 +57,7 @@ ExitCode show_agent_help(Dialogue& dialogue, const Options& options, const Prepa
   const Answer described =
       prepared.described ? *prepared.described : dialogue.ask("server/discover", "");
   if (described.outcome == Answer::Outcome::error) {
-    about.trouble = describe_error(described.payload);
+    about.trouble = read_error(described.payload).shown;
   } else if (described.outcome != Answer::Outcome::result) {
     return dialogue.report(described);
   } else {
