@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
-#include "base/units.hpp"
+#include "base/byte_counts.hpp"
 #include "event/event_loop.hpp"
 #include "http/response.hpp"
 #include "http/server/http_server.hpp"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/byte_counts.hpp"
 #include "base/ids.hpp"
-#include "base/units.hpp"
 #include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
 #include "router/user.hpp"

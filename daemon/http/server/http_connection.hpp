@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/byte_budget.hpp"
+#include "base/byte_counts.hpp"
 #include "base/spare_memory.hpp"
-#include "base/units.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
 #include "http/request_reader.hpp"
