@@ -4,8 +4,8 @@
     eras.py DAEMON [--functions] [--small]
 
 Every client before every server, one call of a tool each, with a text of 24 bytes, of 64 KiB and of 1 MiB both ways
-(--small: the first); the median of three counts, since how the kernel wakes the daemon is worth 2 % from one run to
-the next. The limits are 1.1 where both are modern, or the server speaks both eras, and 1.3 where the bridge translates; the exit code is 1 over one of
+(--small: the first); the median of three counts, since in which pieces a large message arrives differs from one run to the
+next. The limits are 1.1 where both are modern, or the server speaks both eras, and 1.3 where the bridge translates; the exit code is 1 over one of
 them. --functions says what costs more than legacy to legacy.
 """
 
@@ -39,7 +39,9 @@ class ModernUpstream(instructions.Upstream):
             if message.get("method") == "subscriptions/listen":
                 self.listened(connection, message)
             else:
-                connection.sendall(self.answer_modern(message))
+                answer = self.answer_modern(message)
+                self.await_sleep()
+                connection.sendall(answer)
 
     @staticmethod
     def listened(connection, message):
