@@ -29,7 +29,7 @@ void warn_about_log(const LogOptions& options, Log& log) {
 
 Supervision supervision_of(const Beginning& beginning) {
   if (!beginning.earlier) return take_supervision();
-  const HandoverStart& start = beginning.earlier->start;
+  const ProcessSnapshot& start = beginning.earlier->process;
   Supervision supervision;
   supervision.notify_socket = start.notify_socket;
   if (start.watchdog > 0) supervision.watchdog = std::chrono::microseconds(start.watchdog);
@@ -38,7 +38,7 @@ Supervision supervision_of(const Beginning& beginning) {
 
 ClientIdSource client_ids_of(const Beginning& beginning) {
   return ClientIdSource(
-      static_cast<ClientId>(beginning.earlier ? beginning.earlier->start.last_client : 0));
+      static_cast<ClientId>(beginning.earlier ? beginning.earlier->process.last_client : 0));
 }
 
 /// With --state-dir. An upgrade does not fail for it: then what was handed over is all there is.
@@ -170,7 +170,7 @@ void Daemon::end_turn() {
 int Daemon::run() {
   const bool goes_on = beginning_.earlier.has_value();
   if (goes_on) {
-    go_on();
+    restore();
   } else {
     upstream_->start();
   }

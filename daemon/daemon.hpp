@@ -15,13 +15,12 @@
 #include "control/monitor.hpp"
 #include "control/supervisor.hpp"
 #include "control/tool_lookup.hpp"
+#include "daemon_snapshot.hpp"
 #include "downstream/http/http_face.hpp"
 #include "downstream/unix/unix_clients.hpp"
 #include "durable/durable_state.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
-#include "handover/handover_state.hpp"
-#include "handover/upgrade.hpp"
 #include "jobs/collectors.hpp"
 #include "jobs/job_runner.hpp"
 #include "notifications/notification_feed.hpp"
@@ -31,15 +30,16 @@
 #include "router/router.hpp"
 #include "router/router_handover.hpp"
 #include "session/session.hpp"
+#include "state/upgrade.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
 
 /// How the process began.
 struct Beginning {
-  const ProcessStart& process;             ///< outlives the daemon
-  std::string program;                     ///< the path as it was started
-  std::optional<HandoverState> earlier{};  ///< of the image of the program that was here before
+  const ProcessStart& process;              ///< outlives the daemon
+  std::string program;                      ///< the path as it was started
+  std::optional<DaemonSnapshot> earlier{};  ///< of the previous process, in an upgrade
 };
 
 /// Owns all parts, in the order in which they may know one another: what stands later refers to
@@ -71,16 +71,17 @@ class Daemon final : private Upgradable {
   void leave();
   void end_at_once(int signal);
 
-  // Another image of the program: daemon_upgrade.cpp.
-  void go_on();
-  void go_on_with_clients(HandoverState& state);
-  HandoverStart start_to_hand_over() const;
-  void add_session(HandoverState& state);
-  void add_clients(HandoverState& state);
-  void add_jobs(HandoverState& state);
-  void add_requests(HandoverState& state);
+  // An upgrade: daemon_upgrade.cpp.
+  void restore();
+  void restore_clients(DaemonSnapshot& snapshot);
+  DaemonSnapshot snapshot();
+  ProcessSnapshot process_snapshot() const;
+  void save_session(DaemonSnapshot& snapshot);
+  void save_clients(DaemonSnapshot& snapshot);
+  void save_jobs(DaemonSnapshot& snapshot);
+  void save_requests(DaemonSnapshot& snapshot);
   void replace();
-  HandoverState state_to_hand_over() override;
+  UpgradeOrder order_upgrade() override;
   void pause() override;
   bool is_quiet() const override;
   void end_unfinished() override;

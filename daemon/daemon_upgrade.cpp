@@ -1,4 +1,4 @@
-// What one image of the program leaves to the next, and how the next one goes on.
+// What this process leaves to the next in an upgrade, and how that one restores it.
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -30,20 +30,34 @@ std::vector<std::string> environment_now() {
 
 }  // namespace
 
-HandoverState Daemon::state_to_hand_over() {
-  clients_.acknowledge_read();
-  HandoverState state;
-  state.start = start_to_hand_over();
-  add_session(state);
-  add_clients(state);
-  add_jobs(state);
-  if (state.start.in_session) add_requests(state);
-  return state;
+UpgradeOrder Daemon::order_upgrade() {
+  const DaemonSnapshot all = snapshot();
+  UpgradeOrder order;
+  order.program = all.process.program;
+  order.arguments = all.process.arguments;
+  order.environment = all.process.environment;
+  order.snapshot = write_snapshot(all);
+  order.descriptors = all.descriptors();
+  order.proof = all.process.proof;
+  const auto read = read_snapshot(order.snapshot);
+  if (const auto* fault = std::get_if<std::string>(&read)) order.fault = *fault;
+  return order;
 }
 
-/// How this image was begun, and what it counts.
-HandoverStart Daemon::start_to_hand_over() const {
-  HandoverStart start;
+DaemonSnapshot Daemon::snapshot() {
+  clients_.acknowledge_read();
+  DaemonSnapshot all;
+  all.process = process_snapshot();
+  save_session(all);
+  save_clients(all);
+  save_jobs(all);
+  if (all.process.in_session) save_requests(all);
+  return all;
+}
+
+/// How this process was started, and what it counts.
+ProcessSnapshot Daemon::process_snapshot() const {
+  ProcessSnapshot start;
   start.proof = drawn_proof();
   start.version = MCP_BRIDGE_VERSION;
   start.program = beginning_.program;
@@ -69,66 +83,67 @@ HandoverStart Daemon::start_to_hand_over() const {
 }
 
 /// The session with the upstream, and the notifications that came in it.
-void Daemon::add_session(HandoverState& state) {
+void Daemon::save_session(DaemonSnapshot& snapshot) {
   const Ring& ring = feed_.ring();
-  state.ring_counts = ring.counts();
-  ring.each_after(Sequence{}, [&state](const RingEntry& entry) {
-    state.ring.push_back(entry);
+  snapshot.ring_counts = ring.counts();
+  ring.each_after(Sequence{}, [&snapshot](const RingEntry& entry) {
+    snapshot.ring.push_back(entry);
     return true;
   });
-  state.session = session_.kept();
-  state.session.settings = router_handover_.settings();
-  state.streams = session_.streams_to_keep();
-  state.listens = router_handover_.listens();
-  if (auto token = upstream_->token_to_keep()) state.tokens.push_back(std::move(*token));
+  snapshot.session = session_.kept();
+  snapshot.session.settings = router_handover_.settings();
+  snapshot.streams = session_.streams_to_keep();
+  snapshot.listens = router_handover_.listens();
+  snapshot.token = upstream_->token_to_keep();
   const auto reference = upstream_->session_reference();
   if (reference) {
-    state.session_id = reference->id;
-    state.last_event_id = reference->last_event_id;
+    snapshot.session_id = reference->id;
+    snapshot.last_event_id = reference->last_event_id;
   }
-  if (auto run = upstream_->run_to_keep()) state.runs.push_back(std::move(*run));
-  const bool runs = !state.runs.empty() && state.runs.front().is_on;
-  state.streams.legacy_is_there = state.streams.legacy_is_there && (reference || runs);
-  state.start.in_session = state.streams.legacy_is_there || state.streams.modern_is_there;
+  snapshot.run = upstream_->run_to_keep();
+  const bool runs = snapshot.run && snapshot.run->is_on;
+  snapshot.streams.legacy_is_there = snapshot.streams.legacy_is_there && (reference || runs);
+  snapshot.process.in_session =
+      snapshot.streams.legacy_is_there || snapshot.streams.modern_is_there;
 }
 
-void Daemon::add_clients(HandoverState& state) {
-  state.socket = clients_.socket_to_keep();
-  state.connections = clients_.connections_to_keep();
-  state.clients = router_handover_.clients();
+void Daemon::save_clients(DaemonSnapshot& snapshot) {
+  snapshot.socket = clients_.socket_to_keep();
+  snapshot.connections = clients_.connections_to_keep();
+  snapshot.clients = router_handover_.clients();
   if (face_) {
-    state.face = face_->to_keep();
-    state.face_sessions = face_->sessions_to_keep();
+    snapshot.face = face_->to_keep();
+    snapshot.face_sessions = face_->sessions_to_keep();
   }
 }
 
 /// The jobs, those that ended first, and who waits for one.
-void Daemon::add_jobs(HandoverState& state) {
-  const auto add_job = [&state](const Job& job) {
-    if (is_end(job.state)) state.jobs.push_back(kept_job(job));
+void Daemon::save_jobs(DaemonSnapshot& snapshot) {
+  const auto add_job = [&snapshot](const Job& job) {
+    if (is_end(job.state)) snapshot.jobs.push_back(kept_job(job));
     return true;
   };
   jobs_.store().each_newest_first(add_job);
-  std::stable_sort(state.jobs.begin(), state.jobs.end(),
+  std::stable_sort(snapshot.jobs.begin(), snapshot.jobs.end(),
                    [](const KeptJob& a, const KeptJob& b) { return a.ended < b.ended; });
-  jobs_.store().each_used_key([&state](const User& user, const UsedKey& key) {
-    state.job_keys.push_back(kept_key(user, key));
+  jobs_.store().each_used_key([&snapshot](const User& user, const UsedKey& key) {
+    snapshot.job_keys.push_back(kept_key(user, key));
   });
-  state.running_jobs = jobs_.running_to_keep();
-  state.deliveries = collectors_.to_keep();
+  snapshot.running_jobs = jobs_.running_to_keep();
+  snapshot.deliveries = collectors_.to_keep();
 }
 
 /// What is asked for, on both sides, and is not answered yet.
-void Daemon::add_requests(HandoverState& state) {
-  state.requests = router_handover_.requests();
-  state.questions = router_handover_.questions();
-  state.calls = router_handover_.calls();
-  state.rounds = router_handover_.rounds();
+void Daemon::save_requests(DaemonSnapshot& snapshot) {
+  snapshot.requests = router_handover_.requests();
+  snapshot.questions = router_handover_.questions();
+  snapshot.calls = router_handover_.calls();
+  snapshot.rounds = router_handover_.rounds();
   std::set<std::uint64_t> asked;
-  for (const KeptRequest& request : state.requests) asked.insert(request.id);
+  for (const KeptRequest& request : snapshot.requests) asked.insert(request.id);
   for (KeptMessage& message : upstream_->messages_to_keep()) {
     const bool is_request = message.kind == static_cast<std::uint64_t>(OutgoingKind::request);
-    if (!is_request || asked.contains(message.id)) state.messages.push_back(std::move(message));
+    if (!is_request || asked.contains(message.id)) snapshot.messages.push_back(std::move(message));
   }
 }
 
@@ -183,32 +198,33 @@ void Daemon::replace() {
   upgrade_.replace();
 }
 
-void Daemon::go_on() {
+void Daemon::restore() {
   const EventLoop::Turn turn(loop_);
-  HandoverState state = *std::exchange(beginning_.earlier, std::nullopt);
-  feed_.ring().restore(std::move(state.ring), state.ring_counts, loop_.wall_time());
-  control_.set_instance(state.start.instance);
-  jobs_.go_on_with(std::move(state.jobs), std::move(state.job_keys));
-  router_handover_.count_questions_from(state.start.last_question);
-  if (Login* const login = upstream_->login()) login->go_on_with_login(state.start.login);
-  if (!state.runs.empty()) upstream_->go_on_with(state.runs.front());
-  if (!state.tokens.empty()) upstream_->go_on_with(state.tokens.front());
-  if (state_) state_->session_goes_on(state.start.instance);
-  if (state.start.in_session) {
-    session_.go_on_in(std::move(state.session), {state.session_id, state.last_event_id},
-                      state.streams);
+  DaemonSnapshot snapshot = *std::exchange(beginning_.earlier, std::nullopt);
+  feed_.ring().restore(std::move(snapshot.ring), snapshot.ring_counts, loop_.wall_time());
+  control_.set_instance(snapshot.process.instance);
+  jobs_.go_on_with(std::move(snapshot.jobs), std::move(snapshot.job_keys));
+  router_handover_.count_questions_from(snapshot.process.last_question);
+  if (Login* const login = upstream_->login()) login->go_on_with_login(snapshot.process.login);
+  if (snapshot.run) upstream_->go_on_with(*snapshot.run);
+  if (snapshot.token) upstream_->go_on_with(*snapshot.token);
+  if (state_) state_->session_goes_on(snapshot.process.instance);
+  if (snapshot.process.in_session) {
+    session_.go_on_in(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},
+                      snapshot.streams);
   } else {
-    session_.continue_from(std::move(state.session));
+    session_.continue_from(std::move(snapshot.session));
     session_.reopen();
   }
   router_handover_.pause();
-  for (KeptRunningJob& job : state.running_jobs) jobs_.go_on_with(std::move(job));
-  go_on_with_clients(state);
-  for (KeptQuestion& question : state.questions) router_handover_.go_on_with(std::move(question));
-  for (KeptCall& call : state.calls) router_handover_.go_on_with(std::move(call));
-  for (KeptRound& round : state.rounds) router_handover_.go_on_with(std::move(round));
+  for (KeptRunningJob& job : snapshot.running_jobs) jobs_.go_on_with(std::move(job));
+  restore_clients(snapshot);
+  for (KeptQuestion& question : snapshot.questions)
+    router_handover_.go_on_with(std::move(question));
+  for (KeptCall& call : snapshot.calls) router_handover_.go_on_with(std::move(call));
+  for (KeptRound& round : snapshot.rounds) router_handover_.go_on_with(std::move(round));
   jobs_.requests_go_on();
-  for (KeptDelivery& delivery : state.deliveries) {
+  for (KeptDelivery& delivery : snapshot.deliveries) {
     const auto client = static_cast<ClientId>(delivery.client);
     if (router_.clients().find(client) == nullptr) continue;
     Control::Reply reply = router_handover_.continued_reply(client, delivery.request_id);
@@ -217,32 +233,32 @@ void Daemon::go_on() {
   router_handover_.resume();
 }
 
-void Daemon::go_on_with_clients(HandoverState& state) {
+void Daemon::restore_clients(DaemonSnapshot& snapshot) {
   std::map<std::uint64_t, ClientChannel*> channels;
-  for (const KeptConnection& kept : state.connections) {
+  for (const KeptConnection& kept : snapshot.connections) {
     ClientChannel& channel = clients_.add(kept);
     if (Connection::router_knows(kept)) channels[kept.id] = &channel;
   }
-  if (face_) face_->go_on_with(std::move(state.face));
-  for (KeptDownstreamSession& kept : state.face_sessions) {
+  if (face_) face_->go_on_with(std::move(snapshot.face));
+  for (KeptDownstreamSession& kept : snapshot.face_sessions) {
     const std::uint64_t id = kept.client;
     if (face_) channels[id] = &face_->go_on_with(std::move(kept));
   }
-  for (KeptClient& kept : state.clients) {
+  for (KeptClient& kept : snapshot.clients) {
     const auto found = channels.find(kept.id);
     if (found != channels.end()) router_handover_.go_on_with(*found->second, std::move(kept));
   }
   std::set<std::uint64_t> awaited;
-  for (KeptMessage& message : state.messages) {
+  for (KeptMessage& message : snapshot.messages) {
     const std::uint64_t id = message.id;
     if (upstream_->go_on_with(std::move(message))) awaited.insert(id);
   }
-  for (KeptRequest& request : state.requests) {
+  for (KeptRequest& request : snapshot.requests) {
     const bool is_awaited = awaited.contains(request.id);
     router_handover_.go_on_with(std::move(request), is_awaited);
   }
-  router_handover_.go_on_with(std::move(state.listens));
-  for (KeptConnection& kept : state.connections) clients_.go_on(std::move(kept));
+  router_handover_.go_on_with(std::move(snapshot.listens));
+  for (KeptConnection& kept : snapshot.connections) clients_.go_on(std::move(kept));
 }
 
 }  // namespace bridge

@@ -10,14 +10,13 @@
 #include "base/start_error.hpp"
 #include "daemon.hpp"
 #include "downstream/unix/start_refusal.hpp"
-#include "handover/handover_start.hpp"
-#include "handover/program_file.hpp"
 #include "make_upstream.hpp"
 #include "options/changeable_options.hpp"
 #include "options/descriptor_shares.hpp"
 #include "options/options.hpp"
 #include "process/process_start.hpp"
 #include "process/resources.hpp"
+#include "state/program_file.hpp"
 
 namespace {
 
@@ -36,10 +35,9 @@ void complain(const char* prefix, const char* what) {
   std::fprintf(stderr, "%smcp-bridged: %s%s\n", journal ? "<3>" : "", prefix, what);
 }
 
-/// Whether the state of another image of the program could be gone on with: it is told so by what
-/// stands in it.
-int answer_check(const bridge::HandoverState& state, const bridge::ParsedOptions& parsed) {
-  const std::string changed = bridge::changed_for_good(state.start.given, parsed.given);
+/// Whether the snapshot of the running process could be restored: the proof in it says so.
+int answer_check(const bridge::DaemonSnapshot& snapshot, const bridge::ParsedOptions& parsed) {
+  const std::string changed = bridge::changed_for_good(snapshot.process.given, parsed.given);
   if (!changed.empty())
     throw bridge::StartError(bridge::exit_code::configuration,
                              "what changes only with a restart has changed: " + changed);
@@ -49,13 +47,13 @@ int answer_check(const bridge::HandoverState& state, const bridge::ParsedOptions
   bridge::ByteBudget budget(parsed.options.max_buffered);
   bridge::make_upstream(loop, parsed.options.upstream, budget, log);
   if (parsed.options.face.address) bridge::HttpFace::check_files(parsed.options.face);
-  std::puts(state.start.proof.c_str());
+  std::puts(snapshot.process.proof.c_str());
   return 0;
 }
 
-/// The options as the earlier image of the program had taken them.
+/// The options as the previous process had taken them.
 bridge::ParsedOptions parse_again(bridge::ProcessStart& start,
-                                  const bridge::HandoverStart& earlier) {
+                                  const bridge::ProcessSnapshot& earlier) {
   start.continue_from(earlier.arguments, earlier.environment);
   bridge::ParsedOptions before;
   before.answers = earlier.answers;
@@ -64,10 +62,10 @@ bridge::ParsedOptions parse_again(bridge::ProcessStart& start,
   return parsed;
 }
 
-int run(bridge::ProcessStart& start, std::optional<bridge::HandedOver> handed) {
-  bridge::ParsedOptions parsed = handed ? parse_again(start, handed->state.start)
-                                        : bridge::parse_options(start.argc(), start.argv());
-  if (handed && handed->only_check) return answer_check(handed->state, parsed);
+int run(bridge::ProcessStart& start, std::optional<bridge::LeftSnapshot> left) {
+  bridge::ParsedOptions parsed = left ? parse_again(start, left->snapshot.process)
+                                      : bridge::parse_options(start.argc(), start.argv());
+  if (left && left->only_check) return answer_check(left->snapshot, parsed);
   if (parsed.informed) {
     std::fputs(parsed.informed->text.c_str(), stdout);
     return 0;
@@ -79,14 +77,14 @@ int run(bridge::ProcessStart& start, std::optional<bridge::HandedOver> handed) {
   bridge::let_be_inspected(parsed.options.debuggable);
   bridge::Log log(parsed.options.log);
   bridge::Beginning beginning{start, {}};
-  if (handed) {
-    const bridge::HandoverStart& earlier = handed->state.start;
+  if (left) {
+    const bridge::ProcessSnapshot& earlier = left->snapshot.process;
     beginning.program = earlier.program;
     bridge::name_process(earlier.program);
     if (parsed.options.face.address && earlier.face_listener != bridge::KeptSocket::none)
       parsed.options.face.kept_listener = static_cast<int>(earlier.face_listener);
     bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});
-    beginning.earlier = std::move(handed->state);
+    beginning.earlier = std::move(left->snapshot);
   } else {
     beginning.program = bridge::program_as_started(start.arguments().at(0));
   }
@@ -106,21 +104,21 @@ int main(int argc, char** argv) {
   bridge::let_be_inspected(false);
   bridge::ProcessStart start(argc, argv);
   start.redact_originals();
-  std::optional<bridge::HandedOver> handed;
+  std::optional<bridge::LeftSnapshot> left;
   try {
-    handed = bridge::handed_over(argc, argv);
+    left = bridge::left_snapshot(argc, argv);
   } catch (const bridge::StartError& error) {
     complain("", error.what());
     return error.code();
   }
-  if (!handed) bridge::leave_first_process_behind();
+  if (!left) bridge::leave_first_process_behind();
   tune_memory();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of whoever writes it
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how a token command ended
   const bridge::StartRefusal refusal;
   try {
-    return run(start, std::move(handed));
+    return run(start, std::move(left));
   } catch (const bridge::StartError& error) {
     complain("", error.what());
     refusal.tell_waiting_clients(error.code());

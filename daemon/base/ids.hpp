@@ -30,6 +30,11 @@ class UpstreamIdSource {
   /// The last one that was handed out.
   UpstreamId last() const { return static_cast<UpstreamId>(last_); }
 
+  template <class A>
+  void each_field(A& archive) {
+    archive(last_);
+  }
+
  private:
   std::uint64_t last_ = 0;
 };

@@ -18,6 +18,7 @@ enum class Era : std::uint8_t {
   modern,  ///< in the `_meta` of every request: since 2026-07-28
 };
 
+constexpr Era last_of(Era) { return Era::modern; }
 constexpr Era other_than(Era era) { return era == Era::modern ? Era::legacy : Era::modern; }
 
 constexpr std::string_view name_of(Era era) { return era == Era::modern ? "modern" : "legacy"; }
@@ -110,7 +111,13 @@ class ServerDescription {
   /// Whether it declares extensions.
   bool has_extensions() const;
 
+  template <class A>
+  void each_field(A& archive) {
+    archive(era_, target_, result_, protocol_version_);
+  }
+
  private:
+  friend class Archive;
   ServerDescription() = default;
 
   Era era_ = Era::legacy;

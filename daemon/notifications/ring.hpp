@@ -35,6 +35,11 @@ struct RingEntry {
   std::uint64_t taken_by = 0;  ///< RingReader::number; 0: nobody has taken it
 
   bool taken() const { return taken_by != 0; }
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(sequence, time, line, coalesce_key, taken_by);
+  }
 };
 
 /// Where a client stands in the ring. Owned by the client's connection; the ring does not know its
@@ -46,9 +51,9 @@ struct RingReader {
   Sequence acknowledged{};   ///< all before this were seen to be read by the client
   Sequence first{};          ///< where its reading began
 
-  template <class Fields>
-  void each_field(Fields&& fields) {
-    fields(joined, next, acknowledged, first);
+  template <class A>
+  void each_field(A& archive) {
+    archive(archive.not_saved(number), joined, next, acknowledged, first);
   }
 };
 

@@ -33,6 +33,11 @@ struct RingCounts {
   std::uint64_t coalesced = 0;
 
   bool operator==(const RingCounts&) const = default;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(newest, dropped, taken, coalesced);
+  }
 };
 
 }  // namespace bridge

@@ -16,6 +16,7 @@ enum class AskedFor : std::uint8_t {
   roots = 8,
 };
 
+constexpr AskedFor last_of(AskedFor) { return static_cast<AskedFor>(15); }  // all bits
 constexpr AskedFor operator|(AskedFor left, AskedFor right) {
   return static_cast<AskedFor>(static_cast<unsigned>(left) | static_cast<unsigned>(right));
 }

@@ -15,6 +15,11 @@ namespace bridge {
 struct SessionSettings {
   std::string log_level_params;            ///< of the last `logging/setLevel`; empty: none
   std::vector<std::string> subscriptions;  ///< URIs
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(log_level_params, subscriptions);
+  }
 };
 
 /// Whether the server speaks an era.
@@ -24,6 +29,7 @@ enum class Speaks : std::uint8_t {
   no,
   not_now,  ///< `no`, until the session that was opened instead is lost
 };
+constexpr Speaks last_of(Speaks) { return Speaks::not_now; }
 
 /// Which eras the server speaks, as far as its clients have needed to know.
 struct ServerEras {
@@ -38,6 +44,11 @@ struct ServerEras {
     if (legacy == Speaks::yes) return modern == Speaks::yes ? "both" : "legacy";
     return modern == Speaks::yes ? "modern" : "";
   }
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(legacy, modern);
+  }
 };
 
 /// All that is kept from one session to the next, as one value: what would have to outlive the
@@ -51,6 +62,11 @@ struct KeptSession {
   SessionSettings settings;
   std::vector<UpstreamId> unanswered;  ///< requests whose clients are gone with their daemon
   UpstreamIdSource ids;  ///< goes on where it was, so that no id is used twice with a server
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(number, initialize_params, eras, server, modern, settings, unanswered, ids);
+  }
 };
 
 }  // namespace bridge

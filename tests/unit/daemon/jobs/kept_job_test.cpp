@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "handover/handover_state.hpp"
+#include "daemon_snapshot.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;
@@ -31,11 +31,11 @@ Job an_ended_job() {
 }
 
 /// As it is after it went through the state that one image leaves to the next.
-HandoverState handed_over(KeptJob job, KeptKey key) {
-  HandoverState state;
+DaemonSnapshot handed_over(KeptJob job, KeptKey key) {
+  DaemonSnapshot state;
   state.jobs = {std::move(job)};
   state.job_keys = {std::move(key)};
-  return std::get<HandoverState>(read_handover_log(handover_log(std::move(state))));
+  return std::get<DaemonSnapshot>(read_snapshot(write_snapshot(std::move(state))));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ HandoverState handed_over(KeptJob job, KeptKey key) {
 TEST_CASE("an ended job and a used key are the same in the next image of the program") {
   const Job job = an_ended_job();
   const UsedKey key{"old", 9, "4567", JobState::cancelled, SteadyTime(99s)};
-  const HandoverState state = handed_over(kept_job(job), kept_key({true, 0}, key));
+  const DaemonSnapshot state = handed_over(kept_job(job), kept_key({true, 0}, key));
   REQUIRE(state.jobs.size() == 1);
   const auto read = job_of(state.jobs[0]);
   REQUIRE(read);
@@ -98,9 +98,9 @@ TEST_CASE("a job that has not ended is the same in the next image of the program
   kept.questions = {{"5", "elicitation/create", "{}", ""}};
   kept.since = 11;
   kept.worked = 12;
-  HandoverState state;
+  DaemonSnapshot state;
   state.running_jobs = {kept};
-  state = std::get<HandoverState>(read_handover_log(handover_log(std::move(state))));
+  state = std::get<DaemonSnapshot>(read_snapshot(write_snapshot(std::move(state))));
   REQUIRE(state.running_jobs.size() == 1);
   const KeptRunningJob& read = state.running_jobs[0];
   CHECK(read.client == 4);

@@ -3,21 +3,38 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/descriptor.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
-#include "handover/handover_state.hpp"
-#include "handover/program_check.hpp"
-#include "handover/replace_image.hpp"
+#include "state/program_check.hpp"
+#include "state/replace_image.hpp"
 
 namespace bridge {
+
+// How one process of the daemon starts the next: as the first argument, with the descriptor of the
+// snapshot behind it.
+constexpr std::string_view check_option = "--check-state";
+constexpr std::string_view take_over_option = "--take-over";
+
+/// What the next process starts with.
+struct UpgradeOrder {
+  std::string program;  ///< the path as it was started
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::string snapshot;          ///< of all parts, as bytes
+  std::vector<int> descriptors;  ///< that it names
+  std::string proof;             ///< stands in the snapshot: what can say it has read it
+  std::string fault;             ///< why it cannot be restored; empty: it can
+};
 
 /// What is upgraded: the daemon, as this folder sees it. Implemented by the Daemon.
 class Upgradable {
  public:
   /// All of it, as it is between two turns.
-  virtual HandoverState state_to_hand_over() = 0;
+  virtual UpgradeOrder order_upgrade() = 0;
   /// Nothing of clients is read or started any more; what is in flight goes on.
   virtual void pause() = 0;
   /// Nothing is in flight.
@@ -69,7 +86,7 @@ class Upgrade {
   void checked(const std::string& refusal);
   void time_is_over();
   void fail(std::string_view why);
-  NextImage next_image(const HandoverState& state, const Descriptor& file) const;
+  NextImage next_image(const UpgradeOrder& order, const Descriptor& file) const;
 
   EventLoop& loop_;
   Upgradable& daemon_;

@@ -1,15 +1,14 @@
-#include "handover/upgrade.hpp"
+#include "state/upgrade.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 #include <variant>
 
-#include "handover/handover_start.hpp"
-#include "handover/memory_file.hpp"
-#include "handover/named_descriptors.hpp"
-#include "handover/program_file.hpp"
 #include "process/process_start.hpp"
+#include "state/memory_file.hpp"
+#include "state/named_descriptors.hpp"
+#include "state/program_file.hpp"
 
 namespace bridge {
 namespace {
@@ -27,28 +26,30 @@ void Upgrade::begin() {
     log_.event(LogLevel::info, "upgrade", "SIGUSR2: an upgrade is under way already: ignored");
     return;
   }
-  HandoverState state = daemon_.state_to_hand_over();
-  auto opened = open_program(state.start.program);
+  UpgradeOrder order = daemon_.order_upgrade();
+  if (!order.fault.empty()) {
+    fail(order.fault);
+    return;
+  }
+  auto opened = open_program(order.program);
   if (const auto* reason = std::get_if<std::string>(&opened)) {
     fail(*reason);
     return;
   }
   program_ = std::move(std::get<Descriptor>(opened));
-  std::string proof = state.start.proof;
-  const std::string name = state.start.program;
-  std::vector<std::string> arguments = redacted_arguments(state.start.arguments);
-  std::vector<std::string> environment = environment_of_loader(state.start.environment);
-  const Descriptor file = make_memory_file(handover_log(std::move(state)));
+  std::vector<std::string> arguments = redacted_arguments(order.arguments);
+  const Descriptor file = make_memory_file(order.snapshot);
   if (!file) {
     fail(std::strerror(errno));
     return;
   }
   phase_ = Phase::checking;
-  log_.event(LogLevel::info, "upgrade", "SIGUSR2: can {} go on with what is here?", name);
+  log_.event(LogLevel::info, "upgrade", "SIGUSR2: can {} go on with what is here?", order.program);
   arguments.insert(arguments.begin() + 1, {std::string(check_option), "3"});
-  check_ = std::make_unique<ProgramCheck>(loop_, program_, file, std::move(proof),
-                                          std::move(arguments), std::move(environment),
-                                          [this](const std::string& refusal) { checked(refusal); });
+  check_ =
+      std::make_unique<ProgramCheck>(loop_, program_, file, std::move(order.proof),
+                                     std::move(arguments), environment_of_loader(order.environment),
+                                     [this](const std::string& refusal) { checked(refusal); });
 }
 
 void Upgrade::checked(const std::string& refusal) {
@@ -95,29 +96,27 @@ void Upgrade::fail(std::string_view why) {
   daemon_.upgrade_failed(reason);
 }
 
-NextImage Upgrade::next_image(const HandoverState& state, const Descriptor& file) const {
+NextImage Upgrade::next_image(const UpgradeOrder& order, const Descriptor& file) const {
   NextImage next;
   next.program = program_.get();
-  next.arguments = redacted_arguments(state.start.arguments);
+  next.arguments = redacted_arguments(order.arguments);
   next.arguments.insert(next.arguments.begin() + 1,
                         {std::string(take_over_option), std::to_string(file.get())});
-  next.environment = environment_of_loader(state.start.environment);
-  next.descriptors = state.descriptors();
+  next.environment = environment_of_loader(order.environment);
+  next.descriptors = order.descriptors;
   next.descriptors.push_back(file.get());
-  for (const int one : named_descriptors(state.start.arguments)) next.descriptors.push_back(one);
+  for (const int one : named_descriptors(order.arguments)) next.descriptors.push_back(one);
   return next;
 }
 
 void Upgrade::replace() {
-  HandoverState state = daemon_.state_to_hand_over();
-  const std::string log = handover_log(state);
-  const auto read_again = read_handover_log(log);
-  if (const auto* reason = std::get_if<std::string>(&read_again)) {
-    fail(*reason);
+  const UpgradeOrder order = daemon_.order_upgrade();
+  if (!order.fault.empty()) {
+    fail(order.fault);
     return;
   }
-  const Descriptor file = make_memory_file(log);
-  if (file) replace_image(next_image(state, file));
+  const Descriptor file = make_memory_file(order.snapshot);
+  if (file) replace_image(next_image(order, file));
   fail(std::strerror(errno));
 }
 

@@ -1,4 +1,4 @@
-#include "handover/named_descriptors.hpp"
+#include "state/named_descriptors.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "handover/replace_image.hpp"
+#include "state/replace_image.hpp"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <string_view>
 
-#include "handover/program_file.hpp"
 #include "process/process_start.hpp"
+#include "state/program_file.hpp"
 
 namespace bridge {
 

@@ -1,4 +1,4 @@
-#include "handover/program_file.hpp"
+#include "state/program_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

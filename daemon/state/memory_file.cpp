@@ -1,4 +1,4 @@
-#include "handover/memory_file.hpp"
+#include "state/memory_file.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,30 +1,29 @@
-// What one image of the program leaves to the next, by value: what was written is read, whole or
+// What one process leaves to the next in an upgrade, by value: what was written is read, whole or
 // not at all.
-#include "handover/handover_state.hpp"
+#include "daemon_snapshot.hpp"
 
 #include <doctest/doctest.h>
 
-#include "handover/field_archive.hpp"
-#include "handover/memory_file.hpp"
-#include "handover/program_file.hpp"
-#include "handover/replace_image.hpp"
 #include "process/process_start.hpp"
+#include "state/memory_file.hpp"
+#include "state/program_file.hpp"
+#include "state/replace_image.hpp"
 #include "upstream/stdio/watcher.hpp"
 
 using namespace bridge;
 
 namespace {
 
-HandoverState a_state() {
-  HandoverState state;
-  state.start.proof = "state 1";
-  state.start.program = "/bin/mcp-bridged";
-  state.start.arguments = {"mcp-bridged", "--url", "http://h/"};
-  state.start.environment = {"A=1", "B=two"};
-  state.start.given = {{"--url", "http://h/"}};
-  state.start.instance = "0123abcd";
-  state.start.last_client = 12;
-  state.start.in_session = true;
+DaemonSnapshot a_state() {
+  DaemonSnapshot state;
+  state.process.proof = "state 1";
+  state.process.program = "/bin/mcp-bridged";
+  state.process.arguments = {"mcp-bridged", "--url", "http://h/"};
+  state.process.environment = {"A=1", "B=two"};
+  state.process.given = {{"--url", "http://h/"}};
+  state.process.instance = "0123abcd";
+  state.process.last_client = 12;
+  state.process.in_session = true;
   for (const std::uint64_t number : {3u, 5u}) {
     RingEntry entry;
     entry.sequence = static_cast<Sequence>(number);
@@ -105,7 +104,7 @@ HandoverState a_state() {
   session.posts = {post};
   state.face_sessions = {session};
   state.deliveries = {{3, 13, "7", ""}};
-  state.tokens = {{"secret", true, 5, 6, "http://h/metadata"}};
+  state.token = KeptToken{"secret", true, 5, 6, "http://h/metadata"};
   KeptRun run;
   run.watcher_version = watcher_version;
   run.watcher = 20;
@@ -114,24 +113,24 @@ HandoverState a_state() {
   run.output = 22;
   run.frames = {{8, "{}"}};
   run.progress = 1;
-  state.runs = {run};
+  state.run = run;
   return state;
 }
 
 bool is_refused(const std::string& bytes) {
-  return std::holds_alternative<std::string>(read_handover_log(bytes));
+  return std::holds_alternative<std::string>(read_snapshot(bytes));
 }
 
 }  // namespace
 
 TEST_CASE("what was handed over is what is gone on with") {
-  auto read = read_handover_log(handover_log(a_state()));
-  REQUIRE(std::holds_alternative<HandoverState>(read));
-  HandoverState& state = std::get<HandoverState>(read);
-  CHECK(state.start.proof == "state 1");
-  CHECK(state.start.environment == std::vector<std::string>{"A=1", "B=two"});
-  CHECK(state.start.given.at("--url") == "http://h/");
-  CHECK(state.start.in_session);
+  auto read = read_snapshot(write_snapshot(a_state()));
+  REQUIRE(std::holds_alternative<DaemonSnapshot>(read));
+  DaemonSnapshot& state = std::get<DaemonSnapshot>(read);
+  CHECK(state.process.proof == "state 1");
+  CHECK(state.process.environment == std::vector<std::string>{"A=1", "B=two"});
+  CHECK(state.process.given.at("--url") == "http://h/");
+  CHECK(state.process.in_session);
   REQUIRE(state.ring.size() == 2);
   CHECK(state.ring[0].taken());
   CHECK_FALSE(state.ring[1].taken());
@@ -188,17 +187,17 @@ TEST_CASE("what was handed over is what is gone on with") {
   CHECK(state.face_sessions[0].posts.at(0).headers.size() == 2);
   CHECK(state.face_sessions[0].posts.at(0).connection.early == "GET ");
   CHECK(state.deliveries.at(0).request_id == "7");
-  REQUIRE(state.tokens.size() == 1);
-  CHECK(state.tokens[0].token == "secret");
-  CHECK(state.tokens[0].expires == 6);
-  CHECK(state.tokens[0].announced == "http://h/metadata");
-  REQUIRE(state.runs.size() == 1);
-  CHECK(state.runs[0].frames.at(0).body == "{}");
+  REQUIRE(state.token);
+  CHECK(state.token->token == "secret");
+  CHECK(state.token->expires == 6);
+  CHECK(state.token->announced == "http://h/metadata");
+  REQUIRE(state.run);
+  CHECK(state.run->frames.at(0).body == "{}");
   CHECK(state.descriptors() == std::vector<int>{5, 6, 30, 9, 20, 21, 22});
 }
 
 TEST_CASE("a state that is not whole, or was changed, is refused") {
-  const std::string bytes = handover_log(a_state());
+  const std::string bytes = write_snapshot(a_state());
   for (std::size_t size = 0; size < bytes.size(); size += 8)
     CHECK(is_refused(bytes.substr(0, size)));
   for (std::size_t at = 0; at < bytes.size(); at += 7) {
@@ -210,28 +209,9 @@ TEST_CASE("a state that is not whole, or was changed, is refused") {
 }
 
 TEST_CASE("a watcher whose messages are not known is refused") {
-  HandoverState state = a_state();
-  ++state.runs[0].watcher_version;
-  CHECK(is_refused(handover_log(state)));
-}
-
-TEST_CASE(
-    "what an older record does not have at its end keeps its default, what is more is refused") {
-  KeptSocket socket{"/s", 5, 6, false, true, 1, 2};
-  FieldOutput fields;
-  fields(socket);
-  const std::string all = fields.bytes();
-  KeptSocket older;
-  FieldInput shorter(std::string_view(all).substr(0, all.size() - 8));
-  shorter(older);
-  CHECK(shorter.is_done());
-  CHECK(older.device == 1);
-  CHECK(older.inode == 0);
-  KeptSocket newer;
-  const std::string more = all + std::string(8, '\0');
-  FieldInput longer(more);
-  longer(newer);
-  CHECK_FALSE(longer.is_done());
+  DaemonSnapshot state = a_state();
+  ++state.run->watcher_version;
+  CHECK(is_refused(write_snapshot(state)));
 }
 
 TEST_CASE("a memory file cannot be changed, and nothing else is taken for one") {

@@ -1,4 +1,4 @@
-#include "handover/named_descriptors.hpp"
+#include "state/named_descriptors.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -25,7 +26,7 @@
 namespace bridge {
 
 /// With what this process was started, and what belongs to all of it.
-struct HandoverStart {
+struct ProcessSnapshot {
   std::string proof;    ///< drawn for each state; who can say it has read the state
   std::string version;  ///< of the program that wrote it
   std::string program;  ///< the path as it was started
@@ -44,18 +45,18 @@ struct HandoverStart {
   std::uint64_t face_listener = KeptSocket::none;  ///< of the HTTP face
   std::string login;                               ///< of a person: Login::login_to_keep()
 
-  template <class Fields>
-  void each_field(Fields&& fields) {
-    fields(proof, version, program, arguments, environment, given, answers, notify_socket, watchdog,
-           soft_descriptors, hard_descriptors, instance, last_client, last_question, in_session,
-           face_listener, login);
+  template <class A>
+  void each_field(A& archive) {
+    archive(proof, version, program, arguments, environment, given, answers, notify_socket,
+            watchdog, soft_descriptors, hard_descriptors, instance, last_client, last_question,
+            in_session, face_listener, login);
   }
 };
 
-/// All that one image of the program leaves to the next one, which takes its place in the same
-/// process: a value. It holds secrets, and goes through memory only.
-struct HandoverState {
-  HandoverStart start;
+/// All that one process of the daemon leaves to the next one in an upgrade: a value. It holds
+/// secrets, and goes through memory only.
+struct DaemonSnapshot {
+  ProcessSnapshot process;
   RingCounts ring_counts;
   std::vector<RingEntry> ring;
   KeptSession session;
@@ -71,23 +72,40 @@ struct HandoverState {
   std::vector<KeptRound> rounds;        ///< likewise
   KeptFace face;                        ///< the HTTP face's, but for its sessions
   std::vector<KeptDownstreamSession> face_sessions;
-  KeptStreams streams;            ///< of a modern upstream
-  KeptListens listens;            ///< of the clients
-  std::vector<KeptToken> tokens;  ///< one, if it would have to be fetched anew
-  std::vector<KeptRun> runs;      ///< one, if there is a local server
-  std::vector<KeptJob> jobs;      ///< in the order of their ends
+  KeptStreams streams;             ///< of a modern upstream
+  KeptListens listens;             ///< of the clients
+  std::optional<KeptToken> token;  ///< if it would have to be fetched again
+  std::optional<KeptRun> run;      ///< of a local server
+  std::vector<KeptJob> jobs;       ///< in the order of their ends
   std::vector<KeptKey> job_keys;
   std::vector<KeptRunningJob> running_jobs;
   std::vector<KeptDelivery> deliveries;  ///< of jobs
 
   /// The descriptors that go along.
   std::vector<int> descriptors() const;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(process, ring_counts, ring, session, session_id, last_event_id, socket, connections,
+            clients, messages, requests, questions, calls, rounds, face, face_sessions, streams,
+            listens, token, run, jobs, job_keys, running_jobs, deliveries);
+  }
 };
 
-/// As a log (STATE.md), with records of its own beside those of the durable state.
-std::string handover_log(HandoverState state);
+/// As a log (STATE.md) of one record, that of an upgrade. Empty: it is larger than 4 GiB.
+std::string write_snapshot(const DaemonSnapshot& snapshot);
 
-/// Reads it again, or says why it cannot be gone on with. Pure.
-std::variant<HandoverState, std::string> read_handover_log(std::string_view bytes);
+/// Reads it again, or says why it cannot be restored. Pure.
+std::variant<DaemonSnapshot, std::string> read_snapshot(std::string_view bytes);
+
+/// What the previous process has left to this one.
+struct LeftSnapshot {
+  bool only_check = false;  ///< it asks whether it could be restored
+  DaemonSnapshot snapshot;
+};
+
+/// Reads it, if the arguments say so. All descriptors that come with it are closed by exec from now
+/// on. Throws StartError if it cannot be restored.
+std::optional<LeftSnapshot> left_snapshot(int argc, char** argv);
 
 }  // namespace bridge

@@ -1,13 +1,13 @@
-#include "handover/program_check.hpp"
+#include "state/program_check.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "base/log.hpp"
-#include "handover/named_descriptors.hpp"
-#include "handover/program_file.hpp"
 #include "process/spawn_shell.hpp"
+#include "state/named_descriptors.hpp"
+#include "state/program_file.hpp"
 
 namespace bridge {
 namespace {

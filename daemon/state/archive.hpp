@@ -1,0 +1,228 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace bridge {
+
+/// The same moment on both clocks.
+struct Moment {
+  SteadyTime steady{};
+  WallTime wall{};
+};
+
+/// Writes, measures or reads values as bytes (STATE.md, "Values"). A struct names its members once,
+/// in `template <class A> void each_field(A& archive)`, which calls the archive with all of them;
+/// `archive.not_saved(member)` names one that is left out. An enum has `last_of(E)`, its last
+/// value, beside it; one of 64 bits is an id and may have any value. A class with a private
+/// constructor has Archive as its friend.
+///
+/// Two kinds. Disk: every member is there, and the steady clock is written as the calendar, since
+/// another boot has another one. Memory, for the next process after an upgrade: the clocks are the
+/// same, and each struct has its length before it, so that an older one may lack the last members.
+///
+/// Pure. Reading: whatever the bytes are; memory is bounded by them, since an element of a list
+/// takes at least 8.
+class Archive {
+ public:
+  enum class Kind : std::uint8_t { disk, memory };
+
+  template <class... Values>
+  static std::string write(Kind kind, const Moment& now, const Values&... values) {
+    Archive archive(kind, now, Mode::write, {});
+    (archive.add(values), ...);
+    return std::move(archive.bytes_);
+  }
+  /// How many bytes that takes.
+  template <class... Values>
+  static std::size_t measure(Kind kind, const Values&... values) {
+    Archive archive(kind, {}, Mode::measure, {});
+    (archive.add(values), ...);
+    return archive.size_;
+  }
+  /// False if the bytes are not these values and nothing else; then some may have been changed.
+  template <class... Values>
+  [[nodiscard]] static bool read(Kind kind, const Moment& now, std::string_view bytes,
+                                 Values&... values) {
+    Archive archive(kind, now, Mode::read, bytes);
+    (archive.value(values), ...);
+    return archive.is_good_ && archive.rest_.empty();
+  }
+
+  /// For each_field().
+  template <class... Members>
+  void operator()(Members&&... members) {
+    (member(members), ...);
+  }
+  struct NotSaved {};
+  template <class Member>
+  NotSaved not_saved(const Member&) const {
+    return {};
+  }
+
+ private:
+  enum class Mode : std::uint8_t { write, measure, read };
+
+  Archive(Kind kind, const Moment& now, Mode mode, std::string_view bytes)
+      : kind_(kind), mode_(mode), now_(now), rest_(bytes) {}
+
+  // Nothing is changed unless it reads.
+  template <class Value>
+  void add(const Value& one) {
+    value(const_cast<Value&>(one));
+  }
+
+  template <class Member>
+  void member(Member& one) {
+    const bool is_missing = kind_ == Kind::memory && mode_ == Mode::read && rest_.empty();
+    if (!is_missing) value(one);
+  }
+  void member(NotSaved&) {}
+
+  void number(std::uint64_t& number) {
+    if (mode_ == Mode::read) {
+      number = take_number();
+    } else {
+      put_number(number);
+    }
+  }
+  void put_number(std::uint64_t number);
+  std::uint64_t take_number();
+  void fail() {
+    is_good_ = false;
+    rest_ = {};
+  }
+
+  void value(std::string& text);
+  void value(WallTime& time);
+  void value(SteadyTime& time);
+
+  template <std::integral Number>
+  void value(Number& one) {
+    auto wide = static_cast<std::uint64_t>(one);
+    number(wide);
+    if (mode_ != Mode::read) return;
+    one = static_cast<Number>(wide);
+    if (static_cast<std::uint64_t>(one) != wide) fail();
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void value(Enum& one) {
+    auto wide = static_cast<std::uint64_t>(one);
+    number(wide);
+    if (mode_ != Mode::read) return;
+    if constexpr (sizeof(Enum) < sizeof(std::uint64_t)) {
+      if (wide > static_cast<std::uint64_t>(last_of(Enum{}))) {
+        fail();
+        return;
+      }
+    }
+    one = static_cast<Enum>(wide);
+  }
+  template <class Rep, class Period>
+  void value(std::chrono::duration<Rep, Period>& time) {
+    auto count = static_cast<std::uint64_t>(time.count());
+    number(count);
+    // On a disk within what can be reckoned with: none here is negative.
+    constexpr std::uint64_t longest = std::uint64_t{1} << 40;
+    if (kind_ == Kind::disk) count = std::min(count, longest);
+    if (mode_ == Mode::read) time = std::chrono::duration<Rep, Period>(static_cast<Rep>(count));
+  }
+
+  template <class Value>
+  void value(std::optional<Value>& one) {
+    bool is_there = one.has_value();
+    value(is_there);
+    if (mode_ == Mode::read) one = is_there ? std::optional<Value>(Value{}) : std::nullopt;
+    if (one) value(*one);
+  }
+  template <class Value>
+  void value(std::unique_ptr<Value>& one) {
+    bool is_there = one != nullptr;
+    value(is_there);
+    using Plain = std::remove_const_t<Value>;
+    if (mode_ != Mode::read) {
+      if (is_there) add(*one);
+    } else if (auto read = std::make_unique<Plain>(); is_there) {
+      value(*read);
+      one = std::move(read);
+    } else {
+      one.reset();
+    }
+  }
+  template <class First, class Second>
+  void value(std::pair<First, Second>& both) {
+    value(const_cast<std::remove_const_t<First>&>(both.first));  // of a map; it is not read into
+    value(both.second);
+  }
+
+  template <class Value>
+  struct Element {
+    using Type = Value;
+  };
+  template <class Key, class Value>
+  struct Element<std::pair<const Key, Value>> {
+    using Type = std::pair<Key, Value>;
+  };
+  template <class List>
+  requires requires(List& list) { list.insert(list.end(), std::move(*list.begin())); }
+  void value(List& list) {
+    std::uint64_t size = list.size();
+    number(size);
+    if (mode_ != Mode::read) {
+      for (const auto& one : list) add(one);
+      return;
+    }
+    list.clear();
+    if (size > rest_.size() / sizeof(std::uint64_t)) fail();
+    for (; size > 0 && is_good_; --size) {
+      typename Element<typename List::value_type>::Type one{};
+      value(one);
+      list.insert(list.end(), std::move(one));
+    }
+  }
+
+  template <class Struct>
+  requires requires(Struct& one, Archive& archive) { one.each_field(archive); }
+  void value(Struct& one) {
+    if (kind_ == Kind::disk) {
+      one.each_field(*this);
+    } else if (mode_ == Mode::read) {
+      const std::uint64_t size = take_number();
+      if (size > rest_.size()) fail();
+      const std::string_view behind = rest_.substr(std::min<std::uint64_t>(size, rest_.size()));
+      rest_.remove_suffix(behind.size());
+      one.each_field(*this);
+      if (!rest_.empty()) is_good_ = false;  // of a later version
+      rest_ = is_good_ ? behind : std::string_view();
+    } else {
+      const std::size_t at = begin_struct();
+      one.each_field(*this);
+      end_struct(at);
+    }
+  }
+  std::size_t begin_struct();
+  void end_struct(std::size_t at);
+
+  const Kind kind_;
+  const Mode mode_;
+  const Moment now_;
+  std::string bytes_;      ///< written
+  std::size_t size_ = 0;   ///< measured
+  std::string_view rest_;  ///< to be read
+  bool is_good_ = true;
+};
+
+}  // namespace bridge
