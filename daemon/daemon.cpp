@@ -72,7 +72,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       upstream_(make_upstream(loop_, options_.upstream, budget_, log_)),
       session_(loop_, ids_, *upstream_, log_, options_.session),
       router_(loop_, ids_, session_, feed_, budget_, log_, options_.router),
-      router_handover_(router_),
+      router_upgrade_(router_),
       jobs_(loop_, client_ids_, router_, log_, options_.jobs),
       collectors_(loop_, jobs_, router_.clients()),
       control_(loop_, router_, session_, *upstream_, feed_, jobs_, collectors_),

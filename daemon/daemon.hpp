@@ -28,7 +28,7 @@
 #include "process/process_start.hpp"
 #include "process/resources.hpp"
 #include "router/router.hpp"
-#include "router/router_handover.hpp"
+#include "router/router_upgrade.hpp"
 #include "session/session.hpp"
 #include "state/upgrade.hpp"
 #include "upstream/upstream.hpp"
@@ -105,7 +105,7 @@ class Daemon final : private Upgradable {
   std::unique_ptr<Upstream> upstream_;
   Session session_;
   Router router_;
-  RouterHandover router_handover_;
+  RouterUpgrade router_upgrade_;
   JobRunner jobs_;
   Collectors collectors_;
   ControlMethods control_;

@@ -13,10 +13,7 @@
 #include "downstream/unix/kept_socket.hpp"
 #include "jobs/kept_job.hpp"
 #include "notifications/ring.hpp"
-#include "router/kept_client.hpp"
-#include "router/kept_listens.hpp"
-#include "router/kept_questions.hpp"
-#include "router/kept_request.hpp"
+#include "router/router_upgrade.hpp"
 #include "session/kept_session.hpp"
 #include "session/kept_streams.hpp"
 #include "upstream/kept_message.hpp"
@@ -64,16 +61,16 @@ struct DaemonSnapshot {
   std::string last_event_id;  ///< SessionReference
   KeptSocket socket;
   std::vector<KeptConnection> connections;
-  std::vector<KeptClient> clients;
-  std::vector<KeptMessage> messages;    ///< at the upstream
-  std::vector<KeptRequest> requests;    ///< of the clients: each of them is one of the messages
-  std::vector<KeptQuestion> questions;  ///< of the upstream
-  std::vector<KeptCall> calls;          ///< that wait for their clients' answers
-  std::vector<KeptRound> rounds;        ///< likewise
-  KeptFace face;                        ///< the HTTP face's, but for its sessions
+  std::vector<SavedClient> clients;
+  std::vector<KeptMessage> messages;     ///< at the upstream
+  SavedRequests requests;                ///< of the clients: each of them is one of the messages
+  std::vector<ServerRequest> questions;  ///< of the upstream
+  std::vector<SuspendedCalls::Saved> calls;         ///< that wait for their clients' answers
+  std::map<UpstreamId, InputRounds::Saved> rounds;  ///< likewise
+  KeptFace face;                                    ///< the HTTP face's, but for its sessions
   std::vector<KeptDownstreamSession> face_sessions;
   KeptStreams streams;             ///< of a modern upstream
-  KeptListens listens;             ///< of the clients
+  Listens::Saved listens;          ///< of the clients
   std::optional<KeptToken> token;  ///< if it would have to be fetched again
   std::optional<KeptRun> run;      ///< of a local server
   std::vector<KeptJob> jobs;       ///< in the order of their ends

@@ -77,7 +77,7 @@ ProcessSnapshot Daemon::process_snapshot() const {
   start.instance = control_.instance();
   if (const Login* const login = upstream_->login()) start.login = login->login_to_keep();
   start.last_client = value_of(client_ids_.last());
-  start.last_question = router_handover_.last_question();
+  start.last_question = router_upgrade_.last_question();
   if (face_) start.face_listener = static_cast<std::uint64_t>(face_->listener());
   return start;
 }
@@ -91,9 +91,9 @@ void Daemon::save_session(DaemonSnapshot& snapshot) {
     return true;
   });
   snapshot.session = session_.kept();
-  snapshot.session.settings = router_handover_.settings();
+  snapshot.session.settings = router_upgrade_.settings();
   snapshot.streams = session_.streams_to_keep();
-  snapshot.listens = router_handover_.listens();
+  snapshot.listens = router_upgrade_.listens();
   snapshot.token = upstream_->token_to_keep();
   const auto reference = upstream_->session_reference();
   if (reference) {
@@ -110,7 +110,7 @@ void Daemon::save_session(DaemonSnapshot& snapshot) {
 void Daemon::save_clients(DaemonSnapshot& snapshot) {
   snapshot.socket = clients_.socket_to_keep();
   snapshot.connections = clients_.connections_to_keep();
-  snapshot.clients = router_handover_.clients();
+  snapshot.clients = router_upgrade_.clients();
   if (face_) {
     snapshot.face = face_->to_keep();
     snapshot.face_sessions = face_->sessions_to_keep();
@@ -135,12 +135,12 @@ void Daemon::save_jobs(DaemonSnapshot& snapshot) {
 
 /// What is asked for, on both sides, and is not answered yet.
 void Daemon::save_requests(DaemonSnapshot& snapshot) {
-  snapshot.requests = router_handover_.requests();
-  snapshot.questions = router_handover_.questions();
-  snapshot.calls = router_handover_.calls();
-  snapshot.rounds = router_handover_.rounds();
+  snapshot.requests = router_upgrade_.requests();
+  snapshot.questions = router_upgrade_.questions();
+  snapshot.calls = router_upgrade_.calls();
+  snapshot.rounds = router_upgrade_.rounds();
   std::set<std::uint64_t> asked;
-  for (const KeptRequest& request : snapshot.requests) asked.insert(request.id);
+  for (const auto& [id, request] : snapshot.requests) asked.insert(value_of(id));
   for (KeptMessage& message : upstream_->messages_to_keep()) {
     const bool is_request = message.kind == static_cast<std::uint64_t>(OutgoingKind::request);
     if (!is_request || asked.contains(message.id)) snapshot.messages.push_back(std::move(message));
@@ -151,26 +151,26 @@ void Daemon::pause() {
   log_.event(LogLevel::info, "upgrade",
              "upgrading: {} requests in flight, {} of which do not go along and have {} ms; "
              "nothing else is begun",
-             router_.in_flight(), router_handover_.left_behind(), options_.grace.count());
+             router_.in_flight(), router_upgrade_.left_behind(), options_.grace.count());
   clients_.pause();
   if (face_) face_->pause();
-  router_handover_.pause();
+  router_upgrade_.pause();
   collectors_.tell_all();
   monitor_.end();
 }
 
-bool Daemon::is_quiet() const { return router_handover_.is_quiet() && upstream_->is_quiet(); }
+bool Daemon::is_quiet() const { return router_upgrade_.is_quiet() && upstream_->is_quiet(); }
 
 void Daemon::end_unfinished() {
   if (Login* const login = upstream_->login()) login->give_up_pending_login();
-  router_handover_.end_unfinished();
+  router_upgrade_.end_unfinished();
   jobs_.settle();
   jobs_.end_unfinished();
 }
 
 void Daemon::resume() {
   const EventLoop::Turn turn(loop_);
-  if (!ending_) router_handover_.resume();
+  if (!ending_) router_upgrade_.resume();
   clients_.resume();
 }
 
@@ -190,7 +190,7 @@ void Daemon::replace() {
     // time the router knows nothing.
     const EventLoop::Turn turn(loop_);
     end_unfinished();
-    router_handover_.fail_unanswered_control();
+    router_upgrade_.fail_unanswered_control();
   }
   clients_.acknowledge_read();
   flush();
@@ -204,7 +204,7 @@ void Daemon::restore() {
   feed_.ring().restore(std::move(snapshot.ring), snapshot.ring_counts, loop_.wall_time());
   control_.set_instance(snapshot.process.instance);
   jobs_.go_on_with(std::move(snapshot.jobs), std::move(snapshot.job_keys));
-  router_handover_.count_questions_from(snapshot.process.last_question);
+  router_upgrade_.count_questions_from(snapshot.process.last_question);
   if (Login* const login = upstream_->login()) login->go_on_with_login(snapshot.process.login);
   if (snapshot.run) upstream_->go_on_with(*snapshot.run);
   if (snapshot.token) upstream_->go_on_with(*snapshot.token);
@@ -216,21 +216,20 @@ void Daemon::restore() {
     session_.continue_from(std::move(snapshot.session));
     session_.reopen();
   }
-  router_handover_.pause();
+  router_upgrade_.pause();
   for (KeptRunningJob& job : snapshot.running_jobs) jobs_.go_on_with(std::move(job));
   restore_clients(snapshot);
-  for (KeptQuestion& question : snapshot.questions)
-    router_handover_.go_on_with(std::move(question));
-  for (KeptCall& call : snapshot.calls) router_handover_.go_on_with(std::move(call));
-  for (KeptRound& round : snapshot.rounds) router_handover_.go_on_with(std::move(round));
+  router_upgrade_.restore(std::move(snapshot.questions));
+  router_upgrade_.restore(std::move(snapshot.calls));
+  router_upgrade_.restore(std::move(snapshot.rounds));
   jobs_.requests_go_on();
   for (KeptDelivery& delivery : snapshot.deliveries) {
     const auto client = static_cast<ClientId>(delivery.client);
     if (router_.clients().find(client) == nullptr) continue;
-    Control::Reply reply = router_handover_.continued_reply(client, delivery.request_id);
+    Control::Reply reply = router_upgrade_.continued_reply(client, delivery.request_id);
     collectors_.go_on_with(std::move(delivery), std::move(reply));
   }
-  router_handover_.resume();
+  router_upgrade_.resume();
 }
 
 void Daemon::restore_clients(DaemonSnapshot& snapshot) {
@@ -244,20 +243,18 @@ void Daemon::restore_clients(DaemonSnapshot& snapshot) {
     const std::uint64_t id = kept.client;
     if (face_) channels[id] = &face_->go_on_with(std::move(kept));
   }
-  for (KeptClient& kept : snapshot.clients) {
-    const auto found = channels.find(kept.id);
-    if (found != channels.end()) router_handover_.go_on_with(*found->second, std::move(kept));
+  for (SavedClient& saved : snapshot.clients) {
+    const auto found = channels.find(value_of(saved.id));
+    if (found != channels.end()) router_upgrade_.restore(*found->second, std::move(saved));
   }
   std::set<std::uint64_t> awaited;
   for (KeptMessage& message : snapshot.messages) {
     const std::uint64_t id = message.id;
     if (upstream_->go_on_with(std::move(message))) awaited.insert(id);
   }
-  for (KeptRequest& request : snapshot.requests) {
-    const bool is_awaited = awaited.contains(request.id);
-    router_handover_.go_on_with(std::move(request), is_awaited);
-  }
-  router_handover_.go_on_with(std::move(snapshot.listens));
+  for (auto& [id, request] : snapshot.requests)
+    router_upgrade_.restore(id, std::move(request), awaited.contains(value_of(id)));
+  router_upgrade_.restore(std::move(snapshot.listens));
   for (KeptConnection& kept : snapshot.connections) clients_.go_on(std::move(kept));
 }
 

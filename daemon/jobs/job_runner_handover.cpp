@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "jobs/job_runner.hpp"
-#include "router/router_handover.hpp"
+#include "router/router_upgrade.hpp"
 
 namespace bridge {
 
@@ -33,13 +33,13 @@ bool JobRunner::stays(JobNumber number, const Running& running) const {
   if (!can_be_kept(running)) return false;
   if (running.task != nullptr) return true;
   const std::string request = way_to(number, running).request;
-  const RouterHandover router(router_);
+  const RouterUpgrade router(router_);
   return running.in_flight ? router.survives_upgrade(running.client, request)
                            : !router.waiting_request(running.client, request).empty();
 }
 
 std::vector<KeptRunningJob> JobRunner::running_to_keep() {
-  const RouterHandover router(router_);
+  const RouterUpgrade router(router_);
   std::vector<KeptRunningJob> all;
   for (const auto& [number, running] : running_) {
     if (!stays(number, running)) continue;

@@ -21,12 +21,22 @@ struct InputRequest {
   std::string key;     ///< as JSON, with its quotes and escapes
   std::string method;  ///< elicitation/create, sampling/createMessage or roots/list
   std::string params;  ///< as JSON; empty: none
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(key, method, params);
+  }
 };
 
 /// One answer, as JSON texts.
 struct InputResponse {
   std::string key;
   std::string result;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(key, result);
+  }
 };
 
 /// What a server needs before it goes on. At least one of the two is there.

@@ -39,6 +39,11 @@ struct SubscriptionFilter {
   std::map<std::string, std::string, std::less<>> extensions;
 
   bool operator==(const SubscriptionFilter&) const = default;
+  template <class A>
+  void each_field(A& archive) {
+    archive(tools_list_changed, prompts_list_changed, resources_list_changed, resources, task_ids,
+            extensions);
+  }
   bool empty() const;
   /// How many texts and members it has, and the bytes of them.
   std::size_t entries() const { return resources.size() + task_ids.size() + extensions.size(); }

@@ -19,9 +19,26 @@ namespace bridge {
 /// Of what a client declares, so much is said to the upstream in its name.
 constexpr std::size_t longest_capabilities = 16u << 10;
 
+/// What a client has said of itself.
+struct ClientFacts {
+  DeclaredAnswers declared;  ///< which requests of the upstream it answers
+  std::string capabilities;  ///< of its `initialize`, as JSON; empty: it has sent none
+  std::string info;          ///< clientInfo of it
+  Era era = Era::legacy;     ///< of the last request that says it
+  bool half_closed = false;
+  bool peeks = false;  ///< it has sent `bridge/peek`
+  bool seen_frame = false;
+  bool seen_ordinary_frame = false;  ///< one that is not `bridge/*` or `server/discover`
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(declared, capabilities, info, era, half_closed, peeks, seen_frame, seen_ordinary_frame);
+  }
+};
+
 /// What the router knows of one connected client. Each part of the router changes what is its own;
 /// all may read.
-struct Client {
+struct Client : ClientFacts {
   Client(ClientChannel& channel_, const MessageTap& tap, ByteBudget& budget)
       : channel(channel_, tap),
         user(channel_.identity().user()),
@@ -50,16 +67,6 @@ struct Client {
   const bool is_bridge;  ///< the bridge asks for a client of its own
   const bool is_job;     ///< ClientChannel::is_job
 
-  // Router.
-  DeclaredAnswers declared;  ///< which requests of the upstream it answers
-  std::string capabilities;  ///< of its `initialize`, as JSON; empty: it has sent none
-  std::string info;          ///< clientInfo of it
-  Era era = Era::legacy;     ///< of the last request that says it
-  bool half_closed = false;
-  bool peeks = false;  ///< it has sent `bridge/peek`
-  bool seen_frame = false;
-  bool seen_ordinary_frame = false;  ///< one that is not `bridge/*` or `server/discover`
-
   // ClientFrames.
   WaitingFrames waiting;        ///< in the order they came, at most --client-buffer bytes
   bool waits_for_slot = false;  ///< it is in the queue for --max-inflight
@@ -85,7 +92,7 @@ struct Client {
     std::uint64_t number;  ///< of all control requests
     std::string raw_id;    ///< raw JSON
     std::string again;     ///< the frame, if the new process handles it after an upgrade
-    bool is_delivery;      ///< the response to a request that became a job: KeptDelivery
+    bool is_delivery;      ///< the response to a request that became a job: Collectors
   };
   std::vector<UnansweredControl> control_unanswered;
 };

@@ -37,9 +37,10 @@ class DeclaredAnswers {
   /// that it asks nobody.
   bool has_declared() const;
 
-  template <class Fields>
-  void each_field(Fields&& fields) {
-    fields(methods_, capabilities_, initializes_, initialized_);
+  template <class A>
+  void each_field(A& archive) {
+    archive(methods_, capabilities_, archive.not_saved(answers_everything_), initializes_,
+            initialized_);
   }
 
  private:

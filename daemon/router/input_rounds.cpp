@@ -201,4 +201,25 @@ std::vector<UpstreamId> InputRounds::ids() const {
   return all;
 }
 
+std::map<UpstreamId, InputRounds::Saved> InputRounds::save() const {
+  std::map<UpstreamId, Saved> all;
+  for (const auto& [id, round] : rounds_) {
+    if (!round.failure && in_flight_.survives_upgrade(id)) all.emplace(id, round);
+  }
+  return all;
+}
+
+void InputRounds::restore(std::map<UpstreamId, Saved> saved) {
+  for (auto& [id, one] : saved) {
+    const PendingRequest* const request = in_flight_.find(id);
+    if (request == nullptr || !request->rounds) continue;
+    Round& round = rounds_.emplace(id, budget_).first->second;
+    static_cast<Saved&>(round) = std::move(one);
+    round.held.set(request->rounds->original.size() + round.request_state.size());
+    for (const Question& question : round.questions) round.held.add(question.result.size());
+    timer_.set_at_latest(round.due);
+    settled_.schedule();
+  }
+}
+
 }  // namespace bridge

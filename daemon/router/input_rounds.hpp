@@ -12,7 +12,6 @@
 #include "json/failure.hpp"
 #include "json/frame.hpp"
 #include "mcp/input_required.hpp"
-#include "router/kept_questions.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
 #include "router/server_requests.hpp"
@@ -34,6 +33,31 @@ class InputRounds {
   static constexpr std::chrono::milliseconds first_pause{100};
   static constexpr std::chrono::milliseconds longest_pause{30000};
 
+  enum class Waits { for_answers, for_pause, for_session };
+  friend constexpr Waits last_of(Waits) { return Waits::for_session; }
+  struct Question {
+    std::string key;
+    std::string method;
+    std::string result;  ///< as JSON; empty: not answered yet
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(key, method, result);
+    }
+  };
+  /// A round, but for what it is counted by and what has ended it.
+  struct Saved {
+    Waits waits = Waits::for_answers;
+    std::vector<Question> questions;
+    std::string request_state;  ///< as JSON; empty: none
+    SteadyTime due{};
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(waits, questions, request_state, due);
+    }
+  };
+
   InputRounds(const RouterContext& context, ByteBudget& budget, RequestsInFlight& in_flight,
               ServerRequests& server_requests);
 
@@ -52,26 +76,16 @@ class InputRounds {
   bool wait_for_session() const;
   std::size_t size() const { return rounds_.size(); }
 
-  // Another image of the program is to go on: input_rounds_handover.cpp.
-  std::vector<KeptRound> to_keep() const;
-  /// REQUIRES: its request is there.
-  void go_on_with(KeptRound kept);
+  /// In an upgrade: those whose requests go along.
+  std::map<UpstreamId, Saved> save() const;
+  /// REQUIRES: their requests are there.
+  void restore(std::map<UpstreamId, Saved> saved);
 
  private:
-  enum class Waits { for_answers, for_pause, for_session };
-  struct Question {
-    std::string key;
-    std::string method;
-    std::string result;  ///< as JSON; empty: not answered yet
-  };
-  struct Round {
+  struct Round : Saved {
     explicit Round(ByteBudget& budget) : held(budget) {}
 
-    Waits waits = Waits::for_answers;
-    std::vector<Question> questions;
-    std::string request_state;  ///< as JSON; empty: none
     std::optional<Failure> failure;
-    SteadyTime due{};
     ByteBudget::Share held;
   };
 

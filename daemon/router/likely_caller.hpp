@@ -15,9 +15,15 @@ struct ServerRequest;
 /// requests in flight when it came about which something may be asked.
 struct LikelyCaller {
   enum class Kind { nobody, one, several };
+  friend constexpr Kind last_of(Kind) { return Kind::several; }
 
   Kind kind = Kind::nobody;
   std::optional<ClientId> client;  ///< of one; none: it has left
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(kind, client);
+  }
 };
 
 LikelyCaller likely_caller(const RequestsInFlight& in_flight);

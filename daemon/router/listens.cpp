@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "json/json_text.hpp"
@@ -313,6 +314,44 @@ void Listens::end(const std::vector<std::unique_ptr<Listen>>& listens) {
     client->channel.answer(listen->raw_id, listen_result(listen->raw_id), AnswerOrder::in_order);
     context_.clients.finish_if_done(*client);
   }
+}
+
+void Listens::end_left_behind() {
+  std::vector<std::unique_ptr<Listen>> left_behind;
+  const auto stays = [this](const std::unique_ptr<Listen>& listen) {
+    const Client* const client = context_.clients.find(listen->client);
+    return client != nullptr && client->channel.survives_upgrade({});
+  };
+  const auto from = std::stable_partition(listens_.begin(), listens_.end(), stays);
+  std::move(from, listens_.end(), std::back_inserter(left_behind));
+  listens_.erase(from, listens_.end());
+  end(left_behind);
+  for (const auto& listen : left_behind) unsubscribe(listen->filter, true);
+}
+
+Listens::Saved Listens::save() const {
+  Saved saved;
+  for (const auto& listen : listens_) {
+    const Client* const client = context_.clients.find(listen->client);
+    if (client != nullptr && client->channel.survives_upgrade({})) saved.listens.push_back(*listen);
+  }
+  saved.subscribed = subscribed_;
+  return saved;
+}
+
+void Listens::restore(Saved saved) {
+  subscribed_ = std::move(saved.subscribed);
+  for (auto& [uri, one] : subscribed_) one.listens = 0;
+  for (Listen& one : saved.listens) {
+    Client* const client = context_.clients.find(one.client);
+    if (client == nullptr) continue;
+    Listen& listen = *listens_.emplace_back(std::make_unique<Listen>(std::move(one)));
+    if (bypass_ring()) listen.ring_end = feed_.ring().newest();
+    ++client->listens;
+    for (const std::string& uri : listen.filter.resources) ++subscribed_[uri].listens;
+    if (!listen.is_acknowledged) late_.set_at_latest(context_.loop.now() + longest_wait);
+  }
+  expire();  // sees to what nobody names any more, and asks the upstream for the rest
 }
 
 }  // namespace bridge

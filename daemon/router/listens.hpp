@@ -12,7 +12,6 @@
 #include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
 #include "notifications/notification_feed.hpp"
-#include "router/kept_listens.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
@@ -39,6 +38,44 @@ class Listens final : public NotificationReaders {
   static constexpr std::size_t max_bytes = 4u << 20;
   /// What waits for the upstream to tell of it is answered then all the same.
   static constexpr std::chrono::seconds longest_wait{5};
+
+  struct Listen {
+    ClientId client{};
+    std::string raw_id;
+    SubscriptionFilter filter;
+    std::string extensions;  ///< that its client declares, as JSON; empty: none
+    RingReader reader;
+    /// What entered the ring later is another session's, which tells it as well; none: no end.
+    std::optional<Sequence> ring_end;
+    bool is_acknowledged = false;
+    /// What the upstream told while its client did not read: a part of the filter.
+    SubscriptionFilter missed;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(client, raw_id, filter, extensions, reader, archive.not_saved(ring_end),
+              is_acknowledged, missed);
+    }
+  };
+  /// For how many listens a resource is subscribed, and until when at least.
+  struct Subscribed {
+    std::size_t listens = 0;
+    SteadyTime until{};  ///< with none: goes then
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(archive.not_saved(listens), until);
+    }
+  };
+  struct Saved {
+    std::vector<Listen> listens;                   ///< whose clients go along
+    std::map<std::string, Subscribed> subscribed;  ///< resources, for these and for others
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(listens, subscribed);
+    }
+  };
 
   Listens(const RouterContext& context, NotificationFeed& feed, RestorableState& restorable,
           RequestsInFlight& in_flight);
@@ -73,11 +110,11 @@ class Listens final : public NotificationReaders {
   void answer_waiting() { answer_waiting(true); }
   /// The daemon is ending: each is answered.
   void end_all();
-  /// Another image of the program goes on: those whose clients do not go along are answered.
+  /// In an upgrade: those whose clients do not go along are answered.
   void end_left_behind();
-  KeptListens to_keep() const;
+  Saved save() const;
   /// REQUIRES: the clients are there, and the ring was restored.
-  void go_on_with(KeptListens kept);
+  void restore(Saved saved);
 
   /// What legacy clients have subscribed, or the session, is another: the upstream is told.
   void update();
@@ -93,30 +130,12 @@ class Listens final : public NotificationReaders {
   void acknowledge_read() override {}
 
  private:
-  struct Listen {
-    ClientId client;
-    std::string raw_id;
-    SubscriptionFilter filter;
-    std::string extensions;  ///< that its client declares, as JSON; empty: none
-    RingReader reader;
-    /// What entered the ring later is another session's, which tells it as well; none: no end.
-    std::optional<Sequence> ring_end;
-    bool is_acknowledged = false;
-    /// What the upstream told while its client did not read: a part of the filter.
-    SubscriptionFilter missed;
-  };
   /// A legacy client's subscription that waits for the upstream.
   struct Subscribing {
     ClientId client;
     std::string raw_id;
     std::string uri;
   };
-  /// For how many listens a resource is subscribed, and until when at least.
-  struct Subscribed {
-    std::size_t listens = 0;
-    SteadyTime until{};  ///< with none: goes then
-  };
-
   using All = std::vector<std::unique_ptr<Listen>>;
 
   const EraSession& modern_side() const { return context_.session.side(Era::modern); }

@@ -17,6 +17,11 @@ struct ModernRequest {
   std::string undeclared;
   /// It did not say about which of those in flight.
   bool undeclared_by_one_of_several = false;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(declared, log_level, digest, undeclared, undeclared_by_one_of_several);
+  }
 };
 
 /// What is kept of a legacy client's request at a modern upstream that may ask something in its
@@ -25,6 +30,11 @@ struct InputRound {
   std::string original;  ///< the request as its client wrote it
   unsigned rounds = 0;   ///< so many times it was answered so
   unsigned pauses = 0;   ///< the last of them, without a question
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(original, rounds, pauses);
+  }
 };
 
 }  // namespace bridge

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "event/event_loop.hpp"
@@ -38,7 +39,20 @@ struct PendingRequest {
   std::unique_ptr<const std::string> traceparent;  ///< for the log, at debug level only
   SteadyTime received;
   SteadyTime sent;
+
+  // Who has one in flight sets again that it waits; what has come of it, and is the router's own,
+  // ends with the process.
+  template <class A>
+  void each_field(A& archive) {
+    archive(client, user, client_request_id, progress_token, method, subject, takes_slot,
+            archive.not_saved(waits_for_answer), suspended, archive.not_saved(is_own),
+            mirrored_again, is_upstream, archive.not_saved(malformed), era, side, modern, rounds,
+            traceparent, received, sent);
+  }
 };
+
+/// Requests in flight by upstream id, as they are saved: in the order in which they were sent.
+using SavedRequests = std::vector<std::pair<UpstreamId, PendingRequest>>;
 
 /// A request that is in flight no more, where it was in the table: it is not moved about. False:
 /// there was none.

@@ -16,8 +16,6 @@
 
 namespace bridge {
 
-struct KeptRequest;
-
 /// What the requests in flight tell when one of them ends. Implemented by the router; both may
 /// start and end other requests.
 class RequestEvents {
@@ -120,17 +118,17 @@ class RequestsInFlight {
   /// Cancels all and answers them so. `keeps_jobs`: those of jobs are not cancelled.
   void give_up_all(const Failure& failure, bool keeps_jobs = false);
 
-  // Another image of the program is to go on: requests_in_flight_handover.cpp.
-  /// Whether it can await what comes of this request, for its client.
+  // In an upgrade.
+  /// Whether the next process can await what comes of this request, for its client.
   bool survives_upgrade(UpstreamId id) const;
   bool survives_upgrade(const Client& client, std::string_view raw_id) const;
   /// How many there are of which that is not so, and that do not wait for their clients' answers.
   std::size_t left_behind() const;
   void give_up_left_behind(const Failure& failure, std::string_view reason);
-  /// Those that go along, in the order in which they were sent.
-  std::vector<KeptRequest> to_keep() const;
-  /// One of those. `is_awaited`: the upstream knows it. REQUIRES: its client is there.
-  void go_on_with(KeptRequest kept, bool is_awaited);
+  /// Those that go along.
+  SavedRequests save() const;
+  /// `is_awaited`: the upstream knows it. REQUIRES: the clients are there.
+  void restore(UpstreamId id, PendingRequest request, bool is_awaited);
 
   const PendingRequest* find(std::optional<UpstreamId> id) const {
     return id ? table_.find(*id) : nullptr;

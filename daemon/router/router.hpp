@@ -147,7 +147,7 @@ class Router final : public ClientEvents,
   }
 
  private:
-  friend class RouterHandover;
+  friend class RouterUpgrade;
 
   void take_parsed(Client& client, ParsedFrame&& parsed);
   void take_message(Client& client, Frame&& frame);

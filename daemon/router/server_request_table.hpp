@@ -37,6 +37,12 @@ struct ServerRequest {
   bool shown = false;              ///< to onlookers, who may answer while nobody is asked
 
   bool is_question() const { return upstream_request_id.empty(); }
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(id, upstream_request_id, place, method, asked_for, line, origin, owner, caller, user,
+            asked, asked_since, parked_until, declined, shown);
+  }
 };
 
 /// The requests of the upstream that are not answered yet. Pure. Bounded: `max_parked` requests and

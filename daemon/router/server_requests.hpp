@@ -10,7 +10,6 @@
 #include "json/frame.hpp"
 #include "mcp/input_required.hpp"
 #include "router/askable_clients.hpp"
-#include "router/kept_request.hpp"
 #include "router/request_onlookers.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
@@ -74,14 +73,14 @@ class ServerRequests {
   /// It has nobody more to ask, and waits for no answer.
   void give_back(std::string_view raw_id, ClientId asked);
 
-  /// No id that an earlier image of the program has given to a question is given again.
+  /// No id that the previous process has given to a question is given again.
   std::uint64_t last_id() const { return table_.last_id(); }
   void count_from(std::uint64_t id) { table_.count_from(id); }
 
   /// Those of the session, and those about requests that go along.
-  std::vector<KeptQuestion> to_keep();
-  /// One that an earlier image has kept. REQUIRES: the clients are there, and the requests.
-  void go_on_with(KeptQuestion kept);
+  std::vector<ServerRequest> save();
+  /// REQUIRES: the clients are there, and the requests.
+  void restore(std::vector<ServerRequest> saved);
 
   std::size_t parked() const { return table_.parked(); }
   /// Who could be asked this now, in the order of their connecting, if it is about no request.

@@ -51,4 +51,23 @@ void ServerRequests::request_ending(UpstreamId origin) {
   });
 }
 
+std::vector<ServerRequest> ServerRequests::save() {
+  std::vector<ServerRequest> all;
+  table_.each([&](const ServerRequest& request) {
+    if (!request.origin || in_flight_.survives_upgrade(*request.origin)) all.push_back(request);
+  });
+  return all;
+}
+
+void ServerRequests::restore(std::vector<ServerRequest> saved) {
+  for (ServerRequest& one : saved) {
+    ServerRequest& request = table_.add(std::move(one));
+    if (!request.asked) {
+      parking_.set_at_latest(request.parked_until);
+    } else if (context_.clients.find(request.asked) == nullptr) {
+      ask_another(request, true, true);  // it was asked over HTTP
+    }
+  }
+}
+
 }  // namespace bridge

@@ -33,6 +33,15 @@ std::size_t size_of(const RequestsInFlight::End& end) {
   return response != nullptr ? response->bytes.size() : 0;
 }
 
+std::string response_of(UpstreamId id, const RequestsInFlight::End& end) {
+  if (const auto* response = std::get_if<Frame>(&end)) return response->bytes;
+  const auto& failure = std::get<Ending>(end).failure;
+  return error_reply(std::to_string(value_of(id)),
+                     failure ? *failure
+                             : failure_of(ErrorKind::closed, Delivered::unknown,
+                                          "the stream of the answer has ended without it"));
+}
+
 }  // namespace
 
 SuspendedCalls::SuspendedCalls(const RouterContext& context, ByteBudget& budget,
@@ -273,6 +282,44 @@ void SuspendedCalls::end_all() {
   std::vector<UpstreamId> all;
   for (const auto& [state, id] : states_) all.push_back(id);
   for (const UpstreamId id : all) give_up(id, "the bridge is shutting down");
+}
+
+void SuspendedCalls::ask_gathered() {
+  std::vector<UpstreamId> gathered;
+  for (const auto& [id, call] : calls_) {
+    if (call.state.empty() && !call.questions.empty()) gathered.push_back(id);
+  }
+  for (const UpstreamId id : gathered) {
+    if (calls_.contains(id)) ask(id);
+  }
+}
+
+std::vector<SuspendedCalls::Saved> SuspendedCalls::save() const {
+  std::vector<Saved> all;
+  for (const auto& [id, call] : calls_) {
+    if (!in_flight_.survives_upgrade(id)) continue;
+    Saved& saved = all.emplace_back(Saved{id, call, {}, {}});
+    for (const Frame& message : call.messages) saved.messages.push_back(message.bytes);
+    if (call.end) saved.end = response_of(id, *call.end);
+  }
+  return all;
+}
+
+void SuspendedCalls::restore(std::vector<Saved> saved) {
+  for (Saved& one : saved) {
+    if (in_flight_.find(one.id) == nullptr) continue;
+    Call& call = calls_.try_emplace(one.id, budget_).first->second;
+    static_cast<Suspended&>(call) = std::move(one.call);
+    if (!call.state.empty()) states_.emplace(call.state, one.id);
+    for (const Question& question : call.questions) call.held.add(question.request.params.size());
+    for (std::string& bytes : one.messages) {
+      auto message = parse_frame(std::move(bytes));
+      if (auto* frame = std::get_if<Frame>(&message)) keep_message(one.id, std::move(*frame));
+    }
+    auto response = parse_frame(std::move(one.end));
+    if (auto* frame = std::get_if<Frame>(&response)) keep(one.id, std::move(*frame));
+    timer_.set_at_latest(call.due);
+  }
 }
 
 }  // namespace bridge

@@ -14,7 +14,6 @@
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "mcp/input_required.hpp"
-#include "router/kept_questions.hpp"
 #include "router/question_subject.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"
@@ -43,6 +42,40 @@ class SuspendedCalls {
   /// A server that asks for several things at once does so in messages of their own.
   static constexpr std::chrono::milliseconds gathering_time{10};
 
+  struct Question {
+    std::string raw_id;  ///< as the upstream wrote it
+    InputRequest request;
+    bool is_of_session = false;  ///< it did not come on the call's stream
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(raw_id, request, is_of_session);
+    }
+  };
+  struct Suspended {
+    std::string state;                ///< empty: a client waits for it
+    std::vector<Question> questions;  ///< those with a key are asked, if it is suspended
+    unsigned rounds = 0;
+    SteadyTime due{};  ///< when its questions are asked, or were to be answered
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(state, questions, rounds, due);
+    }
+  };
+  /// With what has come of it, as lines.
+  struct Saved {
+    UpstreamId id{};
+    Suspended call;
+    std::vector<std::string> messages;
+    std::string end;  ///< the response that no client has had yet; empty: none has come
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(id, call, messages, end);
+    }
+  };
+
   SuspendedCalls(const RouterContext& context, ByteBudget& budget, RequestsInFlight& in_flight,
                  const ServerRequests& server_requests);
 
@@ -68,30 +101,21 @@ class SuspendedCalls {
   /// The daemon is ending.
   void end_all();
 
-  // Another image of the program is to go on: suspended_calls_handover.cpp.
-  /// Asks what is gathered, at once.
+  /// In an upgrade: asks what is gathered, at once.
   void ask_gathered();
-  std::vector<KeptCall> to_keep() const;
-  /// REQUIRES: its request is there.
-  void go_on_with(KeptCall kept);
+  /// Those whose requests go along.
+  std::vector<Saved> save() const;
+  /// REQUIRES: their requests are there.
+  void restore(std::vector<Saved> saved);
   std::size_t size() const { return calls_.size(); }
 
  private:
-  struct Question {
-    std::string raw_id;  ///< as the upstream wrote it
-    InputRequest request;
-    bool is_of_session = false;  ///< it did not come on the call's stream
-  };
-  struct Call {
+  struct Call : Suspended {
     explicit Call(ByteBudget& budget) : held(budget) {}
 
-    std::string state;                ///< empty: a client waits for it
-    std::vector<Question> questions;  ///< those with a key are asked, if it is suspended
-    std::deque<Frame> messages;       ///< came while no client waited
+    std::deque<Frame> messages;  ///< came while no client waited
     std::size_t message_bytes = 0;
-    unsigned rounds = 0;
     std::optional<RequestsInFlight::End> end;
-    SteadyTime due{};  ///< when its questions are asked, or were to be answered
     ByteBudget::Share held;
   };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -59,6 +60,16 @@ class Archive {
     Archive archive(kind, now, Mode::read, bytes);
     (archive.value(values), ...);
     return archive.is_good_ && archive.rest_.empty();
+  }
+
+  /// The same value again, without what is not saved.
+  template <class Value>
+  static Value copy(const Value& one) {
+    Value same{};
+    [[maybe_unused]] const bool is_read =
+        read(Kind::memory, {}, write(Kind::memory, {}, one), same);
+    assert(is_read);
+    return same;
   }
 
   /// For each_field().

@@ -1,6 +1,6 @@
 #include "router/input_rounds.hpp"
 
-#include "router/router_handover.hpp"
+#include "router/router_upgrade.hpp"
 #include "router_fixture.hpp"
 
 using namespace bridge;
@@ -444,16 +444,16 @@ TEST_CASE("a round that is handed over holds as much of the budget as before") {
   OneCall before;
   before.answer_call("t", asks(elicitation, fmt::format(R"("requestState":"{:1000}")", "")));
   before.client.take_lines();
-  const std::vector<KeptRequest> requests = RouterHandover(before.router).requests();
-  const std::vector<KeptRound> rounds = RouterHandover(before.router).rounds();
+  SavedRequests requests = RouterUpgrade(before.router).requests();
+  const auto rounds = RouterUpgrade(before.router).rounds();
   REQUIRE(requests.size() == 1);
   REQUIRE(rounds.size() == 1);
   REQUIRE(before.budget.used() > 1000);
 
   ModernUpstreamRouter after;
   after.connect_capable();
-  RouterHandover handover(after.router);
-  handover.go_on_with(requests.front(), false);
-  handover.go_on_with(rounds.front());
+  RouterUpgrade upgrade(after.router);
+  upgrade.restore(requests.front().first, std::move(requests.front().second), false);
+  upgrade.restore(rounds);
   CHECK(after.budget.used() == before.budget.used());
 }

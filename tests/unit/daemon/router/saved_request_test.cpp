@@ -1,7 +1,4 @@
-// A request under way as a value for another image of the program: what it is made of is what is
-// made of it.
-#include "router/kept_request.hpp"
-
+// A request under way as the next process restores it after an upgrade.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -9,10 +6,11 @@
 
 #include "router/pending_requests.hpp"
 #include "router/server_request_table.hpp"
+#include "state/archive.hpp"
 
 using namespace bridge;
 
-TEST_CASE("a request in flight is kept with whose it is, its ids and its times") {
+TEST_CASE("a request in flight is saved with whose it is, its ids and its times") {
   PendingRequest request;
   request.client = static_cast<ClientId>(4);
   request.user = {false, 1000};
@@ -24,7 +22,7 @@ TEST_CASE("a request in flight is kept with whose it is, its ids and its times")
   request.mirrored_again = true;
   request.received = steady_time_of(10);
   request.sent = steady_time_of(20);
-  const PendingRequest again = pending_request_of(kept_request(UpstreamId{9}, request));
+  const PendingRequest again = Archive::copy(request);
   CHECK(again.client == request.client);
   CHECK(again.user == request.user);
   CHECK(again.client_request_id == "\"a\"");
@@ -43,12 +41,12 @@ TEST_CASE("a request in flight is kept with whose it is, its ids and its times")
 TEST_CASE("one of a client that has left stays without one") {
   PendingRequest request;
   request.user = {true, 0};
-  const PendingRequest again = pending_request_of(kept_request(UpstreamId{9}, request));
+  const PendingRequest again = Archive::copy(request);
   CHECK_FALSE(again.client);
   CHECK(again.user == request.user);
 }
 
-TEST_CASE("what a modern client says, and the rounds of a legacy one, are kept") {
+TEST_CASE("what a modern client says, and the rounds of a legacy one, are saved") {
   PendingRequest request;
   request.era = Era::modern;
   request.modern = std::make_unique<ModernRequest>();
@@ -59,7 +57,7 @@ TEST_CASE("what a modern client says, and the rounds of a legacy one, are kept")
   request.modern->undeclared_by_one_of_several = true;
   request.rounds = std::make_unique<InputRound>(InputRound{"{\"id\":1}", 3, 2});
   request.traceparent = std::make_unique<const std::string>("00-1-2-01");
-  const PendingRequest again = pending_request_of(kept_request(UpstreamId{9}, request));
+  const PendingRequest again = Archive::copy(request);
   REQUIRE(again.modern != nullptr);
   CHECK(again.era == Era::modern);
   CHECK(again.modern->declared.covers("roots/list", AskedFor::roots));
@@ -74,7 +72,7 @@ TEST_CASE("what a modern client says, and the rounds of a legacy one, are kept")
   CHECK(*again.traceparent == "00-1-2-01");
 }
 
-TEST_CASE("a question of the upstream is kept with who was asked, and who declined") {
+TEST_CASE("a question of the upstream is saved with who was asked, and who declined") {
   ServerRequest request;
   request.id = 5;
   request.upstream_request_id = "\"q\"";
@@ -89,7 +87,7 @@ TEST_CASE("a question of the upstream is kept with who was asked, and who declin
   request.declined = {static_cast<ClientId>(2)};
   request.shown = true;
   request.caller = {LikelyCaller::Kind::one, static_cast<ClientId>(4)};
-  const ServerRequest again = server_request_of(kept_question(request));
+  const ServerRequest again = Archive::copy(request);
   CHECK(again.id == 5);
   CHECK(again.upstream_request_id == "\"q\"");
   CHECK(again.method == "elicitation/create");
@@ -108,7 +106,7 @@ TEST_CASE("a question of the upstream is kept with who was asked, and who declin
   request.origin.reset();
   request.user.reset();
   request.parked_until = steady_time_of(99);
-  const ServerRequest parked = server_request_of(kept_question(request));
+  const ServerRequest parked = Archive::copy(request);
   CHECK_FALSE(parked.asked);
   CHECK_FALSE(parked.origin);
   CHECK_FALSE(parked.user);

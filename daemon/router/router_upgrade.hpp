@@ -2,26 +2,38 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "router/kept_client.hpp"
-#include "router/kept_listens.hpp"
-#include "router/kept_questions.hpp"
-#include "router/kept_request.hpp"
 #include "router/router.hpp"
 
 namespace bridge {
 
-/// What of the router an earlier image of the program leaves to the next one, as values, and how
-/// that one goes on with them (BEHAVIOUR, "Upgrade in place").
+/// What the router knows of a connected client, and its frames that were not started.
+struct SavedClient {
+  ClientId id{};
+  bool served = true;  ///< ServedClient
+  ClientFacts facts;
+  std::vector<std::string> waiting;        ///< in the order they came
+  std::vector<std::string> control;        ///< `bridge/*` requests, likewise
+  std::vector<std::string> subscriptions;  ///< uris
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(id, served, facts, waiting, control, subscriptions);
+  }
+};
+
+/// The router in an upgrade (BEHAVIOUR, "Upgrade in place"): how it comes to rest, what it leaves
+/// to the next process, and how that one restores it.
 ///
 /// A view of the router, made where it is needed; the loop's thread only.
-class RouterHandover {
+class RouterUpgrade {
  public:
-  explicit RouterHandover(Router& router) : router_(router) {}
+  explicit RouterUpgrade(Router& router) : router_(router) {}
 
   /// Nothing of the clients is started until resume(); what is in flight goes on.
   void pause();
@@ -44,30 +56,36 @@ class RouterHandover {
   std::pair<UpstreamId, std::string> sent_request(ClientId client, std::string_view raw_id) const;
 
   /// The requests that survive.
-  std::vector<KeptRequest> requests() const { return router_.in_flight_.to_keep(); }
+  SavedRequests requests() const { return router_.in_flight_.save(); }
   /// What the upstream has asked, and is not answered yet.
-  std::vector<KeptQuestion> questions() const { return router_.server_requests_.to_keep(); }
+  std::vector<ServerRequest> questions() const { return router_.server_requests_.save(); }
   std::uint64_t last_question() const { return router_.server_requests_.last_id(); }
   /// What clients are to answer about requests of these.
-  std::vector<KeptCall> calls() const { return router_.suspended_calls_.to_keep(); }
-  std::vector<KeptRound> rounds() const { return router_.input_rounds_.to_keep(); }
+  std::vector<SuspendedCalls::Saved> calls() const { return router_.suspended_calls_.save(); }
+  std::map<UpstreamId, InputRounds::Saved> rounds() const { return router_.input_rounds_.save(); }
   /// The clients, those that are served first.
-  std::vector<KeptClient> clients() const;
-  KeptListens listens() const { return router_.listens_.to_keep(); }
+  std::vector<SavedClient> clients() const;
+  Listens::Saved listens() const { return router_.listens_.save(); }
   /// Router::settings() of legacy clients: what the listens want is theirs.
   SessionSettings settings() const { return router_.restorable_.settings(); }
 
   void count_questions_from(std::uint64_t id) { router_.server_requests_.count_from(id); }
   // In this order. REQUIRES: pause(), and the session was restored.
-  void go_on_with(ClientChannel& channel, KeptClient kept);
+  void restore(ClientChannel& channel, SavedClient saved);
   /// `is_awaited`: the upstream knows of it.
-  void go_on_with(KeptRequest kept, bool is_awaited) {
-    router_.in_flight_.go_on_with(std::move(kept), is_awaited);
+  void restore(UpstreamId id, PendingRequest request, bool is_awaited) {
+    router_.in_flight_.restore(id, std::move(request), is_awaited);
   }
-  void go_on_with(KeptListens kept) { router_.listens_.go_on_with(std::move(kept)); }
-  void go_on_with(KeptQuestion kept) { router_.server_requests_.go_on_with(std::move(kept)); }
-  void go_on_with(KeptCall kept) { router_.suspended_calls_.go_on_with(std::move(kept)); }
-  void go_on_with(KeptRound kept) { router_.input_rounds_.go_on_with(std::move(kept)); }
+  void restore(Listens::Saved saved) { router_.listens_.restore(std::move(saved)); }
+  void restore(std::vector<ServerRequest> saved) {
+    router_.server_requests_.restore(std::move(saved));
+  }
+  void restore(std::vector<SuspendedCalls::Saved> saved) {
+    router_.suspended_calls_.restore(std::move(saved));
+  }
+  void restore(std::map<UpstreamId, InputRounds::Saved> saved) {
+    router_.input_rounds_.restore(std::move(saved));
+  }
   /// The client still waits for the answer of Control to this request. REQUIRES: it is there.
   Control::Reply continued_reply(ClientId client, std::string_view raw_id);
 
