@@ -42,9 +42,9 @@ ClientIdSource client_ids_of(const Beginning& beginning) {
 }
 
 /// With --state-dir. An upgrade does not fail for it: then what was handed over is all there is.
-std::unique_ptr<DurableState> state_of(const Beginning& beginning, const std::string& folder,
-                                       Log& log,
-                                       const std::function<std::unique_ptr<DurableState>()>& make) {
+std::unique_ptr<DaemonState> state_of(const Beginning& beginning, const std::string& folder,
+                                      Log& log,
+                                      const std::function<std::unique_ptr<DaemonState>()>& make) {
   if (folder.empty()) return nullptr;
   try {
     return make();
@@ -80,7 +80,7 @@ Daemon::Daemon(ParsedOptions parsed, ReadOptions read_again, Beginning beginning
       monitor_(loop_, router_.clients(), session_.tap(), [this] { return secrets(); }),
       state_(state_of(beginning_, options_.state.folder, log_,
                       [this] {
-                        return std::make_unique<DurableState>(
+                        return std::make_unique<DaemonState>(
                             loop_, options_.state, hash_of_target(options_.upstream), feed_, ids_,
                             session_, router_, *upstream_, jobs_, log_);
                       })),

@@ -16,9 +16,9 @@
 #include "control/supervisor.hpp"
 #include "control/tool_lookup.hpp"
 #include "daemon_snapshot.hpp"
+#include "daemon_state.hpp"
 #include "downstream/http/http_face.hpp"
 #include "downstream/unix/unix_clients.hpp"
-#include "durable/durable_state.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
 #include "jobs/collectors.hpp"
@@ -78,7 +78,6 @@ class Daemon final : private Upgradable {
   ProcessSnapshot process_snapshot() const;
   void save_session(DaemonSnapshot& snapshot);
   void save_clients(DaemonSnapshot& snapshot);
-  void save_jobs(DaemonSnapshot& snapshot);
   void save_requests(DaemonSnapshot& snapshot);
   void replace();
   UpgradeOrder order_upgrade() override;
@@ -111,7 +110,7 @@ class Daemon final : private Upgradable {
   ControlMethods control_;
   ToolLookup tools_;
   Monitor monitor_;
-  std::unique_ptr<DurableState> state_;  ///< null without --state-dir
+  std::unique_ptr<DaemonState> state_;  ///< null without --state-dir
   SignalWatch signals_;  ///< before the socket appears: who sees that may send a signal
   UnixClients clients_;
   std::unique_ptr<HttpFace> face_;  ///< null without --http

@@ -57,6 +57,7 @@ std::variant<DaemonSnapshot, std::string> read_snapshot(std::string_view bytes) 
   });
   if (bytes.empty()) return "the state is larger than 4 GiB";
   if (reading.verdict == LogVerdict::later_format) return "the state has a later format";
+  if (reading.verdict == LogVerdict::earlier_format) return "the state has an earlier format";
   if (reading.verdict != LogVerdict::good || reading.records != 1)
     return "the state cannot be read: it is of another version, or not whole";
   if (snapshot.run && snapshot.run->watcher != KeptRun::none &&

@@ -11,7 +11,8 @@
 #include "downstream/http/kept_face.hpp"
 #include "downstream/unix/kept_connection.hpp"
 #include "downstream/unix/kept_socket.hpp"
-#include "jobs/kept_job.hpp"
+#include "jobs/collectors.hpp"
+#include "jobs/job_runner.hpp"
 #include "notifications/ring.hpp"
 #include "router/router_upgrade.hpp"
 #include "session/kept_session.hpp"
@@ -73,10 +74,8 @@ struct DaemonSnapshot {
   Listens::Saved listens;          ///< of the clients
   std::optional<KeptToken> token;  ///< if it would have to be fetched again
   std::optional<KeptRun> run;      ///< of a local server
-  std::vector<KeptJob> jobs;       ///< in the order of their ends
-  std::vector<KeptKey> job_keys;
-  std::vector<KeptRunningJob> running_jobs;
-  std::vector<KeptDelivery> deliveries;  ///< of jobs
+  JobRunner::Saved jobs;
+  std::vector<Collectors::Delivery> deliveries;  ///< of jobs
 
   /// The descriptors that go along.
   std::vector<int> descriptors() const;
@@ -85,7 +84,7 @@ struct DaemonSnapshot {
   void each_field(A& archive) {
     archive(process, ring_counts, ring, session, session_id, last_event_id, socket, connections,
             clients, messages, requests, questions, calls, rounds, face, face_sessions, streams,
-            listens, token, run, jobs, job_keys, running_jobs, deliveries);
+            listens, token, run, jobs, deliveries);
   }
 };
 

@@ -50,7 +50,8 @@ DaemonSnapshot Daemon::snapshot() {
   all.process = process_snapshot();
   save_session(all);
   save_clients(all);
-  save_jobs(all);
+  all.jobs = jobs_.save();
+  all.deliveries = collectors_.save();
   if (all.process.in_session) save_requests(all);
   return all;
 }
@@ -115,22 +116,6 @@ void Daemon::save_clients(DaemonSnapshot& snapshot) {
     snapshot.face = face_->to_keep();
     snapshot.face_sessions = face_->sessions_to_keep();
   }
-}
-
-/// The jobs, those that ended first, and who waits for one.
-void Daemon::save_jobs(DaemonSnapshot& snapshot) {
-  const auto add_job = [&snapshot](const Job& job) {
-    if (is_end(job.state)) snapshot.jobs.push_back(kept_job(job));
-    return true;
-  };
-  jobs_.store().each_newest_first(add_job);
-  std::stable_sort(snapshot.jobs.begin(), snapshot.jobs.end(),
-                   [](const KeptJob& a, const KeptJob& b) { return a.ended < b.ended; });
-  jobs_.store().each_used_key([&snapshot](const User& user, const UsedKey& key) {
-    snapshot.job_keys.push_back(kept_key(user, key));
-  });
-  snapshot.running_jobs = jobs_.running_to_keep();
-  snapshot.deliveries = collectors_.to_keep();
 }
 
 /// What is asked for, on both sides, and is not answered yet.
@@ -203,7 +188,7 @@ void Daemon::restore() {
   DaemonSnapshot snapshot = *std::exchange(beginning_.earlier, std::nullopt);
   feed_.ring().restore(std::move(snapshot.ring), snapshot.ring_counts, loop_.wall_time());
   control_.set_instance(snapshot.process.instance);
-  jobs_.go_on_with(std::move(snapshot.jobs), std::move(snapshot.job_keys));
+  jobs_.restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
   router_upgrade_.count_questions_from(snapshot.process.last_question);
   if (Login* const login = upstream_->login()) login->go_on_with_login(snapshot.process.login);
   if (snapshot.run) upstream_->go_on_with(*snapshot.run);
@@ -217,17 +202,16 @@ void Daemon::restore() {
     session_.reopen();
   }
   router_upgrade_.pause();
-  for (KeptRunningJob& job : snapshot.running_jobs) jobs_.go_on_with(std::move(job));
+  jobs_.restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);
   router_upgrade_.restore(std::move(snapshot.questions));
   router_upgrade_.restore(std::move(snapshot.calls));
   router_upgrade_.restore(std::move(snapshot.rounds));
-  jobs_.requests_go_on();
-  for (KeptDelivery& delivery : snapshot.deliveries) {
-    const auto client = static_cast<ClientId>(delivery.client);
-    if (router_.clients().find(client) == nullptr) continue;
-    Control::Reply reply = router_upgrade_.continued_reply(client, delivery.request_id);
-    collectors_.go_on_with(std::move(delivery), std::move(reply));
+  jobs_.requests_restored();
+  for (Collectors::Delivery& delivery : snapshot.deliveries) {
+    if (router_.clients().find(delivery.client) == nullptr) continue;
+    Control::Reply reply = router_upgrade_.continued_reply(delivery.client, delivery.request_id);
+    collectors_.restore(std::move(delivery), std::move(reply));
   }
   router_upgrade_.resume();
 }

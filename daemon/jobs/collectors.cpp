@@ -286,4 +286,26 @@ void Collectors::client_left(const Client& client) {
   }
 }
 
+std::vector<Collectors::Delivery> Collectors::save() const {
+  std::vector<Delivery> all;
+  for (const auto& [number, one] : all_) {
+    if (one.delivers) all.push_back({number, one.client, one.request_id, one.progress_token});
+  }
+  return all;
+}
+
+void Collectors::restore(Delivery saved, Control::Reply reply) {
+  Collector collector;
+  collector.client = saved.client;
+  collector.request_id = std::move(saved.request_id);
+  collector.progress_token = std::move(saved.progress_token);
+  collector.delivers = true;
+  collector.until = SteadyTime::max();
+  collector.reply = std::move(reply);
+  ++of_client_[collector.client];
+  const auto added = all_.emplace(saved.job, std::move(collector));
+  if (Job* const job = runner_.store().find(saved.job)) runner_.offer(*job);
+  tell(added);
+}
+
 }  // namespace bridge

@@ -34,6 +34,19 @@ class Collectors final : public JobWatcher {
   static constexpr std::size_t max_of_client = 64;
   static constexpr std::size_t longest_names = 4096;  ///< id and progress token of one, together
 
+  /// A request that has become a job, and whose client still waits for its answer.
+  struct Delivery {
+    JobNumber job{};
+    ClientId client{};
+    std::string request_id;      ///< raw JSON
+    std::string progress_token;  ///< raw JSON; empty: none
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(job, client, request_id, progress_token);
+    }
+  };
+
   Collectors(EventLoop& loop, JobRunner& runner, const Clients& clients);
 
   bool has_room_for(const Client& client) const;
@@ -42,10 +55,10 @@ class Collectors final : public JobWatcher {
            Control::Reply reply);
   std::size_t size() const { return all_.size(); }
 
-  // Another image of the program is to go on.
-  std::vector<KeptDelivery> to_keep() const;
+  /// In an upgrade.
+  std::vector<Delivery> save() const;
   /// REQUIRES: its client is there, and its job.
-  void go_on_with(KeptDelivery kept, Control::Reply reply);
+  void restore(Delivery saved, Control::Reply reply);
 
   // As Control.
   bool cancel(const Client& client, std::string_view raw_id);

@@ -22,6 +22,7 @@ constexpr std::uint64_t value_of(JobNumber number) { return static_cast<std::uin
 /// Those of MCP tasks (MCP 2025-11-25, "Tasks: Task Status").
 enum class JobState : std::uint8_t { working, input_required, completed, failed, cancelled };
 constexpr std::size_t job_states = 5;
+constexpr JobState last_of(JobState) { return JobState::cancelled; }
 
 constexpr std::array<std::string_view, job_states> job_state_names = {
     "working", "input_required", "completed", "failed", "cancelled"};
@@ -43,11 +44,31 @@ inline std::optional<JobState> job_state_named(std::string_view name) {
 struct JobQuestion {
   std::string method;
   std::string params;  ///< JSON; empty: none
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(method, params);
+  }
+};
+
+/// What has come of a job.
+struct JobOutcome {
+  JobState state = JobState::working;
+  bool holds_key = false;               ///< a second submit with its key finds the job
+  std::optional<JobQuestion> question;  ///< only while the state is input_required
+  std::string progress;                 ///< params of the last notifications/progress, as JSON
+  std::string response;                 ///< the whole response, with `id` null
+  SteadyTime ended{};
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(state, holds_key, question, progress, response, ended);
+  }
 };
 
 /// A request that belongs to nobody's connection (BEHAVIOUR, "Jobs"). What is said of it is
 /// changed by the JobStore alone, which counts its bytes.
-struct Job {
+struct Job : JobOutcome {
   // As it was submitted.
   std::string id;  ///< cannot be guessed
   JobNumber number{};
@@ -56,21 +77,19 @@ struct Job {
   std::string tool;          ///< the name in a tools/call; cut if it is long, empty if unknown
   std::string key;           ///< empty: none
   std::uint64_t digest = 0;  ///< of method and params, if there is a key
-  bool holds_key = false;    ///< a second submit with this key finds this job
   pid_t pid = 0;             ///< of who submitted it; 0: not known
   std::string command;       ///< likewise
   WallTime created;
   std::chrono::milliseconds keep{};  ///< so long after its end
 
-  // What has come of it.
-  JobState state = JobState::working;
-  std::optional<JobQuestion> question;  ///< only while the state is input_required
-  std::string progress;                 ///< params of the last notifications/progress, as JSON
-  std::string response;                 ///< the whole response, with `id` null
-  SteadyTime ended{};
   bool collected = false;  ///< somebody was told how it ended
+  std::size_t bytes = 0;   ///< what it is counted with
 
-  std::size_t bytes = 0;  ///< what it is counted with
+  template <class A>
+  void each_field(A& archive) {
+    archive(static_cast<JobOutcome&>(*this), id, number, user, method, tool, key, digest, pid,
+            command, created, keep, collected, archive.not_saved(bytes));
+  }
 };
 
 }  // namespace bridge

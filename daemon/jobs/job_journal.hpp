@@ -15,7 +15,7 @@ struct User;
 
 /// What happens to jobs, for whoever writes it down: told by the JobStore when it has happened, and
 /// before anybody else is told of it. It may only take note. By default nothing is written.
-/// Implemented by DurableJobs.
+/// Implemented by JobLog.
 class JobJournal {
  public:
   /// Whether what it is told outlives the daemon.

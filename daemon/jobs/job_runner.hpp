@@ -15,7 +15,6 @@
 #include "jobs/job_options.hpp"
 #include "jobs/job_store.hpp"
 #include "jobs/job_way.hpp"
-#include "jobs/kept_job.hpp"
 #include "jobs/server_task.hpp"
 #include "jobs/submitted_request.hpp"
 #include "router/orphan_keeper.hpp"
@@ -52,6 +51,87 @@ class JobWatcher {
 /// job ends: after --request-max of work, or a question that nobody answers for --job-ttl.
 class JobRunner final : public OrphanKeeper, private JobClientEvents {
  public:
+  struct Question {
+    std::string id;  ///< raw JSON, as the router wrote it; empty: of a task
+    JobQuestion asked;
+    std::string key{};   ///< of a task's, or of one that another daemon has left, as JSON
+    ClientId told_to{};  ///< who answers it towards the router
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(id, asked, key, archive.not_saved(told_to));
+    }
+  };
+  /// What the server has made of a job's request.
+  struct Task {
+    enum class Asked { nothing, state, answers, result };
+
+    ServerTask::Form form{};
+    std::string id;                ///< raw JSON
+    Asked asked = Asked::nothing;  ///< what is under way
+    std::chrono::milliseconds pause{};
+    SteadyTime due{};                    ///< the next question about it
+    std::vector<InputResponse> answers;  ///< that it has not been told yet
+    std::set<std::string> answered;      ///< the keys of all
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(form, id, archive.not_saved(asked), archive.not_saved(pause), archive.not_saved(due),
+              answers, answered);
+    }
+  };
+  /// What another daemon has left of a job.
+  struct Left {
+    std::string request;               ///< as it is given to the router
+    std::optional<ResumePoint> place;  ///< then only its answer is to be had
+    bool waits = false;                ///< for the next try, at `due`
+    SteadyTime due{};
+    std::chrono::milliseconds pause{1000};
+    InputRequired round;                 ///< what is asked about it
+    std::vector<InputResponse> answers;  ///< to the first of that
+  };
+  /// What there is of a job only until its end.
+  struct Running {
+    ClientId client{};
+    std::deque<Question> questions;  ///< the first one is asked
+    bool with_watcher = false;       ///< it was taken by JobWatcher::job_asks
+    bool in_flight = false;          ///< its request has been started
+    bool for_later = false;          ///< SubmittedRequest
+    bool in_round = false;           ///< what is asked stands in an `input_required` result
+    std::unique_ptr<Task> task;      ///< what has become of it
+    std::unique_ptr<Left> left;      ///< of one that was taken over
+    SteadyTime since{};              ///< working, or asking
+    SteadyTime::duration worked{};   ///< before that
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(client, questions, archive.not_saved(with_watcher), in_flight, for_later, in_round,
+              task, archive.not_saved(left), since, worked);
+    }
+  };
+  /// One that has not ended, as it is saved in an upgrade.
+  struct SavedJob {
+    Job job;
+    Running running;
+    std::string request;   ///< of one that has not been started, or may be sent with answers
+    UpstreamId sent_as{};  ///< of one that is in flight
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(job, running, request, sent_as);
+    }
+  };
+  struct Saved {
+    std::vector<Job> ended;  ///< in the order of their ends
+    std::vector<std::pair<User, UsedKey>> keys;
+    std::vector<SavedJob> running;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(ended, keys, running);
+    }
+  };
+
   JobRunner(EventLoop& loop, ClientIdSource& ids, Router& router, Log& log, JobOptions options);
   void set_watcher(JobWatcher& watcher) { watcher_ = &watcher; }
   JobStore& store() { return store_; }
@@ -82,8 +162,8 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
 
   /// The bridge is being upgraded: ends those that have not ended and do not go along.
   void end_unfinished();
-  /// Those that do.
-  std::vector<KeptRunningJob> running_to_keep();
+  /// All that do.
+  Saved save();
   /// Goes on with a job that had not ended: its task is asked about, its answer's stream is resumed
   /// in its session, what was asked about it is asked again, and what was never sent, or only
   /// reads, is sent; while the upstream is away it waits, up to --request-max. What may have been
@@ -98,62 +178,21 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void leave_unfinished() { leaves_unfinished_ = true; }
   /// Whether something is asked about it that nobody has answered.
   bool is_asked(JobNumber number) const;
-  /// What another image of this program has left.
-  void go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys);
-  /// One that has not ended; before the requests in flight go on.
-  void go_on_with(KeptRunningJob kept);
-  /// They have: what was asked about jobs waits for its answer again.
-  void requests_go_on();
+  /// Of what the previous process has saved, what has ended.
+  void restore_ended(std::vector<Job> jobs, std::vector<std::pair<User, UsedKey>> keys);
+  /// What has not; before the requests in flight are restored.
+  void restore_running(std::vector<SavedJob> jobs);
+  /// They are: what was asked about jobs waits for its answer again.
+  void requests_restored();
 
   Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) override;
 
  private:
-  struct Question {
-    std::string id;  ///< raw JSON, as the router wrote it; empty: of a task
-    JobQuestion asked;
-    std::string key{};   ///< of a task's, or of one that another daemon has left, as JSON
-    ClientId told_to{};  ///< who answers it towards the router
-  };
-  /// What the server has made of a job's request.
-  struct Task {
-    enum class Asked { nothing, state, answers, result };
-
-    ServerTask::Form form{};
-    std::string id;                ///< raw JSON
-    Asked asked = Asked::nothing;  ///< what is under way
-    std::chrono::milliseconds pause{};
-    SteadyTime due{};                    ///< the next question about it
-    std::vector<InputResponse> answers;  ///< that it has not been told yet
-    std::set<std::string> answered;      ///< the keys of all
-  };
-  /// What another daemon has left of a job.
-  struct Left {
-    std::string request;               ///< as it is given to the router
-    std::optional<ResumePoint> place;  ///< then only its answer is to be had
-    bool waits = false;                ///< for the next try, at `due`
-    SteadyTime due{};
-    std::chrono::milliseconds pause{1000};
-    InputRequired round;                 ///< what is asked about it
-    std::vector<InputResponse> answers;  ///< to the first of that
-  };
   /// How a job's request is reached when the job has ended.
   struct Way {
     ClientId client;
     std::string request;  ///< its id, raw JSON
     std::string task;     ///< raw JSON; empty: it is none
-  };
-  /// What there is of a job only until its end.
-  struct Running {
-    ClientId client{};
-    std::deque<Question> questions;  ///< the first one is asked
-    bool with_watcher = false;       ///< it was taken by JobWatcher::job_asks
-    bool in_flight = false;          ///< its request has been started
-    bool for_later = false;          ///< SubmittedRequest
-    bool in_round = false;           ///< what is asked stands in an `input_required` result
-    std::unique_ptr<Task> task;      ///< what has become of it
-    std::unique_ptr<Left> left;      ///< of one that was taken over
-    SteadyTime since{};              ///< working, or asking
-    SteadyTime::duration worked{};   ///< before that
   };
   struct Heard {
     ClientId client;
@@ -201,12 +240,12 @@ class JobRunner final : public OrphanKeeper, private JobClientEvents {
   void check_time();
   void drop_idle_clients();
 
-  // Another image of the program: job_runner_handover.cpp.
-  static bool can_be_kept(const Running& running);
+  static bool can_be_saved(const Running& running);
   static bool is_sent_again(const Running& running);
   bool stays(JobNumber number, const Running& running) const;
+  void restore(SavedJob saved);
 
-  // What another daemon has left: job_runner_left_jobs.cpp.
+  // What another process has left: job_runner_left_jobs.cpp.
   void go_on_with_left(Job& job, Running& running, UnfinishedJob left);
   void take_over_task(Job& job, Running& running, const JobWay& way);
   bool take_over_round(Job& job, Running& running, const JobWay& way);

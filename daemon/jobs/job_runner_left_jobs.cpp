@@ -1,7 +1,9 @@
-// Jobs that another daemon has left.
+// Jobs that another process has left: a daemon before this one, or in an upgrade the previous
+// process.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -10,6 +12,8 @@
 #include "json/frame.hpp"
 #include "json/json_text.hpp"
 #include "mcp/methods.hpp"
+#include "router/router_upgrade.hpp"
+#include "state/archive.hpp"
 
 namespace bridge {
 namespace {
@@ -151,13 +155,12 @@ bool JobRunner::tries_again(Running& running, std::string_view error) {
   return true;
 }
 
-void JobRunner::go_on_with(std::vector<KeptJob> jobs, std::vector<KeptKey> keys) {
-  for (KeptJob& kept : jobs) {
-    if (auto job = job_of(std::move(kept))) store_.restore(std::move(*job));
+void JobRunner::restore_ended(std::vector<Job> jobs, std::vector<std::pair<User, UsedKey>> keys) {
+  for (Job& job : jobs) {
+    if (is_end(job.state)) store_.restore(std::move(job));
   }
-  for (KeptKey& kept : keys) {
-    const User user = user_of(kept);
-    if (auto key = used_key_of(std::move(kept))) store_.restore(user, std::move(*key));
+  for (auto& [user, key] : keys) {
+    if (is_end(key.state)) store_.restore(user, std::move(key));
   }
   restored();
 }
@@ -169,6 +172,110 @@ void JobRunner::restored() {
     log_.event(LogLevel::warning, "jobs not restored",
                "{} jobs that had ended are forgotten: --jobs or --jobs-bytes is lower than it was",
                dropped);
+  }
+}
+
+/// What another daemon has left and still waits to be tried is not saved.
+bool JobRunner::can_be_saved(const Running& running) {
+  if (running.left != nullptr && !is_sent_again(running)) return false;
+  return running.task == nullptr || running.questions.empty() ||
+         running.questions.front().id.empty();
+}
+
+/// Whether what another daemon has left is a request like any other by now.
+bool JobRunner::is_sent_again(const Running& running) {
+  return running.in_flight && !running.left->waits && running.questions.empty();
+}
+
+bool JobRunner::is_for_later(JobNumber number) const {
+  const auto found = running_.find(number);
+  return found != running_.end() && found->second.for_later;
+}
+
+bool JobRunner::survives_upgrade(JobNumber number) const {
+  const auto found = running_.find(number);
+  return found != running_.end() && found->second.task == nullptr && can_be_saved(found->second);
+}
+
+bool JobRunner::stays(JobNumber number, const Running& running) const {
+  if (!can_be_saved(running)) return false;
+  if (running.task != nullptr) return true;
+  const std::string request = way_to(number, running).request;
+  const RouterUpgrade router(router_);
+  return running.in_flight ? router.survives_upgrade(running.client, request)
+                           : !router.waiting_request(running.client, request).empty();
+}
+
+JobRunner::Saved JobRunner::save() {
+  Saved saved;
+  store_.each_newest_first([&saved](const Job& job) {
+    if (is_end(job.state)) saved.ended.push_back(job);
+    return true;
+  });
+  std::stable_sort(saved.ended.begin(), saved.ended.end(),
+                   [](const Job& a, const Job& b) { return a.ended < b.ended; });
+  store_.each_used_key(
+      [&saved](const User& user, const UsedKey& key) { saved.keys.emplace_back(user, key); });
+  const RouterUpgrade router(router_);
+  for (const auto& [number, running] : running_) {
+    if (!stays(number, running)) continue;
+    SavedJob& one = saved.running.emplace_back();
+    one.job = *store_.find(number);
+    one.running = Archive::copy(running);
+    const std::string raw_id = way_to(number, running).request;
+    if (running.in_flight) {
+      std::tie(one.sent_as, one.request) = router.sent_request(running.client, raw_id);
+    } else {
+      one.request = router.waiting_request(running.client, raw_id);
+    }
+  }
+  return saved;
+}
+
+void JobRunner::restore_running(std::vector<SavedJob> jobs) {
+  for (SavedJob& job : jobs) restore(std::move(job));
+}
+
+void JobRunner::restore(SavedJob saved) {
+  const JobNumber number = saved.job.number;
+  const User user = saved.job.user;
+  saved.job.state = JobState::working;
+  saved.job.question.reset();
+  Running& running = running_[number] = std::move(saved.running);
+  for (Question& question : running.questions) question.told_to = running.client;
+  JobWay way;
+  way.started = running.in_flight;
+  way.id = saved.sent_as;
+  way.time.worked = std::chrono::duration_cast<std::chrono::milliseconds>(running.worked);
+  way.time.since = on_calendar(running.since);
+  way.time.asks = !running.questions.empty();
+  if (running.task) {
+    way.task_form = static_cast<std::uint64_t>(running.task->form);
+    way.task = running.task->id;
+    running.task->pause = shortest_poll;
+    pause_task(running);
+  }
+  store_.restore(std::move(saved.job), saved.request, way);
+  client_of(user, running.client);
+  if (!running.in_flight) {
+    auto parsed = parse_frame(std::move(saved.request));
+    if (auto* const request = std::get_if<Frame>(&parsed))
+      to_router_.emplace_back(running.client, std::move(*request));
+  }
+  watch(running);
+  end_of_turn_.schedule();
+}
+
+void JobRunner::requests_restored() {
+  std::vector<JobNumber> asked;
+  for (const auto& [number, running] : running_) {
+    if (!running.questions.empty() && running.left == nullptr) asked.push_back(number);
+  }
+  for (const JobNumber number : asked) {
+    Running& running = running_.at(number);
+    if (running.task == nullptr)
+      router_.set_waits_for_answer(running.client, way_to(number, running).request, true);
+    keep_question(*store_.find(number), running);
   }
 }
 

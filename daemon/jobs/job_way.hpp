@@ -15,6 +15,11 @@ struct JobTime {
   std::chrono::milliseconds worked{};  ///< before `since`
   WallTime since{};                    ///< working, or asking; 0: it was never started
   bool asks = false;                   ///< it waits for an answer since then
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(worked, since, asks);
+  }
 };
 
 /// How the request of a job that has not ended stands at the upstream: with the request all that
@@ -33,13 +38,23 @@ struct JobWay {
   std::string round;
   std::vector<std::string> answers;  ///< JSON: those to the first questions of that result
   JobTime time{};
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(started, id, session, event_id, task_form, task, round, answers, time);
+  }
 };
 
-/// A job that had not ended when its daemon did, or this image of the program.
+/// A job as another process left it; of one that has ended only the job counts.
 struct UnfinishedJob {
   Job job;              ///< whatever its state was
   std::string request;  ///< as it was handed to the router; empty: it is not to be sent again
   JobWay way;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(job, request, way);
+  }
 };
 
 }  // namespace bridge

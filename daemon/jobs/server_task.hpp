@@ -22,6 +22,7 @@ struct ServerTask {
     modern,  ///< `tasks/get` says all of it
     legacy,  ///< `tasks/result` has the response, and on its stream come the questions
   };
+  friend constexpr Form last_of(Form) { return Form::legacy; }
   enum class Status { working, input_required, completed, failed, cancelled };
 
   std::string id;  ///< raw JSON

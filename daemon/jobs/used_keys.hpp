@@ -20,6 +20,11 @@ struct UsedKey {
   JobState state = JobState::completed;
   SteadyTime until{};
   std::uint64_t number = 0;  ///< in the order in which they were added; UsedKeys gives it
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(key, digest, job, state, until, archive.not_saved(number));
+  }
 };
 
 /// Those of one user. Pure. Bounded by max_keys and max_bytes: the oldest go first, counted.

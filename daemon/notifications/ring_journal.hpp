@@ -11,7 +11,7 @@ struct RingEntry;
 
 /// Who writes down what becomes of the ring's entries, so that another daemon can go on with them.
 /// What is pushed out leaves at the old end, and is not told. Called from within the ring's calls:
-/// it changes nothing there. Implemented by DurableState.
+/// it changes nothing there. Implemented by RingLog.
 class RingJournal {
  public:
   virtual void pushed(const RingEntry& entry) = 0;

@@ -24,11 +24,31 @@ struct Moment {
   WallTime wall{};
 };
 
+/// What any member can be initialized with.
+struct AnyMember {
+  template <class Member>
+  operator Member() const noexcept;
+};
+template <class Struct, std::size_t... Places>
+constexpr bool takes_members(std::index_sequence<Places...>) {
+  return requires { Struct{(static_cast<void>(Places), AnyMember{})...}; };
+}
+/// Whether an aggregate has so many members, a base counted as one. Of a class nothing is known.
+template <class Struct, std::size_t Count>
+constexpr bool has_members() {
+  if constexpr (std::is_aggregate_v<Struct>) {
+    return takes_members<Struct>(std::make_index_sequence<Count>()) &&
+           !takes_members<Struct>(std::make_index_sequence<Count + 1>());
+  } else {
+    return true;
+  }
+}
+
 /// Writes, measures or reads values as bytes (STATE.md, "Values"). A struct names its members once,
-/// in `template <class A> void each_field(A& archive)`, which calls the archive with all of them;
-/// `archive.not_saved(member)` names one that is left out. An enum has `last_of(E)`, its last
-/// value, beside it; one of 64 bits is an id and may have any value. A class with a private
-/// constructor has Archive as its friend.
+/// in `template <class A> void each_field(A& archive)`, which calls the archive with all of them:
+/// else it does not compile. `archive.not_saved(member)` names one that is left out. An enum has
+/// `last_of(E)`, its last value, beside it; one of 64 bits is an id and may have any value. A class
+/// with a private constructor has Archive as its friend.
 ///
 /// Two kinds. Disk: every member is there, and the steady clock is written as the calendar, since
 /// another boot has another one. Memory, for the next process after an upgrade: the clocks are the
@@ -72,17 +92,6 @@ class Archive {
     return same;
   }
 
-  /// For each_field().
-  template <class... Members>
-  void operator()(Members&&... members) {
-    (member(members), ...);
-  }
-  struct NotSaved {};
-  template <class Member>
-  NotSaved not_saved(const Member&) const {
-    return {};
-  }
-
  private:
   enum class Mode : std::uint8_t { write, measure, read };
 
@@ -94,6 +103,26 @@ class Archive {
   void add(const Value& one) {
     value(const_cast<Value&>(one));
   }
+
+  struct NotSaved {};
+  /// What each_field() gets: calls the archive with the members of this struct.
+  template <class Struct>
+  class Members {
+   public:
+    explicit Members(Archive& archive) : archive_(archive) {}
+    template <class... Fields>
+    void operator()(Fields&&... fields) const {
+      static_assert(has_members<Struct, sizeof...(Fields)>(), "each_field() lacks a member");
+      (archive_.member(fields), ...);
+    }
+    template <class Field>
+    NotSaved not_saved(const Field&) const {
+      return {};
+    }
+
+   private:
+    Archive& archive_;
+  };
 
   template <class Member>
   void member(Member& one) {
@@ -206,21 +235,22 @@ class Archive {
   }
 
   template <class Struct>
-  requires requires(Struct& one, Archive& archive) { one.each_field(archive); }
+  requires requires(Struct& one, Members<Struct>& members) { one.each_field(members); }
   void value(Struct& one) {
+    Members<Struct> members(*this);
     if (kind_ == Kind::disk) {
-      one.each_field(*this);
+      one.each_field(members);
     } else if (mode_ == Mode::read) {
       const std::uint64_t size = take_number();
       if (size > rest_.size()) fail();
       const std::string_view behind = rest_.substr(std::min<std::uint64_t>(size, rest_.size()));
       rest_.remove_suffix(behind.size());
-      one.each_field(*this);
+      one.each_field(members);
       if (!rest_.empty()) is_good_ = false;  // of a later version
       rest_ = is_good_ ? behind : std::string_view();
     } else {
       const std::size_t at = begin_struct();
-      one.each_field(*this);
+      one.each_field(members);
       end_struct(at);
     }
   }

@@ -108,8 +108,11 @@ LogReading read_log(
     const std::function<bool(std::uint32_t type, std::string_view payload)>& visit) {
   LogReading reading;
   if (bytes.size() < magic.size() + 4 || !bytes.starts_with(magic)) return reading;
-  if (get32(bytes, magic.size()) > log_format_version) {
+  if (const std::uint32_t version = get32(bytes, magic.size()); version > log_format_version) {
     reading.verdict = LogVerdict::later_format;
+    return reading;
+  } else if (version < log_format_version && version > 0) {
+    reading.verdict = LogVerdict::earlier_format;
     return reading;
   }
   if (bytes.size() < log_header_size || get32(bytes, magic.size()) != log_format_version ||

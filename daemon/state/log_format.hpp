@@ -19,7 +19,7 @@ struct LogHeader {
   std::uint64_t salt = 0;
 };
 
-constexpr std::uint32_t log_format_version = 1;
+constexpr std::uint32_t log_format_version = 2;
 constexpr std::size_t log_header_size = 64;
 constexpr std::size_t record_header_size = 16;
 /// Records begin at multiples of this.
@@ -41,9 +41,10 @@ constexpr std::size_t record_size(std::size_t payload) {
 /// What a log turned out to be.
 enum class LogVerdict : std::uint8_t {
   good,
-  torn,          ///< good but for its end, where a record was being written: to be cut off there
-  damaged,       ///< something else than its end cannot be read, or it is no log
-  later_format,  ///< of a daemon that is newer than this one
+  torn,            ///< good but for its end, where a record was being written: to be cut off there
+  damaged,         ///< something else than its end cannot be read, or it is no log
+  earlier_format,  ///< of a daemon that is older than this one
+  later_format,    ///< of one that is newer
 };
 
 struct LogReading {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/descriptor.hpp"
+#include "state/archive.hpp"
 #include "state/log_format.hpp"
 
 namespace bridge {
@@ -22,6 +23,11 @@ class LogWriter {
 
   void append(std::uint32_t type, std::string_view payload) {
     append_record(gathered_, written_, header_, type, payload);
+  }
+  /// Of values, as they are now.
+  template <class... Values>
+  void append(std::uint32_t type, const Moment& now, const Values&... values) {
+    append(type, Archive::write(Archive::Kind::disk, now, values...));
   }
   /// False and errno if it fails; then nothing more is to be written.
   bool write();

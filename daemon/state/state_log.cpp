@@ -44,7 +44,7 @@ void StateLog::begin() {
   while (next_) step();
 }
 
-void StateLog::append(std::uint32_t type, std::string_view payload) {
+void StateLog::append_payload(std::uint32_t type, std::string_view payload) {
   if (current_) current_->append(type, payload);
   if (!next_) return;
   next_->append(type, payload);
@@ -65,7 +65,7 @@ void StateLog::write_now() {
 }
 
 bool StateLog::is_too_large() const {
-  const std::size_t kept = source_.kept_bytes();
+  const std::size_t kept = source_.saved_bytes();
   return current_->size() > worth_writing_anew + 2 * kept;
 }
 

@@ -15,7 +15,7 @@
 namespace bridge {
 
 /// Who knows all that is to be kept, and can say it again for a log that is written anew.
-/// Implemented by DurableState.
+/// Implemented by DaemonState.
 class StateSource {
  public:
   /// What there is now is to be said.
@@ -24,7 +24,7 @@ class StateSource {
   /// begin_snapshot() was appended meanwhile, and may be said as it is now.
   virtual bool continue_snapshot(LogWriter& out, std::size_t bytes) = 0;
   /// About how many bytes all of it takes.
-  virtual std::size_t kept_bytes() const = 0;
+  virtual std::size_t saved_bytes() const = 0;
 
  protected:
   ~StateSource() = default;
@@ -35,8 +35,8 @@ class StateSource {
 /// renamed to `state.stale`, where it stays until a new one is complete; the daemon continues in
 /// memory and tries to write a new one every 10 s.
 ///
-/// Owned by DurableState; the loop's thread only. Bounds: the file is at most three times what is
-/// kept, and 1 MiB. No error is more than a line in the log.
+/// Owned by the DaemonState; the loop's thread only. Bounds: the file is at most three times what
+/// is kept, and 1 MiB. No error is more than a line in the log.
 class StateLog {
  public:
   StateLog(EventLoop& loop, StateFolder& folder, const TargetHash& target, Sync sync,
@@ -47,7 +47,13 @@ class StateLog {
   /// Writes one from nothing, if it can at once, else later.
   void begin();
 
-  void append(std::uint32_t type, std::string_view payload);
+  template <class... Values>
+  void append(std::uint32_t type, const Values&... values) {
+    append_payload(type, Archive::write(Archive::Kind::disk, now(), values...));
+  }
+  void append_payload(std::uint32_t type, std::string_view payload);
+  /// For values of other records.
+  Moment now() const { return {loop_.now(), loop_.wall_time()}; }
   /// Whatever was appended is in the file, if it can be. Goes on with a log that is written anew.
   void write();
   /// The same, and no more: for what must be in the file before the turn ends.

@@ -111,7 +111,7 @@ DaemonSnapshot a_state() {
   post.connection.early = "GET ";
   session.posts = {post};
   state.face_sessions = {session};
-  state.deliveries = {{3, 13, "7", ""}};
+  state.deliveries = {{JobNumber{3}, ClientId{13}, "7", ""}};
   state.token = KeptToken{"secret", true, 5, 6, "http://h/metadata"};
   KeptRun run;
   run.watcher_version = watcher_version;

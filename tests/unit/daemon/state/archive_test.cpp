@@ -223,3 +223,32 @@ TEST_CASE("times that no clock can show are brought within what it can") {
   CHECK(wall > now.wall);
   CHECK(time.count() == std::int64_t{1} << 40);
 }
+
+TEST_CASE("numbers and texts are read as they were written, and what is missing is told") {
+  const std::string nothing;
+  const std::string with_zero("a\0b", 3);
+  const std::string bytes = Archive::write(Kind::disk, now, std::uint64_t{0}, ~std::uint64_t{0},
+                                           nothing, with_zero, std::uint64_t{7});
+  std::uint64_t first = 1;
+  std::uint64_t second = 1;
+  std::uint64_t last = 1;
+  std::string empty = "x";
+  std::string text;
+  REQUIRE(Archive::read(Kind::disk, now, bytes, first, second, empty, text, last));
+  CHECK(first == 0);
+  CHECK(second == ~std::uint64_t{0});
+  CHECK(empty.empty());
+  CHECK(text == with_zero);
+  CHECK(last == 7);
+  CHECK_FALSE(Archive::read(Kind::disk, now, bytes, first, second, empty, text));
+  CHECK_FALSE(Archive::read(Kind::disk, now, bytes, first, second, empty, text, last, last));
+}
+
+TEST_CASE("a text that says it is longer than what there is is refused") {
+  std::string text;
+  CHECK_FALSE(
+      Archive::read(Kind::disk, now, Archive::write(Kind::disk, now, ~std::uint64_t{0}), text));
+  CHECK(text.empty());
+  CHECK_FALSE(Archive::read(Kind::disk, now, std::string_view("\5\0\0", 3), text));
+  CHECK(text.empty());
+}

@@ -47,7 +47,7 @@ struct Texts final : StateSource {
     }
     return false;
   }
-  std::size_t kept_bytes() const override {
+  std::size_t saved_bytes() const override {
     std::size_t bytes = 0;
     for (const auto& [number, text] : kept) bytes += record_size(text.size());
     return bytes;
@@ -65,7 +65,7 @@ struct StateLogFixture {
 
   std::filesystem::path file(const char* name) const { return place.path / "state" / name; }
   void set(std::uint32_t number, std::string text) {
-    log.append(number, text);
+    log.append_payload(number, text);
     texts.kept[number] = std::move(text);
   }
   /// What a daemon would read now; the last text of each number.
@@ -100,7 +100,7 @@ TEST_CASE("a log is begun with all there is, and appended to") {
 TEST_CASE("what was not asked to be written is not in the file") {
   StateLogFixture t;
   t.log.begin();
-  t.log.append(1, "one");
+  t.log.append_payload(1, "one");
   CHECK(t.read().empty());
   t.log.write();
   CHECK(t.read().size() == 1);
@@ -123,7 +123,7 @@ TEST_CASE("a log that has grown is written anew, in steps, with what changes mea
   CHECK(t.read() == t.texts.kept);
   CHECK(t.log.report().rewrites > 2);
   CHECK(t.texts.steps > 20);
-  CHECK(largest <= 3 * t.texts.kept_bytes() + (1u << 20));
+  CHECK(largest <= 3 * t.texts.saved_bytes() + (1u << 20));
 }
 
 TEST_CASE("a rewriting goes on though nothing changes any more") {
@@ -154,7 +154,7 @@ TEST_CASE("it goes on behind what was read") {
   auto opened = t.folder.open("state");
   REQUIRE(opened.is_writable);
   CHECK(next.go_on(std::move(opened.file), header, size));
-  next.append(2, "two");
+  next.append_payload(2, "two");
   next.write();
   CHECK(t.read() == std::map<std::uint32_t, std::string>{{1, "one"}, {2, "two"}});
 }

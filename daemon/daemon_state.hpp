@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "durable/durable_jobs.hpp"
-#include "durable/durable_orphans.hpp"
-#include "durable/replayed_state.hpp"
-#include "notifications/notification_feed.hpp"
+#include "jobs/job_log.hpp"
+#include "jobs/orphan_log.hpp"
+#include "notifications/ring_log.hpp"
 #include "router/router.hpp"
 #include "session/session.hpp"
 #include "state/state_log.hpp"
@@ -17,19 +16,49 @@
 
 namespace bridge {
 
+/// What a log says of the session.
+struct LoggedSession {
+  KeptSession session;
+  /// What the server has named the session, which may still be there; none: it was lost.
+  std::optional<std::string> id;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(session, id);
+  }
+};
+
+/// All that the records of a log come to. A value.
+struct ReplayedState {
+  explicit ReplayedState(const Moment& now) : jobs(now) {}
+
+  std::string instance;  ///< empty: there was none
+  RingReplay ring;
+  LoggedSession session;
+  StreamPosition stream;
+  std::uint64_t next_id = 0;  ///< ids up to this may have been used upstream
+  std::vector<UpstreamId> unanswered;
+  JobReplay jobs;
+  LoggedOrphans orphans;
+  bool ended_in_order = false;  ///< the daemon that wrote last has shut down
+
+  /// False if it is no record of this format.
+  bool take(std::uint32_t type, std::string_view payload);
+};
+
 /// What outlives the daemon (BEHAVIOUR, "State"): the ring, the session and the jobs, written into
-/// the log of the state as they change, and gone on with at the next start.
+/// the log of the state as they change, and restored at the next start.
 ///
 /// Owned by the daemon, if there is --state-dir; the loop's thread only. Memory: the records of one
 /// turn, and a step of a log that is written anew. Throws StartError (73) if the folder cannot be
 /// had; whatever else is wrong with what it finds there is a line in the log.
-class DurableState final : private RingJournal, private StateSource {
+class DaemonState final : private StateSource {
  public:
   /// What is kept belongs to the upstream that `target` names. The parts outlive this.
-  DurableState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
-               NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
-               Upstream& upstream, JobRunner& jobs, Log& log);
-  ~DurableState();
+  DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
+              NotificationFeed& feed, UpstreamIdSource& ids, Session& session, Router& router,
+              Upstream& upstream, JobRunner& jobs, Log& log);
+  ~DaemonState() { jobs_.stop(); }
 
   /// Restores the ring, the session and the jobs from the log that was read, if there is one.
   /// Once, before any client.
@@ -72,28 +101,20 @@ class DurableState final : private RingJournal, private StateSource {
   void read();
   bool read_file(const std::string& name, bool may_go_on);
   void move_aside(const std::string& name, const char* kind, const char* why);
-  void restore();
+  void restore_ring();
   void report_previous(const RestoredJobs& jobs);
-
-  void pushed(const RingEntry& entry) override;
-  void taken(Sequence sequence) override { mark(sequence, true); }
-  void given_back(Sequence sequence) override { mark(sequence, false); }
-  void superseded(Sequence sequence) override;
-  void mark(Sequence sequence, bool taken);
-  void write_marks();
 
   void note_changes();
   void note_session();
-  void note_stream();
   void note_ids();
   void note_unanswered();
   void say_head(LogWriter& out);
   StreamPosition stream_position() const;
-  std::string session_now();
+  LoggedSession session_now();
 
   void begin_snapshot() override;
   bool continue_snapshot(LogWriter& out, std::size_t bytes) override;
-  std::size_t kept_bytes() const override;
+  std::size_t saved_bytes() const override;
 
   EventLoop& loop_;
   const StateOptions options_;
@@ -106,29 +127,22 @@ class DurableState final : private RingJournal, private StateSource {
   Log& log_;
   StateFolder folder_;
   StateLog state_log_;
-  DurableJobs jobs_;
-  DurableOrphans orphans_;
+  RingLog ring_;
+  JobLog jobs_;
+  OrphanLog orphans_;
   std::string instance_;
-  ReplayedState kept_;  ///< until it is taken up
+  ReplayedState replayed_;  ///< until it is restored
   Previous previous_ = Previous::ended;
   bool goes_on_ = false;  ///< with a log that could be written: what is in it may be acted on
 
-  bool marks_taken_ = false;
-  std::vector<Sequence> marks_;  ///< of this turn, all taken or all given back
-  RingCounts counts_;
-  Sequence oldest_{};
   SessionMark session_mark_;
   std::size_t session_bytes_ = 0;
-  StreamPosition stream_;
   std::uint64_t reserved_ids_ = 0;
   UpstreamId seen_id_{};
   std::vector<UpstreamId> unanswered_;
   bool is_ending_ = false;
 
-  bool head_is_said_ = false;       ///< of the new log: all but ring and jobs
-  std::uint64_t snapshot_at_ = 0;   ///< ring entries up to this are in the new log
-  std::uint64_t snapshot_end_ = 0;  ///< those after it are appended as they come
-  DeadlineTimer look_;              ///< whether clients have read what they were given
+  bool head_is_said_ = false;  ///< of the new log: all but ring and jobs
 };
 
 }  // namespace bridge

@@ -1,6 +1,6 @@
 // Jobs in the log of the state: what a daemon would read of them, also while the log is written
 // anew.
-#include "durable/durable_jobs.hpp"
+#include "jobs/job_log.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,9 @@
 #include <iterator>
 #include <string>
 
-#include "../jobs/job_fixture.hpp"
-#include "durable/record_types.hpp"
-#include "durable/replayed_state.hpp"
+#include "daemon_state.hpp"
+#include "job_fixture.hpp"
+#include "state/record_types.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;
@@ -40,7 +40,7 @@ struct JobsInLog final : JobFixture, StateSource {
   bool continue_snapshot(LogWriter& out, std::size_t) override {
     return jobs.continue_snapshot(out, 1);
   }
-  std::size_t kept_bytes() const override { return 0; }
+  std::size_t saved_bytes() const override { return 0; }
 
   /// As at the end of a turn.
   void write() {
@@ -51,7 +51,7 @@ struct JobsInLog final : JobFixture, StateSource {
   /// More than the log may have of yesterday.
   void let_it_be_written_anew() {
     wanted = state.report().rewrites + 1;
-    state.append(record::opened, std::string(600'000, 'x'));
+    state.append_payload(record::opened, std::string(600'000, 'x'));
     write();
   }
   void write_to_the_end() {
@@ -60,7 +60,7 @@ struct JobsInLog final : JobFixture, StateSource {
   JobReplay read() const {
     std::ifstream in(place.path / "state" / "state", std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    ReplayedState replayed;
+    ReplayedState replayed(state.now());
     const LogReading reading = read_log(bytes, [&](std::uint32_t type, std::string_view payload) {
       return replayed.take(type, payload);
     });
@@ -73,13 +73,13 @@ struct JobsInLog final : JobFixture, StateSource {
       CAPTURE(job.id);
       const auto at = replay.jobs().find(job.number);
       REQUIRE(at != replay.jobs().end());
-      const Job& read = at->second.kept.job;
+      const Job& read = at->second.job;
       CHECK(read.id == job.id);
       CHECK(read.state == job.state);
       CHECK(read.progress == job.progress);
       CHECK(read.response == job.response);
       CHECK(read.holds_key == job.holds_key);
-      CHECK(at->second.kept.way.started == (job.state == JobState::working));
+      CHECK(at->second.way.started == (job.state == JobState::working));
       ++found;
       return true;
     });
@@ -101,7 +101,7 @@ struct JobsInLog final : JobFixture, StateSource {
   Folder place;
   StateFolder folder{(place.path / "state").string()};
   StateLog state{loop, folder, TargetHash{}, Sync::process, *this, log};
-  DurableJobs jobs{loop, state, runner, session, upstream};
+  JobLog jobs{loop, state, runner, session, upstream};
   FakeClient& client = connect();
 };
 
@@ -115,13 +115,13 @@ TEST_CASE("a job is in the log before its submit is answered, and its start befo
   t.submit(t.client, "second");
   JobReplay replay = t.read();
   REQUIRE(replay.jobs().size() == 2);
-  const ReplayedJob& first = replay.jobs().begin()->second;
-  CHECK(first.kept.way.started);
-  CHECK(first.kept.way.id == t.id_of_call("first"));
-  CHECK(first.kept.job.key == "k");
-  const ReplayedJob& second = replay.jobs().rbegin()->second;
-  CHECK_FALSE(second.kept.way.started);
-  CHECK(contains(second.kept.request, R"("name":"second")"));
+  const UnfinishedJob& first = replay.jobs().begin()->second;
+  CHECK(first.way.started);
+  CHECK(first.way.id == t.id_of_call("first"));
+  CHECK(first.job.key == "k");
+  const UnfinishedJob& second = replay.jobs().rbegin()->second;
+  CHECK_FALSE(second.way.started);
+  CHECK(contains(second.request, R"("name":"second")"));
 }
 
 TEST_CASE("what is read is what there was") {
@@ -138,8 +138,8 @@ TEST_CASE("what is read is what there was") {
   t.check_same(t.read());
   JobReplay replay = t.read();
   REQUIRE(replay.keys().size() == 1);
-  CHECK(replay.keys().front().key.key == "l");
-  CHECK(replay.keys().front().key.job == forgotten);
+  CHECK(replay.keys().front().second.key == "l");
+  CHECK(replay.keys().front().second.job == forgotten);
 }
 
 TEST_CASE("a log that is written anew while jobs change has all of them as they are then") {
@@ -165,7 +165,7 @@ TEST_CASE("a log that is written anew while jobs change has all of them as they 
   t.check_same(t.read());
   JobReplay replay = t.read();
   std::vector<std::string> keys;
-  for (const ReplayedKey& key : replay.keys()) keys.push_back(key.key.key);
+  for (const auto& [user, key] : replay.keys()) keys.push_back(key.key);
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   CHECK(keys == std::vector<std::string>{"k0", "k2", "k3"});
@@ -176,16 +176,16 @@ TEST_CASE("what the records of jobs and keys take is known") {
   const std::string job = t.submit(t.client, "a", R"(,"key":"k")");
   t.progress("a", "1");
   t.write();
-  const std::size_t working = t.jobs.kept_bytes();
+  const std::size_t working = t.jobs.saved_bytes();
   t.answer_call("a", R"({"x":")" + std::string(5000, 'x') + R"("})");
   t.write();
-  CHECK(t.jobs.kept_bytes() > working + 4000);
+  CHECK(t.jobs.saved_bytes() > working + 4000);
   t.let_it_be_written_anew();
   t.write_to_the_end();
   const std::size_t header = 64;
   CHECK(std::filesystem::file_size(t.place.path / "state" / "state") ==
-        header + t.jobs.kept_bytes());
+        header + t.jobs.saved_bytes());
   t.forget(job);
-  CHECK(t.jobs.kept_bytes() < 200);
-  CHECK(t.jobs.kept_bytes() > 0);  // its key
+  CHECK(t.jobs.saved_bytes() < 200);
+  CHECK(t.jobs.saved_bytes() > 0);  // its key
 }

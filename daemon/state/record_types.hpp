@@ -19,10 +19,9 @@ constexpr std::uint32_t unanswered = 10;
 constexpr std::uint32_t job = 11;
 constexpr std::uint32_t job_way = 12;
 constexpr std::uint32_t job_changed = 13;
-constexpr std::uint32_t job_ended = 14;
-constexpr std::uint32_t job_forgotten = 15;
-constexpr std::uint32_t used_key = 16;
-constexpr std::uint32_t orphan = 17;
-constexpr std::uint32_t ended = 18;
+constexpr std::uint32_t job_forgotten = 14;
+constexpr std::uint32_t used_key = 15;
+constexpr std::uint32_t orphan = 16;
+constexpr std::uint32_t ended = 17;
 
 }  // namespace bridge::record

@@ -6,17 +6,50 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "durable/job_records.hpp"
-#include "durable/orphan_records.hpp"
 #include "event/event_loop.hpp"
 #include "jobs/job_journal.hpp"
 #include "jobs/job_runner.hpp"
+#include "jobs/orphan_log.hpp"
 #include "session/session.hpp"
 #include "state/state_log.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
+
+/// The jobs that a log's records describe, in whatever order they tell of different jobs. Pure.
+/// Memory: that of the jobs, and of the requests of those that had not ended.
+class JobReplay {
+ public:
+  /// `now`: when the log is read.
+  explicit JobReplay(const Moment& now = {}) : now_(now) {}
+
+  // Each is false if the payload is none of that kind.
+  bool job(std::string_view payload);
+  bool way(std::string_view payload);
+  bool changed(std::string_view payload);
+  bool forgotten(std::string_view payload);
+  bool key(std::string_view payload);
+
+  /// In the order of their submission.
+  std::map<JobNumber, UnfinishedJob>& jobs() { return jobs_; }
+  /// The requests whose answers' streams can go on if the session of this number does.
+  std::vector<UpstreamId> resumable_in(std::uint32_t session) const;
+  /// In the order in which they were left.
+  std::vector<std::pair<User, UsedKey>>& keys() { return keys_; }
+
+ private:
+  template <class... Values>
+  bool read(std::string_view payload, Values&... values) const {
+    return Archive::read(Archive::Kind::disk, now_, payload, values...);
+  }
+  UnfinishedJob* find(JobNumber number);
+
+  Moment now_;
+  std::map<JobNumber, UnfinishedJob> jobs_;
+  std::vector<std::pair<User, UsedKey>> keys_;
+};
 
 /// What became of the jobs that had not ended when their daemon did.
 struct RestoredJobs {
@@ -24,24 +57,24 @@ struct RestoredJobs {
   std::size_t failed = 0;  ///< of those
 };
 
-/// The jobs' part of what outlives the daemon (BEHAVIOUR, "State"): written as they change, and
-/// gone on with.
+/// The jobs' part of the log of the state (BEHAVIOUR, "State"): written as they change, and
+/// restored.
 ///
-/// Owned by DurableState; the loop's thread only. Memory: of each job that has not ended its
+/// Owned by the DaemonState; the loop's thread only. Memory: of each job that has not ended its
 /// request while it may still be sent, which the router or the session holds as well, and how it
 /// stands.
-class DurableJobs final : public JobJournal {
+class JobLog final : public JobJournal {
  public:
   /// The parts outlive this.
-  DurableJobs(EventLoop& loop, StateLog& log, JobRunner& jobs, const Session& session,
-              const Upstream& upstream)
+  JobLog(EventLoop& loop, StateLog& log, JobRunner& jobs, const Session& session,
+         const Upstream& upstream)
       : loop_(loop), state_log_(log), jobs_(jobs), session_(session), upstream_(upstream) {}
 
   /// Gives what a log told of to the JobRunner. What had not ended fails unless it is `may_act`.
   RestoredJobs restore(JobReplay replay, bool may_act);
 
   /// Makes a job of a request that a connected client of the daemon before was waiting for.
-  void adopt(UpstreamId id, KeptOrphan orphan);
+  void adopt(UpstreamId id, Orphan orphan);
 
   /// Is told nothing more.
   void stop() { jobs_.store().forget_journal(); }
@@ -69,7 +102,7 @@ class DurableJobs final : public JobJournal {
   void begin_snapshot();
   /// Appends about so many bytes more; false when all were said.
   bool continue_snapshot(LogWriter& out, std::size_t bytes);
-  std::size_t kept_bytes() const;
+  std::size_t saved_bytes() const;
 
  private:
   /// What is known of a job beside what the store has.
@@ -83,9 +116,7 @@ class DurableJobs final : public JobJournal {
   void measure(const Job& job, Entry& entry);
   void way_changed(const Job& job, Entry& entry);
   void note_event(const Job& job, Entry& entry, std::string_view event_id);
-  std::string record_of(const Job& job) const;
-  WallTime on_calendar(SteadyTime time) const;
-  SteadyTime on_clock(WallTime time) const;
+  const Entry& entry_of(const Job& job) const;
 
   EventLoop& loop_;
   StateLog& state_log_;

@@ -1,14 +1,18 @@
 // What the records of a state come to, by value.
-#include "durable/replayed_state.hpp"
+#include "daemon_state.hpp"
 
 #include <doctest/doctest.h>
 
-#include "durable/record_types.hpp"
-#include "state/fields.hpp"
+#include "state/record_types.hpp"
 
 using namespace bridge;
 
 namespace {
+
+template <class... Values>
+std::string payload_of(const Values&... values) {
+  return Archive::write(Archive::Kind::disk, {}, values...);
+}
 
 RingEntry entry_of(std::uint64_t sequence, std::string line, bool taken = false) {
   RingEntry entry;
@@ -20,7 +24,7 @@ RingEntry entry_of(std::uint64_t sequence, std::string line, bool taken = false)
 }
 
 std::string plain_entry(std::uint64_t sequence, std::string line, bool taken = false) {
-  return ring_entry_record(entry_of(sequence, std::move(line), taken), {});
+  return payload_of(entry_of(sequence, std::move(line), taken), StreamPosition{});
 }
 
 std::vector<std::string> lines_of(RingReplay& ring) {
@@ -33,10 +37,10 @@ std::vector<std::string> lines_of(RingReplay& ring) {
 }  // namespace
 
 TEST_CASE("ring entries are kept with all they have") {
-  ReplayedState state;
+  ReplayedState state{Moment{}};
   RingEntry entry = entry_of(5, "five");
   entry.coalesce_key = "a key";
-  CHECK(state.take(record::ring_entry, ring_entry_record(entry, {2, "event 9"})));
+  CHECK(state.take(record::ring_entry, payload_of(entry, StreamPosition{2, "event 9"})));
   CHECK(state.stream == StreamPosition{2, "event 9"});
   const auto entries = state.ring.take_entries();
   REQUIRE(entries.size() == 1);
@@ -48,28 +52,29 @@ TEST_CASE("ring entries are kept with all they have") {
 }
 
 TEST_CASE("an entry without an event leaves the place in the stream as it was") {
-  ReplayedState state;
-  CHECK(state.take(record::server_stream, server_stream_record({1, "e"})));
+  ReplayedState state{Moment{}};
+  CHECK(state.take(record::server_stream, payload_of(StreamPosition{1, "e"})));
   CHECK(state.take(record::ring_entry, plain_entry(1, "a")));
   CHECK(state.stream == StreamPosition{1, "e"});
 }
 
 TEST_CASE("marks, what was superseded and what was pushed out are applied") {
-  ReplayedState state;
+  ReplayedState state{Moment{}};
   for (std::uint64_t i = 1; i <= 6; ++i)
     CHECK(state.take(record::ring_entry, plain_entry(i, std::to_string(i))));
-  CHECK(state.take(record::ring_marks, ring_marks_record(true, {Sequence{3}, Sequence{4}})));
-  CHECK(state.take(record::ring_marks, ring_marks_record(false, {Sequence{4}})));
-  CHECK(state.take(record::ring_superseded, ring_superseded_record(Sequence{5})));
-  CHECK(state.take(record::ring_counts, ring_counts_record({6, 1, 2, 3}, Sequence{3})));
+  CHECK(state.take(record::ring_marks,
+                   payload_of(true, std::vector<Sequence>{Sequence{3}, Sequence{4}})));
+  CHECK(state.take(record::ring_marks, payload_of(false, std::vector<Sequence>{Sequence{4}})));
+  CHECK(state.take(record::ring_superseded, payload_of(Sequence{5})));
+  CHECK(state.take(record::ring_counts, payload_of(Sequence{3}, RingCounts{6, 1, 2, 3})));
   CHECK(state.ring.counts() == RingCounts{6, 1, 2, 3});
   CHECK(lines_of(state.ring) == std::vector<std::string>{"3 taken", "4", "6"});
 }
 
 TEST_CASE("a log that was written anew may tell of new entries before old ones") {
-  ReplayedState state;
+  ReplayedState state{Moment{}};
   CHECK(state.take(record::ring_entry, plain_entry(9, "new")));
-  CHECK(state.take(record::ring_marks, ring_marks_record(true, {Sequence{2}})));
+  CHECK(state.take(record::ring_marks, payload_of(true, std::vector<Sequence>{Sequence{2}})));
   CHECK(state.take(record::ring_entry, plain_entry(1, "old")));
   CHECK(state.take(record::ring_entry, plain_entry(2, "taken meanwhile", true)));
   CHECK(lines_of(state.ring) == std::vector<std::string>{"old", "taken meanwhile taken", "new"});
@@ -105,18 +110,19 @@ TEST_CASE("a session is kept with its handshake and what was set in it") {
   kept.eras = {Speaks::yes, Speaks::no};
   kept.server.emplace(R"({"protocolVersion":"2025-06-18"})");
   kept.settings = {R"({"level":"info"})", {"demo://1", "demo://2"}};
-  SessionReplay replay;
-  REQUIRE(replay.take(session_record(kept, "an id")));
-  CHECK(replay.kept.number == 3);
-  CHECK(replay.kept.initialize_params == kept.initialize_params);
-  CHECK(replay.kept.eras.legacy == Speaks::yes);
-  CHECK(replay.kept.eras.modern == Speaks::no);
-  CHECK(replay.kept.server->protocol_version() == "2025-06-18");
-  CHECK(replay.kept.server->result() == kept.server->result());
-  CHECK(replay.kept.settings.log_level_params == kept.settings.log_level_params);
-  CHECK(replay.kept.settings.subscriptions == kept.settings.subscriptions);
+  ReplayedState state{Moment{}};
+  REQUIRE(state.take(record::session, payload_of(LoggedSession{kept, "an id"})));
+  const LoggedSession& replay = state.session;
+  CHECK(replay.session.number == 3);
+  CHECK(replay.session.initialize_params == kept.initialize_params);
+  CHECK(replay.session.eras.legacy == Speaks::yes);
+  CHECK(replay.session.eras.modern == Speaks::no);
+  CHECK(replay.session.server->protocol_version() == "2025-06-18");
+  CHECK(replay.session.server->result() == kept.server->result());
+  CHECK(replay.session.settings.log_level_params == kept.settings.log_level_params);
+  CHECK(replay.session.settings.subscriptions == kept.settings.subscriptions);
   CHECK(replay.id == "an id");
-  REQUIRE(replay.take(session_record(kept, std::nullopt)));
+  REQUIRE(state.take(record::session, payload_of(LoggedSession{kept, std::nullopt})));
   CHECK_FALSE(replay.id);
 }
 
@@ -124,37 +130,39 @@ TEST_CASE("a modern server is kept as one") {
   KeptSession kept;
   kept.eras = {Speaks::unknown, Speaks::yes};
   kept.modern = ServerDescription::discovered(R"({"capabilities":{}})", "where");
-  SessionReplay replay;
-  REQUIRE(replay.take(session_record(kept, std::nullopt)));
-  CHECK_FALSE(replay.kept.server);
-  CHECK(replay.kept.modern->era() == Era::modern);
-  CHECK(replay.kept.modern->target() == "where");
-  CHECK(replay.kept.eras.modern == Speaks::yes);
+  ReplayedState state{Moment{}};
+  REQUIRE(state.take(record::session, payload_of(LoggedSession{kept, std::nullopt})));
+  const LoggedSession& replay = state.session;
+  CHECK_FALSE(replay.session.server);
+  CHECK(replay.session.modern->era() == Era::modern);
+  CHECK(replay.session.modern->target() == "where");
+  CHECK(replay.session.eras.modern == Speaks::yes);
 }
 
 TEST_CASE("ids and what had no answer are kept") {
-  ReplayedState state;
-  CHECK(state.take(record::upstream_ids, FieldWriter().number(70000).bytes()));
-  CHECK(state.take(record::upstream_ids, FieldWriter().number(60000).bytes()));
+  ReplayedState state{Moment{}};
+  CHECK(state.take(record::upstream_ids, payload_of(70000)));
+  CHECK(state.take(record::upstream_ids, payload_of(60000)));
   CHECK(state.next_id == 70000);
-  CHECK(state.take(record::unanswered, unanswered_record({UpstreamId{4}, UpstreamId{9}})));
+  CHECK(state.take(record::unanswered,
+                   payload_of(std::vector<UpstreamId>{UpstreamId{4}, UpstreamId{9}})));
   CHECK(state.unanswered == std::vector<UpstreamId>{UpstreamId{4}, UpstreamId{9}});
-  CHECK(state.take(record::unanswered, ""));
+  CHECK(state.take(record::unanswered, payload_of(std::vector<UpstreamId>())));
   CHECK(state.unanswered.empty());
 }
 
 TEST_CASE("what is no record of this format is refused") {
-  ReplayedState state;
+  ReplayedState state{Moment{}};
   CHECK_FALSE(state.take(999, ""));
-  CHECK_FALSE(state.take(record::instance, FieldWriter().text("no hex \"").bytes()));
-  CHECK_FALSE(state.take(record::instance, FieldWriter().text("").bytes()));
+  CHECK_FALSE(state.take(record::instance, payload_of(std::string("no hex \""))));
+  CHECK_FALSE(state.take(record::instance, payload_of(std::string())));
   CHECK_FALSE(state.take(record::ring_entry, "short"));
   CHECK_FALSE(state.take(record::ring_marks, "123456789"));
   CHECK_FALSE(state.take(record::session, ""));
   for (const std::uint32_t type : {record::ring_entry, record::session, record::ring_counts}) {
     const std::string whole = type == record::ring_entry ? plain_entry(1, "a")
-                              : type == record::session  ? session_record({}, "x")
-                                                         : ring_counts_record({}, {});
+                              : type == record::session  ? payload_of(LoggedSession{{}, "x"})
+                                                         : payload_of(Sequence{}, RingCounts{});
     for (std::size_t size = 0; size + 1 < whole.size(); ++size)
       REQUIRE_FALSE(state.take(type, whole.substr(0, size)));
     REQUIRE(state.take(type, whole));

@@ -1,17 +1,28 @@
 // Jobs as records of a log, by value.
-#include "durable/job_records.hpp"
-
 #include <doctest/doctest.h>
 
-#include "durable/record_types.hpp"
-#include "durable/replayed_state.hpp"
+#include "daemon_state.hpp"
+#include "jobs/job_log.hpp"
+#include "state/record_types.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;
 
 namespace {
 
-const WallTime ended_at(std::chrono::seconds(1700000100));
+const Moment now{SteadyTime(1000s), WallTime(std::chrono::seconds(1700000200))};
+const SteadyTime ended_at(900s);
+
+template <class... Values>
+std::string payload_of(const Values&... values) {
+  return Archive::write(Archive::Kind::disk, now, values...);
+}
+std::string job_record(const Job& job, const std::string& request = "", const JobWay& way = {}) {
+  return payload_of(job, request, way);
+}
+std::string changed_record(const Job& job) {
+  return payload_of(job.number, static_cast<const JobOutcome&>(job));
+}
 
 Job a_job(std::uint64_t number) {
   Job job;
@@ -84,59 +95,61 @@ TEST_CASE("a job is kept with all it has, and its record's size is known") {
   job.state = JobState::input_required;
   job.question = JobQuestion{"elicitation/create", "{\"message\":\"?\"}"};
   job.progress = "{\"progress\":1}";
-  const std::string record = job_record(job, {}, "the request", a_way());
-  CHECK(record.size() == size_of_job_record(job, "the request", a_way()));
-  ReplayedState state;
+  const std::string record = job_record(job, "the request", a_way());
+  CHECK(record.size() ==
+        Archive::measure(Archive::Kind::disk, job, std::string("the request"), a_way()));
+  ReplayedState state(now);
   REQUIRE(state.take(record::job, record));
-  const ReplayedJob& replayed = state.jobs.jobs().at(JobNumber{1});
-  check_same(replayed.kept.job, job);
-  CHECK(replayed.kept.job.question->params == job.question->params);
-  CHECK(replayed.kept.request == "the request");
-  check_same(replayed.kept.way, a_way());
+  const UnfinishedJob& replayed = state.jobs.jobs().at(JobNumber{1});
+  check_same(replayed.job, job);
+  CHECK(replayed.job.question->params == job.question->params);
+  CHECK(replayed.request == "the request");
+  check_same(replayed.way, a_way());
 }
 
 TEST_CASE("what becomes of a job is applied, and its end leaves no request") {
-  ReplayedState state;
+  ReplayedState state(now);
   Job job = a_job(1);
-  CHECK(state.take(record::job, job_record(job, {}, "the request", {})));
-  CHECK(state.take(record::job_way, job_way_record(job.number, a_way())));
+  CHECK(state.take(record::job, job_record(job, "the request", {})));
+  CHECK(state.take(record::job_way, payload_of(job.number, a_way())));
   job.progress = "{}";
-  CHECK(state.take(record::job_changed, job_changed_record(job)));
-  const ReplayedJob& replayed = state.jobs.jobs().at(JobNumber{1});
-  check_same(replayed.kept.job, job);
-  check_same(replayed.kept.way, a_way());
+  CHECK(state.take(record::job_changed, changed_record(job)));
+  const UnfinishedJob& replayed = state.jobs.jobs().at(JobNumber{1});
+  check_same(replayed.job, job);
+  check_same(replayed.way, a_way());
   CHECK(state.jobs.resumable_in(3) == std::vector<UpstreamId>{UpstreamId{9}});
   CHECK(state.jobs.resumable_in(2).empty());
   job.state = JobState::failed;
   job.holds_key = false;
   job.response = "{\"error\":{}}";
-  CHECK(state.take(record::job_ended, job_ended_record(job, ended_at)));
-  check_same(replayed.kept.job, job);
-  CHECK(replayed.ended == ended_at);
-  CHECK(replayed.kept.request.empty());
-  check_same(replayed.kept.way, {});
+  job.ended = ended_at;
+  CHECK(state.take(record::job_changed, changed_record(job)));
+  check_same(replayed.job, job);
+  CHECK(replayed.job.ended == ended_at);
+  CHECK(replayed.request.empty());
+  check_same(replayed.way, {});
   CHECK(state.jobs.resumable_in(3).empty());
-  CHECK(state.take(record::job_forgotten, job_forgotten_record(job.number)));
+  CHECK(state.take(record::job_forgotten, payload_of(job.number)));
   CHECK(state.jobs.jobs().empty());
 }
 
 TEST_CASE("a log that was written anew may tell of changes before their jobs") {
-  ReplayedState state;
+  ReplayedState state(now);
   Job first = a_job(1);
   Job second = a_job(2);
   second.state = JobState::completed;
   second.response = "{}";
-  CHECK(state.take(record::job, job_record(a_job(3), {}, "new", {})));
-  CHECK(state.take(record::job_way, job_way_record(JobNumber{1}, {})));
-  CHECK(state.take(record::job_ended, job_ended_record(second, ended_at)));
-  CHECK(state.take(record::job_changed, job_changed_record(first)));
-  CHECK(state.take(record::job_forgotten, job_forgotten_record(JobNumber{7})));
+  CHECK(state.take(record::job, job_record(a_job(3), "new", {})));
+  CHECK(state.take(record::job_way, payload_of(JobNumber{1}, JobWay{})));
+  CHECK(state.take(record::job_changed, changed_record(second)));
+  CHECK(state.take(record::job_changed, changed_record(first)));
+  CHECK(state.take(record::job_forgotten, payload_of(JobNumber{7})));
   CHECK(state.jobs.jobs().size() == 1);
-  CHECK(state.take(record::job, job_record(first, {}, "old", a_way())));
-  CHECK(state.take(record::job, job_record(second, ended_at, {}, {})));
+  CHECK(state.take(record::job, job_record(first, "old", a_way())));
+  CHECK(state.take(record::job, job_record(second, "", {})));
   REQUIRE(state.jobs.jobs().size() == 3);
-  CHECK(state.jobs.jobs().at(JobNumber{1}).kept.way.started);
-  CHECK(state.jobs.jobs().at(JobNumber{2}).kept.job.state == JobState::completed);
+  CHECK(state.jobs.jobs().at(JobNumber{1}).way.started);
+  CHECK(state.jobs.jobs().at(JobNumber{2}).job.state == JobState::completed);
 }
 
 TEST_CASE("what a key leaves behind is kept") {
@@ -145,17 +158,18 @@ TEST_CASE("what a key leaves behind is kept") {
   key.digest = 5;
   key.job = "abc";
   key.state = JobState::cancelled;
-  ReplayedState state;
-  const std::string record = used_key_record({false, 7}, key, ended_at);
-  CHECK(record.size() == size_of_used_key_record() + 6);
+  ReplayedState state(now);
+  key.until = ended_at;
+  const std::string record = payload_of(User{false, 7}, key);
+  CHECK(record.size() == Archive::measure(Archive::Kind::disk, User{}, UsedKey{}) + 6);
   REQUIRE(state.take(record::used_key, record));
   REQUIRE(state.jobs.keys().size() == 1);
-  const ReplayedKey& replayed = state.jobs.keys().front();
-  CHECK(replayed.user == User{false, 7});
-  CHECK(replayed.key.key == "key");
-  CHECK(replayed.key.digest == 5);
-  CHECK(replayed.key.job == "abc");
-  CHECK(replayed.key.state == JobState::cancelled);
+  const auto& [user, replayed] = state.jobs.keys().front();
+  CHECK(user == User{false, 7});
+  CHECK(replayed.key == "key");
+  CHECK(replayed.digest == 5);
+  CHECK(replayed.job == "abc");
+  CHECK(replayed.state == JobState::cancelled);
   CHECK(replayed.until == ended_at);
 }
 
@@ -167,26 +181,31 @@ TEST_CASE("payloads that are cut, or longer, or say what cannot be, are damage")
   key.key = "k";
   key.job = "a";
   const std::vector<std::pair<std::uint32_t, std::string>> records = {
-      {record::job, job_record(job, {}, "request", a_way())},
-      {record::job_way, job_way_record(job.number, a_way())},
-      {record::job_changed, job_changed_record(job)},
-      {record::job_ended, job_ended_record(ended, ended_at)},
-      {record::job_forgotten, job_forgotten_record(job.number)},
-      {record::used_key, used_key_record({}, key, ended_at)}};
+      {record::job, job_record(job, "request", a_way())},
+      {record::job_way, payload_of(job.number, a_way())},
+      {record::job_changed, changed_record(job)},
+      {record::job_changed, changed_record(ended)},
+      {record::job_forgotten, payload_of(job.number)},
+      {record::used_key, payload_of(User{}, key)}};
   for (const auto& [type, payload] : records) {
     const auto tried = type;  // clang 14 captures no structured binding
     CAPTURE(tried);
-    CHECK(ReplayedState().take(type, payload));
-    CHECK_FALSE(ReplayedState().take(type, payload.substr(0, payload.size() - 1)));
-    CHECK_FALSE(ReplayedState().take(type, payload + "x"));
-    CHECK_FALSE(ReplayedState().take(type, ""));
+    CHECK(ReplayedState(now).take(type, payload));
+    CHECK_FALSE(ReplayedState(now).take(type, payload.substr(0, payload.size() - 1)));
+    CHECK_FALSE(ReplayedState(now).take(type, payload + "x"));
+    CHECK_FALSE(ReplayedState(now).take(type, ""));
   }
-  ReplayedState state;
-  CHECK_FALSE(state.take(record::job_ended, job_ended_record(job, ended_at)));  // it goes on
+  UsedKey unended = key;
+  unended.state = JobState::working;
+  ReplayedState state(now);
+  Job asks = ended;
+  asks.question = JobQuestion{"elicitation/create", "{}"};
+  CHECK_FALSE(state.take(record::job_changed, changed_record(asks)));  // it has ended
+  CHECK_FALSE(state.take(record::used_key, payload_of(User{}, unended)));
   Job unplain = job;
   unplain.id = "\"";
-  CHECK_FALSE(state.take(record::job, job_record(unplain, {}, "", {})));
+  CHECK_FALSE(state.take(record::job, job_record(unplain, "", {})));
   Job asked = job;
   asked.state = JobState::input_required;  // without a question
-  CHECK_FALSE(state.take(record::job, job_record(asked, {}, "", {})));
+  CHECK_FALSE(state.take(record::job, job_record(asked, "", {})));
 }

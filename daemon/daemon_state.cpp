@@ -1,0 +1,340 @@
+#include "daemon_state.hpp"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <ctime>
+#include <random>
+#include <utility>
+
+#include "state/mapped_file.hpp"
+#include "state/plain_name.hpp"
+#include "state/record_types.hpp"
+
+namespace bridge {
+namespace {
+
+/// So many ids are noted as used at a time: more than a turn can use.
+constexpr std::uint64_t id_block = 1u << 16;
+
+std::string random_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+template <class... Values>
+bool read_payload(std::string_view payload, Values&... values) {
+  return Archive::read(Archive::Kind::disk, {}, payload, values...);
+}
+
+}  // namespace
+
+bool ReplayedState::take(std::uint32_t type, std::string_view payload) {
+  switch (type) {
+    case record::instance: return read_payload(payload, instance) && is_plain_name(instance);
+    case record::opened: ended_in_order = false; return true;
+    case record::ended: ended_in_order = true; return true;
+    case record::ring_entry: return ring.entry(payload, stream);
+    case record::ring_marks: return ring.marks(payload);
+    case record::ring_superseded: return ring.superseded(payload);
+    case record::ring_counts: return ring.counts(payload);
+    case record::session:
+      session = {};
+      // A session has a handshake.
+      return read_payload(payload, session) &&
+             (session.session.server || session.session.number == 0);
+    case record::upstream_ids: {
+      std::uint64_t id = 0;
+      const bool is_read = read_payload(payload, id);
+      next_id = std::max(next_id, id);
+      return is_read;
+    }
+    case record::server_stream: return read_payload(payload, stream);
+    case record::unanswered: return read_payload(payload, unanswered);
+    case record::job: return jobs.job(payload);
+    case record::job_way: return jobs.way(payload);
+    case record::job_changed: return jobs.changed(payload);
+    case record::job_forgotten: return jobs.forgotten(payload);
+    case record::used_key: return jobs.key(payload);
+    case record::orphan: return replay_orphan(payload, orphans);
+    default: return false;
+  }
+}
+
+DaemonState::DaemonState(EventLoop& loop, const StateOptions& options, const TargetHash& target,
+                         NotificationFeed& feed, UpstreamIdSource& ids, Session& session,
+                         Router& router, Upstream& upstream, JobRunner& jobs, Log& log)
+    : loop_(loop),
+      options_(options),
+      target_(target),
+      feed_(feed),
+      ids_(ids),
+      session_(session),
+      router_(router),
+      upstream_(upstream),
+      log_(log),
+      folder_(options.folder),
+      state_log_(loop, folder_, target, options.sync, *this, log),
+      ring_(loop, state_log_, feed, [this] { return stream_position(); }),
+      jobs_(loop, state_log_, jobs, session, upstream),
+      orphans_(state_log_, router, session, upstream),
+      instance_(random_name()),
+      replayed_(state_log_.now()) {
+  read();
+  jobs.store().set_journal(jobs_);
+}
+
+void DaemonState::read() {
+  if (read_file("state", true)) return;
+  // Of a daemon that could not write any longer: everything is restored, and nothing is executed,
+  // since it is not known what happened after it was written.
+  read_file("state.stale", false);
+}
+
+/// Whether something was read of it.
+bool DaemonState::read_file(const std::string& name, bool may_go_on) {
+  StateFolder::Opened opened = folder_.open(name);
+  if (!opened.file) return false;
+  LogReading reading;
+  {
+    const MappedFile file(opened.file);
+    if (!file.is_readable()) {
+      move_aside(name, "damaged", "it cannot be read");
+      return false;
+    }
+    reading = read_log(file.bytes(), [this](std::uint32_t type, std::string_view payload) {
+      return replayed_.take(type, payload);
+    });
+  }
+  const bool is_readable =
+      reading.verdict == LogVerdict::good || reading.verdict == LogVerdict::torn;
+  if (!is_readable || reading.header.target != target_) {
+    replayed_ = ReplayedState(state_log_.now());
+    if (reading.verdict == LogVerdict::later_format) {
+      move_aside(name, "other", "it is of a newer mcp-bridged");
+    } else if (reading.verdict == LogVerdict::earlier_format) {
+      move_aside(name, "other", "it is of an older mcp-bridged");
+    } else if (is_readable) {
+      move_aside(name, "other", "it is of another upstream");
+    } else {
+      move_aside(name, "damaged", "it is damaged");
+    }
+    return false;
+  }
+  if (may_go_on && opened.is_writable &&
+      state_log_.go_on(std::move(opened.file), reading.header, reading.end)) {
+    state_log_.append(record::opened, std::time(nullptr));
+    state_log_.write_now();  // written anew it would be without what is not restored yet
+  }
+  if (!may_go_on) {
+    previous_ = Previous::could_not_save;
+  } else if (!replayed_.ended_in_order) {
+    previous_ = Previous::killed;
+  }
+  goes_on_ = state_log_.is_durable();
+  if (goes_on_) instance_ = replayed_.instance.empty() ? instance_ : replayed_.instance;
+  return true;
+}
+
+void DaemonState::move_aside(const std::string& name, const char* kind, const char* why) {
+  const std::string aside =
+      fmt::format("state.{}-{:%Y%m%dT%H%M%SZ}", kind, fmt::gmtime(std::time(nullptr)));
+  const bool is_moved = folder_.rename(name, aside);
+  log_.event(LogLevel::warning, "state not used",
+             "the state {}/{} is not gone on with: {}; {}. What it kept is not delivered",
+             folder_.path(), name, why,
+             is_moved ? "it is now " + aside : "and it cannot be renamed");
+}
+
+void DaemonState::restore_ring() {
+  Ring& ring = feed_.ring();
+  ring.restore(replayed_.ring.take_entries(), replayed_.ring.counts(), loop_.wall_time());
+  ring_.begin();
+  reserved_ids_ = replayed_.next_id;
+  replayed_.session.session.ids = UpstreamIdSource(static_cast<UpstreamId>(replayed_.next_id));
+  if (ring.size() > 0) {
+    log_.event(LogLevel::info, "state read",
+               "{} notifications of the state in {} are kept, {} of them nobody has taken",
+               ring.size(), folder_.path(), ring.untaken());
+  }
+}
+
+void DaemonState::report_previous(const RestoredJobs& jobs) {
+  if (previous_ == Previous::ended) return;
+  const std::string of_jobs =
+      jobs.unfinished == 0
+          ? "no job was under way"
+          : fmt::format("of {} jobs under way {} continue and {} have failed (delivered: unknown)",
+                        jobs.unfinished, jobs.unfinished - jobs.failed, jobs.failed);
+  if (previous_ == Previous::killed) {
+    log_.event(LogLevel::warning, "previous daemon killed",
+               "the previous daemon ended without shutting down (killed, out of memory, or a "
+               "crash); its state in {} is restored; {}",
+               folder_.path(), of_jobs);
+  } else {
+    log_.event(LogLevel::warning, "previous state stale",
+               "restored the state of a daemon that could no longer save it, from {}/state.stale; "
+               "{}",
+               folder_.path(), of_jobs);
+  }
+}
+
+void DaemonState::session_goes_on(const std::string& instance) {
+  ring_.begin();
+  reserved_ids_ = replayed_.next_id;
+  instance_ = instance;
+  replayed_ = ReplayedState(state_log_.now());
+  if (!goes_on_) state_log_.begin();
+}
+
+void DaemonState::take_up_session() {
+  restore_ring();
+  LoggedSession record = std::exchange(replayed_.session, {});
+  KeptSession& kept = record.session;
+  kept.unanswered = std::exchange(replayed_.unanswered, {});
+  for (const UpstreamId id : replayed_.jobs.resumable_in(kept.number))
+    std::erase(kept.unanswered, id);
+  JobReplay jobs = std::move(replayed_.jobs);
+  LoggedOrphans orphans = std::move(replayed_.orphans);
+  std::erase_if(orphans, [&](const auto& entry) {
+    const auto& ids = kept.unanswered;
+    return !router_.keeps_orphans() || !goes_on_ ||
+           std::find(ids.begin(), ids.end(), entry.first) == ids.end();
+  });
+  for (const auto& [id, orphan] : orphans) {
+    if (!orphan.answer.event_id.empty() && orphan.answer.session == kept.number)
+      std::erase(kept.unanswered, id);
+  }
+  const bool had_one = kept.number > 0 || kept.modern;
+  const std::string event_id =
+      replayed_.stream.session == kept.number ? replayed_.stream.event_id : std::string();
+  replayed_ = ReplayedState(state_log_.now());
+  if (!had_one || !goes_on_ || !record.id) {
+    session_.continue_from(std::move(kept));
+    if (had_one && goes_on_) session_.reopen();
+  } else {
+    session_.take_up(std::move(kept), {*record.id, event_id});
+  }
+  const RestoredJobs restored = jobs_.restore(std::move(jobs), goes_on_);
+  report_previous(restored);
+  for (auto& [id, orphan] : orphans) jobs_.adopt(id, std::move(orphan));
+  if (!goes_on_) state_log_.begin();
+}
+
+void DaemonState::write() {
+  note_changes();
+  state_log_.write();
+}
+
+void DaemonState::end_turn() {
+  jobs_.note_streams();
+  orphans_.note_streams();
+  write();
+}
+
+void DaemonState::begin_end() {
+  seen_id_ = {};  // what has ended meanwhile is not to be cancelled
+  write();
+  is_ending_ = true;
+}
+
+void DaemonState::end() {
+  state_log_.append(record::ended, std::time(nullptr));
+  state_log_.write_now();
+}
+
+void DaemonState::note_changes() {
+  ring_.note_changes();
+  jobs_.note_changes();
+  note_session();
+  ring_.note_position();
+  note_ids();
+  note_unanswered();
+}
+
+void DaemonState::note_session() {
+  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
+  const bool same_reference = reference.has_value() == session_mark_.id.has_value() &&
+                              (!reference || reference->id == *session_mark_.id);
+  if (same_reference && session_.counts().opened == session_mark_.opened &&
+      router_.settings_revision() == session_mark_.revision)
+    return;
+  state_log_.append(record::session, session_now());
+}
+
+LoggedSession DaemonState::session_now() {
+  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
+  session_mark_.opened = session_.counts().opened;
+  session_mark_.revision = router_.settings_revision();
+  session_mark_.id.reset();
+  if (reference) session_mark_.id.emplace(reference->id);
+  LoggedSession record{session_.kept(), session_mark_.id};
+  session_bytes_ = Archive::measure(Archive::Kind::disk, record);
+  return record;
+}
+
+StreamPosition DaemonState::stream_position() const {
+  const auto reference = session_.has_session() ? upstream_.session_reference() : std::nullopt;
+  if (!reference || reference->last_event_id.empty() ||
+      reference->last_event_id.size() > longest_event_id)
+    return {};
+  return {session_.number(), std::string(reference->last_event_id)};
+}
+
+void DaemonState::note_ids() {
+  const std::uint64_t last = value_of(ids_.last());
+  if (last + id_block / 2 <= reserved_ids_) return;
+  reserved_ids_ = last + id_block;
+  state_log_.append(record::upstream_ids, reserved_ids_);
+}
+
+/// What has ended meanwhile is written with what begins next: cancelling it would do no harm.
+void DaemonState::note_unanswered() {
+  if (is_ending_) return;
+  // One that was answered is to become no job.
+  const bool is_exact = router_.keeps_orphans();
+  if (std::exchange(seen_id_, ids_.last()) == ids_.last() && !is_exact) return;
+  std::vector<UpstreamId> now = router_.unanswered();
+  if (is_exact) orphans_.note(now);
+  if (now.empty() ? unanswered_.empty() : now == unanswered_) return;
+  unanswered_ = std::move(now);
+  state_log_.append(record::unanswered, unanswered_);
+}
+
+void DaemonState::begin_snapshot() {
+  head_is_said_ = false;
+  ring_.begin_snapshot();
+  jobs_.begin_snapshot();
+}
+
+/// All but ring and jobs: a step of its own, since it is as large as it is.
+void DaemonState::say_head(LogWriter& out) {
+  const Moment now = state_log_.now();
+  ring_.snapshot_position(out);
+  out.append(record::instance, now, instance_);
+  out.append(record::session, now, session_now());
+  reserved_ids_ = value_of(ids_.last()) + id_block;
+  out.append(record::upstream_ids, now, reserved_ids_);
+  if (!is_ending_) unanswered_ = router_.unanswered();
+  out.append(record::unanswered, now, unanswered_);
+  orphans_.say_all(out);
+}
+
+bool DaemonState::continue_snapshot(LogWriter& out, std::size_t bytes) {
+  if (!std::exchange(head_is_said_, true)) {
+    say_head(out);
+    return true;
+  }
+  const std::uint64_t before = out.size();
+  if (ring_.continue_snapshot(out, bytes) ||
+      jobs_.continue_snapshot(out, bytes - std::min(bytes, out.size() - before)))
+    return true;
+  ring_.end_snapshot(out);
+  return false;
+}
+
+std::size_t DaemonState::saved_bytes() const {
+  return ring_.saved_bytes() + session_bytes_ + jobs_.saved_bytes();
+}
+
+}  // namespace bridge
