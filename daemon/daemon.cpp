@@ -14,7 +14,7 @@ namespace bridge {
 namespace {
 
 ListeningSocket take_socket(const SocketOptions& options, const Beginning& beginning) {
-  if (beginning.earlier) return ListeningSocket::kept(beginning.earlier->socket, options);
+  if (beginning.earlier) return ListeningSocket::restored(beginning.earlier->socket, options);
   if (auto inherited = ListeningSocket::inherited()) return std::move(*inherited);
   return ListeningSocket::open(options);
 }
@@ -37,8 +37,7 @@ Supervision supervision_of(const Beginning& beginning) {
 }
 
 ClientIdSource client_ids_of(const Beginning& beginning) {
-  return ClientIdSource(
-      static_cast<ClientId>(beginning.earlier ? beginning.earlier->process.last_client : 0));
+  return ClientIdSource(beginning.earlier ? beginning.earlier->process.last_client : ClientId{});
 }
 
 /// With --state-dir. An upgrade does not fail for it: then what was handed over is all there is.

@@ -77,8 +77,7 @@ class Daemon final : private Upgradable {
   DaemonSnapshot snapshot();
   ProcessSnapshot process_snapshot() const;
   void save_session(DaemonSnapshot& snapshot);
-  void save_clients(DaemonSnapshot& snapshot);
-  void save_requests(DaemonSnapshot& snapshot);
+  void save_messages(DaemonSnapshot& snapshot);
   void replace();
   UpgradeOrder order_upgrade() override;
   void pause() override;

@@ -26,15 +26,17 @@ constexpr std::uint32_t snapshot_record = 1000;
 std::vector<int> DaemonSnapshot::descriptors() const {
   std::vector<int> all;
   const auto add = [&all](std::uint64_t descriptor) {
-    if (descriptor != KeptSocket::none) all.push_back(static_cast<int>(descriptor));
+    if (descriptor != KeptRun::none) all.push_back(static_cast<int>(descriptor));
   };
-  add(socket.descriptor);
-  add(socket.lock);
-  add(process.face_listener);
-  for (const KeptDownstreamSession& one : face_sessions) {
-    for (const KeptDownstreamSession::Post& post : one.posts) add(post.connection.descriptor);
+  for (const int one : {socket.descriptor, socket.lock, process.face_listener}) {
+    if (one >= 0) all.push_back(one);
   }
-  for (const KeptConnection& connection : connections) add(connection.descriptor);
+  for (const DownstreamSession::Saved& one : face.sessions) {
+    for (const PendingPost::Saved& post : one.posts) {
+      if (post.connection) all.push_back(post.connection->descriptor);
+    }
+  }
+  for (const Connection::Saved& connection : connections) all.push_back(connection.descriptor);
   if (run) {
     for (const std::uint64_t descriptor : run->descriptors()) add(descriptor);
   }

@@ -8,16 +8,14 @@
 #include <variant>
 #include <vector>
 
-#include "downstream/http/kept_face.hpp"
-#include "downstream/unix/kept_connection.hpp"
-#include "downstream/unix/kept_socket.hpp"
+#include "downstream/http/http_face.hpp"
+#include "downstream/unix/connection.hpp"
+#include "downstream/unix/listening_socket.hpp"
 #include "jobs/collectors.hpp"
 #include "jobs/job_runner.hpp"
 #include "notifications/ring.hpp"
 #include "router/router_upgrade.hpp"
-#include "session/kept_session.hpp"
-#include "session/kept_streams.hpp"
-#include "upstream/kept_message.hpp"
+#include "session/saved_session.hpp"
 #include "upstream/kept_run.hpp"
 #include "upstream/upstream.hpp"
 
@@ -37,17 +35,16 @@ struct ProcessSnapshot {
   std::uint64_t soft_descriptors = 0;  ///< limit of file descriptors as it was given
   std::uint64_t hard_descriptors = 0;
   std::string instance;
-  std::uint64_t last_client = 0;
-  std::uint64_t last_question = 0;
+  ClientId last_client{};
   bool in_session = false;  ///< the session is there, and this process can go on in it
-  std::uint64_t face_listener = KeptSocket::none;  ///< of the HTTP face
-  std::string login;                               ///< of a person: Login::login_to_keep()
+  int face_listener = -1;   ///< of the HTTP face
+  std::string login;        ///< of a person: Login::login_to_keep()
 
   template <class A>
   void each_field(A& archive) {
     archive(proof, version, program, arguments, environment, given, answers, notify_socket,
-            watchdog, soft_descriptors, hard_descriptors, instance, last_client, last_question,
-            in_session, face_listener, login);
+            watchdog, soft_descriptors, hard_descriptors, instance, last_client, in_session,
+            face_listener, login);
   }
 };
 
@@ -55,25 +52,18 @@ struct ProcessSnapshot {
 /// secrets, and goes through memory only.
 struct DaemonSnapshot {
   ProcessSnapshot process;
-  RingCounts ring_counts;
-  std::vector<RingEntry> ring;
-  KeptSession session;
+  Ring::Saved ring;
+  SavedSession session;
   std::string session_id;     ///< SessionReference
   std::string last_event_id;  ///< SessionReference
-  KeptSocket socket;
-  std::vector<KeptConnection> connections;
-  std::vector<SavedClient> clients;
-  std::vector<KeptMessage> messages;     ///< at the upstream
-  SavedRequests requests;                ///< of the clients: each of them is one of the messages
-  std::vector<ServerRequest> questions;  ///< of the upstream
-  std::vector<SuspendedCalls::Saved> calls;         ///< that wait for their clients' answers
-  std::map<UpstreamId, InputRounds::Saved> rounds;  ///< likewise
-  KeptFace face;                                    ///< the HTTP face's, but for its sessions
-  std::vector<KeptDownstreamSession> face_sessions;
-  KeptStreams streams;             ///< of a modern upstream
-  Listens::Saved listens;          ///< of the clients
-  std::optional<KeptToken> token;  ///< if it would have to be fetched again
-  std::optional<KeptRun> run;      ///< of a local server
+  SavedStreams streams;       ///< of a modern upstream
+  ListeningSocket::Saved socket;
+  std::vector<Connection::Saved> connections;
+  HttpFace::Saved face;
+  RouterSnapshot router;
+  std::vector<SavedMessage> messages;  ///< at the upstream
+  std::optional<KeptToken> token;      ///< if it would have to be fetched again
+  std::optional<KeptRun> run;          ///< of a local server
   JobRunner::Saved jobs;
   std::vector<Collectors::Delivery> deliveries;  ///< of jobs
 
@@ -82,9 +72,8 @@ struct DaemonSnapshot {
 
   template <class A>
   void each_field(A& archive) {
-    archive(process, ring_counts, ring, session, session_id, last_event_id, socket, connections,
-            clients, messages, requests, questions, calls, rounds, face, face_sessions, streams,
-            listens, token, run, jobs, deliveries);
+    archive(process, ring, session, session_id, last_event_id, streams, socket, connections, face,
+            router, messages, token, run, jobs, deliveries);
   }
 };
 

@@ -148,7 +148,7 @@ void DaemonState::move_aside(const std::string& name, const char* kind, const ch
 
 void DaemonState::restore_ring() {
   Ring& ring = feed_.ring();
-  ring.restore(replayed_.ring.take_entries(), replayed_.ring.counts(), loop_.wall_time());
+  ring.restore(replayed_.ring.take(), loop_.wall_time());
   ring_.begin();
   reserved_ids_ = replayed_.next_id;
   replayed_.session.session.ids = UpstreamIdSource(static_cast<UpstreamId>(replayed_.next_id));
@@ -184,13 +184,16 @@ void DaemonState::session_goes_on(const std::string& instance) {
   reserved_ids_ = replayed_.next_id;
   instance_ = instance;
   replayed_ = ReplayedState(state_log_.now());
+}
+
+void DaemonState::parts_restored() {
   if (!goes_on_) state_log_.begin();
 }
 
 void DaemonState::take_up_session() {
   restore_ring();
   LoggedSession record = std::exchange(replayed_.session, {});
-  KeptSession& kept = record.session;
+  SavedSession& kept = record.session;
   kept.unanswered = std::exchange(replayed_.unanswered, {});
   for (const UpstreamId id : replayed_.jobs.resumable_in(kept.number))
     std::erase(kept.unanswered, id);
@@ -268,7 +271,7 @@ LoggedSession DaemonState::session_now() {
   session_mark_.revision = router_.settings_revision();
   session_mark_.id.reset();
   if (reference) session_mark_.id.emplace(reference->id);
-  LoggedSession record{session_.kept(), session_mark_.id};
+  LoggedSession record{session_.save(), session_mark_.id};
   session_bytes_ = Archive::measure(Archive::Kind::disk, record);
   return record;
 }

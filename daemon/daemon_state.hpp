@@ -18,7 +18,7 @@ namespace bridge {
 
 /// What a log says of the session.
 struct LoggedSession {
-  KeptSession session;
+  SavedSession session;
   /// What the server has named the session, which may still be there; none: it was lost.
   std::optional<std::string> id;
 
@@ -66,6 +66,8 @@ class DaemonState final : private StateSource {
   /// Instead, in an upgrade: the previous process has handed all of it over, which may be newer
   /// than the log. Once, before any client. REQUIRES: the ring is restored.
   void session_goes_on(const std::string& instance);
+  /// Then, when all other parts are restored.
+  void parts_restored();
 
   /// Whatever has changed since is written. Called before any client is told of anything.
   void write();

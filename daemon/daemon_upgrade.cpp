@@ -48,11 +48,15 @@ DaemonSnapshot Daemon::snapshot() {
   clients_.acknowledge_read();
   DaemonSnapshot all;
   all.process = process_snapshot();
-  save_session(all);
-  save_clients(all);
+  all.ring = feed_.ring().save();
+  all.socket = clients_.save_socket();
+  all.connections = clients_.save();
+  if (face_) all.face = face_->save();
   all.jobs = jobs_.save();
   all.deliveries = collectors_.save();
-  if (all.process.in_session) save_requests(all);
+  save_session(all);
+  all.router = router_upgrade_.save(all.process.in_session);
+  if (all.process.in_session) save_messages(all);
   return all;
 }
 
@@ -77,24 +81,15 @@ ProcessSnapshot Daemon::process_snapshot() const {
   }
   start.instance = control_.instance();
   if (const Login* const login = upstream_->login()) start.login = login->login_to_keep();
-  start.last_client = value_of(client_ids_.last());
-  start.last_question = router_upgrade_.last_question();
-  if (face_) start.face_listener = static_cast<std::uint64_t>(face_->listener());
+  start.last_client = client_ids_.last();
+  if (face_) start.face_listener = face_->listener();
   return start;
 }
 
-/// The session with the upstream, and the notifications that came in it.
 void Daemon::save_session(DaemonSnapshot& snapshot) {
-  const Ring& ring = feed_.ring();
-  snapshot.ring_counts = ring.counts();
-  ring.each_after(Sequence{}, [&snapshot](const RingEntry& entry) {
-    snapshot.ring.push_back(entry);
-    return true;
-  });
-  snapshot.session = session_.kept();
+  snapshot.session = session_.save();
   snapshot.session.settings = router_upgrade_.settings();
-  snapshot.streams = session_.streams_to_keep();
-  snapshot.listens = router_upgrade_.listens();
+  snapshot.streams = session_.save_streams();
   snapshot.token = upstream_->token_to_keep();
   const auto reference = upstream_->session_reference();
   if (reference) {
@@ -108,27 +103,13 @@ void Daemon::save_session(DaemonSnapshot& snapshot) {
       snapshot.streams.legacy_is_there || snapshot.streams.modern_is_there;
 }
 
-void Daemon::save_clients(DaemonSnapshot& snapshot) {
-  snapshot.socket = clients_.socket_to_keep();
-  snapshot.connections = clients_.connections_to_keep();
-  snapshot.clients = router_upgrade_.clients();
-  if (face_) {
-    snapshot.face = face_->to_keep();
-    snapshot.face_sessions = face_->sessions_to_keep();
-  }
-}
-
-/// What is asked for, on both sides, and is not answered yet.
-void Daemon::save_requests(DaemonSnapshot& snapshot) {
-  snapshot.requests = router_upgrade_.requests();
-  snapshot.questions = router_upgrade_.questions();
-  snapshot.calls = router_upgrade_.calls();
-  snapshot.rounds = router_upgrade_.rounds();
-  std::set<std::uint64_t> asked;
-  for (const auto& [id, request] : snapshot.requests) asked.insert(value_of(id));
-  for (KeptMessage& message : upstream_->messages_to_keep()) {
-    const bool is_request = message.kind == static_cast<std::uint64_t>(OutgoingKind::request);
-    if (!is_request || asked.contains(message.id)) snapshot.messages.push_back(std::move(message));
+/// What is under way at the upstream; of requests those whose clients go along.
+void Daemon::save_messages(DaemonSnapshot& snapshot) {
+  std::set<UpstreamId> asked;
+  for (const auto& [id, request] : snapshot.router.requests) asked.insert(id);
+  for (SavedMessage& saved : upstream_->save_messages()) {
+    if (saved.message.kind != OutgoingKind::request || asked.contains(saved.message.id))
+      snapshot.messages.push_back(std::move(saved));
   }
 }
 
@@ -164,7 +145,7 @@ void Daemon::upgrade_failed(const std::string& why) {
   supervisor_.status("Upgrade failed, continuing with the old version: " + why);
 }
 
-// Signals that have come already are acted upon first. All that come later are the next image's
+// Signals that have come already are acted upon first. All that come later are the next process's
 // own: they wait for it.
 void Daemon::replace() {
   const SignalsBlocked blocked;
@@ -186,17 +167,16 @@ void Daemon::replace() {
 void Daemon::restore() {
   const EventLoop::Turn turn(loop_);
   DaemonSnapshot snapshot = *std::exchange(beginning_.earlier, std::nullopt);
-  feed_.ring().restore(std::move(snapshot.ring), snapshot.ring_counts, loop_.wall_time());
+  feed_.ring().restore(std::move(snapshot.ring), loop_.wall_time());
   control_.set_instance(snapshot.process.instance);
   jobs_.restore_ended(std::move(snapshot.jobs.ended), std::move(snapshot.jobs.keys));
-  router_upgrade_.count_questions_from(snapshot.process.last_question);
   if (Login* const login = upstream_->login()) login->go_on_with_login(snapshot.process.login);
   if (snapshot.run) upstream_->go_on_with(*snapshot.run);
   if (snapshot.token) upstream_->go_on_with(*snapshot.token);
   if (state_) state_->session_goes_on(snapshot.process.instance);
   if (snapshot.process.in_session) {
-    session_.go_on_in(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},
-                      snapshot.streams);
+    session_.restore_in(std::move(snapshot.session), {snapshot.session_id, snapshot.last_event_id},
+                        snapshot.streams);
   } else {
     session_.continue_from(std::move(snapshot.session));
     session_.reopen();
@@ -204,42 +184,35 @@ void Daemon::restore() {
   router_upgrade_.pause();
   jobs_.restore_running(std::move(snapshot.jobs.running));
   restore_clients(snapshot);
-  router_upgrade_.restore(std::move(snapshot.questions));
-  router_upgrade_.restore(std::move(snapshot.calls));
-  router_upgrade_.restore(std::move(snapshot.rounds));
+  router_upgrade_.restore_questions(snapshot.router);
   jobs_.requests_restored();
   for (Collectors::Delivery& delivery : snapshot.deliveries) {
     if (router_.clients().find(delivery.client) == nullptr) continue;
     Control::Reply reply = router_upgrade_.continued_reply(delivery.client, delivery.request_id);
     collectors_.restore(std::move(delivery), std::move(reply));
   }
+  if (state_) state_->parts_restored();
   router_upgrade_.resume();
 }
 
 void Daemon::restore_clients(DaemonSnapshot& snapshot) {
-  std::map<std::uint64_t, ClientChannel*> channels;
-  for (const KeptConnection& kept : snapshot.connections) {
-    ClientChannel& channel = clients_.add(kept);
-    if (Connection::router_knows(kept)) channels[kept.id] = &channel;
+  std::map<ClientId, ClientChannel*> channels;
+  for (const Connection::Saved& saved : snapshot.connections) {
+    ClientChannel& channel = clients_.add(saved);
+    if (saved.is_known()) channels[saved.identity.id] = &channel;
   }
-  if (face_) face_->go_on_with(std::move(snapshot.face));
-  for (KeptDownstreamSession& kept : snapshot.face_sessions) {
-    const std::uint64_t id = kept.client;
-    if (face_) channels[id] = &face_->go_on_with(std::move(kept));
+  if (face_) {
+    for (ClientChannel* const client : face_->restore(std::move(snapshot.face)))
+      channels[client->identity().id] = client;
   }
-  for (SavedClient& saved : snapshot.clients) {
-    const auto found = channels.find(value_of(saved.id));
-    if (found != channels.end()) router_upgrade_.restore(*found->second, std::move(saved));
+  router_upgrade_.restore_clients(snapshot.router, channels);
+  std::set<UpstreamId> awaited;
+  for (SavedMessage& saved : snapshot.messages) {
+    const UpstreamId id = saved.message.id;
+    if (upstream_->restore(std::move(saved))) awaited.insert(id);
   }
-  std::set<std::uint64_t> awaited;
-  for (KeptMessage& message : snapshot.messages) {
-    const std::uint64_t id = message.id;
-    if (upstream_->go_on_with(std::move(message))) awaited.insert(id);
-  }
-  for (auto& [id, request] : snapshot.requests)
-    router_upgrade_.restore(id, std::move(request), awaited.contains(value_of(id)));
-  router_upgrade_.restore(std::move(snapshot.listens));
-  for (KeptConnection& kept : snapshot.connections) clients_.go_on(std::move(kept));
+  router_upgrade_.restore_requests(snapshot.router, awaited);
+  for (Connection::Saved& saved : snapshot.connections) clients_.restore(std::move(saved));
 }
 
 }  // namespace bridge

@@ -81,8 +81,8 @@ int run(bridge::ProcessStart& start, std::optional<bridge::LeftSnapshot> left) {
     const bridge::ProcessSnapshot& earlier = left->snapshot.process;
     beginning.program = earlier.program;
     bridge::name_process(earlier.program);
-    if (parsed.options.face.address && earlier.face_listener != bridge::KeptSocket::none)
-      parsed.options.face.kept_listener = static_cast<int>(earlier.face_listener);
+    if (parsed.options.face.address && earlier.face_listener >= 0)
+      parsed.options.face.kept_listener = earlier.face_listener;
     bridge::limit_descriptors({earlier.soft_descriptors, earlier.hard_descriptors});
     beginning.earlier = std::move(left->snapshot);
   } else {

@@ -68,6 +68,7 @@ enum class AnswerForm {
   stream,  ///< an event stream from the start
   either,  ///< JSON, unless something has to be streamed
 };
+constexpr AnswerForm last_of(AnswerForm) { return AnswerForm::either; }
 
 /// From the value of `Accept`: `text/event-stream` without JSON, or ranked before it (by `q`, then
 /// by the order), is `stream`; JSON ranked first is `either`; all else is JSON.

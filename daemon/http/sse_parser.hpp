@@ -18,6 +18,10 @@ struct EventId {
   std::uint64_t stream = 0;
   std::uint64_t number = 0;
 
+  template <class A>
+  void each_field(A& archive) {
+    archive(stream, number);
+  }
   friend bool operator==(const EventId&, const EventId&) = default;
 };
 

@@ -78,12 +78,12 @@ void Ring::make_room(std::size_t entries, std::size_t bytes) {
   tell_dropped();
 }
 
-void Ring::restore(std::vector<RingEntry> entries, const RingCounts& counts, WallTime now) {
-  last_ = counts.newest;
-  dropped_ = told_ = counts.dropped;
-  taken_ = counts.taken;
-  coalesced_ = counts.coalesced;
-  for (RingEntry& entry : entries) {
+void Ring::restore(Saved saved, WallTime now) {
+  last_ = saved.counts.newest;
+  dropped_ = told_ = saved.counts.dropped;
+  taken_ = saved.counts.taken;
+  coalesced_ = saved.counts.coalesced;
+  for (RingEntry& entry : saved.entries) {
     if (entry.taken()) entry.taken_by = no_reader;
     last_ = std::max(last_, value_of(entry.sequence));
     if (!limits_.coalesce) entry.coalesce_key.clear();

@@ -71,9 +71,20 @@ class Ring {
   /// not change the ring.
   void on_dropped(std::function<void(std::uint64_t)> told) { on_dropped_ = std::move(told); }
 
-  /// Goes on with what another ring held, oldest first; what is too much by these limits leaves it
-  /// as ever. REQUIRES: it is new.
-  void restore(std::vector<RingEntry> entries, const RingCounts& counts, WallTime now);
+  /// What it holds, oldest first, and has counted.
+  struct Saved {
+    std::vector<RingEntry> entries;
+    RingCounts counts;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(entries, counts);
+    }
+  };
+  Saved save() const { return {{entries_.begin(), entries_.end()}, counts()}; }
+  /// Continues with what another ring held; what is too much by these limits leaves it as ever.
+  /// REQUIRES: it is new.
+  void restore(Saved saved, WallTime now);
   /// Who is told of every change from now on; null: nobody.
   void set_journal(RingJournal* journal) { journal_ = journal; }
 

@@ -49,13 +49,13 @@ bool RingReplay::superseded(std::string_view payload) {
 
 bool RingReplay::counts(std::string_view payload) { return read(payload, oldest_, counts_); }
 
-std::vector<RingEntry> RingReplay::take_entries() {
-  std::vector<RingEntry> all;
+Ring::Saved RingReplay::take() {
+  Ring::Saved saved{{}, counts_};
   for (auto& [sequence, entry] : entries_) {
-    if (sequence >= oldest_) all.push_back(std::move(entry));
+    if (sequence >= oldest_) saved.entries.push_back(std::move(entry));
   }
   entries_.clear();
-  return all;
+  return saved;
 }
 
 RingLog::RingLog(EventLoop& loop, StateLog& log, NotificationFeed& feed,

@@ -39,8 +39,8 @@ class RingReplay {
   bool superseded(std::string_view payload);
   bool counts(std::string_view payload);
 
-  const RingCounts& counts() const { return counts_; }
-  std::vector<RingEntry> take_entries();
+  /// What they come to. Once.
+  Ring::Saved take();
 
  private:
   std::map<Sequence, RingEntry> entries_;

@@ -32,6 +32,11 @@ struct ClientIdentity {
     if (on_behalf_of) return *on_behalf_of;
     return kind == "http" ? User{true, 0} : User{false, uid};
   }
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(id, kind, pid, uid, connected, on_behalf_of);
+  }
 };
 
 /// What a transport counts of its clients, for the metrics; all since the daemon's start.
@@ -55,6 +60,7 @@ enum class RingFeed {
   reads,  ///< is fed, but takes nothing
   none,   ///< is not fed
 };
+constexpr RingFeed last_of(RingFeed) { return RingFeed::none; }
 
 enum class AnswerOrder {
   in_order,  ///< behind everything that arrived before it

@@ -8,7 +8,7 @@
 #include "json/frame.hpp"
 #include "router/pending_requests.hpp"
 #include "router/subscriptions.hpp"
-#include "session/kept_session.hpp"
+#include "session/saved_session.hpp"
 
 namespace bridge {
 

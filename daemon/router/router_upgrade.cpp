@@ -37,7 +37,41 @@ void RouterUpgrade::fail_unanswered_control() {
                  "the bridge was upgraded before it answered; ask again"));
 }
 
-std::vector<SavedClient> RouterUpgrade::clients() const {
+RouterSnapshot RouterUpgrade::save(bool in_session) const {
+  RouterSnapshot saved;
+  saved.clients = save_clients();
+  saved.listens = router_.listens_.save();
+  saved.last_question = router_.server_requests_.last_id();
+  if (!in_session) return saved;
+  saved.requests = router_.in_flight_.save();
+  saved.questions = router_.server_requests_.save();
+  saved.calls = router_.suspended_calls_.save();
+  saved.rounds = router_.input_rounds_.save();
+  return saved;
+}
+
+void RouterUpgrade::restore_clients(RouterSnapshot& saved,
+                                    const std::map<ClientId, ClientChannel*>& channels) {
+  router_.server_requests_.count_from(saved.last_question);
+  for (SavedClient& client : saved.clients) {
+    const auto found = channels.find(client.id);
+    if (found != channels.end()) restore(*found->second, std::move(client));
+  }
+}
+
+void RouterUpgrade::restore_requests(RouterSnapshot& saved, const std::set<UpstreamId>& awaited) {
+  for (auto& [id, request] : saved.requests)
+    router_.in_flight_.restore(id, std::move(request), awaited.contains(id));
+  router_.listens_.restore(std::move(saved.listens));
+}
+
+void RouterUpgrade::restore_questions(RouterSnapshot& saved) {
+  router_.server_requests_.restore(std::move(saved.questions));
+  router_.suspended_calls_.restore(std::move(saved.calls));
+  router_.input_rounds_.restore(std::move(saved.rounds));
+}
+
+std::vector<SavedClient> RouterUpgrade::save_clients() const {
   std::vector<SavedClient> served;
   std::vector<SavedClient> others;
   for (const auto& [id, client] : router_.clients_) {

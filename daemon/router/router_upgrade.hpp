@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,22 @@ struct SavedClient {
   template <class A>
   void each_field(A& archive) {
     archive(id, served, facts, waiting, control, subscriptions);
+  }
+};
+
+/// All that the router leaves to the next process.
+struct RouterSnapshot {
+  std::vector<SavedClient> clients;  ///< those that are served first
+  SavedRequests requests;            ///< that survive
+  Listens::Saved listens;
+  std::vector<ServerRequest> questions;  ///< of the upstream, that have no answer yet
+  std::uint64_t last_question = 0;
+  std::vector<SuspendedCalls::Saved> calls;         ///< their clients are to answer a question
+  std::map<UpstreamId, InputRounds::Saved> rounds;  ///< likewise
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(clients, requests, listens, questions, last_question, calls, rounds);
   }
 };
 
@@ -55,41 +72,24 @@ class RouterUpgrade {
   /// nothing if there is none.
   std::pair<UpstreamId, std::string> sent_request(ClientId client, std::string_view raw_id) const;
 
-  /// The requests that survive.
-  SavedRequests requests() const { return router_.in_flight_.save(); }
-  /// What the upstream has asked, and is not answered yet.
-  std::vector<ServerRequest> questions() const { return router_.server_requests_.save(); }
-  std::uint64_t last_question() const { return router_.server_requests_.last_id(); }
-  /// What clients are to answer about requests of these.
-  std::vector<SuspendedCalls::Saved> calls() const { return router_.suspended_calls_.save(); }
-  std::map<UpstreamId, InputRounds::Saved> rounds() const { return router_.input_rounds_.save(); }
-  /// The clients, those that are served first.
-  std::vector<SavedClient> clients() const;
-  Listens::Saved listens() const { return router_.listens_.save(); }
+  /// Without a session that continues there is nothing to be asked, or answered.
+  RouterSnapshot save(bool in_session) const;
   /// Router::settings() of legacy clients: what the listens want is theirs.
   SessionSettings settings() const { return router_.restorable_.settings(); }
 
-  void count_questions_from(std::uint64_t id) { router_.server_requests_.count_from(id); }
   // In this order. REQUIRES: pause(), and the session was restored.
-  void restore(ClientChannel& channel, SavedClient saved);
-  /// `is_awaited`: the upstream knows of it.
-  void restore(UpstreamId id, PendingRequest request, bool is_awaited) {
-    router_.in_flight_.restore(id, std::move(request), is_awaited);
-  }
-  void restore(Listens::Saved saved) { router_.listens_.restore(std::move(saved)); }
-  void restore(std::vector<ServerRequest> saved) {
-    router_.server_requests_.restore(std::move(saved));
-  }
-  void restore(std::vector<SuspendedCalls::Saved> saved) {
-    router_.suspended_calls_.restore(std::move(saved));
-  }
-  void restore(std::map<UpstreamId, InputRounds::Saved> saved) {
-    router_.input_rounds_.restore(std::move(saved));
-  }
+  void restore_clients(RouterSnapshot& saved, const std::map<ClientId, ClientChannel*>& channels);
+  /// With the listens. `awaited`: those that the upstream knows.
+  void restore_requests(RouterSnapshot& saved, const std::set<UpstreamId>& awaited);
+  /// With what waits for their answers.
+  void restore_questions(RouterSnapshot& saved);
   /// The client still waits for the answer of Control to this request. REQUIRES: it is there.
   Control::Reply continued_reply(ClientId client, std::string_view raw_id);
 
  private:
+  std::vector<SavedClient> save_clients() const;
+  void restore(ClientChannel& channel, SavedClient saved);
+
   Router& router_;
 };
 

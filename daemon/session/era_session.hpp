@@ -14,10 +14,9 @@
 #include "session/era_probe.hpp"
 #include "session/event_streams.hpp"
 #include "session/keep_alive.hpp"
-#include "session/kept_session.hpp"
-#include "session/kept_streams.hpp"
 #include "session/opening.hpp"
 #include "session/retries.hpp"
+#include "session/saved_session.hpp"
 #include "session/session_events.hpp"
 #include "session/session_options.hpp"
 #include "session/session_record.hpp"
@@ -178,9 +177,9 @@ class EraSession final : private EraProbe::Events,
   void take_up(const SessionReference& reference);
   /// Goes on in it without asking: this process was in it a moment ago. `streams`: of a modern one.
   /// REQUIRES: the same.
-  void go_on_in(const SessionReference& reference, const KeptStreams& streams);
+  void restore_in(const SessionReference& reference, const SavedStreams& streams);
   /// The streams of its own at a modern upstream.
-  KeptStreams streams_to_keep() const;
+  SavedStreams save_streams() const;
   /// There is one, as far as is known.
   bool has_session() const { return is_there(); }
   /// Of the last session, from 1; 0: there was none.

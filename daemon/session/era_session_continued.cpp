@@ -25,16 +25,16 @@ void EraSession::take_up(const SessionReference& reference) {
   keep_alive_.ping_at_once();
 }
 
-KeptStreams EraSession::streams_to_keep() const {
-  KeptStreams streams;
+SavedStreams EraSession::save_streams() const {
+  SavedStreams streams;
   if (!is_modern() || !is_there()) return streams;
   streams.had_listen = listen_.had_stream();
-  streams.listen = value_of(listen_.acknowledged_stream());
-  streams.events = event_streams_.to_keep();
+  streams.listen = listen_.acknowledged_stream();
+  streams.events = event_streams_.save();
   return streams;
 }
 
-void EraSession::go_on_in(const SessionReference& reference, const KeptStreams& streams) {
+void EraSession::restore_in(const SessionReference& reference, const SavedStreams& streams) {
   if (is_modern()) {
     upstream_.set_stateless_version(newest_version);
   } else if (!upstream_.session_continued(kept_.server->protocol_version(), reference)) {
@@ -45,8 +45,7 @@ void EraSession::go_on_in(const SessionReference& reference, const KeptStreams& 
   record_.opened_at = loop_.now();
   if (is_modern()) {
     const bool still_open = !upstream_.has_answer_streams();
-    if (streams.had_listen)
-      listen_.go_on_after(still_open ? static_cast<UpstreamId>(streams.listen) : UpstreamId{});
+    if (streams.had_listen) listen_.go_on_after(still_open ? streams.listen : UpstreamId{});
     event_streams_.go_on_after(streams.events, still_open);
     open_streams();
   } else {

@@ -31,18 +31,18 @@ void EventStreams::open() {
   }
 }
 
-std::vector<KeptStreams::Events> EventStreams::to_keep() const {
-  std::vector<KeptStreams::Events> kept;
-  for (const Stream& stream : streams_) kept.push_back({value_of(stream.id), stream.cursor});
+std::vector<SavedStreams::Events> EventStreams::save() const {
+  std::vector<SavedStreams::Events> kept;
+  for (const Stream& stream : streams_) kept.push_back({stream.id, stream.cursor});
   return kept;
 }
 
-void EventStreams::go_on_after(const std::vector<KeptStreams::Events>& kept, bool still_open) {
+void EventStreams::go_on_after(const std::vector<SavedStreams::Events>& kept, bool still_open) {
   auto stream = streams_.begin();
-  for (const KeptStreams::Events& one : kept) {
+  for (const SavedStreams::Events& one : kept) {
     if (stream == streams_.end()) return;
     stream++->cursor = one.cursor;
-    if (still_open && one.id != 0) sender_.give_up(static_cast<UpstreamId>(one.id));
+    if (still_open && one.id != UpstreamId{}) sender_.give_up(one.id);
   }
 }
 

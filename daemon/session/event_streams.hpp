@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
-#include "session/kept_streams.hpp"
+#include "session/saved_session.hpp"
 #include "session/session_options.hpp"
 #include "session/session_sender.hpp"
 
@@ -32,8 +32,8 @@ class EventStreams {
   void open();
   /// Behind which event each goes on; and to go on so, in the place of streams that may still be
   /// open. REQUIRES: open() follows.
-  std::vector<KeptStreams::Events> to_keep() const;
-  void go_on_after(const std::vector<KeptStreams::Events>& kept, bool still_open);
+  std::vector<SavedStreams::Events> save() const;
+  void go_on_after(const std::vector<SavedStreams::Events>& kept, bool still_open);
   /// It is not.
   void close();
 

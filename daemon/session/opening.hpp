@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
-#include "session/kept_session.hpp"
+#include "session/saved_session.hpp"
 #include "session/session_sender.hpp"
 
 namespace bridge {

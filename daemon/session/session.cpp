@@ -262,8 +262,8 @@ void Session::upstream_lost_session() {
 
 // What outlives the daemon, or its process.
 
-KeptSession Session::kept() const {
-  KeptSession kept;
+SavedSession Session::save() const {
+  SavedSession kept;
   kept.number = legacy_.kept().number;
   kept.initialize_params = legacy_.kept().initialize_params;
   kept.server = legacy_.kept().server;
@@ -275,7 +275,7 @@ KeptSession Session::kept() const {
   return kept;
 }
 
-void Session::continue_from(KeptSession kept) {
+void Session::continue_from(SavedSession kept) {
   events_->take_settings(kept.settings);
   ids_ = kept.ids;
   eras_ = kept.eras;
@@ -295,29 +295,29 @@ void Session::reopen() {
   }
 }
 
-void Session::take_up(KeptSession kept, const SessionReference& reference) {
+void Session::take_up(SavedSession kept, const SessionReference& reference) {
   continue_from(std::move(kept));
   if (legacy_.number() > 0) legacy_.take_up(reference);
   if (modern_.number() > 0) modern_.require();
 }
 
-KeptStreams Session::streams_to_keep() const {
-  KeptStreams streams = modern_.streams_to_keep();
+SavedStreams Session::save_streams() const {
+  SavedStreams streams = modern_.save_streams();
   streams.modern_is_there = modern_.has_session();
   streams.legacy_is_there = legacy_.has_session();
   return streams;
 }
 
-void Session::go_on_in(KeptSession kept, const SessionReference& reference,
-                       const KeptStreams& streams) {
+void Session::restore_in(SavedSession kept, const SessionReference& reference,
+                         const SavedStreams& streams) {
   continue_from(std::move(kept));
   if (legacy_.number() > 0 && streams.legacy_is_there) {
-    legacy_.go_on_in(reference, {});
+    legacy_.restore_in(reference, {});
   } else if (legacy_.number() > 0) {
     legacy_.require();
   }
   if (modern_.number() > 0 && streams.modern_is_there) {
-    modern_.go_on_in({}, streams);
+    modern_.restore_in({}, streams);
   } else if (modern_.number() > 0) {
     modern_.require();
   }

@@ -9,8 +9,7 @@
 
 #include "base/log.hpp"
 #include "session/era_session.hpp"
-#include "session/kept_session.hpp"
-#include "session/kept_streams.hpp"
+#include "session/saved_session.hpp"
 #include "session/session_events.hpp"
 #include "session/session_options.hpp"
 #include "session/session_record.hpp"
@@ -100,18 +99,19 @@ class Session final : public UpstreamEvents, private EraOwner {
   /// `params` of the `initialize` that it was opened with, JSON; empty before the first.
   std::string_view opened_with() const { return legacy_.opened_with(); }
   /// What a later session goes on with.
-  KeptSession kept() const;
+  SavedSession save() const;
   /// Goes on where another daemon's session has ended. REQUIRES: nothing was sent yet.
-  void continue_from(KeptSession kept);
+  void continue_from(SavedSession kept);
   /// Opens again what that daemon had open.
   void reopen();
   /// Goes on in the legacy session itself, which may still be there, and opens the modern one
   /// again. REQUIRES: nothing was sent yet, and there was a legacy session.
-  void take_up(KeptSession kept, const SessionReference& reference);
+  void take_up(SavedSession kept, const SessionReference& reference);
   /// Goes on in both without asking: this process was in them a moment ago. REQUIRES: nothing was
   /// sent yet.
-  void go_on_in(KeptSession kept, const SessionReference& reference, const KeptStreams& streams);
-  KeptStreams streams_to_keep() const;
+  void restore_in(SavedSession kept, const SessionReference& reference,
+                  const SavedStreams& streams);
+  SavedStreams save_streams() const;
   /// Whether what comes of this request can come to the new process, if that goes on in the
   /// session.
   bool survives_upgrade(UpstreamId id) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,7 +13,6 @@
 #include "base/ids.hpp"
 #include "json/failure.hpp"
 #include "json/received_text.hpp"
-#include "upstream/kept_message.hpp"
 #include "upstream/kept_run.hpp"
 
 namespace bridge {
@@ -61,9 +61,16 @@ struct RetryNotes {
   std::uint8_t repeats = 0;     ///< how often it was sent again after its connection broke
   std::optional<SteadyTime> hold_until{};   ///< since it was held first: no longer than until then
   std::optional<SteadyTime> login_until{};  ///< the same for a person's login
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(authorizations, stateful, session, rejections, repeats, archive.not_saved(hold_until),
+            archive.not_saved(login_until));
+  }
 };
 
 enum class OutgoingKind : std::uint8_t { request, notification, response };
+constexpr OutgoingKind last_of(OutgoingKind) { return OutgoingKind::response; }
 
 /// One message for the upstream: its bytes, and what the transport must know without reading them.
 struct Outgoing {
@@ -87,6 +94,39 @@ struct Outgoing {
 
   /// A local server is started for it.
   bool begins_run() const { return opens_session || probes; }
+
+  // What opens a session, or a stream, ends with the process.
+  template <class A>
+  void each_field(A& archive) {
+    archive(id, kind, may_repeat, archive.not_saved(opens_session), archive.not_saved(probes),
+            endless, archive.not_saved(stays_open), body, headers, archive.not_saved(resumes_after),
+            notes);
+  }
+};
+
+/// A message under way at the upstream whose end can still come, as it is saved in an upgrade.
+struct SavedMessage {
+  Outgoing message;
+  SteadyTime started{};
+  SteadyTime heard{};  ///< when a byte came last
+
+  // At a local server.
+  std::uint32_t run = 0;
+  bool written = false;     ///< some of it; else it is among KeptRun::frames
+  std::uint64_t begin = 0;  ///< then: where in the stream to the child
+
+  // Over HTTP: behind which event its answer's stream is continued.
+  bool elsewhere = false;  ///< its answer comes on the server stream
+  std::string event_id;
+  std::vector<std::string> seen;  ///< ids of events that came, oldest first
+  std::chrono::milliseconds retry{};
+  SteadyTime::duration excused{};  ///< by pauses
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(message, started, heard, run, written, begin, elsewhere, event_id, seen, retry,
+            excused);
+  }
 };
 
 /// What an end says about the session.
@@ -237,9 +277,9 @@ class Upstream {
     return false;
   }
   /// All messages of which that is so.
-  virtual std::vector<KeptMessage> messages_to_keep() const { return {}; }
+  virtual std::vector<SavedMessage> save_messages() const { return {}; }
   /// Awaits what comes of it; false if nothing can come. REQUIRES: the session has been continued.
-  virtual bool go_on_with(KeptMessage&& /*message*/) { return false; }
+  virtual bool restore(SavedMessage&& /*message*/) { return false; }
   /// The local server's process; none: there is none.
   virtual std::optional<KeptRun> run_to_keep() const { return std::nullopt; }
   /// Goes on with it instead of start(). REQUIRES: nothing was sent yet.

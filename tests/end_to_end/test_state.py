@@ -355,10 +355,20 @@ class Folder(WithState):
         os.remove(os.path.join(self.folder_of_state, self.aside("other")[0]))
         with open(self.log_file(), "r+b") as file:
             file.seek(8)
-            file.write(b"\2")
+            file.write(b"\3")
         daemon = self.start(server)
         self.assertEqual(len(self.aside("other")), 1)
         self.assertIn("it is of a newer mcp-bridged", daemon.stderr())
+
+    def test_the_state_of_an_older_daemon_is_moved_aside(self):
+        server, daemon = self.begin()
+        self.crash(daemon)
+        with open(self.log_file(), "r+b") as file:
+            file.seek(8)
+            file.write(b"\1")
+        daemon = self.start(server)
+        self.assertEqual(len(self.aside("other")), 1)
+        self.assertIn("it is of an older mcp-bridged", daemon.stderr())
 
     def test_a_file_that_may_not_grow_costs_a_line_and_is_written_again_when_it_may(self):
         server, daemon = self.begin()

@@ -446,6 +446,23 @@ class FullDisk(DurableJobs, Upgrading):
         self.crash(daemon)
         self.assertEqual(self.start(server).status()["instance"], instance)
 
+    def test_an_upgrade_that_finds_room_saves_the_jobs_that_had_not_begun(self):
+        options = ("--client-inflight", "1", "--grace", "300")
+        server, daemon = self.begin(*options)
+        self.submit("slow", FOREVER)
+        server.log("tools/call", wait=1)
+        self.fill()
+        self.gather(server, "x" * 8000)
+        self.not_saved(daemon)
+        waiting = self.submit("echo", {"message": "waiting"}, key="step-2")["job"]
+        os.remove(self.filler)
+        self.upgrade()
+        self.assertEqual(self.collect(waiting)["state"], "completed")
+        self.crash(daemon)
+        self.start(server, *options)
+        again = self.submit("echo", {"message": "waiting"}, key="step-2")
+        self.assertEqual((again["job"], again["state"]), (waiting, "completed"))
+
     def test_a_daemon_that_ended_in_order_was_not_killed(self):
         server, daemon = self.begin()
         job = self.submit("slow", FOREVER)["job"]

@@ -14,6 +14,8 @@
 
 namespace bridge {
 
+class HttpServer;
+
 /// A session id that cannot be guessed: 128 bits from the kernel, 32 hexadecimal digits (MCP,
 /// "Session Management": visible ASCII, cryptographically secure).
 std::string make_session_name();
@@ -70,11 +72,26 @@ class DownstreamSession final : public ClientChannel, public PostOwner {
 
   DownstreamSession(FaceContext& context, Kind kind, std::string name, std::string agent);
 
-  /// One that another image of the program has left: the router knows it. REQUIRES: it was one of
-  /// Streamable HTTP.
-  DownstreamSession(FaceContext& context, KeptDownstreamSession kept,
-                    const std::function<HttpConnection*(KeptHttpConnection)>& connection_of);
-  KeptDownstreamSession to_keep() const;
+  /// In an upgrade.
+  struct Saved {
+    std::string name;
+    std::string agent;
+    ClientId client{};
+    SteadyTime connected{};
+    SteadyTime last_used{};
+    EventStore::Saved store;
+    SessionStream::Saved stream;
+    IdSet later;  ///< ids whose answers come on the session's stream
+    std::vector<PendingPost::Saved> posts;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(name, agent, client, connected, last_used, store, stream, later, posts);
+    }
+  };
+  /// One of the previous process: the router knows it. REQUIRES: it was one of Streamable HTTP.
+  DownstreamSession(FaceContext& context, Saved saved, HttpServer& server);
+  Saved save() const;
 
   /// Announces it to the router.
   void start();

@@ -13,7 +13,6 @@
 #include "base/byte_budget.hpp"
 #include "base/ids.hpp"
 #include "downstream/http/face_context.hpp"
-#include "downstream/http/kept_face.hpp"
 #include "http/server/http_connection.hpp"
 #include "http/sse_parser.hpp"
 #include "json/reply.hpp"
@@ -33,6 +32,32 @@ class EventStore {
     std::string message;  ///< empty: it is in the ring
     Sequence sequence{};
     std::string answers{};  ///< the id of the request it answers; empty: it is no answer
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(id, message, sequence, answers);
+    }
+  };
+  struct Lost {
+    EventId id;
+    std::string raw_id;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(id, raw_id);
+    }
+  };
+  /// All of it, in an upgrade.
+  struct Saved {
+    std::deque<Event> events;
+    std::deque<Lost> lost;
+    std::uint64_t last = 0;
+    std::uint64_t forgotten = 0;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(events, lost, last, forgotten);
+    }
   };
 
   EventStore(std::size_t limit, ByteBudget& budget)
@@ -79,37 +104,15 @@ class EventStore {
 
   std::size_t bytes() const { return share_.held(); }
 
-  /// For another image of the program.
-  KeptEvents to_keep() const {
-    KeptEvents kept;
-    for (const Event& one : events_) {
-      kept.events.push_back(
-          {one.id.stream, one.id.number, one.message, value_of(one.sequence), one.answers});
-    }
-    for (const Lost& one : lost_)
-      kept.lost.push_back({one.id.stream, one.id.number, {}, 0, one.raw_id});
-    kept.last = last_;
-    kept.forgotten = forgotten_;
-    return kept;
-  }
-  void go_on_with(KeptEvents kept) {
-    last_ = kept.last;
-    forgotten_ = kept.forgotten;
-    for (KeptEvents::Event& one : kept.lost)
-      lost_.push_back({{one.stream, one.number}, std::move(one.answers)});
-    for (KeptEvents::Event& one : kept.events) {
-      add({{one.stream, one.number},
-           std::move(one.message),
-           static_cast<Sequence>(one.sequence),
-           std::move(one.answers)});
-    }
+  Saved save() const { return {events_, lost_, last_, forgotten_}; }
+  void restore(Saved saved) {
+    last_ = saved.last;
+    forgotten_ = saved.forgotten;
+    lost_ = std::move(saved.lost);
+    for (Event& event : saved.events) add(std::move(event));
   }
 
  private:
-  struct Lost {
-    EventId id;
-    std::string raw_id;
-  };
   static constexpr std::size_t max_lost = 64;
   static constexpr std::size_t max_lost_id = 256;
 

@@ -45,9 +45,21 @@ class FanOut final : public RequestOnlookers {
   std::size_t size() const { return subscribers_.size(); }
   EventStore& store() { return store_; }
 
-  // Another image of the program is to go on: http_face_handover.cpp.
-  void keep_in(KeptFace& kept) const;
-  void go_on_with(KeptFace kept);
+  /// In an upgrade: without those who read it.
+  struct Saved {
+    std::uint64_t instance = 0;
+    Sequence seen{};
+    bool used = false;
+    EventStore::Saved store;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(instance, seen, used, store);
+    }
+  };
+  // http_face_upgrade.cpp
+  Saved save() const { return {instance_, seen_, used_, store_.save()}; }
+  void restore(Saved saved);
 
  private:
   class Subscriber;

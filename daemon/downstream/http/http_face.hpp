@@ -53,16 +53,24 @@ class HttpFace final : public HttpRequests, public NotificationReaders {
   /// A last comment on every stream, and the end of all connections.
   void close_all();
 
-  // Another image of the program is to go on: http_face_handover.cpp.
+  // In an upgrade: http_face_upgrade.cpp.
   /// Whoever can take a stream is answered by one, which can be resumed.
   void pause();
   /// As close_all(), but what can be resumed goes on without its callers.
   void close_for_upgrade();
-  KeptFace to_keep() const;
-  void go_on_with(KeptFace kept);
-  std::vector<KeptDownstreamSession> sessions_to_keep() const;
-  /// A session, as the client that the router has known.
-  ClientChannel& go_on_with(KeptDownstreamSession kept);
+  struct Saved {
+    std::uint64_t last_post = 0;
+    FanOut::Saved fan_out;
+    std::vector<DownstreamSession::Saved> sessions;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(last_post, fan_out, sessions);
+    }
+  };
+  Saved save() const;
+  /// Returns the sessions, as the clients that the router has known.
+  std::vector<ClientChannel*> restore(Saved saved);
 
   const ClientCounts& counts() const { return context_.counts; }
   /// The subscribers of /mcp/stream, of whom --http-fanout makes onlookers.

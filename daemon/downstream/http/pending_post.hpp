@@ -60,6 +60,11 @@ class IdSet {
     return raw_ids;
   }
 
+  template <class A>
+  void each_field(A& archive) {
+    archive(ids_);
+  }
+
  private:
   std::unordered_map<std::string, std::string> ids_;
 };
@@ -102,14 +107,32 @@ class PendingPost final : public HttpResponder {
     /// error. Until then nothing is sent.
     std::string new_session{};
     EventStream::Headers headers{};
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(ids, answers, is_batch, form, primes, archive.not_saved(new_session), headers);
+    }
+  };
+  /// In an upgrade, with the connection on which its caller waits for a body.
+  struct Saved {
+    std::uint64_t number = 0;
+    Asked asked;
+    bool is_stream = false;
+    SteadyTime began{};
+    std::optional<HttpConnection::Saved> connection;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(number, asked, is_stream, began, connection);
+    }
   };
 
   /// `store` is null where nothing can be resumed.
   PendingPost(FaceContext& context, HttpConnection& connection, EventStore* store, Asked asked,
               PostOwner& owner);
-  /// One that another image of the program has left. `connection` is null if nobody waits on it.
-  PendingPost(FaceContext& context, HttpConnection* connection, EventStore& store,
-              KeptDownstreamSession::Post kept, PostOwner& owner);
+  /// One of the previous process. `connection` is null if nobody waits on it.
+  PendingPost(FaceContext& context, HttpConnection* connection, EventStore& store, Saved saved,
+              PostOwner& owner);
   ~PendingPost();
 
   /// Sends what can be sent before an answer.
@@ -149,18 +172,18 @@ class PendingPost final : public HttpResponder {
   /// Its session or the daemon ends: a stream with a last comment, a body with `refusal`.
   void close(std::string_view last_comment, const HttpResponse& refusal);
 
-  // Another image of the program is to go on: http_face_handover.cpp.
+  // In an upgrade: http_face_upgrade.cpp.
   /// If its caller takes a stream it gets one now.
   void become_stream();
   /// Its caller may come again for the rest.
   void let_go(std::string_view last_comment);
-  /// Whether another image of the program can answer it.
+  /// Whether the next process can answer it.
   bool survives_upgrade() const;
   /// On this connection.
   bool goes_along_on(const HttpConnection& connection) const {
     return connection_ == &connection && !is_stream_ && survives_upgrade();
   }
-  KeptDownstreamSession::Post to_keep() const;
+  Saved save() const;
 
   /// Names its stream in event ids.
   std::uint64_t number() const { return number_; }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "downstream/http/event_stream.hpp"
 #include "notifications/ring.hpp"
@@ -29,6 +30,29 @@ class SessionStream final : public HttpResponder {
   struct Style {
     bool has_ids = true;
     std::string_view event_type;  ///< empty: none is written
+  };
+
+  struct Queued {
+    std::string message;
+    Sequence behind{};  ///< goes after the ring's entries up to this one
+    std::string answers;
+    std::optional<EventId> sent_as{};  ///< it was sent on a connection that broke
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(message, behind, answers, sent_as);
+    }
+  };
+  /// In an upgrade: without the connection that carries it.
+  struct Saved {
+    RingFeed feed = RingFeed::takes;
+    Sequence sent_from_ring{};
+    std::vector<Queued> queued;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(feed, sent_from_ring, queued);
+    }
   };
 
   SessionStream(FaceContext& context, EventStore& store, Style style, std::function<void()> changed,
@@ -66,21 +90,15 @@ class SessionStream final : public HttpResponder {
   }
   std::size_t queued() const { return queue_.size(); }
 
-  // Another image of the program is to go on: http_face_handover.cpp.
-  void keep_in(KeptDownstreamSession& kept) const;
-  void go_on_with(KeptDownstreamSession& kept);
+  // http_face_upgrade.cpp
+  Saved save() const;
+  void restore(Saved saved);
 
   void connection_drained() override { pump(); }
   void connection_lost(bool has_read_all) override;
   bool ends_with_input() const override { return true; }
 
  private:
-  struct Queued {
-    std::string message;
-    Sequence behind;  ///< goes after the ring's entries up to this one
-    std::string answers;
-    std::optional<EventId> sent_as{};  ///< it was sent on a connection that broke
-  };
   struct Sent {
     Queued message;
     std::uint64_t end;  ///< HttpConnection::position() behind it

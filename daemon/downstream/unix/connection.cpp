@@ -73,35 +73,19 @@ void Connection::start() {
   read_ready();
 }
 
-KeptConnection Connection::to_keep() const {
-  KeptConnection kept;
-  kept.descriptor = static_cast<std::uint64_t>(watch_.descriptor());
-  kept.id = value_of(identity_.id);
-  kept.pid = static_cast<std::uint64_t>(identity_.pid);
-  kept.uid = identity_.uid;
-  kept.connected = static_cast<std::uint64_t>(identity_.connected.time_since_epoch().count());
-  kept.phase = static_cast<std::uint64_t>(phase_);
-  kept.feed = static_cast<std::uint64_t>(feed_);
-  kept.feed_begun = feed_begun_;
-  kept.input_paused = input_paused_;
-  kept.reset = reset_;
-  kept.input = splitter_.rest();
-  kept.outbox = outbox_.to_keep();
-  return kept;
+Connection::Saved Connection::save() const {
+  return {watch_.descriptor(), identity_, phase_,           feed_,         feed_begun_,
+          input_paused_,       reset_,    splitter_.rest(), outbox_.save()};
 }
 
-bool Connection::router_knows(const KeptConnection& kept) {
-  return kept.phase <= static_cast<std::uint64_t>(Phase::half_closed);
-}
-
-void Connection::go_on_with(KeptConnection kept) {
-  phase_ = static_cast<Phase>(std::min(kept.phase, static_cast<std::uint64_t>(Phase::lingering)));
-  feed_ = static_cast<RingFeed>(std::min(kept.feed, static_cast<std::uint64_t>(RingFeed::none)));
-  feed_begun_ = kept.feed_begun;
-  input_paused_ = kept.input_paused;
-  reset_ = kept.reset;
-  splitter_.go_on_with(std::move(kept.input));
-  outbox_.go_on_with(std::move(kept.outbox));
+void Connection::restore(Saved saved) {
+  phase_ = saved.phase;
+  feed_ = saved.feed;
+  feed_begun_ = saved.feed_begun;
+  input_paused_ = saved.input_paused;
+  reset_ = saved.reset;
+  splitter_.go_on_with(std::move(saved.input));
+  outbox_.restore(std::move(saved.outbox));
   last_progress_ = context_.loop.now();
   if (phase_ == Phase::lingering) {
     stall_.set_after(linger_step_);

@@ -7,7 +7,6 @@
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
 #include "base/spare_memory.hpp"
-#include "downstream/unix/kept_connection.hpp"
 #include "downstream/unix/outbox.hpp"
 #include "downstream/unix/peer_credentials.hpp"
 #include "event/descriptor_watch.hpp"
@@ -49,17 +48,44 @@ struct ConnectionContext {
 /// of at most --max-frame.
 class Connection final : public ClientChannel {
  public:
+  enum class Phase {
+    open,         ///< reading and writing
+    half_closed,  ///< it sends nothing more
+    finishing,    ///< the router is done with it; the rest is being written
+    lingering,    ///< all is written and our side is shut down: has it read it?
+    over,
+  };
+  friend constexpr Phase last_of(Phase) { return Phase::lingering; }  // what is over is not saved
+  /// As it is between two turns, with the bytes that were read and not handled, and those that were
+  /// not written yet. The descriptor stays whose it is.
+  struct Saved {
+    int descriptor = -1;
+    ClientIdentity identity;
+    Phase phase = Phase::open;
+    RingFeed feed = RingFeed::takes;
+    bool feed_begun = false;
+    bool input_paused = false;
+    bool reset = false;
+    LineSplitter::Rest input;
+    Outbox::State outbox;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(descriptor, identity, phase, feed, feed_begun, input_paused, reset, input, outbox);
+    }
+    /// Whether the router still knew the client.
+    bool is_known() const { return phase <= Phase::half_closed; }
+  };
+
   /// Takes ownership of `descriptor`, which must be non-blocking.
   Connection(ConnectionContext& context, ClientEvents& events, int descriptor,
              ClientIdentity identity);
 
-  /// All of it but for what the router knows, for another image of the program.
-  KeptConnection to_keep() const;
-  /// Goes on instead of start(). REQUIRES: the ring was restored, and the router knows the client,
-  /// if it did.
-  void go_on_with(KeptConnection kept);
-  /// Whether the router still knew the client.
-  static bool router_knows(const KeptConnection& kept);
+  /// All of it but for what the router knows.
+  Saved save() const;
+  /// Instead of start(). REQUIRES: the ring was restored, and the router knows the client, if it
+  /// did.
+  void restore(Saved saved);
 
   /// Announces the client and reads what is already there. It is fed from its first frame on, or
   /// soon if it sends none.
@@ -101,14 +127,6 @@ class Connection final : public ClientChannel {
   void on_oversized_line();
 
  private:
-  enum class Phase {
-    open,         ///< reading and writing
-    half_closed,  ///< it sends nothing more
-    finishing,    ///< the router is done with it; the rest is being written
-    lingering,    ///< all is written and our side is shut down: has it read it?
-    over,
-  };
-
   void queue(std::string frame, Sequence entry);
   void begin_feed();
   void on_ready(DescriptorWatch::Event event);

@@ -276,27 +276,17 @@ std::optional<ListeningSocket> ListeningSocket::inherited() {
   return result;
 }
 
-ListeningSocket ListeningSocket::kept(const KeptSocket& kept, const SocketOptions& options) {
-  const auto taken = [](std::uint64_t descriptor) {
-    return descriptor == KeptSocket::none ? -1 : static_cast<int>(descriptor);
-  };
+ListeningSocket ListeningSocket::restored(const Saved& saved, const SocketOptions& options) {
   ListeningSocket result;
-  result.name_ = kept.name;
+  result.name_ = saved.name;
   result.options_ = options;
-  result.descriptor_ = taken(kept.descriptor);
-  result.lock_ = taken(kept.lock);
-  result.abstract_ = kept.abstract;
-  result.owns_path_ = kept.owns_path;
-  result.device_ = static_cast<dev_t>(kept.device);
-  result.inode_ = static_cast<ino_t>(kept.inode);
+  result.descriptor_ = saved.descriptor;
+  result.lock_ = saved.lock;
+  result.abstract_ = saved.abstract;
+  result.owns_path_ = saved.owns_path;
+  result.device_ = saved.device;
+  result.inode_ = saved.inode;
   return result;
-}
-
-KeptSocket ListeningSocket::to_keep(int descriptor) const {
-  const auto given = [](int one) {
-    return one < 0 ? KeptSocket::none : static_cast<std::uint64_t>(one);
-  };
-  return {name_, given(descriptor), given(lock_), abstract_, owns_path_, device_, inode_};
 }
 
 ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept

@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "downstream/unix/kept_socket.hpp"
-
 namespace bridge {
 
 // Whose a socket's path is: the lock beside it, and whether somebody serves it (BEHAVIOUR,
@@ -55,10 +53,27 @@ class ListeningSocket {
   /// It is never unlinked.
   static std::optional<ListeningSocket> inherited();
 
-  /// The socket that an earlier image of the program had, which is as it was.
-  static ListeningSocket kept(const KeptSocket& kept, const SocketOptions& options);
-  /// For a later one; `descriptor` is the one that was taken.
-  KeptSocket to_keep(int descriptor) const;
+  /// The socket, its lock and what its path is known by; the descriptors stay whose they are.
+  struct Saved {
+    std::string name;
+    int descriptor = -1;
+    int lock = -1;
+    bool abstract = false;
+    bool owns_path = false;
+    dev_t device = 0;
+    ino_t inode = 0;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(name, descriptor, lock, abstract, owns_path, device, inode);
+    }
+  };
+  /// The socket that the previous process had, which is as it was.
+  static ListeningSocket restored(const Saved& saved, const SocketOptions& options);
+  /// `descriptor` is the one that was taken.
+  Saved save(int descriptor) const {
+    return {name_, descriptor, lock_, abstract_, owns_path_, device_, inode_};
+  }
 
   ListeningSocket(ListeningSocket&& other) noexcept;
   ListeningSocket& operator=(ListeningSocket&&) = delete;

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "downstream/unix/kept_connection.hpp"
 #include "notifications/ring.hpp"
 
 namespace bridge {
@@ -21,6 +20,39 @@ namespace bridge {
 /// owner looks at bytes().
 class Outbox {
  public:
+  enum class Place : std::uint8_t { none, taken, reads };
+  friend constexpr Place last_of(Place) { return Place::reads; }
+  struct Queued {
+    std::string line;
+    Sequence behind{};  ///< goes after the ring's entries up to this one
+    Sequence entry{};   ///< of the ring, of which it tells; 0: none
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(line, behind, entry);
+    }
+  };
+  /// All that is saved in an upgrade.
+  struct State {
+    RingReader reader;
+    Sequence last_to_read = static_cast<Sequence>(~std::uint64_t{0});
+    Place place = Place::none;  ///< in the ring
+    std::deque<std::string> ahead;
+    std::deque<Queued> queued;
+    std::string partial;  ///< a frame of which a part was written
+    std::size_t partial_written = 0;
+    std::optional<Sequence> partial_entry;  ///< if that is from the ring
+    Sequence partial_tells_of{};            ///< Queued::entry of it
+    std::vector<Sequence> written_entries;  ///< told of by frames that were written whole
+    std::uint64_t lost = 0;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(reader, last_to_read, place, ahead, queued, partial, partial_written, partial_entry,
+              partial_tells_of, written_entries, lost);
+    }
+  };
+
   explicit Outbox(Ring& ring) : ring_(ring) {}
 
   /// Queues a frame behind all that is in the ring now. `entry`: the ring's entry that it tells of;
@@ -49,30 +81,26 @@ class Outbox {
   /// acknowledged.
   void acknowledge();
   bool has_unacknowledged() const {
-    return (reads_ring() && reader_.acknowledged < reader_.next) || !written_entries_.empty();
+    return (reads_ring() && state_.reader.acknowledged < state_.reader.next) ||
+           !state_.written_entries.empty();
   }
   /// The client did not want what it was given of the ring: nobody has taken that.
   void give_back();
 
-  /// All of it, for another image of the program.
-  KeptOutbox to_keep() const;
+  State save() const;
   /// REQUIRES: it is new, and the ring was restored.
-  void go_on_with(KeptOutbox kept);
+  void restore(State saved);
 
   std::size_t bytes() const { return bytes_; }
-  std::size_t frames() const { return queued_.size() + ahead_.size() + (partial_.empty() ? 0 : 1); }
-  bool reads_ring() const { return place_ == Place::reads; }
-  const RingReader& reader() const { return reader_; }
+  std::size_t frames() const {
+    return state_.queued.size() + state_.ahead.size() + (state_.partial.empty() ? 0 : 1);
+  }
+  bool reads_ring() const { return state_.place == Place::reads; }
+  const RingReader& reader() const { return state_.reader; }
   /// Ring entries that were pushed out before this client came to read them; counted once.
   std::uint64_t take_lost();
 
  private:
-  struct Queued {
-    std::string line;
-    Sequence behind;  ///< goes after the ring's entries up to this one
-    Sequence entry;   ///< of the ring, of which it tells; 0: none
-  };
-  enum class Place : std::uint8_t { none, taken, reads };
   enum class Source : std::uint8_t { partial, ahead, queued, ring };
   struct Piece {
     Source source;
@@ -87,18 +115,8 @@ class Outbox {
   void note_written(Sequence entry);
 
   Ring& ring_;
-  RingReader reader_;
-  Sequence last_to_read_ = static_cast<Sequence>(~std::uint64_t{0});
-  Place place_ = Place::none;  ///< in the ring
-  std::deque<std::string> ahead_;
-  std::deque<Queued> queued_;
-  std::string partial_;  ///< a frame of which a part was written
-  std::size_t partial_written_ = 0;
-  std::optional<Sequence> partial_entry_;  ///< if that is from the ring
-  Sequence partial_tells_of_{};            ///< Queued::entry of it
-  std::vector<Sequence> written_entries_;  ///< told of by frames that were written whole
+  State state_;
   std::size_t bytes_ = 0;
-  std::uint64_t lost_ = 0;
   std::vector<Piece> gathered_;
 };
 

@@ -60,33 +60,27 @@ void UnixClients::resume() {
   if (listener_) listener_->want(DescriptorWatch::Event::readable);
 }
 
-KeptSocket UnixClients::socket_to_keep() const {
-  return socket_.to_keep(listener_ ? listener_->descriptor() : -1);
+ListeningSocket::Saved UnixClients::save_socket() const {
+  return socket_.save(listener_ ? listener_->descriptor() : -1);
 }
 
-std::vector<KeptConnection> UnixClients::connections_to_keep() const {
-  std::vector<KeptConnection> kept;
+std::vector<Connection::Saved> UnixClients::save() const {
+  std::vector<Connection::Saved> saved;
   for (const auto& [id, connection] : connections_) {
-    if (!connection->is_over()) kept.push_back(connection->to_keep());
+    if (!connection->is_over()) saved.push_back(connection->save());
   }
-  return kept;
+  return saved;
 }
 
-ClientChannel& UnixClients::add(const KeptConnection& kept) {
-  ClientIdentity identity;
-  identity.id = static_cast<ClientId>(kept.id);
-  identity.kind = "unix";
-  identity.pid = static_cast<pid_t>(kept.pid);
-  identity.uid = static_cast<uid_t>(kept.uid);
-  identity.connected = SteadyTime(SteadyTime::duration(kept.connected));
-  auto connection = std::make_unique<Connection>(
-      context_, events_, static_cast<int>(kept.descriptor), std::move(identity));
-  return *connections_.emplace(connection->identity().id, std::move(connection)).first->second;
+ClientChannel& UnixClients::add(const Connection::Saved& saved) {
+  auto connection =
+      std::make_unique<Connection>(context_, events_, saved.descriptor, saved.identity);
+  return *connections_.emplace(saved.identity.id, std::move(connection)).first->second;
 }
 
-void UnixClients::go_on(KeptConnection kept) {
-  const auto found = connections_.find(static_cast<ClientId>(kept.id));
-  if (found != connections_.end()) found->second->go_on_with(std::move(kept));
+void UnixClients::restore(Connection::Saved saved) {
+  const auto found = connections_.find(saved.identity.id);
+  if (found != connections_.end()) found->second->restore(std::move(saved));
 }
 
 void UnixClients::stop_accepting() {

@@ -25,11 +25,11 @@ class UnixClients final : public NotificationReaders {
   void pause();
   void resume();
   /// For another image of the program: the socket, and each connection as it is.
-  KeptSocket socket_to_keep() const;
-  std::vector<KeptConnection> connections_to_keep() const;
+  ListeningSocket::Saved save_socket() const;
+  std::vector<Connection::Saved> save() const;
   /// A client that an earlier image had; its channel, for the router to know it. Then go_on().
-  ClientChannel& add(const KeptConnection& kept);
-  void go_on(KeptConnection kept);
+  ClientChannel& add(const Connection::Saved& saved);
+  void restore(Connection::Saved saved);
 
   /// No new clients; the connected ones stay.
   void stop_accepting();

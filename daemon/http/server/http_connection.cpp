@@ -48,16 +48,15 @@ void HttpConnection::start() {
   read_ready();
 }
 
-KeptHttpConnection HttpConnection::to_keep() const {
-  return {static_cast<std::uint64_t>(watch_.descriptor()), early_, writer_.keeps_connection(),
-          writer_.is_http_1_0()};
+HttpConnection::Saved HttpConnection::save() const {
+  return {watch_.descriptor(), early_, writer_.keeps_connection(), writer_.is_http_1_0()};
 }
 
-void HttpConnection::go_on_with(KeptHttpConnection kept) {
+void HttpConnection::restore(Saved saved) {
   phase_ = Phase::answering;
   trusted_ = true;
-  early_ = std::move(kept.early);
-  writer_.begin(kept.keeps_connection, kept.is_http_1_0);
+  early_ = std::move(saved.early);
+  writer_.begin(saved.keeps_connection, saved.is_http_1_0);
   count_held();
   wait();
 }

@@ -15,7 +15,6 @@
 #include "event/event_loop.hpp"
 #include "http/request_reader.hpp"
 #include "http/response.hpp"
-#include "http/server/kept_http_connection.hpp"
 #include "http/server/response_writer.hpp"
 #include "json/received_text.hpp"
 
@@ -120,14 +119,26 @@ class HttpConnection {
   std::uint64_t position() const { return writer_.sent() + writer_.unsent(); }
   std::uint64_t acknowledged() const;
 
-  /// Whether another image of the program can answer the request under way.
-  bool can_be_kept() const {
+  /// Whether the next process after an upgrade can answer the request under way.
+  bool can_be_saved() const {
     return phase_ == Phase::answering && peer_ != Peer::has_reset && writer_.is_empty();
   }
+  /// One in the clear, on which a request waits for its answer. The descriptor stays whose it is.
+  struct Saved {
+    int descriptor = -1;
+    std::string early;  ///< came before the answer
+    bool keeps_connection = true;
+    bool is_http_1_0 = false;
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(descriptor, early, keeps_connection, is_http_1_0);
+    }
+  };
   /// REQUIRES: it can be, and nothing of the answer was written.
-  KeptHttpConnection to_keep() const;
+  Saved save() const;
   /// Instead of start().
-  void go_on_with(KeptHttpConnection kept);
+  void restore(Saved saved);
 
   /// Since when it could be closed for another one's sake: nothing is under way on it, or nothing
   /// of a caller that is trusted.

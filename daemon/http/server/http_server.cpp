@@ -86,13 +86,12 @@ void HttpServer::close_others(const std::function<bool(const HttpConnection&)>& 
   std::erase_if(connections_, [&](const auto& entry) { return !is_kept(*entry.first); });
 }
 
-HttpConnection& HttpServer::go_on_with(KeptHttpConnection kept) {
-  const int descriptor = static_cast<int>(kept.descriptor);
-  auto connection =
-      std::make_unique<HttpConnection>(context_, descriptor, make_plain_stream(descriptor));
+HttpConnection& HttpServer::restore(HttpConnection::Saved saved) {
+  auto connection = std::make_unique<HttpConnection>(context_, saved.descriptor,
+                                                     make_plain_stream(saved.descriptor));
   HttpConnection& added = *connection;
   connections_.emplace(&added, std::move(connection));
-  added.go_on_with(std::move(kept));
+  added.restore(std::move(saved));
   return added;
 }
 

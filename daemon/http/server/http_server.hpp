@@ -32,8 +32,8 @@ class HttpServer {
   void close_all();
   /// All but those that `is_kept`.
   void close_others(const std::function<bool(const HttpConnection&)>& is_kept);
-  /// One that another image of the program has left. REQUIRES: it was in the clear.
-  HttpConnection& go_on_with(KeptHttpConnection kept);
+  /// One of the previous process, in an upgrade. REQUIRES: it was in the clear.
+  HttpConnection& restore(HttpConnection::Saved saved);
   /// What it accepts from.
   int listener() const { return listener_ ? listener_->descriptor() : port_.descriptor; }
   std::size_t connections() const { return connections_.size(); }

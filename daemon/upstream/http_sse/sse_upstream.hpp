@@ -121,11 +121,11 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   bool survives_upgrade(UpstreamId id) const override {
     return !speaks_sse() && http_.survives_upgrade(id);
   }
-  std::vector<KeptMessage> messages_to_keep() const override {
-    return speaks_sse() ? std::vector<KeptMessage>() : http_.messages_to_keep();
+  std::vector<SavedMessage> save_messages() const override {
+    return speaks_sse() ? std::vector<SavedMessage>() : http_.save_messages();
   }
-  bool go_on_with(KeptMessage&& message) override {
-    return !speaks_sse() && http_.go_on_with(std::move(message));
+  bool restore(SavedMessage&& message) override {
+    return !speaks_sse() && http_.restore(std::move(message));
   }
   void session_over() override;
   void refresh_connections() override { http_.refresh_connections(); }

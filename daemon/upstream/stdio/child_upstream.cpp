@@ -41,9 +41,9 @@ void ChildUpstream::go_on_with(const KeptRun& run) {
   }
 }
 
-bool ChildUpstream::go_on_with(KeptMessage&& message) {
+bool ChildUpstream::restore(SavedMessage&& message) {
   if (runs_.process() == nullptr || message.run != runs_.process()->run()) return false;
-  watch_time(requests_.go_on_with(std::move(message)));
+  watch_time(requests_.restore(std::move(message)));
   return true;
 }
 

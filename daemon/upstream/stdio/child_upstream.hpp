@@ -13,7 +13,6 @@
 #include "base/byte_budget.hpp"
 #include "base/clock.hpp"
 #include "event/event_loop.hpp"
-#include "upstream/kept_outgoing.hpp"
 #include "upstream/stdio/child_runs.hpp"
 #include "upstream/stdio/frame_queue.hpp"
 #include "upstream/untold_endings.hpp"
@@ -139,32 +138,30 @@ class ChildRequests {
     }
   }
 
-  /// All of them, for another image of the program.
-  std::vector<KeptMessage> to_keep(SteadyTime now) const {
-    std::vector<KeptMessage> all;
+  /// All of them, in an upgrade.
+  std::vector<SavedMessage> save(SteadyTime now) const {
+    std::vector<SavedMessage> all;
     for (const auto& [id, request] : requests_) {
-      KeptMessage kept = kept_message(request.message);
-      const SteadyTime held_at = request.held_at.value_or(now);
-      kept.started = ticks_of(request.started + (now - held_at));
-      kept.heard = ticks_of(heard_);
-      kept.run = request.run;
-      kept.written = request.written;
-      kept.begin = request.begin;
-      all.push_back(std::move(kept));
+      SavedMessage& saved = all.emplace_back();
+      saved.message = request.message;
+      saved.started = request.started + (now - request.held_at.value_or(now));
+      saved.heard = heard_;
+      saved.run = request.run;
+      saved.written = request.written;
+      saved.begin = request.begin;
     }
     return all;
   }
-  ChildRequest& go_on_with(KeptMessage kept) {
-    heard_ = std::max(heard_, steady_time_of(kept.heard));
+  ChildRequest& restore(SavedMessage saved) {
+    heard_ = std::max(heard_, saved.heard);
+    if (saved.written) kept_.add(saved.message.body.size());
     ChildRequest request;
-    request.run = static_cast<std::uint32_t>(kept.run);
-    request.written = kept.written;
-    request.begin = kept.begin;
-    request.started = steady_time_of(kept.started);
-    request.message = outgoing_of(std::move(kept));
-    if (request.written) kept_.add(request.message.body.size());
-    const UpstreamId id = request.message.id;
-    return add(id, std::move(request));
+    request.run = saved.run;
+    request.written = saved.written;
+    request.begin = saved.begin;
+    request.started = saved.started;
+    request.message = std::move(saved.message);
+    return add(request.message.id, std::move(request));
   }
 
   /// Those of one run of the child, in the order in which they were sent.
@@ -269,10 +266,8 @@ class ChildUpstream final : public Upstream {
   std::optional<KeptRun> run_to_keep() const override { return runs_.to_keep(); }
   void go_on_with(const KeptRun& run) override;
   bool survives_upgrade(UpstreamId id) const override { return requests_.find(id) != nullptr; }
-  std::vector<KeptMessage> messages_to_keep() const override {
-    return requests_.to_keep(loop_.now());
-  }
-  bool go_on_with(KeptMessage&& message) override;
+  std::vector<SavedMessage> save_messages() const override { return requests_.save(loop_.now()); }
+  bool restore(SavedMessage&& message) override;
   /// A session ends with its run, of which nothing is kept.
   void session_over() override {}
   void refresh_connections() override {}

@@ -531,4 +531,48 @@ bool Exchange::is_peer_public() const {
   return context_.options().proxy.empty() && transfer_.is_peer_public();
 }
 
+bool Exchange::survives_upgrade(bool server_stream_resumes) const {
+  if (!is_request() || session_is_over_ || !is_stateful() || !messages_.empty()) return false;
+  if (phase_ == Phase::awaiting_elsewhere)
+    return !context_.answers_elsewhere() && server_stream_resumes;
+  const bool has_begun = phase_ == Phase::answering || phase_ == Phase::waiting_to_continue ||
+                         phase_ == Phase::continuing;
+  return has_begun && !failed_in_callback_ && parser_ && !parser_->last_event_id().empty() &&
+         !has_unusable_event_id();
+}
+
+SavedMessage Exchange::save() const {
+  SavedMessage saved;
+  saved.message = message_;
+  saved.started = clock_.started(context_.now());
+  saved.heard = clock_.heard();
+  saved.excused = clock_.excused(context_.now());
+  saved.elsewhere = phase_ == Phase::awaiting_elsewhere;
+  if (parser_) saved.event_id = parser_->last_event_id();
+  saved.seen.assign(continuation_.seen().begin(), continuation_.seen().end());
+  saved.retry = continuation_.retry();
+  return saved;
+}
+
+void Exchange::restore(SavedMessage saved) {
+  const SteadyTime now = context_.now();
+  clock_.go_on_from(saved.started, saved.excused, now);
+  share_.set(message_.body.size());
+  reached_ = true;
+  session_named_by_ = context_.session_named_by(is_stateful());
+  something_came_ = !saved.elsewhere;
+  if (saved.elsewhere) {
+    phase_ = Phase::awaiting_elsewhere;
+    due_ = SteadyTime::max();
+    server_stream_changed();
+    return;
+  }
+  parser_ = std::make_unique<SseParser>(context_.options().max_frame);
+  last_event_ = saved.event_id;
+  parser_->set_last_event_id(std::move(saved.event_id));
+  continuation_.go_on_with(saved.seen, saved.retry);
+  phase_ = Phase::waiting_to_continue;
+  due_ = now;
+}
+
 }  // namespace bridge

@@ -196,13 +196,13 @@ class Exchange final : private TransferReceiver, private SseSink {
   Exchange& operator=(const Exchange&) = delete;
 
   void start();
-  /// Whether another image of the program can await its answer: behind the last event that came, or
+  /// Whether the next process can await its answer: behind the last event that came, or
   /// on the server stream, if that is resumed.
   bool survives_upgrade(bool server_stream_resumes) const;
   /// REQUIRES: that.
-  KeptMessage to_keep() const;
-  /// Instead of start(). REQUIRES: it was made of this.
-  void go_on_with(KeptMessage kept);
+  SavedMessage save() const;
+  /// Instead of start(). REQUIRES: it was made of this message.
+  void restore(SavedMessage saved);
   /// Stops or continues receiving. What the bridge itself does not read cannot be late, within
   /// bounds: ExchangeClock.
   void pause(bool paused);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "upstream/kept_outgoing.hpp"
-
 namespace bridge {
 namespace {
 
@@ -49,13 +47,13 @@ void ExchangeTable::begin(Outgoing&& message) {
   watch(begun);
 }
 
-void ExchangeTable::go_on_with(KeptMessage message) {
-  const auto id = static_cast<UpstreamId>(message.id);
-  auto exchange = std::make_unique<Exchange>(context_, progressed_, outgoing_of(message));
-  Exchange& continued = *exchange;
+void ExchangeTable::restore(SavedMessage saved) {
+  const UpstreamId id = saved.message.id;
+  auto exchange = std::make_unique<Exchange>(context_, progressed_, std::move(saved.message));
+  Exchange& restored = *exchange;
   exchanges_[id] = std::move(exchange);
-  continued.go_on_with(std::move(message));
-  watch(continued);
+  restored.restore(std::move(saved));
+  watch(restored);
 }
 
 void ExchangeTable::remove(UpstreamId id) {

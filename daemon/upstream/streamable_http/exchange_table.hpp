@@ -113,7 +113,7 @@ class ExchangeTable {
 
   void begin(Outgoing&& message);
   /// One that an earlier image of the program had begun.
-  void go_on_with(KeptMessage message);
+  void restore(SavedMessage message);
   /// Closes it. Not destroyed before the end of the turn.
   void remove(UpstreamId id);
   /// Its deadline may have come nearer.

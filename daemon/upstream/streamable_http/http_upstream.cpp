@@ -376,17 +376,17 @@ bool HttpUpstream::survives_upgrade(UpstreamId id) const {
   return exchange != nullptr && exchange->survives_upgrade(stream_resumes());
 }
 
-std::vector<KeptMessage> HttpUpstream::messages_to_keep() const {
-  std::vector<KeptMessage> all;
+std::vector<SavedMessage> HttpUpstream::save_messages() const {
+  std::vector<SavedMessage> all;
   for (const UpstreamId id : exchanges_.ids()) {
-    if (survives_upgrade(id)) all.push_back(exchanges_.find(id)->to_keep());
+    if (survives_upgrade(id)) all.push_back(exchanges_.find(id)->save());
   }
   return all;
 }
 
-bool HttpUpstream::go_on_with(KeptMessage&& message) {
+bool HttpUpstream::restore(SavedMessage&& message) {
   if (!is_in_session_) return false;
-  exchanges_.go_on_with(std::move(message));
+  exchanges_.restore(std::move(message));
   return true;
 }
 

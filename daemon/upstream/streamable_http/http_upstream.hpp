@@ -66,8 +66,8 @@ class HttpUpstream final : public Upstream {
   std::optional<KeptToken> token_to_keep() const override { return token_.to_keep(); }
   void go_on_with(const KeptToken& token) override { token_.go_on_with(token); }
   bool survives_upgrade(UpstreamId id) const override;
-  std::vector<KeptMessage> messages_to_keep() const override;
-  bool go_on_with(KeptMessage&& message) override;
+  std::vector<SavedMessage> save_messages() const override;
+  bool restore(SavedMessage&& message) override;
   void session_over() override;
   void refresh_connections() override;
   void give_up_unsent(const Failure& failure) override;

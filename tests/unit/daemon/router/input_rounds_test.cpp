@@ -444,16 +444,15 @@ TEST_CASE("a round that is handed over holds as much of the budget as before") {
   OneCall before;
   before.answer_call("t", asks(elicitation, fmt::format(R"("requestState":"{:1000}")", "")));
   before.client.take_lines();
-  SavedRequests requests = RouterUpgrade(before.router).requests();
-  const auto rounds = RouterUpgrade(before.router).rounds();
-  REQUIRE(requests.size() == 1);
-  REQUIRE(rounds.size() == 1);
+  RouterSnapshot saved = RouterUpgrade(before.router).save(true);
+  REQUIRE(saved.requests.size() == 1);
+  REQUIRE(saved.rounds.size() == 1);
   REQUIRE(before.budget.used() > 1000);
 
   ModernUpstreamRouter after;
   after.connect_capable();
   RouterUpgrade upgrade(after.router);
-  upgrade.restore(requests.front().first, std::move(requests.front().second), false);
-  upgrade.restore(rounds);
+  upgrade.restore_requests(saved, {});
+  upgrade.restore_questions(saved);
   CHECK(after.budget.used() == before.budget.used());
 }

@@ -7,8 +7,8 @@ using namespace bridge;
 
 namespace {
 
-KeptSession of_another_daemon() {
-  KeptSession kept;
+SavedSession of_another_daemon() {
+  SavedSession kept;
   kept.number = 3;
   kept.eras.legacy = Speaks::yes;
   kept.initialize_params = R"({"capabilities":{"roots":{}}})";
@@ -20,7 +20,7 @@ KeptSession of_another_daemon() {
 }
 
 struct TakingUp : SessionFixture {
-  explicit TakingUp(KeptSession kept = of_another_daemon(), bool outlives = true) {
+  explicit TakingUp(SavedSession kept = of_another_daemon(), bool outlives = true) {
     upstream.sessions_outlive_it = outlives;
     in_turn([&] { session.take_up(std::move(kept), {"its id", "event 9"}); });
   }
@@ -79,7 +79,7 @@ TEST_CASE("a session that the server does not know is opened again and restored"
     t.upstream.answer(t.upstream.id_of("resources/subscribe"));
     CHECK(t.events.replaced_for == "lost");
     CHECK(t.upstream.count("notifications/cancelled") == 0);
-    CHECK(t.session.kept().unanswered.empty());
+    CHECK(t.session.save().unanswered.empty());
   }
 }
 

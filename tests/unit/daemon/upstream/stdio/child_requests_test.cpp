@@ -113,10 +113,10 @@ TEST_CASE("another image of the program awaits what was asked, for the time that
   request.message.notes.session = 2;
   ChildRequest& asked = earlier.requests.add(id(7), std::move(request));
   earlier.requests.keep(asked, {id(7), "{}", 40});
-  const auto kept = earlier.requests.to_keep(start + 1s);
-  REQUIRE(kept.size() == 1);
+  const auto saved = earlier.requests.save(start + 1s);
+  REQUIRE(saved.size() == 1);
   Fixture later;
-  const ChildRequest& again = later.requests.go_on_with(kept[0]);
+  const ChildRequest& again = later.requests.restore(saved[0]);
   CHECK(later.requests.of_run(3) == std::vector<UpstreamId>{id(7)});
   CHECK(again.written);
   CHECK(again.begin == 40);

@@ -51,9 +51,9 @@ struct ServerEras {
   }
 };
 
-/// All that is kept from one session to the next, as one value: what would have to outlive the
-/// daemon for another one to go on where it has ended. Pure.
-struct KeptSession {
+/// All that is carried from one session to the next, and what the next daemon, or process,
+/// continues with. A value.
+struct SavedSession {
   std::uint32_t number = 0;                 ///< of the last legacy session, from 1; 0: none
   std::string initialize_params;            ///< what it was opened with
   ServerEras eras;                          ///< what the server speaks
@@ -66,6 +66,32 @@ struct KeptSession {
   template <class A>
   void each_field(A& archive) {
     archive(number, initialize_params, eras, server, modern, settings, unanswered, ids);
+  }
+};
+
+/// Which sessions continue in the next process of an upgrade, and the streams on which a modern
+/// upstream speaks by itself: at a local server they are still open, and are closed when others
+/// have taken their place. A value.
+struct SavedStreams {
+  struct Events {
+    UpstreamId id{};     ///< 0: none is open
+    std::string cursor;  ///< EventStreams
+
+    template <class A>
+    void each_field(A& archive) {
+      archive(id, cursor);
+    }
+  };
+
+  bool legacy_is_there = false;  ///< the session of that era
+  bool modern_is_there = false;
+  bool had_listen = false;     ///< one was acknowledged
+  UpstreamId listen{};         ///< 0: none is open
+  std::vector<Events> events;  ///< one for each --event, in their order
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(legacy_is_there, modern_is_there, had_listen, listen, events);
   }
 };
 

@@ -1,5 +1,5 @@
 // What goes on in the next session, as one value.
-#include "session/kept_session.hpp"
+#include "session/saved_session.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@ using namespace bridge;
 
 TEST_CASE("before the first handshake nothing is kept") {
   SessionFixture t;
-  KeptSession kept = t.session.kept();
+  SavedSession kept = t.session.save();
   CHECK(kept.number == 0);
   CHECK_FALSE(kept.server);
   CHECK(kept.initialize_params.empty());
@@ -21,7 +21,7 @@ TEST_CASE("what a session was opened with and what was set in it is one value") 
   t.open_with_clients(R"({"capabilities":{"roots":{}}})");
   t.let_it_open();
   t.events.set = {R"({"level":"info"})", {"demo://1"}};
-  KeptSession kept = t.session.kept();
+  SavedSession kept = t.session.save();
   CHECK(kept.number == 1);
   CHECK(kept.initialize_params == R"({"capabilities":{"roots":{}}})");
   CHECK(kept.server->result() == t.result);
@@ -31,7 +31,7 @@ TEST_CASE("what a session was opened with and what was set in it is one value") 
 }
 
 TEST_CASE("a session that goes on with it is opened as one that was lost is") {
-  KeptSession kept;
+  SavedSession kept;
   kept.number = 3;
   kept.initialize_params = R"({"capabilities":{"roots":{}}})";
   kept.server.emplace(std::string(SessionFixture::result));
@@ -53,5 +53,5 @@ TEST_CASE("a session that goes on with it is opened as one that was lost is") {
   CHECK(t.session.is_open());
   CHECK(t.events.count("replaced") == 1);
   CHECK(t.events.replaced_for == "restarted");
-  CHECK(t.session.kept().number == 4);
+  CHECK(t.session.save().number == 4);
 }

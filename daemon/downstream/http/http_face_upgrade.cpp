@@ -1,0 +1,170 @@
+// The face in an upgrade: what it leaves to the next process.
+#include <algorithm>
+#include <utility>
+
+#include "downstream/http/http_face.hpp"
+#include "downstream/http/posted_messages.hpp"
+#include "json/reply.hpp"
+
+namespace bridge {
+namespace {
+
+constexpr std::string_view words_at_upgrade = "the bridge is being upgraded";
+
+}  // namespace
+
+/// A caller that takes a stream can come again for the rest of it.
+void HttpFace::pause() {
+  for (auto& [name, session] : sessions_) {
+    for (const auto& post : session->posts()) {
+      if (!post->survives_upgrade()) post->become_stream();
+    }
+  }
+}
+
+void HttpFace::close_for_upgrade() {
+  pause();
+  fan_out_.close_all(words_at_upgrade);
+  const HttpResponse refusal = error_response(503, json_rpc::bridge_error, words_at_upgrade);
+  for (auto& [id, client] : sessionless_clients_) {
+    if (client->post() != nullptr) client->post()->close(words_at_upgrade, refusal);
+  }
+  for (PendingPost* post : posts()) {
+    if (post->can_resume()) {
+      post->let_go(words_at_upgrade);
+    } else if (!post->survives_upgrade()) {
+      post->close(words_at_upgrade, refusal);
+    }
+  }
+  for (ModernPost* post : modern_posts()) post->close(words_at_upgrade, refusal);
+  for (auto& [name, session] : sessions_) session->stream().close(words_at_upgrade);
+  const std::vector<PendingPost*> left = posts();
+  server_->close_others([&left](const HttpConnection& connection) {
+    return std::any_of(left.begin(), left.end(), [&connection](const PendingPost* post) {
+      return post->goes_along_on(connection);
+    });
+  });
+}
+
+HttpFace::Saved HttpFace::save() const {
+  Saved saved{context_.last_post, fan_out_.save(), {}};
+  for (const auto& [name, session] : sessions_) {
+    if (session->survives_upgrade({})) saved.sessions.push_back(session->save());
+  }
+  return saved;
+}
+
+std::vector<ClientChannel*> HttpFace::restore(Saved saved) {
+  context_.last_post = saved.last_post;
+  fan_out_.restore(std::move(saved.fan_out));
+  std::vector<ClientChannel*> clients;
+  for (DownstreamSession::Saved& one : saved.sessions) {
+    auto session = std::make_unique<DownstreamSession>(context_, std::move(one), *server_);
+    context_.sweep_by(session->last_used() + context_.options.session_idle);
+    clients.push_back(session.get());
+    sessions_.emplace(session->name(), std::move(session));
+  }
+  return clients;
+}
+
+// Its parts.
+
+DownstreamSession::Saved DownstreamSession::save() const {
+  Saved saved{name_,      agent_,        identity_.id,   identity_.connected,
+              last_used_, store_.save(), stream_.save(), later_,
+              {}};
+  for (const auto& post : posts_) {
+    if (post->survives_upgrade()) saved.posts.push_back(post->save());
+  }
+  return saved;
+}
+
+DownstreamSession::DownstreamSession(FaceContext& context, Saved saved, HttpServer& server)
+    : DownstreamSession(context, Kind::streamable, std::move(saved.name), std::move(saved.agent)) {
+  identity_.id = saved.client;
+  identity_.connected = saved.connected;
+  last_used_ = saved.last_used;
+  is_known_ = true;
+  store_.restore(std::move(saved.store));
+  for (PendingPost::Saved& one : saved.posts) {
+    HttpConnection* const connection =
+        one.connection ? &server.restore(std::move(*one.connection)) : nullptr;
+    posts_.push_back(
+        std::make_unique<PendingPost>(context_, connection, store_, std::move(one), *this));
+  }
+  later_ = std::move(saved.later);
+  stream_.restore(std::move(saved.stream));
+}
+
+bool DownstreamSession::survives_upgrade(std::string_view request_id) const {
+  if (kind_ != Kind::streamable || is_over_ || !opening_id_.empty()) return false;
+  if (request_id.empty() || later_.contains(request_id)) return true;
+  const PendingPost* const post = post_for(request_id);
+  return post != nullptr && post->survives_upgrade();
+}
+
+SessionStream::Saved SessionStream::save() const {
+  Saved saved{feed_, sent_from_ring_, {}};
+  for (const Sent& sent : unacknowledged_) saved.queued.push_back(sent.message);
+  saved.queued.insert(saved.queued.end(), queue_.begin(), queue_.end());
+  return saved;
+}
+
+void SessionStream::restore(Saved saved) {
+  feed_ = saved.feed;
+  sent_from_ring_ = saved.sent_from_ring;
+  for (Queued& one : saved.queued) {
+    queued_bytes_ += one.message.size();
+    queue_.push_back(std::move(one));
+  }
+}
+
+PendingPost::PendingPost(FaceContext& context, HttpConnection* connection, EventStore& store,
+                         Saved saved, PostOwner& owner)
+    : context_(context),
+      connection_(connection),
+      store_(&store),
+      number_(saved.number),
+      asked_(std::move(saved.asked)),
+      owner_(owner),
+      share_(context.budget),
+      began_(saved.began),
+      is_stream_(saved.is_stream) {
+  for (const std::string& answer : asked_.answers) share_.add(answer.size());
+  if (connection_ != nullptr) connection_->set_responder(this);
+  if (const auto time = due()) context_.sweep_by(*time);
+}
+
+PendingPost::Saved PendingPost::save() const {
+  Saved saved{number_, asked_, is_stream_, began_, {}};
+  if (connection_ != nullptr && !is_stream_) saved.connection = connection_->save();
+  return saved;
+}
+
+bool PendingPost::survives_upgrade() const {
+  if (store_ == nullptr || !asked_.new_session.empty()) return false;
+  if (is_stream_ || connection_ == nullptr) return true;
+  return context_.options.certificate.empty() && connection_->can_be_saved();
+}
+
+void PendingPost::become_stream() {
+  if (!is_stream_ && can_send() && store_ != nullptr) begin_stream();
+}
+
+void PendingPost::let_go(std::string_view last_comment) {
+  if (stream_) {
+    stream_->comment(last_comment);
+    stream_->end();
+    stream_.reset();
+  }
+  connection_ = nullptr;
+}
+
+void FanOut::restore(Saved saved) {
+  instance_ = saved.instance;
+  seen_ = saved.seen;
+  used_ = saved.used;
+  store_.restore(std::move(saved.store));
+}
+
+}  // namespace bridge
