@@ -195,16 +195,20 @@ void SseUpstream::open_stream(Outgoing initialize) {
       opening_failed(*failure);
     } else {
       close_stream();
-      SseStreamEvents events;
-      events.opened = [this](const std::string& endpoint) { sse_stream_open(endpoint); };
-      events.message = [this](ReceivedText message) { sse_stream_message(std::move(message)); };
-      events.oversized_answer = [this](UpstreamId id) { sse_stream_oversized_answer(id); };
-      events.ended = [this](Failure failure, const TokenChallenge& challenge) {
-        sse_stream_ended(std::move(failure), challenge);
-      };
-      stream_ = std::make_unique<SseStream>(loop_, http_.context(), std::move(events));
+      stream_ = std::make_unique<SseStream>(loop_, http_.context(), stream_events());
     }
   });
+}
+
+SseStreamEvents SseUpstream::stream_events() {
+  SseStreamEvents events;
+  events.opened = [this](const std::string& endpoint) { sse_stream_open(endpoint); };
+  events.message = [this](ReceivedText message) { sse_stream_message(std::move(message)); };
+  events.oversized_answer = [this](UpstreamId id) { sse_stream_oversized_answer(id); };
+  events.ended = [this](Failure failure, const TokenChallenge& challenge) {
+    sse_stream_ended(std::move(failure), challenge);
+  };
+  return events;
 }
 
 void SseUpstream::close_stream() {

@@ -155,6 +155,7 @@ class SseUpstream final : public Upstream, private UpstreamEvents {
   void upstream_reachable() override { events_->upstream_reachable(); }
   void upstream_lost_session() override { events_->upstream_lost_session(); }
 
+  SseStreamEvents stream_events();
   void sse_stream_open(const std::string& endpoint);
   void sse_stream_message(ReceivedText message);
   void sse_stream_oversized_answer(UpstreamId id) { http_.end_oversized(id); }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "../json/frames.hpp"
+#include "mcp/methods.hpp"
 
 using namespace bridge;
 
