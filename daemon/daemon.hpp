@@ -9,9 +9,7 @@
 
 #include "base/byte_budget.hpp"
 #include "control/control_methods.hpp"
-#include "control/idle_exit.hpp"
 #include "control/metrics.hpp"
-#include "control/metrics_file.hpp"
 #include "control/monitor.hpp"
 #include "control/supervisor.hpp"
 #include "control/tool_lookup.hpp"

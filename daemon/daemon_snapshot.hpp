@@ -16,7 +16,6 @@
 #include "notifications/ring.hpp"
 #include "router/router_upgrade.hpp"
 #include "session/saved_session.hpp"
-#include "upstream/kept_run.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "state/mapped_file.hpp"
+#include "state/memory_file.hpp"
 #include "state/plain_name.hpp"
 #include "state/record_types.hpp"
 

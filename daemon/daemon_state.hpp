@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "jobs/job_log.hpp"
-#include "jobs/orphan_log.hpp"
 #include "notifications/ring_log.hpp"
 #include "router/router.hpp"
 #include "session/session.hpp"

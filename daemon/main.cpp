@@ -9,14 +9,13 @@
 #include "base/log_sinks.hpp"
 #include "base/start_error.hpp"
 #include "daemon.hpp"
-#include "downstream/unix/start_refusal.hpp"
+#include "downstream/unix/listening_socket.hpp"
 #include "make_upstream.hpp"
-#include "options/changeable_options.hpp"
 #include "options/descriptor_shares.hpp"
 #include "options/options.hpp"
 #include "process/process_start.hpp"
 #include "process/resources.hpp"
-#include "state/program_file.hpp"
+#include "state/upgrade.hpp"
 
 namespace {
 

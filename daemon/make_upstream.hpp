@@ -5,10 +5,15 @@
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
+#include "state/log_format.hpp"
 #include "upstream/upstream.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {
+
+/// Which upstream the options name, for the state that belongs to it: the command and its folder,
+/// or the URL without what is secret before its host. Headers and tokens may change.
+TargetHash hash_of_target(const UpstreamOptions& options);
 
 /// The transport that the options name. What is given by reference outlives it; the options are
 /// copied.

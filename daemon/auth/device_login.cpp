@@ -9,7 +9,7 @@
 #include "auth/recent_secrets.hpp"
 #include "http/client/web_url.hpp"
 #include "json/json_text.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

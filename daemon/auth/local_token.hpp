@@ -5,9 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "auth/access_token.hpp"
 #include "auth/recent_secrets.hpp"
-#include "auth/shared_fetch.hpp"
-#include "auth/token_source.hpp"
 #include "base/secret_file.hpp"
 #include "process/command_run.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "json/failure.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 

@@ -4,15 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "auth/access_token.hpp"
 #include "auth/auth_options.hpp"
-#include "auth/challenge.hpp"
 #include "auth/discovery.hpp"
 #include "auth/login.hpp"
 #include "auth/token_endpoint.hpp"
-#include "auth/token_source.hpp"
 #include "http/client/http_options.hpp"
-#include "json/failure.hpp"
-#include "text/header_text.hpp"
+#include "json/reply.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 

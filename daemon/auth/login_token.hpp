@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "auth/access_token.hpp"
 #include "auth/auth_options.hpp"
 #include "auth/login_desk.hpp"
 #include "auth/login_method.hpp"
 #include "auth/refresher.hpp"
-#include "auth/token_source.hpp"
 #include "http/client/http_options.hpp"
 
 namespace bridge {

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "auth/client_assertion.hpp"
+#include "auth/browser_login.hpp"
 #include "auth/local_token.hpp"
 #include "auth/login_token.hpp"
 #include "auth/oauth_token.hpp"
-#include "auth/redirect_listener.hpp"
 #include "auth/token_store.hpp"
 #include "base/log.hpp"
 #include "base/secret_file.hpp"

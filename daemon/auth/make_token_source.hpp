@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "auth/access_token.hpp"
 #include "auth/auth_options.hpp"
-#include "auth/token_source.hpp"
 #include "event/event_loop.hpp"
 
 namespace bridge {

@@ -9,7 +9,7 @@
 #include "base/secret_file.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "auth/access_token.hpp"
 #include "auth/login.hpp"
 #include "auth/recent_secrets.hpp"
-#include "auth/shared_fetch.hpp"
 #include "auth/token_endpoint.hpp"
-#include "auth/token_source.hpp"
 #include "auth/token_store.hpp"
 #include "event/event_loop.hpp"
 

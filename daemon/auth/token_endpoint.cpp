@@ -10,9 +10,9 @@
 #include "base/secret_file.hpp"
 #include "http/client/curl_loop.hpp"
 #include "http/form.hpp"
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 #include "json/json_text.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

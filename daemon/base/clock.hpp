@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <random>
 #include <string>
 
 namespace bridge {
@@ -38,5 +40,47 @@ class SystemClock final : public Clock {
 
 /// As RFC 3339 has it, in UTC, with milliseconds.
 std::string timestamp(WallTime time);
+
+/// Delays between tries: 500 ms while somebody waits, doubling from there to 30 s while nobody
+/// does; each with up to a quarter taken off at random so that many bridges do not come back in
+/// step. Pure but for its generator.
+class Backoff {
+ public:
+  static constexpr std::chrono::milliseconds first{500};
+  static constexpr std::chrono::milliseconds longest{30000};
+
+  explicit Backoff(std::uint32_t seed = std::random_device{}()) : random_(seed) {}
+
+  /// The delay before the next try for which nobody waits.
+  std::chrono::milliseconds next() {
+    const auto delay = std::min(longest, first * (std::int64_t{1} << std::min(tries_, 10)));
+    ++tries_;
+    has_begun_ = true;
+    return jittered(delay);
+  }
+  /// The delay before the next try for which somebody waits. It does not count for the others.
+  std::chrono::milliseconds soon() {
+    has_begun_ = true;
+    return jittered(first);
+  }
+
+  void reset() {
+    tries_ = 0;
+    has_begun_ = false;
+  }
+  /// Whether a delay was asked for since the last reset.
+  bool has_begun() const { return has_begun_; }
+  int tries() const { return tries_; }
+
+ private:
+  std::chrono::milliseconds jittered(std::chrono::milliseconds delay) {
+    std::uniform_int_distribution<std::int64_t> jitter(0, delay.count() / 4);
+    return delay - std::chrono::milliseconds(jitter(random_));
+  }
+
+  std::minstd_rand random_;
+  int tries_ = 0;
+  bool has_begun_ = false;
+};
 
 }  // namespace bridge

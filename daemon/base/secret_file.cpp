@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "control/readiness.hpp"
+#include "control/supervisor.hpp"
 #include "json/json_edit.hpp"
 #include "json/json_object.hpp"
 #include "json/json_text.hpp"

@@ -15,7 +15,7 @@
 #include "json/json_object.hpp"
 #include "router/control.hpp"
 #include "router/router.hpp"
-#include "state/state_report.hpp"
+#include "state/state_log.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

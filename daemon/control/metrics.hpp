@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
+#include "event/event_loop.hpp"
 #include "jobs/job_store.hpp"
 #include "router/router.hpp"
-#include "state/state_report.hpp"
+#include "state/state_log.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
@@ -62,6 +64,36 @@ class Metrics {
   WallTime started_;
   std::function<StateReport()> state_report_;
   std::vector<std::pair<std::string, const ClientCounts*>> transports_;
+};
+
+/// Writes `text` to `path`, whole or not at all: a file beside it, mode 0644, renamed onto it.
+/// Returns what went wrong; empty: nothing.
+std::string replace_file(const std::string& path, const std::string& text);
+
+/// --metrics-file: the metrics for a textfile collector, at once and then every 15 s. At an orderly
+/// end the file is removed, so that nobody takes the last figures for today's.
+///
+/// Owned by the daemon, only if the option is set; the loop's thread only. A write that fails is
+/// logged and tried again with the next.
+class MetricsFile {
+ public:
+  static constexpr std::chrono::seconds interval{15};
+
+  MetricsFile(EventLoop& loop, std::string path, std::function<std::string()> text, Log& log);
+  ~MetricsFile();
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
+
+  void start() { write(); }
+
+ private:
+  void write();
+
+  std::string path_;
+  std::function<std::string()> text_;
+  Log& log_;
+  DeadlineTimer timer_;
+  bool written_ = false;
 };
 
 }  // namespace bridge

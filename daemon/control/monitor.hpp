@@ -10,7 +10,7 @@
 #include "base/message_tap.hpp"
 #include "event/event_loop.hpp"
 #include "json/json_object.hpp"
-#include "router/clients.hpp"
+#include "router/client.hpp"
 #include "text/secret_forms.hpp"
 
 namespace bridge {

@@ -1,5 +1,6 @@
 #include "control/supervisor.hpp"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -14,6 +16,45 @@
 #include "process/socket_address.hpp"
 
 namespace bridge {
+
+std::string describe_state(Session::State state, std::string_view target,
+                           const std::optional<Failure>& failure) {
+  const std::string why = failure ? ": " + failure->message : std::string();
+  switch (state) {
+    case Session::State::idle: return fmt::format("No session with {}, none is needed", target);
+    case Session::State::opening: return fmt::format("Opening a session with {}", target);
+    case Session::State::open: return fmt::format("In session with {}", target);
+    case Session::State::reopening:
+      return fmt::format("Opening the lost session with {} again", target);
+    case Session::State::waiting:
+      return fmt::format("Cannot reach {}, trying again{}", target, why);
+    case Session::State::refused: return fmt::format("Refused by {}{}", target, why);
+  }
+  return {};
+}
+
+void IdleExit::look() {
+  if (options_.exit.count() == 0 || !end_) return;
+  const Activity now = activity_();
+  if (now.is_busy) {
+    idle_since_.reset();
+    timer_.clear();
+    return;
+  }
+  if (!idle_since_) idle_since_ = loop_.now();
+  timer_.set(due(now));
+}
+
+SteadyTime IdleExit::due(const Activity& now) const {
+  return *idle_since_ + options_.exit +
+         (now.has_untaken ? options_.keep : std::chrono::milliseconds(0));
+}
+
+void IdleExit::expired() {
+  const Activity now = activity_();
+  if (now.is_busy || !idle_since_ || due(now) > loop_.now()) return;  // look() follows
+  std::exchange(end_, nullptr)();
+}
 
 std::optional<NotifySocket> NotifySocket::open(std::string_view address) {
   constexpr std::size_t longest = 107;  // unix(7): sun_path less the final zero

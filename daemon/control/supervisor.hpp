@@ -1,14 +1,78 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "auth/login.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
+#include "process/resources.hpp"
+#include "session/session.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
+
+// The loop's thread only.
+
+/// Whether a request can be expected to be served (BEHAVIOUR, "Session: ready"): the last try to
+/// open or to use the session did not fail, and no person has to log in first.
+inline bool is_ready(const Session& session, const Upstream& upstream) {
+  const Login* const login = upstream.login();
+  return session.is_ready() && (login == nullptr || !login->login_status().is_over);
+}
+
+/// How a login stands, where one is possible: an upstream that has refused a message and then
+/// served one without a token needs none.
+inline LoginStatus login_status(const Session& session, const Login& login) {
+  LoginStatus status = login.login_status();
+  if (status.state == LoginState::needed && !status.is_over && session.is_ready())
+    status.state = LoginState::none;
+  return status;
+}
+
+/// The session's state in words, for people: one line, nothing secret. `failure` is why the last
+/// try failed.
+std::string describe_state(Session::State state, std::string_view target,
+                           const std::optional<Failure>& failure);
+
+/// What there is to do, at this moment.
+struct Activity {
+  bool is_busy = false;      ///< a client is connected, or something is under way
+  bool has_untaken = false;  ///< notifications and jobs that would be lost with the daemon
+};
+
+/// Ends the daemon once it has been idle for --idle-exit. Looks when something has happened; its
+/// timer is set only while there is nothing to do.
+///
+/// Owned by the daemon; the loop's thread only.
+class IdleExit {
+ public:
+  /// `end` is called once, from the loop.
+  IdleExit(EventLoop& loop, IdleOptions options, std::function<Activity()> activity,
+           std::function<void()> end)
+      : loop_(loop),
+        options_(options),
+        activity_(std::move(activity)),
+        end_(std::move(end)),
+        timer_(loop, [this] { expired(); }) {}
+
+  /// After each turn.
+  void look();
+
+ private:
+  SteadyTime due(const Activity& now) const;
+  void expired();
+
+  EventLoop& loop_;
+  const IdleOptions options_;
+  std::function<Activity()> activity_;
+  std::function<void()> end_;
+  std::optional<SteadyTime> idle_since_;
+  DeadlineTimer timer_;
+};
 
 /// The datagram socket on which a service manager listens (sd_notify(3)), without its library.
 ///

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "text/characters.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

@@ -11,13 +11,12 @@
 
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
+#include "jobs/job.hpp"
 #include "jobs/job_client.hpp"
-#include "jobs/job_options.hpp"
 #include "jobs/job_store.hpp"
-#include "jobs/job_way.hpp"
 #include "jobs/server_task.hpp"
 #include "jobs/submitted_request.hpp"
-#include "router/orphan_keeper.hpp"
+#include "router/requests_in_flight.hpp"
 #include "router/router.hpp"
 
 namespace bridge {

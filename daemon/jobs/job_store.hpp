@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,12 +13,150 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "jobs/job.hpp"
-#include "jobs/job_journal.hpp"
-#include "jobs/job_way.hpp"
-#include "jobs/used_keys.hpp"
 
 namespace bridge {
+
+struct Job;
+struct JobTime;
+struct JobWay;
+struct UsedKey;
+struct User;
+
+/// What happens to jobs, for whoever writes it down: told by the JobStore when it has happened, and
+/// before anybody else is told of it. It may only take note. By default nothing is written.
+/// Implemented by JobLog.
+class JobJournal {
+ public:
+  /// Whether what it is told outlives the daemon.
+  virtual bool is_durable() const { return false; }
+  /// Accepted. `request` is what is to be sent to the upstream; empty: it was sent already, as
+  /// `way` says.
+  virtual void job_added(const Job& job, std::string_view request, const JobWay& way) {
+    static_cast<void>(job);
+    static_cast<void>(request);
+    static_cast<void>(way);
+  }
+  /// Another daemon, or image of the program, has left it. `request` and `way` are empty if it has
+  /// ended.
+  virtual void job_restored(const Job& job, std::string_view request, const JobWay& way) {
+    static_cast<void>(job);
+    static_cast<void>(request);
+    static_cast<void>(way);
+  }
+  /// Its request goes to the upstream now, under this id.
+  virtual void job_started(const Job& job, UpstreamId id) {
+    static_cast<void>(job);
+    static_cast<void>(id);
+  }
+  /// Its time runs since then, or stands.
+  virtual void job_time(const Job& job, const JobTime& time) {
+    static_cast<void>(job);
+    static_cast<void>(time);
+  }
+  /// Its request has become this task of the server: JobWay::task_form and task.
+  virtual void job_is_task(const Job& job, std::uint64_t form, std::string_view raw_id) {
+    static_cast<void>(job);
+    static_cast<void>(form);
+    static_cast<void>(raw_id);
+  }
+  /// The upstream asks something on its answer's stream. Told as soon as that comes, and before
+  /// what comes behind it.
+  virtual void job_questioned(const Job& job) { static_cast<void>(job); }
+  /// Its request was answered with this `input_required` result, and goes on with the answers.
+  virtual void job_asked(const Job& job, std::string_view result) {
+    static_cast<void>(job);
+    static_cast<void>(result);
+  }
+  /// The next question of that result has this answer, as JSON.
+  virtual void job_question_answered(const Job& job, std::string_view result) {
+    static_cast<void>(job);
+    static_cast<void>(result);
+  }
+  /// Its question or its progress.
+  virtual void job_changed(const Job& job) { static_cast<void>(job); }
+  virtual void job_ended(const Job& job) { static_cast<void>(job); }
+  /// Forgotten or pushed out.
+  virtual void job_forgotten(const Job& job) { static_cast<void>(job); }
+  /// What a forgotten job's key leaves behind.
+  virtual void key_left(const User& user, const UsedKey& key) {
+    static_cast<void>(user);
+    static_cast<void>(key);
+  }
+
+  virtual ~JobJournal() = default;
+};
+
+/// What the key of a forgotten job leaves behind, so that the job is not begun a second time.
+struct UsedKey {
+  std::string key;
+  std::uint64_t digest = 0;  ///< of method and params
+  std::string job;           ///< its id
+  JobState state = JobState::completed;
+  SteadyTime until{};
+  std::uint64_t number = 0;  ///< in the order in which they were added; UsedKeys gives it
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(key, digest, job, state, until, archive.not_saved(number));
+  }
+};
+
+/// Those of one user. Pure. Bounded by max_keys and max_bytes: the oldest go first, counted.
+class UsedKeys {
+ public:
+  static constexpr std::size_t max_keys = 10'000;
+  static constexpr std::size_t max_bytes = 4u << 20;
+
+  /// REQUIRES: not one of them; `until` is not before that of the one added last.
+  void add(UsedKey key) {
+    bytes_ += charge_of(key);
+    key.number = ++last_number_;
+    keys_.push_back(std::move(key));
+    const auto added = std::prev(keys_.end());
+    by_key_.emplace(added->key, added);
+    while (keys_.size() > max_keys || bytes_ > max_bytes) {
+      drop_oldest();
+      ++pushed_out_;
+    }
+  }
+  /// Null: none, or it is over.
+  const UsedKey* find(std::string_view key) const {
+    const auto found = by_key_.find(key);
+    return found == by_key_.end() ? nullptr : &*found->second;
+  }
+  void expire(SteadyTime now) {
+    while (!keys_.empty() && keys_.front().until <= now) drop_oldest();
+  }
+
+  bool empty() const { return keys_.empty(); }
+  std::size_t size() const { return keys_.size(); }
+  /// Of keys and jobs' ids.
+  std::size_t text_bytes() const { return bytes_ - keys_.size() * overhead; }
+  std::uint64_t pushed_out() const { return pushed_out_; }
+  auto begin() const { return keys_.begin(); }
+  auto end() const { return keys_.end(); }
+
+ private:
+  static constexpr std::size_t overhead = 168;  // of a node of the list, and one of the index
+  using List = std::list<UsedKey>;
+
+  static std::size_t charge_of(const UsedKey& key) {
+    return key.key.size() + key.job.size() + overhead;
+  }
+  void drop_oldest() {
+    bytes_ -= charge_of(keys_.front());
+    by_key_.erase(keys_.front().key);
+    keys_.pop_front();
+  }
+
+  List keys_;  ///< in the order in which they end
+  std::map<std::string_view, List::iterator> by_key_;
+  std::size_t bytes_ = 0;
+  std::uint64_t pushed_out_ = 0;
+  std::uint64_t last_number_ = 0;
+};
 
 /// --jobs, --jobs-bytes, --job-ttl.
 struct JobLimits {
@@ -171,6 +311,15 @@ class JobStore {
   std::uint64_t last_end_ = 0;
   SteadyTime latest_{};  ///< the last time that was given
   Counts counts_;
+};
+
+struct JobOptions {
+  JobLimits limits;
+  bool shared = false;  ///< --jobs-shared: everybody sees all jobs
+  /// --request-max: how long a job may work in all; 0: as long as it takes.
+  std::chrono::milliseconds request_max{3600000};
+  /// How long a caller over HTTP may wait: an answer has to come before --http-timeout.
+  std::chrono::milliseconds longest_http_wait{55000};
 };
 
 }  // namespace bridge

@@ -10,7 +10,7 @@
 #include "json/frame.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
-#include "mcp/request_digest.hpp"
+#include "mcp/request_meta.hpp"
 
 namespace bridge {
 namespace {

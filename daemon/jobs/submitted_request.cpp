@@ -11,7 +11,7 @@
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
 #include "mcp/methods.hpp"
-#include "mcp/request_digest.hpp"
+#include "mcp/request_meta.hpp"
 #include "text/characters.hpp"
 
 namespace bridge {

@@ -14,7 +14,7 @@
 #include "json/json_text.hpp"
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

@@ -17,7 +17,7 @@
 #include "mcp/methods.hpp"
 #include "text/base64.hpp"
 #include "text/characters.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

@@ -1,6 +1,11 @@
 #include "mcp/request_meta.hpp"
 
+#include <bit>
+#include <charconv>
+#include <cstring>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -115,6 +120,121 @@ std::string merge_capabilities(std::string_view base, std::string_view add) {
   Edits edits;
   add_members(edits, base, object, members);
   return edits.made_in(base);
+}
+
+namespace {
+
+/// The finalizer of SplitMix64: every bit of the value reaches every bit of the result.
+std::uint64_t mix(std::uint64_t value) {
+  value += 0x9E3779B97F4A7C15u;
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
+  return value ^ (value >> 31);
+}
+
+/// In words of eight bytes, since it is done for every call that may be asked something: an
+/// argument may be large. `kind` keeps values of different kinds apart.
+std::uint64_t hash_bytes(char kind, std::string_view bytes) {
+  std::uint64_t hash = mix(bytes.size() ^ static_cast<unsigned char>(kind));
+  std::uint64_t word = 0;
+  while (bytes.size() >= sizeof word) {
+    std::memcpy(&word, bytes.data(), sizeof word);
+    bytes.remove_prefix(sizeof word);
+    hash = (hash ^ word) * 0x9FB21C651E98DF25u;
+    hash ^= hash >> 32;
+  }
+  word = 0;
+  std::memcpy(&word, bytes.data(), bytes.size());
+  return mix(hash ^ word);
+}
+
+std::uint64_t hash_string(std::string_view raw) {
+  return raw.find('\\') == raw.npos ? hash_bytes('"', raw) : hash_bytes('"', unescape(raw));
+}
+
+/// By its value as a double if it is short enough to be one exactly, else by its spelling.
+std::uint64_t hash_number(std::string_view raw) {
+  constexpr std::size_t longest_double = 24;
+  double value = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
+  if (raw.size() > longest_double || error != std::errc()) return hash_bytes('0', raw);
+  if (value == 0) value = 0;  // -0 is 0
+  return mix(std::bit_cast<std::uint64_t>(value) ^ '0');
+}
+
+std::uint64_t hash_scalar(std::string_view raw, DigestOfNumbers numbers) {
+  if (is_string(raw)) return hash_string(raw.substr(1, raw.size() - 2));
+  const char first = raw.empty() ? '\0' : raw.front();
+  const bool is_number = first == '-' || (first >= '0' && first <= '9');
+  return is_number && numbers == DigestOfNumbers::by_value ? hash_number(raw)
+                                                           : hash_bytes('n', raw);
+}
+
+std::uint64_t hash_member(std::uint64_t key, std::uint64_t value) { return mix(key ^ mix(value)); }
+
+/// The length of the string that begins here, with its quotes, if it has no escapes; else 0. The
+/// text was accepted once: there is no need to look at each byte again.
+std::size_t plain_string_length(std::string_view rest) {
+  const std::size_t end = rest.find('"', 1);
+  return rest.substr(0, end).find('\\') == rest.npos ? end + 1 : 0;
+}
+
+/// Takes one value. As deep as the scanner allows, some hundred bytes of stack a level.
+bool hash_value(JsonScanner& scanner, std::string_view text, DigestOfNumbers numbers,
+                std::uint64_t& hash) {
+  std::uint64_t sum = 0;
+  std::uint64_t element = 0;
+  if (scanner.peek() == '{') {
+    const bool walked = scanner.object([&](Slice key) {
+      if (!hash_value(scanner, text, numbers, element)) return false;
+      sum += hash_member(hash_string(key.of(text)), element);  // in whatever order
+      return true;
+    });
+    hash = mix(sum ^ '{');
+    return walked;
+  }
+  if (scanner.peek() == '[') {
+    const bool walked = scanner.array([&] {
+      if (!hash_value(scanner, text, numbers, element)) return false;
+      sum = mix(sum ^ element);
+      return true;
+    });
+    hash = mix(sum ^ '[');
+    return walked;
+  }
+  if (scanner.peek() == '"') {
+    const std::string_view rest = text.substr(scanner.position());
+    if (const std::size_t length = plain_string_length(rest)) {
+      hash = hash_bytes('"', rest.substr(1, length - 2));
+      scanner.skip(length);
+      return true;
+    }
+  }
+  Slice raw;
+  if (!scanner.value(raw)) return false;
+  hash = hash_scalar(raw.of(text), numbers);
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t request_digest(const Frame& request, DigestOfNumbers numbers) {
+  std::uint64_t sum = hash_bytes('m', request.method);
+  const std::string_view params = request.text(request.params);
+  if (!is_object(params)) return mix(sum);
+  JsonScanner scanner(params);
+  scanner.object([&](Slice name) {
+    const std::string_view key = name.of(params);
+    if (key_is(key, "_meta") || key_is(key, "inputResponses") || key_is(key, "requestState")) {
+      Slice skipped;
+      return scanner.value(skipped);
+    }
+    std::uint64_t hash = 0;
+    if (!hash_value(scanner, params, numbers, hash)) return false;
+    sum += hash_member(hash_string(key), hash);
+    return true;
+  });
+  return mix(sum);
 }
 
 }  // namespace bridge

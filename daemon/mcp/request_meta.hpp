@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "json/frame.hpp"
 
 namespace bridge {
+
+struct Frame;
 
 // What every request carries in `params._meta` since MCP 2026-07-28 (basic, "`_meta`: Per-request
 // protocol fields"): put in for a modern upstream, taken out for a legacy one. Pure; everything
@@ -45,5 +48,20 @@ const char* missing_request_meta(const Frame& frame);
 /// `base` with those members of `add` whose names it lacks. Both are JSON objects; a `base` that is
 /// none counts as an empty one.
 std::string merge_capabilities(std::string_view base, std::string_view add);
+
+enum class DigestOfNumbers {
+  by_value,    ///< 1 is 1.0
+  as_written,  ///< 1 is not 1.0
+};
+
+/// What a requestState is bound to (MCP 2026-07-28, "Multi Round-Trip Requests: Server
+/// Requirements"), and the key of a job: 64 bits of a request's method and of all members of its
+/// params but `_meta`, inputResponses and requestState, by value: white space, the order of members
+/// and escapes make no difference. The same in every process of this version.
+///
+/// No cryptographic hash: it keeps a state from being presented with another request by mistake.
+/// What keeps it from others is that it cannot be guessed and is bound to its user. Linear, pure.
+std::uint64_t request_digest(const Frame& request,
+                             DigestOfNumbers numbers = DigestOfNumbers::by_value);
 
 }  // namespace bridge

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +14,81 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "notifications/pushed_out.hpp"
-#include "notifications/ring_journal.hpp"
 
 namespace bridge {
+
+struct RingEntry;
+
+/// Which entries have left the ring at its old end, for the readers that had not come to them. One
+/// that was coalesced away was not pushed out, and leaves a hole. Pure.
+///
+/// Bounded: of the parts between holes the newest max_runs are known. A reader that is still
+/// further behind is told of fewer than it has lost.
+class PushedOut {
+ public:
+  static constexpr std::size_t max_runs = 1000;
+
+  /// REQUIRES: `sequence` is above all before.
+  void add(Sequence sequence) {
+    const std::uint64_t number = value_of(sequence);
+    if (runs_.empty() || runs_.back().end != number) {
+      if (runs_.size() == max_runs) runs_.pop_front();
+      runs_.push_back({number, number, count_});
+    }
+    ++runs_.back().end;
+    ++count_;
+  }
+
+  /// How many were pushed out from this one on.
+  std::uint64_t count_from(Sequence sequence) const {
+    const std::uint64_t number = value_of(sequence);
+    const auto run = std::partition_point(runs_.begin(), runs_.end(),
+                                          [number](const Run& one) { return one.end <= number; });
+    if (run == runs_.end()) return 0;
+    return count_ - run->before - (std::max(number, run->begin) - run->begin);
+  }
+
+ private:
+  struct Run {
+    std::uint64_t begin;
+    std::uint64_t end;     ///< one past its last
+    std::uint64_t before;  ///< how many were pushed out before it
+  };
+
+  std::deque<Run> runs_;
+  std::uint64_t count_ = 0;
+};
+
+/// Who writes down what becomes of the ring's entries, so that another daemon can go on with them.
+/// What is pushed out leaves at the old end, and is not told. Called from within the ring's calls:
+/// it changes nothing there. Implemented by RingLog.
+class RingJournal {
+ public:
+  virtual void pushed(const RingEntry& entry) = 0;
+  virtual void taken(Sequence sequence) = 0;
+  /// It was taken, and is not any more.
+  virtual void given_back(Sequence sequence) = 0;
+  /// A newer one has made it superfluous.
+  virtual void superseded(Sequence sequence) = 0;
+
+ protected:
+  ~RingJournal() = default;
+};
+
+/// All counts of a ring, with the place of the newest entry it ever had.
+struct RingCounts {
+  std::uint64_t newest = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t taken = 0;
+  std::uint64_t coalesced = 0;
+
+  bool operator==(const RingCounts&) const = default;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(newest, dropped, taken, coalesced);
+  }
+};
 
 struct RingLimits {
   std::size_t entries = 1000;

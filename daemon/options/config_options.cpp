@@ -1,18 +1,40 @@
-// --config: a file of the ecosystem's names the upstream.
+#include "options/config_options.hpp"
+
+#include <fmt/format.h>
 #include <strings.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
-#include "options/header_line.hpp"
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
-#include "options/options_file.hpp"
+#include "options/options.hpp"
 #include "servers/resolve_server.hpp"
 
 namespace bridge {
+
+std::string header_line(const std::string& name, const std::string& value,
+                        const std::string& option, int code) {
+  constexpr std::string_view token_characters =
+      "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  if (name.empty() || name.find_first_not_of(token_characters) != name.npos) {
+    throw StartError(code, option + ": a header's name is not one");
+  }
+  const bool printable_only = std::none_of(value.begin(), value.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+  });
+  if (!printable_only)
+    throw StartError(code,
+                     fmt::format("{} {}: the value has a control character in it", option, name));
+  // curl sends a header without a value only if it ends with a semicolon.
+  return value.empty() ? name + ";" : name + ": " + value;
+}
+
+// --config: a file of the ecosystem's names the upstream.
+
 namespace {
 
 /// Under this name the entry stands with the options that were given.

@@ -4,15 +4,45 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "base/log.hpp"
+#include "base/secret_file.hpp"
 #include "base/start_error.hpp"
-#include "options/help_text.hpp"
+#include "cli/help.hpp"
 #include "options/option_groups.hpp"
 #include "options/option_table.hpp"
-#include "options/options_file.hpp"
 
 namespace bridge {
+
+std::vector<std::string> unchangeable_changes(const std::map<std::string, std::string>& before,
+                                              const std::map<std::string, std::string>& now) {
+  static const std::set<std::string> changeable = {
+      "--header",         "--connect-timeout", "--request-timeout", "--request-max",
+      "--stream-retries", "--connect-wait",    "--keepalive",       "--grace",
+      "--orphans",        "--park-requests",   "--input-wait",      "--log-level",
+      "--log-format",     "--log-bodies"};
+  std::set<std::string> names;
+  for (const auto* given : {&before, &now}) {
+    for (const auto& [name, value] : *given) names.insert(name);
+  }
+  std::vector<std::string> changed;
+  for (const std::string& name : names) {
+    const auto then = before.find(name);
+    const auto found = now.find(name);
+    const bool same = then != before.end() && found != now.end() && then->second == found->second;
+    if (!same && !changeable.contains(name)) changed.push_back(name);
+  }
+  return changed;
+}
+
+std::string changed_for_good(const std::map<std::string, std::string>& before,
+                             const std::map<std::string, std::string>& now) {
+  return fmt::format("{}", fmt::join(unchangeable_changes(before, now), ", "));
+}
 
 void name_options(OptionTable& table, Options& options, RawOptions& raw) {
   table.plain_flag("-h, --help", raw.help, "This text");
@@ -77,6 +107,80 @@ ParsedOptions parse_options(int all_argc, char** argv, const ParsedOptions* earl
     result.given["the command"] = fmt::format("{}", fmt::join(raw.command, "\n"));
   if (raw.version) result.informed = Informed{"mcp-bridged " MCP_BRIDGE_VERSION "\n"};
   return result;
+}
+
+namespace {
+
+constexpr std::size_t max_file = 1u << 20;
+
+std::string trim(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+}  // namespace
+
+std::string read_small_file(const std::string& path, const std::string& what) {
+  FileContent file = read_regular_file(path, max_file);
+  if (!file.fault.empty()) {
+    throw StartError(exit_code::configuration,
+                     fmt::format("{}: cannot read {}: {}", what, printable(path), file.fault));
+  }
+  std::string content = std::move(file.bytes);
+  while (!content.empty() && (content.back() == '\n' || content.back() == '\r')) content.pop_back();
+  return content;
+}
+
+std::map<std::string, std::vector<std::string>> read_options_file(const std::string& path) {
+  std::map<std::string, std::vector<std::string>> lines;
+  std::istringstream content(read_small_file(path, "--options-file"));
+  for (std::string line; std::getline(content, line);) {
+    line = trim(line);
+    if (line.empty() || line.front() == '#') continue;
+    const auto end = line.find_first_of("= \t");
+    std::string name = line.substr(0, end);
+    std::string value = end == line.npos ? std::string() : trim(line.substr(end));
+    if (!value.empty() && value.front() == '=') value = trim(value.substr(1));
+    name.erase(
+        0, name.find_first_not_of('-') == name.npos ? name.size() : name.find_first_not_of('-'));
+    lines[name].push_back(value);
+  }
+  return lines;
+}
+
+namespace {
+
+constexpr std::size_t option_indent = 2;
+constexpr std::size_t text_column = 8;
+
+constexpr std::string_view introduction =
+    R"(Usage: mcp-bridged [OPTIONS]
+       mcp-bridged [OPTIONS] -- COMMAND [ARGUMENT...]
+
+Holds one MCP session to one upstream server and lets many short-lived local
+processes use it through a Unix socket, one JSON-RPC message a line. The server
+is at a URL, or is the COMMAND, run by the daemon. Server and clients may speak
+any revision of MCP from 2024-11-05 to 2026-07-28, each another one.
+)";
+
+constexpr std::string_view conclusion = R"(
+MCP_SERVER_TOKEN is sent as the bearer token if no option names another one.
+Durations: a number with ms, s, m or h; sizes: a number with K, M or G. Flags
+win over the environment over --options-file over the default.
+)";
+
+}  // namespace
+
+std::string help_text(const std::vector<OptionTable::Row>& options) {
+  std::string help(introduction);
+  std::string_view group;
+  for (const cli::Option& option : options) {
+    if (option.group != group) help += fmt::format("\n{}:\n", option.group);
+    group = option.group;
+    cli::add_option(help, option_indent, option, text_column);
+  }
+  return help.append(conclusion);
 }
 
 }  // namespace bridge

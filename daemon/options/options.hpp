@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
@@ -11,15 +12,25 @@
 #include "downstream/unix/connection.hpp"
 #include "downstream/unix/listening_socket.hpp"
 #include "downstream/unix/peer_credentials.hpp"
-#include "jobs/job_options.hpp"
+#include "jobs/job_store.hpp"
 #include "notifications/ring.hpp"
+#include "options/option_table.hpp"
 #include "process/resources.hpp"
-#include "router/router_options.hpp"
-#include "session/session_options.hpp"
-#include "state/state_options.hpp"
+#include "router/router_context.hpp"
+#include "session/session_record.hpp"
+#include "state/state_log.hpp"
 #include "upstream/upstream_options.hpp"
 
 namespace bridge {
+
+/// Which options, as they were given, have another value now and change only with a restart, by
+/// name. Pure.
+std::vector<std::string> unchangeable_changes(const std::map<std::string, std::string>& before,
+                                              const std::map<std::string, std::string>& now);
+
+/// The same as text for a person; empty: none.
+std::string changed_for_good(const std::map<std::string, std::string>& before,
+                             const std::map<std::string, std::string>& now);
 
 /// Everything the daemon was told, each part in the form its owner wants. Defaults stand with the
 /// members. Which source wins: BEHAVIOUR, "Start".
@@ -65,5 +76,18 @@ struct ParsedOptions {
 };
 /// `earlier`: what was read at the start, when it is read again. Then nothing is asked.
 ParsedOptions parse_options(int argc, char** argv, const ParsedOptions* earlier = nullptr);
+
+/// The lines of an --options-file by option name, without the dashes: `ring-ttl = 10m`,
+/// `ring-ttl 10m`, or a name alone for a flag. `#` begins a comment; a name may stand several
+/// times. Throws StartError (78) if it cannot be read.
+std::map<std::string, std::vector<std::string>> read_options_file(const std::string& path);
+
+/// The content of a file of at most 1 MiB (read_regular_file()), without the line end at its end.
+/// Throws StartError (78).
+std::string read_small_file(const std::string& path, const std::string& what);
+
+/// What --help prints, within 80 columns: the two ways to call the daemon, and the options in their
+/// groups, each with its variable of the environment and its default.
+std::string help_text(const std::vector<OptionTable::Row>& options);
 
 }  // namespace bridge

@@ -1,5 +1,3 @@
-#include "options/option_groups.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -7,10 +5,12 @@
 #include "base/log.hpp"
 #include "base/secret_file.hpp"
 #include "base/start_error.hpp"
-#include "http/client/trust_files.hpp"
-#include "options/header_line.hpp"
+#include "http/client/http_options.hpp"
+#include "options/config_options.hpp"
+#include "options/option_groups.hpp"
 #include "options/option_table.hpp"
-#include "options/options_file.hpp"
+#include "options/options.hpp"
+#include "upstream/stdio/child_command.hpp"
 
 namespace bridge {
 namespace {
@@ -174,6 +174,25 @@ void resolve_upstream_options(Options& options, RawOptions& raw,
   http.max_frame = options.clients.max_frame;
   http.pause_timeout = options.clients.stall;
   if (options.upstream.kind == UpstreamKind::child) resolve_child_options(options);
+}
+
+void add_child_options(OptionTable& table, Options& options) {
+  table.group("Local server");
+  table.command("-- COMMAND [ARGUMENT...]", "The server is run by the daemon");
+  table.choice("--spawn", options.upstream.child.lazy, {{"start", false}, {"lazy", true}},
+               "When a local server is started: with the daemon, or by the first request");
+}
+
+void resolve_child_options(Options& options) {
+  ChildOptions& child = options.upstream.child;
+  child.max_frame = options.clients.max_frame;
+  child.request_timeout = options.upstream.http.request_timeout;
+  child.request_max = options.upstream.http.request_max;
+  if (child.command.front().empty())
+    throw StartError(exit_code::usage, "the command after -- is empty");
+  if (!options.check) return;
+  const std::string fault = ChildCommand(child, environ).fault();
+  if (!fault.empty()) throw StartError(exit_code::cannot_run, fault);
 }
 
 }  // namespace bridge

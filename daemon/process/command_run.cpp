@@ -1,7 +1,10 @@
 #include "process/command_run.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,9 +13,156 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include "process/process_start.hpp"
 
 namespace bridge {
+namespace {
+
+/// With the equals sign: one variable; without: all that begin like that.
+constexpr std::array<std::string_view, 9> withheld = {
+    "MCP_SERVER_TOKEN=", "MCP_BRIDGE_HEADER=",     "MCP_BRIDGE_INPUT=",
+    "MCP_INPUT_",        "NOTIFY_SOCKET=",         "LISTEN_",
+    "WATCHDOG_",         "CREDENTIALS_DIRECTORY=", "MAINPID=",
+};
+
+}  // namespace
+
+std::vector<std::string> child_environment(const char* const* environment) {
+  std::vector<std::string> kept;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view variable(*environment);
+    const bool is_withheld = std::any_of(withheld.begin(), withheld.end(), [&](auto beginning) {
+      return variable.starts_with(beginning);
+    });
+    if (!is_withheld) kept.emplace_back(variable);
+  }
+  return kept;
+}
+
+namespace {
+
+void close_if_open(int& descriptor) {
+  if (descriptor >= 0) close(descriptor);
+  descriptor = -1;
+}
+
+/// Ours while a process is started, which inherits it: posix_spawn cannot set it for the child
+/// alone. What is open above it stays open.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(const std::optional<rlimit>& wanted) {
+    changed_ = wanted && getrlimit(RLIMIT_NOFILE, &before_) == 0 &&
+               setrlimit(RLIMIT_NOFILE, &*wanted) == 0;
+  }
+  ~DescriptorLimit() {
+    if (changed_) setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  bool changed_ = false;
+};
+
+/// What the child is to be given, in posix_spawn's terms.
+class ProcessSetup {
+ public:
+  ProcessSetup(const ProcessOrder& order, int out, int err) : order_(order) {
+    posix_spawn_file_actions_init(&files_);
+    posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files_, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files_, err, STDERR_FILENO);
+    int first_unused = STDERR_FILENO + 1;
+    for (const auto& [ours, theirs] : order.handed) {
+      // A copy out of the way of the places: what is copied there would close it.
+      copies_.push_back(fcntl(ours, F_DUPFD_CLOEXEC, lowest_copy));
+      posix_spawn_file_actions_adddup2(&files_, copies_.back(), theirs);
+      first_unused = theirs + 1;
+    }
+    posix_spawn_file_actions_addclosefrom_np(&files_, first_unused);
+    posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~ProcessSetup() {
+    for (int& copy : copies_) close_if_open(copy);
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&files_);
+  }
+  ProcessSetup(const ProcessSetup&) = delete;
+  ProcessSetup& operator=(const ProcessSetup&) = delete;
+
+  /// Returns errno.
+  int start(pid_t& pid) {
+    std::vector<std::string> variables = order_.environment;
+    std::vector<char*> environment = pointers_to(variables);
+    std::vector<std::string> words = order_.arguments;
+    std::vector<char*> arguments = pointers_to(words);
+    return posix_spawn(&pid, order_.path.c_str(), &files_, &attributes_, arguments.data(),
+                       environment.data());
+  }
+
+ private:
+  static constexpr int lowest_copy = 64;
+
+  const ProcessOrder& order_;
+  std::vector<int> copies_;
+  posix_spawn_file_actions_t files_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+SpawnedShell spawn_shell(const std::string& command, const std::optional<rlimit>& descriptors) {
+  return spawn_process(
+      {"/bin/sh", {"sh", "-c", command}, child_environment(environ), {}, descriptors});
+}
+
+SpawnedShell spawn_process(const ProcessOrder& order) {
+  SpawnedShell shell;
+  int out[2] = {-1, -1};
+  int err[2] = {-1, -1};
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
+    shell.error = errno;
+  } else {
+    const DescriptorLimit limit(order.descriptors);
+    shell.error = ProcessSetup(order, out[1], err[1]).start(shell.pid);
+  }
+  close_if_open(out[1]);
+  close_if_open(err[1]);
+  if (shell.error == 0) {
+    shell.pidfd = static_cast<int>(syscall(SYS_pidfd_open, shell.pid, 0));
+    if (shell.pidfd < 0) {
+      // Nothing would say when it ends. A kernel since 5.3 has this; a filter may forbid it.
+      shell.error = errno;
+      kill(-shell.pid, SIGKILL);
+      waitpid(shell.pid, nullptr, 0);
+      shell.pid = -1;
+    }
+  }
+  if (shell.error != 0) {
+    close_if_open(out[0]);
+    close_if_open(err[0]);
+    return shell;
+  }
+  shell.out = out[0];
+  shell.err = err[0];
+  fcntl(shell.out, F_SETFL, O_NONBLOCK);
+  fcntl(shell.err, F_SETFL, O_NONBLOCK);
+  return shell;
+}
+
 namespace {
 
 /// A process that has been killed: the loop takes its exit status when it is there.

@@ -14,9 +14,24 @@
 #include "base/ids.hpp"
 #include "json/frame.hpp"
 #include "mcp/tool_headers.hpp"
-#include "router/user.hpp"
 
 namespace bridge {
+
+/// Whose process a client is. All callers of the HTTP face are one user of their own: what uid a
+/// remote caller has is not known.
+struct User {
+  bool remote = false;
+  uid_t uid = 0;
+
+  template <class A>
+  void each_field(A& archive) {
+    archive(remote, uid);
+  }
+  friend bool operator==(const User&, const User&) = default;
+  friend bool operator<(const User& left, const User& right) {
+    return left.remote != right.remote ? right.remote : left.uid < right.uid;
+  }
+};
 
 /// Who is at the other end, as far as the transport can tell.
 struct ClientIdentity {
@@ -208,6 +223,19 @@ class ClientEvents {
 
  protected:
   ~ClientEvents() = default;
+};
+
+/// Who sees the upstream's requests beside the client that is asked, and may answer what nobody was
+/// asked (ClientChannel::answers_unasked). Called by the router, on the loop's thread.
+class RequestOnlookers {
+ public:
+  /// Somebody would see one that is shown now.
+  virtual bool somebody_looks_on() const = 0;
+  /// `line` has the id under which an answer is taken.
+  virtual void show_request(const std::string& line) = 0;
+
+ protected:
+  ~RequestOnlookers() = default;
 };
 
 }  // namespace bridge

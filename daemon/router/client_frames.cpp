@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "json/frame.hpp"
@@ -15,6 +18,109 @@
 #include "mcp/request_meta.hpp"
 
 namespace bridge {
+namespace {
+
+constexpr std::chrono::seconds handing_over_time{30};
+
+}  // namespace
+
+ClientNotifications::ClientNotifications(const RouterContext& context, ByteBudget& budget,
+                                         std::function<void(Client&)> handed_over)
+    : context_(context),
+      budget_(budget),
+      handed_over_(std::move(handed_over)),
+      too_slow_(context.loop, [this] { stop_waiting(); }) {}
+
+void ClientNotifications::start(Client& client, std::string body) {
+  const SteadyTime now = context_.loop.now();
+  const Era side = context_.session.side_for(client.era);
+  client.notification = {context_.upstream.notify(std::move(body), side), now};
+  too_slow_.set_at_latest(now + handing_over_time);
+}
+
+bool ClientNotifications::client_left(const Client& client, std::deque<std::string> rest) {
+  if (rest.empty()) return false;
+  OrphanedQueue& queue = orphaned_.emplace_back(budget_);
+  queue.bodies = std::move(rest);
+  queue.client = client.era;
+  queue.left_at = context_.loop.now();
+  for (const std::string& body : queue.bodies) queue.share.add(body.size());
+  if (client.notification) {
+    queue.under_way = client.notification->id;
+  } else if (context_.session.is_open_for(client.era)) {
+    send_next(std::prev(orphaned_.end()));
+  } else {
+    return true;
+  }
+  return false;
+}
+
+/// Sends what this queue has next; at its end the queue goes. Returns the queue behind it.
+ClientNotifications::Queues::iterator ClientNotifications::send_next(Queues::iterator queue) {
+  if (queue->bodies.empty()) return orphaned_.erase(queue);
+  std::string body = std::move(queue->bodies.front());
+  queue->bodies.pop_front();
+  queue->share.remove(body.size());
+  queue->under_way =
+      context_.upstream.notify(std::move(body), context_.session.side_for(queue->client));
+  return std::next(queue);
+}
+
+void ClientNotifications::ended(UpstreamId id) {
+  const auto queue = std::find_if(orphaned_.begin(), orphaned_.end(),
+                                  [id](const auto& one) { return one.under_way == id; });
+  if (queue != orphaned_.end()) {
+    queue->under_way.reset();
+    if (context_.session.is_open_for(queue->client)) send_next(queue);
+    return;
+  }
+  Client* its = nullptr;
+  bool others_are_under_way = false;
+  for (const auto& [client_id, client] : context_.clients) {
+    if (!client->notification) continue;
+    if (client->notification->id == id) {
+      its = client.get();
+    } else {
+      others_are_under_way = true;
+    }
+  }
+  if (its == nullptr) return;
+  its->notification.reset();
+  if (!others_are_under_way) too_slow_.clear();
+  handed_over_(*its);
+}
+
+/// A notification that takes this long to be handed over holds its client's next frame up no more.
+void ClientNotifications::stop_waiting() {
+  const SteadyTime now = context_.loop.now();
+  for (const auto& [id, client] : context_.clients) {
+    if (!client->notification) continue;
+    const SteadyTime due = client->notification->since + handing_over_time;
+    if (due > now) {
+      too_slow_.set_at_latest(due);
+      continue;
+    }
+    client->notification.reset();
+    handed_over_(*client);
+  }
+}
+
+void ClientNotifications::session_open() {
+  for (auto queue = orphaned_.begin(); queue != orphaned_.end();)
+    queue = queue->under_way || !context_.session.is_open_for(queue->client) ? std::next(queue)
+                                                                             : send_next(queue);
+}
+
+bool ClientNotifications::expire() {
+  const SteadyTime then = context_.loop.now() - context_.options.connect_wait;
+  orphaned_.remove_if([&](const OrphanedQueue& queue) {
+    if (queue.under_way || queue.left_at > then) return false;
+    context_.statistics.dropped_notifications += queue.bodies.size();
+    return true;
+  });
+  return std::any_of(orphaned_.begin(), orphaned_.end(),
+                     [](const OrphanedQueue& queue) { return !queue.under_way; });
+}
 
 using namespace std::string_view_literals;
 namespace {
@@ -279,6 +385,177 @@ std::size_t ClientFrames::waiting() const {
   std::size_t count = 0;
   for (const auto& [id, client] : context_.clients) count += client->waiting.size();
   return count;
+}
+
+// Clients' requests that the bridge answers itself.
+
+using namespace std::string_view_literals;
+
+/// By its id a client knows what it is told on a listen, until that ends.
+bool ClientFrames::takes_id_of_listen(const Client& client, const Frame& request) const {
+  const std::string_view id = request.text(request.id);
+  if (listens_.has(client, id)) return true;
+  return request.method == "subscriptions/listen"sv && in_flight_.has(client, id);
+}
+
+/// It takes no slot of the requests in flight.
+bool ClientFrames::start_listen(Client& client) {
+  const Frame frame = client.waiting.take_front().frame;
+  if (client.listens < context_.options.client_inflight) {
+    listens_.add(client, frame);
+  } else {
+    refuse(client, frame,
+           failure_of(ErrorKind::overloaded, Delivered::no,
+                      "too many subscriptions/listen of one client (--client-inflight)"));
+  }
+  return true;
+}
+
+/// A modern upstream has no such method: what it is for is done here. False if it is asked.
+bool ClientFrames::answer_for_upstream(Client& client) {
+  if (client.is_job) return false;  // a job knows what its server is
+  const auto own = translator_.own_answer(client.waiting.front().frame);
+  if (!own) return false;
+  const Frame frame = client.waiting.take_front().frame;
+  if (!own->error.empty()) {
+    context_.statistics.end(class_of(frame.method), Outcome::error);
+    const std::string_view id = frame.text(frame.id);
+    client.channel.answer(id,
+                          fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, own->error),
+                          AnswerOrder::in_order);
+    return true;
+  }
+  restorable_.accepted(frame, client.id());
+  if (frame.method == "resources/subscribe"sv &&
+      client.subscribing < context_.options.client_inflight) {
+    listens_.answer_subscribe(client, frame);
+  } else {
+    listens_.update();
+    answer_here(client, frame, class_of(frame.method), own->result);
+  }
+  return true;
+}
+
+/// The upstream is not asked.
+void ClientFrames::answer_here(Client& client, const Frame& request, MethodClass of,
+                               std::string_view result) {
+  context_.statistics.end(of, Outcome::ok);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, result_reply(id, result), AnswerOrder::in_order);
+}
+
+void ClientFrames::answer_with_error(Client& client, const Frame& request, int code,
+                                     std::string_view message) {
+  context_.statistics.end(class_of(request.method), Outcome::error);
+  const std::string_view id = request.text(request.id);
+  client.channel.answer(id, error_reply(id, code, message), AnswerOrder::in_order);
+}
+
+void ClientFrames::refuse(Client& client, const Frame& refused, const Failure& failure) {
+  if (refused.is_request()) {
+    context_.request_log.answer_with(client, refused.method, refused.text(refused.id), failure);
+  } else {
+    ++context_.statistics.dropped_notifications;
+  }
+}
+
+// What clients' frames do while there is no session: what opens one, how long they wait for it, and
+// what becomes of them.
+
+using namespace std::string_view_literals;
+
+/// There is no session: only a request opens one, and a notification waits for that.
+bool ClientFrames::start_without_session(Client& client) {
+  Session& session = context_.session;
+  const Era era = client.era_of(client.waiting.front().frame);
+  if (context_.options.handshake != Handshake::client || session.server_for(era) != nullptr ||
+      session.is_coming() || era == Era::modern) {
+    if (client.waiting.has_request()) session.require(era);
+    return false;
+  }
+  const Frame refused = client.waiting.take_front().frame;
+  if (refused.is_request()) {
+    refuse(client, refused,
+           failure_of(ErrorKind::not_initialized, Delivered::no, "session not initialized"));
+  }
+  return true;
+}
+
+void ClientFrames::session_open() {
+  if (const auto failed = std::exchange(unserved_, 0); failed > 0) {
+    context_.log.peer(LogLevel::info, "requests served",
+                      "there is a session again; {} requests have failed without one", failed);
+  }
+  notifications_.session_open();
+  pass_slots_on();
+  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+  expiry_.clear();
+  expire();  // the other side may not be open
+}
+
+void ClientFrames::session_closed(Era side) {
+  not_open_since_[static_cast<std::size_t>(side)] = context_.loop.now();
+  for (const auto& [id, client] : context_.clients) start_waiting(*client);
+}
+
+void ClientFrames::session_away(Era side) {
+  const SteadyTime now = context_.loop.now();
+  not_open_since_[static_cast<std::size_t>(side)] = now;
+  expiry_.set_at_latest(now + context_.session_timeout());
+}
+
+void ClientFrames::session_awaits_login() { expiry_.set_at_latest(context_.loop.now()); }
+
+/// When a frame has waited for too long for its session, which is not open.
+SteadyTime ClientFrames::expires(const WaitingFrame& waiting, Era client) const {
+  const Era side = context_.session.side_for(client);
+  return std::max(waiting.since, not_open_since_[static_cast<std::size_t>(side)]) +
+         context_.session_timeout();
+}
+
+/// Says so once, until there is a session; the status and the metrics count all of them.
+void ClientFrames::note_unserved(const Frame& refused, const Failure& failure) {
+  if (!refused.is_request() || ++unserved_ > 1) return;
+  context_.log.peer(LogLevel::warning, "requests fail",
+                    "requests fail until there is a session: {}", log_text(failure));
+}
+
+/// Answers those who have waited for a session for longer than it may take.
+void ClientFrames::expire() {
+  const auto timeout = context_.session_timeout();
+  const auto failure_for = [&](Era client) {
+    const Session& session = context_.session;
+    const auto& last = session.side(session.side_for(client)).last_failure();
+    Failure failure =
+        last ? *last
+             : session.last_failure().value_or(failure_of(ErrorKind::timeout, Delivered::no,
+                                                          "the upstream has not opened a session"));
+    failure.delivered = Delivered::no;
+    failure.message += fmt::format(" (waited {} ms, {})", timeout.count(),
+                                   session.login_wait() ? "--login-wait" : "--connect-wait");
+    return failure;
+  };
+
+  const SteadyTime now = context_.loop.now();
+  if (const auto next = in_flight_.expire_initialize(failure_for(Era::legacy)))
+    expiry_.set_at_latest(*next);
+  for (const auto& [id, client] : context_.clients) {
+    if (!served_.is_served(*client)) continue;
+    while (!client->waiting.empty() && !is_open_for(*client, client->waiting.front().frame)) {
+      const Era era = client->era_of(client->waiting.front().frame);
+      const SteadyTime due = expires(client->waiting.front(), era);
+      if (due > now) {
+        expiry_.set_at_latest(due);
+        break;
+      }
+      const Failure failure = failure_for(era);
+      const Frame refused = client->waiting.take_front().frame;
+      note_unserved(refused, failure);
+      refuse(*client, refused, failure);
+    }
+    context_.clients.finish_if_done(*client);
+  }
+  if (notifications_.expire()) expiry_.set_at_latest(now + timeout);
 }
 
 }  // namespace bridge

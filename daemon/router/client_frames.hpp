@@ -1,25 +1,147 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/byte_budget.hpp"
 #include "event/event_loop.hpp"
-#include "json/failure.hpp"
 #include "json/frame.hpp"
+#include "json/reply.hpp"
 #include "mcp/methods.hpp"
-#include "router/client_notifications.hpp"
+#include "router/client.hpp"
 #include "router/listens.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
-#include "router/served_client.hpp"
-#include "router/slot_queue.hpp"
 #include "router/suspended_calls.hpp"
 
 namespace bridge {
+
+/// Which client is served: with --max-clients 1 one after the other, else every one of them. It is
+/// served until it leaves, or shows that it only looks on (BEHAVIOUR, "Socket: connections at a
+/// time"). Who is not served is fed no notifications. A part of ClientFrames; the loop's thread
+/// only.
+class ServedClient {
+ public:
+  ServedClient(const Clients& clients, bool one_at_a_time)
+      : clients_(clients), one_at_a_time_(one_at_a_time) {}
+
+  bool is_served(const Client& client) const {
+    return !one_at_a_time_ || served_ == client.id() || !takes_turns(client);
+  }
+  void connected(Client& client) {
+    if (!served_ && takes_turns(client)) served_ = client.id();
+    if (!is_served(client)) client.channel.set_feed(RingFeed::none);
+  }
+  /// Chooses again, if the one that was served is not to be any more. Returns who is served now and
+  /// was not before; null if that is nobody.
+  Client* choose() {
+    if (!one_at_a_time_) return nullptr;
+    const Client* const served = clients_.find(served_);
+    if (served != nullptr && !served->is_observer()) return nullptr;
+    served_.reset();
+    for (const auto& [id, client] : clients_) {
+      if (client->is_observer() || !takes_turns(*client)) continue;
+      served_ = id;
+      if (!client->peeks && client->era == Era::legacy) client->channel.set_feed(RingFeed::takes);
+      return client.get();
+    }
+    return nullptr;
+  }
+
+ private:
+  /// Not the bridge itself, which asks for a client that may have its turn, nor a job.
+  static bool takes_turns(const Client& client) { return !client.is_job && !client.is_bridge; }
+
+  const Clients& clients_;
+  const bool one_at_a_time_;
+  std::optional<ClientId> served_;
+};
+
+/// Who gets one of the --max-inflight slots for requests at the upstream: whoever asks while one
+/// is free and nobody waits, else in the order of asking, one slot each. Pure.
+class SlotQueue {
+ public:
+  explicit SlotQueue(std::size_t slots) : slots_(slots) {}
+
+  /// Whether `client` may take a slot now, while `used` of them are taken; else it is in the queue.
+  /// One that is in it may, too, if a slot is free: whoever frees one serves the queue at once, so
+  /// those before it have had theirs.
+  bool admits(Client& client, std::size_t used) {
+    if (used < slots_ && (queue_.empty() || client.waits_for_slot)) return true;
+    if (!client.waits_for_slot) queue_.push_back(client.id());
+    client.waits_for_slot = true;
+    return false;
+  }
+  /// Takes the next one out of the queue, if there is a slot for it.
+  Client* next(const Clients& clients, std::size_t used) {
+    if (used >= slots_ || queue_.empty()) return nullptr;
+    Client* const client = clients.find(queue_.front());
+    queue_.pop_front();
+    client->waits_for_slot = false;
+    return client;
+  }
+  void client_left(ClientId client) { std::erase(queue_, client); }
+
+ private:
+  const std::size_t slots_;
+  std::deque<ClientId> queue_;  ///< of connected clients, each once
+};
+
+/// The notifications of clients on their way to the upstream: one of each client at a time, and no
+/// further frame of that client before it is handed over, for 30 s at most (BEHAVIOUR, "Routing:
+/// order of a client's messages"). What clients that have left had still to say follows in the same
+/// way ("Cancellation and leaving: a client leaves"); it was bounded by --client-buffer, and counts
+/// against --max-buffered.
+///
+/// Owned by the router; the loop's thread only.
+class ClientNotifications {
+ public:
+  /// `handed_over` is called for each connected client whose next frame may go.
+  ClientNotifications(const RouterContext& context, ByteBudget& budget,
+                      std::function<void(Client&)> handed_over);
+
+  /// REQUIRES: the client's session is open, and none of this client's is under way.
+  void start(Client& client, std::string body);
+  /// The client has left: `rest` is what it had still to say. Returns whether that waits for a
+  /// session. REQUIRES: it was taken out of Clients.
+  bool client_left(const Client& client, std::deque<std::string> rest);
+  /// Nothing more comes for this message, which may be no notification of a client's.
+  void ended(UpstreamId id);
+  void session_open();
+  /// Drops what clients have left behind and has waited for --connect-wait. Returns whether more
+  /// waits.
+  bool expire();
+
+ private:
+  /// What one client has left behind.
+  struct OrphanedQueue {
+    explicit OrphanedQueue(ByteBudget& budget) : share(budget) {}
+
+    std::deque<std::string> bodies;
+    Era client = Era::legacy;  ///< that of the client
+    std::optional<UpstreamId> under_way;
+    SteadyTime left_at;
+    ByteBudget::Share share;
+  };
+  using Queues = std::list<OrphanedQueue>;
+
+  Queues::iterator send_next(Queues::iterator queue);
+  void stop_waiting();
+
+  const RouterContext context_;
+  ByteBudget& budget_;
+  const std::function<void(Client&)> handed_over_;
+  Queues orphaned_;
+  DeadlineTimer too_slow_;  ///< set while a connected client's is under way
+};
 
 /// The frames of clients that have not been started upstream, and which of them may go now: in the
 /// order of each client's, within the bounds on requests in flight, and only with a session, which

@@ -7,7 +7,7 @@
 
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
-#include "mcp/modern_result.hpp"
+#include "mcp/input_required.hpp"
 
 namespace bridge {
 namespace {

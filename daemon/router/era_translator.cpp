@@ -6,18 +6,39 @@
 #include <array>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "json/json_edit.hpp"
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
+#include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
 #include "mcp/mirrored_headers.hpp"
-#include "mcp/modern_result.hpp"
-#include "mcp/request_digest.hpp"
 #include "mcp/request_meta.hpp"
 
 namespace bridge {
+
+ToolHeaders KnownTools::read(const Frame& response) {
+  std::size_t known = 0;
+  for (const auto& [tool, headers] : headers_) known += headers.size();
+  ToolHeaders found = read_tool_headers(response.text(response.result), known);
+  for (auto& [tool, headers] : found.of_tools) headers_.insert_or_assign(tool, std::move(headers));
+  return found;
+}
+
+void KnownTools::note(const Frame& response) { read(response); }
+
+Frame KnownTools::learn(Frame response) {
+  const ToolHeaders found = read(response);
+  if (found.invalid.empty()) return response;
+  for (const InvalidTool& tool : found.invalid) {
+    log_.peer(LogLevel::warning, "tool left out",
+              "the tool {} is left out of tools/list: its x-mcp-header {}",
+              printable(tool.name, 80), tool.reason);
+  }
+  return std::get<Frame>(parse_frame(without_tools(response, found.invalid)));
+}
 
 using namespace std::string_view_literals;
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/byte_budget.hpp"
 #include "event/event_loop.hpp"
-#include "json/failure.hpp"
 #include "json/frame.hpp"
+#include "json/reply.hpp"
 #include "mcp/input_required.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/router_context.hpp"

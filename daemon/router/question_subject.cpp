@@ -5,11 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
-#include "mcp/modern_result.hpp"
 #include "router/requests_in_flight.hpp"
 #include "router/server_requests.hpp"
-#include "router/who_is_asked.hpp"
 
 namespace bridge {
 

@@ -1,12 +1,35 @@
 #include "router/request_log.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
+#include "json/json_text.hpp"
 #include "json/reply.hpp"
-#include "router/trace.hpp"
 
 namespace bridge {
+namespace {
+
+/// version "-" trace-id "-" parent-id "-" flags, in lower-case hexadecimal digits.
+constexpr std::string_view traceparent_form =
+    "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+
+bool is_traceparent(std::string_view text) {
+  return std::equal(text.begin(), text.end(), traceparent_form.begin(), traceparent_form.end(),
+                    [](char c, char form) {
+                      return form == '-' ? c == '-'
+                                         : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+                    });
+}
+
+}  // namespace
+
+std::string traceparent_of(std::string_view params) {
+  const auto meta = find_member(params, "_meta");
+  if (!meta) return {};
+  auto found = find_string(*meta, "traceparent");
+  return found && is_traceparent(*found) ? std::move(*found) : std::string();
+}
 
 LogFields RequestLog::fields_of(UpstreamId id, const PendingRequest& request) {
   LogFields fields;

@@ -1,20 +1,75 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/ids.hpp"
+#include "event/event_loop.hpp"
 #include "json/frame.hpp"
+#include "json/reply.hpp"
 #include "router/era_translator.hpp"
-#include "router/header_retry.hpp"
-#include "router/orphan_keeper.hpp"
 #include "router/pending_requests.hpp"
 #include "router/restorable_state.hpp"
 #include "router/router_context.hpp"
 
 namespace bridge {
+
+struct Client;
+struct PendingRequest;
+
+/// Who goes on with the requests of a client that has left (--orphans keep). Implemented above the
+/// router.
+class OrphanKeeper {
+ public:
+  /// Takes the request over: its id, and its progress token if it has one, are changed to those
+  /// that the new owner knows. Returns that one; null: there is no room.
+  virtual Client* adopt(const Client& former, UpstreamId id, PendingRequest& request) = 0;
+
+ protected:
+  ~OrphanKeeper() = default;
+};
+
+/// Calls that a modern server has refused since their headers lack parameters of their tool
+/// (-32020): the tools are listed, and each is sent once more (MCP 2026-07-28, Streamable HTTP,
+/// "Client Behavior").
+///
+/// Owned by RequestsInFlight; the loop's thread only. Memory: what is in flight. They wait for
+/// longest_listing.
+class HeaderRetry {
+ public:
+  /// However many pages there are, and however slowly they come, a call waits so long for them.
+  static constexpr std::chrono::seconds longest_listing{30};
+  /// So many pages of a server's list of tools are read.
+  static constexpr int max_pages = 100;
+
+  struct Actions {
+    std::function<void(std::string_view params)> list_tools;
+    std::function<bool(UpstreamId)> is_in_flight;
+    std::function<void(UpstreamId, const Failure&)> give_up;
+  };
+
+  HeaderRetry(const RouterContext& context, const EraTranslator& translator, Actions actions);
+
+  /// Takes a call that has ended so, if it is to be sent once more.
+  bool take(PendingRequest& pending, Ending& ending);
+  /// A page of the list has come, as the answer to list_tools.
+  void listed(const Frame& response);
+  /// None comes: they are sent by what is known.
+  void go_on();
+
+ private:
+  const RouterContext context_;
+  const EraTranslator& translator_;
+  const Actions actions_;
+  std::vector<Outgoing> waiting_;
+  int pages_ = 0;
+  DeadlineTimer timer_;
+};
 
 /// What the requests in flight tell when one of them ends. Implemented by the router; both may
 /// start and end other requests.

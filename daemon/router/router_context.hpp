@@ -1,15 +1,37 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <string>
+
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
-#include "router/clients.hpp"
+#include "router/client.hpp"
 #include "router/request_log.hpp"
-#include "router/router_options.hpp"
-#include "router/statistics.hpp"
 #include "router/upstream_messages.hpp"
 #include "session/session.hpp"
 
 namespace bridge {
+
+enum class Handshake { lazy, client, eager };
+enum class Orphans { cancel, finish, keep };
+
+struct RouterOptions {
+  Handshake handshake = Handshake::lazy;
+  Orphans orphans = Orphans::finish;
+  std::size_t client_inflight = 64;  ///< requests of one client at a time
+  std::size_t max_inflight = 256;    ///< requests of all clients at a time
+  std::size_t client_buffer = 16u << 20;
+  std::size_t max_frame = 8u << 20;
+  std::chrono::milliseconds connect_wait{10000};
+  std::chrono::milliseconds park_requests{30000};
+  std::chrono::milliseconds input_wait{300000};  ///< for the answers to questions in a result
+  bool sequential = false;                       ///< --max-clients 1: one client after the other
+  bool control = true;                           ///< answer `bridge/*`
+  bool own_initialize = false;  ///< --client-capabilities: the bridge opens the session itself
+  /// Its value: what a request at a modern upstream declares whose client has declared nothing.
+  std::string client_capabilities;
+};
 
 /// What the parts of the router share. All of it outlives them.
 struct RouterContext {

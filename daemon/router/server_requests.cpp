@@ -4,15 +4,187 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
 #include "mcp/handshake.hpp"
-#include "router/refused_question.hpp"
+#include "mcp/input_required.hpp"
+#include "mcp/methods.hpp"
+#include "router/client.hpp"
+#include "router/requests_in_flight.hpp"
 
 namespace bridge {
+namespace {
+
+/// Empty: this client's, or nobody's.
+std::string_view caller_of(const ServerRequest& request, ClientId asked) {
+  if (request.origin) return request.owner == asked ? "" : "another";
+  switch (request.caller.kind) {
+    case LikelyCaller::Kind::nobody: return "";
+    case LikelyCaller::Kind::one: return request.caller.client == asked ? "" : "another";
+    case LikelyCaller::Kind::several: return "unknown";
+  }
+  return "";
+}
+
+}  // namespace
+
+LikelyCaller likely_caller(const RequestsInFlight& in_flight) {
+  LikelyCaller caller;
+  in_flight.each([&](UpstreamId, const PendingRequest& pending) {
+    if (!pending.is_upstream || pending.is_own || pending.side == Era::modern ||
+        !may_require_input(pending.method))
+      return;
+    if (caller.kind == LikelyCaller::Kind::nobody) {
+      caller = {LikelyCaller::Kind::one, pending.client};
+    } else if (caller.client != pending.client) {
+      caller = {LikelyCaller::Kind::several, {}};
+    }
+  });
+  return caller;
+}
+
+std::string notice_of_caller(const ServerRequest& request, const Client& asked) {
+  if (!asked.declared.names(request.method)) return {};
+  const std::string_view caller = caller_of(request, asked.id());
+  if (caller.empty()) return {};
+  return own_notification("notifications/bridge/question_about",
+                          fmt::format(R"({{"requestId":{},"caller":"{}"}})", request.id, caller));
+}
+
+std::size_t ServerRequestTable::parked() const {
+  return static_cast<std::size_t>(
+      std::count_if(requests_.begin(), requests_.end(),
+                    [](const ServerRequest& request) { return !request.asked; }));
+}
+
+bool ServerRequestTable::can_park(std::size_t bytes) const {
+  std::size_t parked_bytes = bytes;
+  for (const ServerRequest& request : requests_) {
+    if (!request.asked) parked_bytes += request.line.size();
+  }
+  return parked() < max_parked && parked_bytes <= max_parked_bytes;
+}
+
+ServerRequest& ServerRequestTable::add(ServerRequest request) {
+  bytes_ += request.line.size();
+  requests_.push_back(std::move(request));
+  return requests_.back();
+}
+
+void ServerRequestTable::remove(const ServerRequest& request) {
+  const auto found = std::find_if(requests_.begin(), requests_.end(),
+                                  [&](const ServerRequest& one) { return &one == &request; });
+  if (found == requests_.end()) return;
+  bytes_ -= found->line.size();
+  requests_.erase(found);
+}
+
+ServerRequest* ServerRequestTable::find(std::uint64_t id) {
+  const auto found = std::find_if(requests_.begin(), requests_.end(),
+                                  [id](const ServerRequest& one) { return one.id == id; });
+  return found == requests_.end() ? nullptr : &*found;
+}
+
+ServerRequest* ServerRequestTable::find_told(std::string_view raw_id) {
+  const auto number = to_unsigned(raw_id);
+  return number ? find(*number) : nullptr;
+}
+
+ServerRequest* ServerRequestTable::find_by_upstream_id(std::string_view raw_id) {
+  const auto found = std::find_if(
+      requests_.begin(), requests_.end(),
+      [raw_id](const ServerRequest& one) { return same_id(one.upstream_request_id, raw_id); });
+  return found == requests_.end() ? nullptr : &*found;
+}
+
+bool ServerRequestTable::has_left_open(ClientId client, SteadyTime then) const {
+  return std::any_of(requests_.begin(), requests_.end(), [&](const ServerRequest& one) {
+    return one.asked == client && one.asked_since <= then;
+  });
+}
+
+std::optional<ClientId> who_is_asked(const std::vector<Askable>& able) {
+  const bool all_silent =
+      std::all_of(able.begin(), able.end(), [](const Askable& one) { return one.is_silent; });
+  const bool somebody_waits = std::any_of(able.begin(), able.end(), [&](const Askable& one) {
+    return one.is_busy && !one.is_job && (all_silent || !one.is_silent);
+  });
+  const Askable* longest = nullptr;
+  const Askable* busy = nullptr;
+  int busy_ones = 0;
+  for (const Askable& one : able) {
+    if (one.is_silent && !all_silent) continue;
+    if (one.is_own) return one.client;
+    if (one.is_job && somebody_waits) continue;
+    if (longest == nullptr) longest = &one;
+    if (!one.is_busy) continue;
+    busy = &one;
+    ++busy_ones;
+  }
+  if (longest == nullptr) return std::nullopt;
+  return busy_ones == 1 ? busy->client : longest->client;
+}
+
+namespace {
+
+/// Whoever has not answered for so long is asked no further one while another could.
+constexpr std::chrono::seconds answer_timeout{30};
+
+}  // namespace
+
+bool has_declined(const ServerRequest& request, ClientId client) {
+  const auto& declined = request.declined;
+  return std::find(declined.begin(), declined.end(), client) != declined.end();
+}
+
+AskableClients::AskableClients(const RouterContext& context, const RequestsInFlight& in_flight,
+                               const ServerRequestTable& table)
+    : context_(context), in_flight_(in_flight), table_(table) {}
+
+bool AskableClients::somebody_is_connected() const {
+  const Clients& clients = context_.clients;
+  return std::any_of(clients.begin(), clients.end(), [](const auto& entry) {
+    return !entry.second->is_observer() && entry.second->channel.can_be_asked({});
+  });
+}
+
+std::string_view AskableClients::subject(const ServerRequest& request, const Client& client) const {
+  if (request.owner != client.id()) return {};
+  const PendingRequest* about = in_flight_.find(request.origin);
+  return about != nullptr ? std::string_view(about->client_request_id) : std::string_view();
+}
+
+/// Whether this client has said that it answers such requests, and can be reached. One about a
+/// request is nothing for another user's clients.
+bool AskableClients::can_answer(const Client& client, const ServerRequest& request) const {
+  if (client.half_closed || !client.declared.covers(request.method, request.asked_for))
+    return false;
+  if (request.origin && request.user != client.user) return false;
+  // A job answers only about its own request, and no job stands for another client's.
+  if (client.is_job && request.origin && subject(request, client).empty()) return false;
+  return !has_declined(request, client.id()) &&
+         client.channel.can_be_asked(subject(request, client));
+}
+
+std::vector<Askable> AskableClients::able(const ServerRequest& request) const {
+  const SteadyTime long_ago = context_.loop.now() - answer_timeout;
+  std::vector<Askable> able;
+  for (const auto& [id, client] : context_.clients) {
+    if (!can_answer(*client, request)) continue;
+    able.push_back({id, request.owner == id, !client->in_flight.empty(),
+                    !client->is_job && table_.has_left_open(id, long_ago), client->is_job});
+  }
+  return able;
+}
+
+Client* AskableClients::choose(const ServerRequest& request) const {
+  return context_.clients.find(who_is_asked(able(request)));
+}
+
 namespace {
 
 constexpr std::string_view nobody_answers = "Method not found: no client of the bridge answers it";
@@ -252,6 +424,99 @@ void ServerRequests::expire_parked() {
     refuse(request, json_rpc::bridge_error, "no client of the bridge is connected");
     table_.remove(request);
   });
+}
+
+// How a request of the upstream ends without an answer.
+
+void ServerRequests::cancel(Frame notification) {
+  const std::string_view raw_id = notification.text(notification.request_id);
+  ServerRequest* request = raw_id.empty() ? nullptr : table_.find_by_upstream_id(raw_id);
+  if (request == nullptr) {
+    ++context_.statistics.dropped_notifications;
+    return;
+  }
+  if (Client* client = context_.clients.find(request->asked)) {
+    std::string bytes = std::move(notification.bytes);
+    const std::string number = std::to_string(request->id);
+    splice(bytes, {notification.request_id, number});
+    client->channel.send(std::move(bytes));
+  }
+  table_.remove(*request);
+}
+
+/// Nobody waits for its answer any more: whoever was asked is told, and need not go on.
+void ServerRequests::withdraw(ServerRequest& request, std::string_view reason) {
+  Client* client = context_.clients.find(request.asked);
+  if (client != nullptr && client->channel.can_be_asked({}))
+    tell_withdrawn(*client, request, reason);
+  table_.remove(request);
+}
+
+void ServerRequests::tell_withdrawn(Client& client, const ServerRequest& request,
+                                    std::string_view reason) {
+  client.channel.send(
+      own_notification("notifications/cancelled",
+                       fmt::format(R"({{"requestId":{},"reason":"{}"}})", request.id, reason)));
+}
+
+void ServerRequests::session_replaced() {
+  table_.each([&](ServerRequest& request) {
+    if (!request.origin) withdraw(request, "the session was lost");
+  });
+}
+
+void ServerRequests::request_ending(UpstreamId origin) {
+  table_.each([&](ServerRequest& request) {
+    if (request.origin == origin) withdraw(request, "the request that it belongs to has ended");
+  });
+}
+
+std::vector<ServerRequest> ServerRequests::save() {
+  std::vector<ServerRequest> all;
+  table_.each([&](const ServerRequest& request) {
+    if (!request.origin || in_flight_.survives_upgrade(*request.origin)) all.push_back(request);
+  });
+  return all;
+}
+
+void ServerRequests::restore(std::vector<ServerRequest> saved) {
+  for (ServerRequest& one : saved) {
+    ServerRequest& request = table_.add(std::move(one));
+    if (!request.asked) {
+      parking_.set_at_latest(request.parked_until);
+    } else if (context_.clients.find(request.asked) == nullptr) {
+      ask_another(request, true, true);  // it was asked over HTTP
+    }
+  }
+}
+
+namespace {
+
+constexpr std::size_t longest_message_told = 4096;
+
+}  // namespace
+
+void tell_of_refusal(const ServerRequest& request, const RequestsInFlight& in_flight,
+                     const Clients& clients) {
+  // A question that ends the call is named in the call's error.
+  if (request.is_question() && request.method != "elicitation/create") return;
+  std::vector<UpstreamId> about;
+  in_flight.each([&](UpstreamId id, const PendingRequest& pending) {
+    const bool is_possible = request.origin ? request.origin == id : pending.is_upstream;
+    if (is_possible && !pending.is_own) about.push_back(id);
+  });
+  if (about.size() != 1) return;
+  const PendingRequest& pending = *in_flight.find(about.front());
+  Client* const client = clients.find(pending.client);
+  if (client == nullptr || client->is_job || pending.modern || client->declared.has_declared())
+    return;
+  const std::string_view params = find_member(request.line, "params").value_or("{}");
+  std::string_view message = find_member(params, "message").value_or("");
+  if (!is_string(message) || message.size() > longest_message_told) message = "null";
+  client->channel.send_about(pending.client_request_id,
+                             own_notification("notifications/bridge/question_refused",
+                                              fmt::format(R"({{"method":{},"message":{}}})",
+                                                          quote(request.method), message)));
 }
 
 }  // namespace bridge

@@ -8,9 +8,9 @@
 
 #include "json/json_text.hpp"
 #include "json/reply.hpp"
+#include "mcp/input_required.hpp"
 #include "mcp/methods.hpp"
-#include "mcp/modern_result.hpp"
-#include "mcp/request_digest.hpp"
+#include "mcp/request_meta.hpp"
 
 namespace bridge {
 namespace {

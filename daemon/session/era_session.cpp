@@ -1,10 +1,17 @@
 #include "session/era_session.hpp"
 
-#include "session/opening_failure.hpp"
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "json/json_text.hpp"
+#include "json/reply.hpp"
+#include "mcp/discovery.hpp"
+#include "mcp/handshake.hpp"
+#include "session/opening.hpp"
+#include "session/retries.hpp"
 
 namespace bridge {
 
@@ -158,6 +165,308 @@ void EraSession::end() {
   close_streams();
   keep_alive_.stop();
   doubts_.take_all();
+}
+
+// A session that outlives the daemon, or an image of its program: what of it is kept, and how the
+// next one goes on.
+
+void EraSession::continue_from(Kept kept) {
+  kept_ = std::move(kept);
+  loss_ = ReopeningReason::restarted;
+}
+
+void EraSession::take_up(const SessionReference& reference) {
+  if (!upstream_.session_continued(kept_.server->protocol_version(), reference)) {
+    require();
+    return;
+  }
+  phase_ = Phase::taking_up;
+  record_.server_stream = ServerStream::waiting;
+  retries_.begin_try();
+  keep_alive_.ping_at_once();
+}
+
+SavedStreams EraSession::save_streams() const {
+  SavedStreams streams;
+  if (!is_modern() || !is_there()) return streams;
+  streams.had_listen = listen_.had_stream();
+  streams.listen = listen_.acknowledged_stream();
+  streams.events = event_streams_.save();
+  return streams;
+}
+
+void EraSession::restore_in(const SessionReference& reference, const SavedStreams& streams) {
+  if (is_modern()) {
+    upstream_.set_stateless_version(newest_version);
+  } else if (!upstream_.session_continued(kept_.server->protocol_version(), reference)) {
+    require();
+    return;
+  }
+  phase_ = Phase::open;
+  record_.opened_at = loop_.now();
+  if (is_modern()) {
+    const bool still_open = !upstream_.has_answer_streams();
+    if (streams.had_listen) listen_.go_on_after(still_open ? streams.listen : UpstreamId{});
+    event_streams_.go_on_after(streams.events, still_open);
+    open_streams();
+  } else {
+    record_.server_stream = ServerStream::waiting;
+    keep_alive_.watch();
+  }
+}
+
+/// The server knows the session of the daemon before.
+void EraSession::taken_up() {
+  phase_ = Phase::open;
+  record_.opened_at = loop_.now();
+  record_.last_failure.reset();
+  retries_.clear_try();
+  retries_.forget_failures();
+  log_.peer(LogLevel::info, "session taken up", "the session with {} is still there: taken up",
+            upstream_.target());
+  keep_alive_.watch();
+  for (const UpstreamId id : std::exchange(kept_.unanswered, {})) {
+    sender_.notify(
+        "notifications/cancelled",
+        fmt::format(R"({{"requestId":{},"reason":"the client is gone"}})", value_of(id)));
+  }
+  retries_.send_ready();
+  events_->session_open();
+}
+
+/// The server was reached, but says neither that it knows the session nor that it does not.
+void EraSession::not_taken_up(const Failure& failure) {
+  const bool may_pass = failure.status == 401 || failure.status == 403 || failure.status == 408 ||
+                        failure.status == 429 || failure.status < 400 || failure.status >= 500;
+  if (!may_pass) {
+    lose("a ping in it was refused");
+    return;
+  }
+  record_.last_failure = failure;
+  events_->session_failed(failure);
+  if (awaits_login()) {
+    events_->session_awaits_login();
+  } else if (failure.kind == ErrorKind::auth) {
+    events_->session_refused(era(), failure);
+  }
+  retries_.try_failed(somebody_waits());
+}
+
+// The opening of a modern session, and what a modern upstream says by itself.
+
+void EraSession::probe_found_modern(std::string discover_result) {
+  slow_.clear();
+  kept_.server =
+      ServerDescription::discovered(std::move(discover_result), std::string(upstream_.target()));
+  record_.server_stream = ServerStream::off;
+  owner_.era_found(era());
+  if (initialize_.clients) answer_initialize();
+  opening_done();
+}
+
+/// A client's `initialize`, which its server knows no longer or never did.
+void EraSession::answer_initialize() {
+  const UpstreamId id = std::exchange(initialize_.clients, std::nullopt)->id;
+  const std::string asked = protocol_version_of(initialize_.params);
+  auto response = parse_frame(
+      result_reply(std::to_string(value_of(id)), kept_.server->initialize_result_for(asked)));
+  events_->session_message(era(), std::nullopt, std::move(std::get<Frame>(response)));
+}
+
+void EraSession::probe_found_legacy(bool for_good, Failure refusal) {
+  if (const auto failure = owner_.era_refused(era(), {for_good, std::move(refusal)}))
+    turn_away(*failure);
+}
+
+void EraSession::probe_failed(Failure failure) {
+  if (is_definitive(failure)) {
+    turn_away(failure);
+  } else {
+    try_failed(std::move(failure));
+  }
+}
+
+/// Whether it came on a stream of the session's own; what is for others is told.
+bool EraSession::take_notification(std::optional<UpstreamId> origin, const Frame& notification) {
+  std::optional<std::string> line;
+  bool is_on_listen = false;
+  if (const UpstreamId listen = listen_.stream_of(origin, notification); listen != UpstreamId{}) {
+    upstream_.lift_deadline(listen);
+    is_on_listen = true;
+    line = listen_.take(listen, notification);
+  } else if (const UpstreamId events = event_streams_.stream_of(origin, notification);
+             events != UpstreamId{}) {
+    upstream_.lift_deadline(events);
+    line = event_streams_.take(events, notification);
+  } else {
+    return false;
+  }
+  if (!line) return true;
+  auto parsed = parse_frame(std::move(*line));
+  auto* const frame = std::get_if<Frame>(&parsed);
+  if (frame != nullptr && is_on_listen) {
+    events_->listen_told(std::move(*frame));
+  } else if (frame != nullptr) {
+    events_->session_message(era(), std::nullopt, std::move(*frame));
+  }
+  return true;
+}
+
+void EraSession::open_streams() {
+  listen_.open();
+  event_streams_.open();
+}
+
+void EraSession::close_streams() {
+  listen_.close();
+  event_streams_.close();
+}
+
+void EraSession::send_held(Outgoing message) {
+  if (message.notes.stateful == is_modern()) events_->remake(message, era(), false);
+  send(std::move(message));
+}
+
+void EraSession::listen_changed(ServerStream state) {
+  record_.server_stream = state;
+  // Refused: nothing more comes than is told already, for which nobody has to wait.
+  if (state == ServerStream::none) events_->listen_acknowledged();
+}
+
+void EraSession::listen_resumed(const SubscriptionFilter& filter) {
+  events_->listen_resumed(filter);
+}
+
+// What comes of the session's own requests: the probe, the opening's steps, pings, the streams of a
+// modern upstream.
+
+namespace {
+
+/// Some servers know no `ping`, but the session in which it came.
+bool refuses_ping(const Frame& answer) {
+  if (!answer.error.present()) return false;
+  return find_member(answer.text(answer.error), "code") !=
+         std::to_string(json_rpc::method_not_found);
+}
+
+bool wants_it_later(const Ending& ending) {
+  const auto& failure = ending.failure;
+  return failure && ending.session == SessionVerdict::kept && failure->delivered == Delivered::no &&
+         (failure->retry_after || failure->status == 429);
+}
+
+}  // namespace
+
+EraSession::OwnRequest EraSession::which_own(UpstreamId id) const {
+  if (probe_.awaits(id)) return OwnRequest::probe;
+  if (listen_.awaits(id)) return OwnRequest::listen;
+  if (event_streams_.awaits(id)) return OwnRequest::event_stream;
+  if (opening_.is_initialize(id)) return OwnRequest::initialize;
+  if (opening_.awaits(id)) return OwnRequest::opening_step;
+  if (keep_alive_.is_ping(id)) return OwnRequest::ping;
+  return doubts_.is_question(id) ? OwnRequest::doubts_ping : OwnRequest::none;
+}
+
+void EraSession::own_answered(OwnRequest own, UpstreamId id, std::optional<UpstreamId> origin,
+                              Frame frame) {
+  switch (own) {
+    case OwnRequest::none: break;
+    case OwnRequest::probe: probe_.answered(frame); break;
+    case OwnRequest::listen: listen_.answered(id, frame); break;
+    case OwnRequest::event_stream: event_streams_.over(id, frame.error.present()); break;
+    case OwnRequest::initialize:
+      opening_.ended(id);
+      initialize_answered(origin, std::move(frame));
+      break;
+    case OwnRequest::opening_step: opening_.ended(id); break;
+    case OwnRequest::ping:
+      keep_alive_.ping_ended();
+      if (phase_ == Phase::taking_up && refuses_ping(frame)) {
+        lose("a ping in it was refused");
+        break;
+      }
+      note_answer();
+      if (is_open()) keep_alive_.watch();
+      break;
+    case OwnRequest::doubts_ping: {
+      // A modern server answers `server/discover` with a result.
+      const bool has_changed = is_modern() && frame.error.present();
+      if (has_changed) owner_.era_contradicted(era());
+      resolve_doubts(has_changed);
+      if (has_changed) lose("it is of another era now");
+      break;
+    }
+  }
+}
+
+/// False if it is no request of the session's own.
+bool EraSession::own_ended(UpstreamId id, Ending& ending) {
+  const OwnRequest which = which_own(id);
+  const bool is_stream = which == OwnRequest::listen || which == OwnRequest::event_stream;
+  if (is_stream && ending.failure && ending.failure->kind == ErrorKind::timeout)
+    sender_.give_up(id);  // a local server may still open it
+  switch (which) {
+    case OwnRequest::none: return false;
+    case OwnRequest::probe: probe_.ended(ending); break;
+    case OwnRequest::listen:
+      listen_.ended(id, ending);
+      if (ending.failure && is_unreachable(*ending.failure)) go_away(*ending.failure);
+      break;
+    case OwnRequest::event_stream:
+      event_streams_.over(
+          id, ending.failure && ending.failure->status >= 400 && ending.failure->status < 500);
+      break;
+    case OwnRequest::initialize:
+      opening_.ended(id);
+      initialize_ended(std::move(ending));
+      break;
+    case OwnRequest::opening_step: step_ended(id, std::move(ending)); break;
+    case OwnRequest::ping:
+      keep_alive_.ping_ended();
+      note_ping_failure(ending);
+      if (is_open()) keep_alive_.watch();
+      break;
+    case OwnRequest::doubts_ping:
+      if (is_open() && doubts_.ask_again(ending)) break;
+      if (ending.failure) note_other_era(ending);
+      resolve_doubts(ending.session != SessionVerdict::kept);
+      note_ping_failure(ending);
+      break;
+  }
+  return true;
+}
+
+void EraSession::step_ended(UpstreamId id, Ending ending) {
+  if (ending.failure && ending.failure->kind == ErrorKind::auth) {
+    refuse(*ending.failure);
+  } else if (ending.unanswered && opening_.is_restoring() && wants_it_later(ending)) {
+    // The server is there, and has opened a session: many subscriptions at once may be too many.
+    opening_.put_off(
+        std::move(*ending.unanswered),
+        std::max(ending.failure->retry_after.value_or(Backoff::first), Backoff::first));
+  } else if (ending.failure && (ending.session == SessionVerdict::lost ||
+                                ending.failure->delivered == Delivered::no)) {
+    try_failed(std::move(*ending.failure));
+  } else {
+    opening_.ended(id);
+  }
+}
+
+/// What the end of a ping says of the session.
+void EraSession::note_ping_failure(const Ending& ending) {
+  const auto& failure = ending.failure;
+  if (failure && failure->kind == ErrorKind::auth && is_open()) {
+    record_.last_failure = failure;
+    events_->session_failed(*failure);
+    log_refusal(*failure);
+  }
+  if (ending.session != SessionVerdict::kept) {
+    lose("a ping was refused");
+  } else if (failure && is_unreachable(*failure)) {
+    go_away(*failure);
+  } else if (failure && phase_ == Phase::taking_up) {
+    not_taken_up(*failure);
+  }
 }
 
 }  // namespace bridge

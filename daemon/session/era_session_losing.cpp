@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "session/era_session.hpp"
-#include "session/retry_decision.hpp"
+#include "session/retries.hpp"
 
 namespace bridge {
 

@@ -5,9 +5,9 @@
 #include "mcp/handshake.hpp"
 #include "mcp/request_meta.hpp"
 #include "session/era_session.hpp"
-#include "session/opening_failure.hpp"
-#include "session/retry_decision.hpp"
-#include "text/header_text.hpp"
+#include "session/opening.hpp"
+#include "session/retries.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
 namespace {

@@ -1,12 +1,88 @@
 #include "session/opening.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "base/log.hpp"
 #include "json/json_text.hpp"
+#include "mcp/handshake.hpp"
+#include "text/visible_text.hpp"
 
 namespace bridge {
+namespace {
+
+void tell_of_newer_revision(Failure& failure) {
+  if (!speaks_only_newer(failure.error_object)) return;
+  failure.kind = ErrorKind::session;
+  failure.delivered = Delivered::no;
+  failure.definitive = true;
+  failure.message = fmt::format(
+      "this server speaks only MCP {}, or nothing that the bridge could tell (see --era)",
+      newest_version);
+  failure.summary.clear();
+  failure.upstream_error = std::exchange(failure.error_object, std::string());
+}
+
+}  // namespace
+
+Failure failure_of_opening(Failure failure) {
+  failure.opening = true;
+  if (failure.error_object.empty()) return failure;
+  failure.summary = log_text(failure);
+  failure.kind = ErrorKind::session;
+  failure.upstream_error = std::exchange(failure.error_object, std::string());
+  failure.message = "the upstream refuses to initialize a session";
+  return failure;
+}
+
+Failure failure_of_initialize_error(std::string_view error_object) {
+  Failure failure =
+      failure_of(ErrorKind::session, Delivered::no, "the upstream refuses to initialize a session");
+  failure.error_object = std::string(error_object);
+  tell_of_newer_revision(failure);
+  return failure;
+}
+
+Failure failure_of_initialize_ending(Ending ending, std::string_view malformed) {
+  if (ending.failure) {
+    tell_of_newer_revision(*ending.failure);
+    return std::move(*ending.failure);
+  }
+  Failure failure;
+  failure.kind = ending.something_came ? ErrorKind::malformed : ErrorKind::closed;
+  failure.message =
+      malformed.empty()
+          ? "the upstream's answer to initialize has no result in it"
+          : fmt::format("the upstream's answer to initialize is no message: {}", malformed);
+  return failure;
+}
+
+Failure failure_of_version(std::string_view version) {
+  Failure failure =
+      definitive_failure_of(ErrorKind::malformed, "the upstream's protocolVersion is none");
+  failure.summary = failure.message;
+  failure.message += fmt::format(": '{}'", printable(version, 40));
+  return failure;
+}
+
+std::optional<Frame> error_of(const Failure& failure) {
+  const std::string& error =
+      failure.error_object.empty() ? failure.upstream_error : failure.error_object;
+  if (error.empty()) return std::nullopt;
+  auto parsed = parse_frame(fmt::format(R"({{"jsonrpc":"2.0","id":null,"error":{}}})", error));
+  auto* frame = std::get_if<Frame>(&parsed);
+  return frame != nullptr ? std::optional(std::move(*frame)) : std::nullopt;
+}
+
+bool is_definitive(const Failure& failure) {
+  if (failure.definitive || !failure.error_object.empty()) return true;
+  return failure.status >= 400 && failure.status < 500 && failure.status != 429;
+}
+
 namespace {
 
 /// The opening goes on without the server stream.
@@ -169,6 +245,120 @@ void Opening::unanswered() {
 
 void Opening::give_up_awaited() {
   for (const UpstreamId id : std::exchange(awaited_, {})) upstream_.abandon(id);
+}
+
+namespace {
+
+/// Of a server that is modern, but has answered with an error: it may have all of these.
+constexpr std::string_view unknown_server =
+    R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{},"prompts":{}}})";
+
+/// Of a server whose answer is not one of 2026-07-28.
+Failure failure_of_discovery(const Frame& response) {
+  Failure failure = definitive_failure_of(ErrorKind::session,
+                                          "the upstream does not answer server/discover as MCP "
+                                          "2026-07-28 has it");
+  failure.upstream_error = std::string(response.text(response.error));
+  return failure;
+}
+
+}  // namespace
+
+EraProbe::EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events& events)
+    : sender_(sender),
+      upstream_(upstream),
+      events_(events),
+      timer_(loop, [this] { timed_out(); }) {}
+
+void EraProbe::begin(std::chrono::milliseconds wait) {
+  closed_connections_ = 0;
+  timer_.set_after(wait);
+  ask();
+}
+
+void EraProbe::ask() {
+  asked_ = sender_.probe();
+  is_under_way_ = true;
+}
+
+void EraProbe::stop() {
+  if (is_under_way()) upstream_.abandon(asked_);
+  forget();
+}
+
+void EraProbe::forget() {
+  timer_.clear();
+  is_under_way_ = false;
+}
+
+bool EraProbe::is_echo(const Frame& frame) const {
+  if (!is_under_way() || !frame.is_request() || frame.method != "server/discover") return false;
+  const auto id = to_unsigned(frame.text(frame.id));
+  return id && awaits(static_cast<UpstreamId>(*id));
+}
+
+void EraProbe::timed_out() {
+  stop();
+  events_.probe_failed(failure_of(ErrorKind::timeout, Delivered::no,
+                                  "the upstream does not answer server/discover"));
+}
+
+ProbeFailure EraProbe::failure_of_probe(const Failure& failure) const {
+  if (failure.status != 0 || failure.kind == ErrorKind::malformed) return ProbeFailure::none;
+  const bool is_child = !upstream_.has_answer_streams();
+  if (is_child && failure.kind == ErrorKind::closed) return ProbeFailure::child_ended;
+  if (failure.delivered == Delivered::no) return ProbeFailure::not_delivered;
+  return failure.kind == ErrorKind::closed ? ProbeFailure::connection_closed
+                                           : ProbeFailure::no_answer;
+}
+
+void EraProbe::answered(const Frame& response) {
+  is_under_way_ = false;
+  ProbeAnswer answer;
+  answer.response = &response;
+  judge(answer, failure_of_discovery(response), std::string(response.text(response.result)));
+}
+
+void EraProbe::ended(const Ending& ending) {
+  is_under_way_ = false;
+  ProbeAnswer answer;
+  answer.closed_connections = closed_connections_;
+  Failure failure = ending.failure.value_or(
+      failure_of(ErrorKind::closed, Delivered::unknown, "the upstream's answer is empty"));
+  answer.status = failure.status;
+  const std::optional<Frame> response = error_of(failure);
+  answer.response = response ? &*response : nullptr;
+  if (ending.failure) answer.failure = failure_of_probe(failure);
+  if (answer.failure == ProbeFailure::connection_closed) ++answer.closed_connections;
+  closed_connections_ = answer.closed_connections;
+  judge(answer, std::move(failure), {});
+}
+
+void EraProbe::judge(const ProbeAnswer& answer, Failure failure, std::string result) {
+  const Judgement judgement = judge_probe(answer);
+  switch (judgement.verdict) {
+    case ProbeVerdict::modern:
+      timer_.clear();
+      events_.probe_found_modern(result.empty() ? std::string(unknown_server) : std::move(result));
+      break;
+    case ProbeVerdict::legacy:
+    case ProbeVerdict::legacy_for_this_session:
+      timer_.clear();
+      events_.probe_found_legacy(judgement.verdict == ProbeVerdict::legacy, std::move(failure));
+      break;
+    case ProbeVerdict::refused:
+      timer_.clear();
+      events_.probe_failed(definitive_failure_of(ErrorKind::session, judgement.text));
+      break;
+    case ProbeVerdict::undecided:
+      if (answer.failure == ProbeFailure::connection_closed) {
+        ask();
+      } else {
+        timer_.clear();
+        events_.probe_failed(std::move(failure));
+      }
+      break;
+  }
 }
 
 }  // namespace bridge

@@ -10,10 +10,47 @@
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
+#include "json/reply.hpp"
+#include "mcp/discovery.hpp"
 #include "session/saved_session.hpp"
 #include "session/session_sender.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
+
+// What is told of an opening that comes to nothing. Pure.
+
+/// Of an upstream that sends back what it is sent.
+constexpr const char* echo_text =
+    "the upstream sends back what it is sent, as an echo does: it is not an MCP server";
+
+/// What those are told who wait for a session that could not be opened: that it was the opening
+/// (`data.opening`), and where the upstream answered `initialize` with an error, that error as
+/// `data.upstream` of one of the bridge's own, whose message repeats nothing of it: the status
+/// shows that, and the error may hold what was sent to the upstream. It is not the answer to what
+/// they asked; only who sent the `initialize` gets it as it came.
+Failure failure_of_opening(Failure failure);
+
+/// `initialize` was answered with this error object. That of a server which knows only revisions
+/// without `initialize` is told in the bridge's own words, with the server's beside them.
+Failure failure_of_initialize_error(std::string_view error_object);
+
+/// `initialize` ended without an answer. `malformed`: what is wrong with what came for one; empty:
+/// nothing.
+Failure failure_of_initialize_ending(Ending ending, std::string_view malformed);
+
+/// Its answer has a `protocolVersion` that fits no header.
+Failure failure_of_version(std::string_view version);
+
+/// The upstream's JSON-RPC error in a failure, as a message that can be judged; nothing if it has
+/// none.
+std::optional<Frame> error_of(const Failure& failure);
+
+/// Whether another try would end the same way.
+bool is_definitive(const Failure& failure);
+
+/// Whether it is the answer to a client's `initialize`, as it came.
+inline bool is_clients_answer(const Failure& failure) { return !failure.error_object.empty(); }
 
 /// One try to open a session, step by step: `initialize`, the server stream, `initialized`, the log
 /// level, all subscriptions at once (MCP 2025-11-25, "Lifecycle"; BEHAVIOUR, "Session: opening").
@@ -109,6 +146,59 @@ class Opening {
   SteadyTime timeout_{};             ///< when that is
   std::vector<PutOff> put_off_;      ///< of the awaited ones
   DeadlineTimer again_;              ///< for the first of these
+};
+
+/// Does the upstream speak 2026-07-28? One `server/discover`, before the first modern request,
+/// tells (MCP 2026-07-28, "Versioning and Compatibility"; BEHAVIOUR, "Eras: What a server speaks").
+///
+/// Owned by the modern EraSession, which is told what was found; the loop's thread only.
+class EraProbe {
+ public:
+  class Events {
+   public:
+    /// It is modern, and this is its DiscoverResult.
+    virtual void probe_found_modern(std::string discover_result) = 0;
+    /// It is legacy; `for_good`: and is known to be from now on. `refusal`: what it answered.
+    virtual void probe_found_legacy(bool for_good, Failure refusal) = 0;
+    /// It does not tell: nobody could be reached, or the server turns everybody away, or speaks no
+    /// version that the bridge speaks.
+    virtual void probe_failed(Failure failure) = 0;
+
+   protected:
+    ~Events() = default;
+  };
+
+  EraProbe(EventLoop& loop, SessionSender& sender, Upstream& upstream, Events& events);
+
+  /// Asks. It takes as long as an `initialize` may: `wait`.
+  void begin(std::chrono::milliseconds wait);
+  /// Gives the question up, if it is under way.
+  void stop();
+  /// The upstream itself is being ended: nothing is awaited any more.
+  void forget();
+
+  bool is_under_way() const { return is_under_way_; }
+  bool awaits(UpstreamId id) const { return is_under_way() && id == asked_; }
+  /// Whether this is the question itself, sent back: an echo, no server.
+  bool is_echo(const Frame& frame) const;
+
+  // REQUIRES: awaits() the request that was answered or has ended.
+  void answered(const Frame& response);
+  void ended(const Ending& ending);
+
+ private:
+  void ask();
+  ProbeFailure failure_of_probe(const Failure& failure) const;
+  void judge(const ProbeAnswer& answer, Failure failure, std::string result);
+  void timed_out();
+
+  SessionSender& sender_;
+  Upstream& upstream_;
+  Events& events_;
+  bool is_under_way_ = false;
+  UpstreamId asked_{};               ///< the question that is under way
+  unsigned closed_connections_ = 0;  ///< of this opening's probes
+  DeadlineTimer timer_;
 };
 
 }  // namespace bridge

@@ -1,9 +1,110 @@
 #include "session/retries.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace bridge {
+namespace {
+
+/// After so many refusals for want of a session a message is answered, not sent again.
+constexpr std::uint8_t max_rejections = 3;
+/// How many times a message that only reads is sent again after its connection broke.
+constexpr std::uint8_t max_repeats = 2;
+
+/// A message that waits for a login is sent again after this long, then after as long as it has
+/// waited, up to a minute: the upstream may not want a login any more.
+constexpr std::chrono::seconds first_question{5};
+constexpr std::chrono::seconds longest_pause{60};
+
+void wait_for_login(RetryDecision& decision, const Outgoing& message,
+                    const RetrySituation& situation) {
+  const SteadyTime until = message.notes.login_until.value_or(situation.now + situation.login_wait);
+  if (situation.now >= until) return;
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+      situation.now - (until - situation.login_wait));
+  decision.action = RetryDecision::Action::hold;
+  decision.login_until = until;
+  decision.delay = std::clamp<std::chrono::milliseconds>(waited, first_question, longest_pause);
+}
+
+/// What a message is told that has found no session too often, or for too long.
+Failure sessions_are_lost(Failure failure) {
+  const std::string_view losing = "the upstream keeps losing the session: ";
+  failure.kind = ErrorKind::session;
+  failure.delivered = Delivered::no;
+  failure.error_object.clear();
+  failure.message.insert(0, losing);
+  if (!failure.summary.empty()) failure.summary.insert(0, losing);
+  return failure;
+}
+
+bool fits_into_wait(const Outgoing& message, std::chrono::milliseconds delay,
+                    const RetrySituation& situation) {
+  const SteadyTime deadline =
+      message.notes.hold_until.value_or(situation.now + situation.connect_wait);
+  return situation.now + delay <= deadline;
+}
+
+}  // namespace
+
+bool wants_login(const Failure& failure) {
+  return failure.kind == ErrorKind::auth && !failure.login.empty() && failure.status != 403 &&
+         failure.delivered == Delivered::no;
+}
+
+bool is_unreachable(const Failure& failure) {
+  return failure.delivered == Delivered::no &&
+         (failure.kind == ErrorKind::connect || failure.kind == ErrorKind::dns ||
+          failure.kind == ErrorKind::tls || failure.kind == ErrorKind::timeout);
+}
+
+bool may_repeat_after(const Failure& failure, const Outgoing& message) {
+  return failure.kind == ErrorKind::closed && message.may_repeat &&
+         message.notes.repeats < max_repeats;
+}
+
+RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation) {
+  using Action = RetryDecision::Action;
+  using News = RetryDecision::News;
+  const Failure& failure = *ending.failure;
+  const Outgoing& message = *ending.unanswered;
+  RetryDecision decision;
+  decision.failure = failure;
+  decision.rejections = message.notes.rejections;
+  decision.repeats = message.notes.repeats;
+
+  if (ending.session != SessionVerdict::kept) {
+    const bool may_be_rejected_again = message.notes.rejections + 1 < max_rejections;
+    const bool was_replaced = situation.is_open && message.notes.session != situation.session;
+    if (was_replaced && may_be_rejected_again) {
+      // It was refused in a session that has been replaced meanwhile.
+      ++decision.rejections;
+      decision.action = Action::send_now;
+    } else if (ending.session == SessionVerdict::doubtful) {
+      decision.action = Action::ask;
+    } else {
+      ++decision.rejections;
+      decision.news = News::session_lost;
+      decision.failure = sessions_are_lost(failure);
+      decision.action = may_be_rejected_again ? Action::hold : Action::give_up;
+    }
+  } else if (is_unreachable(failure)) {
+    decision.news = News::unreachable;
+    decision.action = failure.definitive ? Action::give_up : Action::hold;
+  } else if (wants_login(failure)) {
+    if (situation.login_wait.count() > 0) wait_for_login(decision, message, situation);
+  } else if (failure.retry_after && failure.delivered == Delivered::no) {
+    if (fits_into_wait(message, *failure.retry_after, situation)) {
+      decision.action = Action::hold;
+      decision.delay = *failure.retry_after;
+    }
+  } else if (may_repeat_after(failure, message)) {
+    ++decision.repeats;
+    decision.action = situation.is_open ? Action::send_now : Action::hold;
+  }
+  return decision;
+}
 
 Retries::Retries(EventLoop& loop, Events& events)
     : loop_(loop), events_(events), timer_(loop, [this] { timer_fired(); }) {}

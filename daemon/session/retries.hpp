@@ -1,14 +1,128 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "base/backoff.hpp"
+#include "base/clock.hpp"
 #include "event/event_loop.hpp"
-#include "session/held_messages.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
+
+/// A message that waits to be sent again: nobody has acted on it, or it only reads.
+struct HeldMessage {
+  Outgoing message;
+  Failure failure;        ///< what to answer if its time runs out
+  SteadyTime not_before;  ///< the upstream asked not to be called before
+  SteadyTime deadline;
+};
+
+/// Messages waiting to be sent again, in the order they were given back. Pure. Bounded by the
+/// requests in flight, which is where they come from.
+class HeldMessages {
+ public:
+  void hold(HeldMessage held) { held_.push_back(std::move(held)); }
+
+  /// Those that may be sent now.
+  std::vector<HeldMessage> take_ready(SteadyTime now) {
+    return take_if([now](const HeldMessage& held) { return held.not_before <= now; });
+  }
+  /// Those whose time is over.
+  std::vector<HeldMessage> take_expired(SteadyTime now) {
+    return take_if([now](const HeldMessage& held) { return held.deadline <= now; });
+  }
+  /// Those that wait for a login may be sent now, and have their whole time for what else comes.
+  void end_waits_for_login(SteadyTime now) {
+    for (HeldMessage& held : held_) {
+      if (!held.message.notes.login_until) continue;
+      held.message.notes.login_until.reset();
+      held.message.notes.hold_until.reset();
+      held.not_before = now;
+    }
+  }
+  std::vector<HeldMessage> take_all() { return std::exchange(held_, {}); }
+
+  bool remove(UpstreamId id) {
+    return std::erase_if(held_, [id](const HeldMessage& held) { return held.message.id == id; }) >
+           0;
+  }
+
+  /// When the next message expires, or may be sent if `sendable`.
+  std::optional<SteadyTime> next_time(bool sendable) const {
+    std::optional<SteadyTime> next;
+    for (const HeldMessage& held : held_) {
+      const SteadyTime time = sendable ? std::min(held.not_before, held.deadline) : held.deadline;
+      if (!next || time < *next) next = time;
+    }
+    return next;
+  }
+
+  bool empty() const { return held_.empty(); }
+  std::size_t size() const { return held_.size(); }
+
+ private:
+  template <class Predicate>
+  std::vector<HeldMessage> take_if(Predicate&& predicate) {
+    std::vector<HeldMessage> taken;
+    std::erase_if(held_, [&](HeldMessage& held) {
+      if (!predicate(std::as_const(held))) return false;
+      taken.push_back(std::move(held));
+      return true;
+    });
+    return taken;
+  }
+
+  std::vector<HeldMessage> held_;
+};
+
+/// Where the session stands when a message comes back.
+struct RetrySituation {
+  bool is_open = true;
+  std::uint32_t session = 1;  ///< the number of the current one
+  SteadyTime now{};
+  std::chrono::milliseconds connect_wait{10000};
+  std::chrono::milliseconds login_wait{0};
+};
+
+/// What becomes of a message that failed before its answer began (BEHAVIOUR, "Session: sent again
+/// or not").
+struct RetryDecision {
+  enum class Action : std::uint8_t {
+    send_now,
+    hold,     ///< sent again after `delay`, once there is a session and the upstream is reached
+    ask,      ///< a ping is to tell whether the session is there
+    give_up,  ///< it ends with `failure`
+  };
+  /// What the failure says of more than this message.
+  enum class News : std::uint8_t { none, session_lost, unreachable };
+
+  Action action = Action::give_up;
+  News news = News::none;
+  Failure failure{};  ///< when held: what it ends with if its time runs out
+  std::chrono::milliseconds delay{0};
+  /// It is held for a login: until then at most.
+  std::optional<SteadyTime> login_until{};
+  // The message's notes from now on.
+  std::uint8_t rejections = 0;
+  std::uint8_t repeats = 0;
+};
+
+/// Pure. REQUIRES: the ending has a failure, and the message is given back with it.
+RetryDecision decide_retry(const Ending& ending, const RetrySituation& situation);
+
+/// Whether a message whose connection broke is sent again: it only reads, and has not been sent too
+/// often.
+bool may_repeat_after(const Failure& failure, const Outgoing& message);
+
+/// Whether it failed only because a person has to log in. A scope that is wanted beside those that
+/// were granted (403) is another thing: the login is as good as it was.
+bool wants_login(const Failure& failure);
+
+/// Whether no connection came about, so that nobody can have got anything.
+bool is_unreachable(const Failure& failure);
 
 /// What is done again later: the messages that are held, and the next try to open the session or to
 /// reach the upstream (BEHAVIOUR, "Session: tries and back-off"). The one timer of both is set anew

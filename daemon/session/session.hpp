@@ -11,7 +11,6 @@
 #include "session/era_session.hpp"
 #include "session/saved_session.hpp"
 #include "session/session_events.hpp"
-#include "session/session_options.hpp"
 #include "session/session_record.hpp"
 #include "upstream/upstream.hpp"
 

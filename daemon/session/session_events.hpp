@@ -8,8 +8,8 @@
 #include "base/ids.hpp"
 #include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
-#include "session/reopening.hpp"
 #include "session/saved_session.hpp"
+#include "session/session_record.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

@@ -1,14 +1,56 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
-#include "json/failure.hpp"
-#include "session/reopening.hpp"
+#include "json/reply.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {
+
+/// Why a session took the place of another.
+enum class ReopeningReason : std::uint8_t {
+  lost,         ///< the server knows it no more, or its stream broke
+  restarted,    ///< the daemon began anew, and the session it had was not there any more
+  child_ended,  ///< the process of the local server has ended
+};
+
+struct Reopening {
+  ReopeningReason reason = ReopeningReason::lost;
+  WallTime at{};
+};
+
+constexpr std::string_view name_of(ReopeningReason reason) {
+  switch (reason) {
+    case ReopeningReason::lost: return "lost";
+    case ReopeningReason::restarted: return "restarted";
+    case ReopeningReason::child_ended: return "child_ended";
+  }
+  return "lost";
+}
+
+/// What is said of the upstream's era (MCP 2026-07-28, "Versioning: Terminology").
+enum class EraOption : std::uint8_t { automatic, legacy, modern };
+
+/// --event: a stream of events that the bridge keeps open.
+struct EventOption {
+  std::string name;
+  std::string arguments;  ///< a JSON object; empty: none
+};
+
+struct SessionOptions {
+  EraOption era = EraOption::automatic;            ///< automatic: the upstream is asked
+  std::optional<std::string> client_capabilities;  ///< given: the bridge opens the session itself
+  std::vector<EventOption> events;
+  std::chrono::milliseconds connect_wait{10000};
+  std::chrono::milliseconds login_wait{0};     ///< how long a message waits for a person's login
+  std::chrono::milliseconds keepalive{60000};  ///< 0: off
+};
 
 /// What the session counts, for the status and the metrics; all since the daemon's start.
 struct SessionCounts {

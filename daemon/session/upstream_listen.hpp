@@ -1,18 +1,81 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <initializer_list>
+#include <list>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "base/backoff.hpp"
+#include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 #include "json/frame.hpp"
 #include "mcp/subscription_filter.hpp"
+#include "session/saved_session.hpp"
+#include "session/session_record.hpp"
 #include "session/session_sender.hpp"
-#include "session/stream_overlap.hpp"
 
 namespace bridge {
+
+/// Tells news from repetitions while several streams tell the same: each begins at another time,
+/// and what comes on two of them comes on the one or on the other first.
+///
+/// The n-th equal text on one stream is the n-th on the other, counted from what was known when
+/// that one was asked for. Pure. Bounded by max_texts; beyond it everything is news for once.
+class StreamOverlap {
+ public:
+  static constexpr std::size_t max_texts = 1000;
+
+  /// The stream is asked for: from now on, it may tell what others tell.
+  void begin(UpstreamId stream) { told_by_[stream] = told_; }
+  /// No other stream tells what these tell, any more.
+  void keep_only(std::initializer_list<UpstreamId> streams) {
+    std::erase_if(told_by_, [&](const auto& one) {
+      return std::find(streams.begin(), streams.end(), one.first) == streams.end();
+    });
+    if (!has_several()) forget();
+  }
+
+  /// The stream is acknowledged: what is told from now on, it tells.
+  void acknowledged() { told_before_ = told_; }
+  /// What was told before that, and it has not told by now, does not come on it: what comes yet is
+  /// what others have told since.
+  void settle(UpstreamId stream) {
+    Counts& counts = told_by_[stream];
+    for (const auto& [text, count] : std::exchange(told_before_, {}))
+      counts[text] = std::max(counts[text], count);
+  }
+  bool has_several() const { return told_by_.size() > 1; }
+
+  bool is_news(UpstreamId stream, const std::string& text) {
+    if (!has_several()) return true;
+    if (told_.size() >= max_texts && !told_.contains(text)) forget();
+    const std::size_t count = ++told_by_[stream][text];
+    std::size_t& told = told_[text];
+    if (count <= told) return false;
+    told = count;
+    return true;
+  }
+
+ private:
+  using Counts = std::map<std::string, std::size_t>;
+
+  void forget() {
+    told_.clear();
+    told_before_.clear();
+    for (auto& [stream, counts] : told_by_) counts.clear();
+  }
+
+  Counts told_;                           ///< how often each text was news
+  Counts told_before_;                    ///< the newest stream was acknowledged
+  std::map<UpstreamId, Counts> told_by_;  ///< how often it was told by that stream, or before it
+};
 
 /// The bridge's own `subscriptions/listen` at a modern upstream: one stream with the union of all
 /// that is wanted, whose notifications are the session's (MCP 2026-07-28, "Subscriptions";
@@ -121,6 +184,62 @@ class UpstreamListen {
   Backoff backoff_;
   DeadlineTimer retry_;
   DeadlineTimer overlap_;
+};
+
+/// The bridge's own `events/stream` requests at a modern upstream, one for each --event (the events
+/// extension, SEP-3415; BEHAVIOUR, "Eras: event streams"). What comes on them are the session's
+/// notifications, with their cursor; a stream that has ended is opened again behind the last one.
+///
+/// Owned by the session; the loop's thread only. Memory: a cursor of at most max_cursor bytes for
+/// each --event.
+class EventStreams {
+ public:
+  static constexpr std::size_t max_cursor = 4096;
+
+  EventStreams(EventLoop& loop, SessionSender& sender, Upstream& upstream, Log& log,
+               const std::vector<EventOption>& events);
+
+  /// The session is open, with a modern upstream.
+  void open();
+  /// Behind which event each goes on; and to go on so, in the place of streams that may still be
+  /// open. REQUIRES: open() follows.
+  std::vector<SavedStreams::Events> save() const;
+  void go_on_after(const std::vector<SavedStreams::Events>& kept, bool still_open);
+  /// It is not.
+  void close();
+
+  bool awaits(UpstreamId id) const { return find(id) != nullptr; }
+  /// Of which stream this message is; 0: of none.
+  UpstreamId stream_of(std::optional<UpstreamId> origin, const Frame& frame) const;
+  /// A notification on that stream; returns what is to be passed on. REQUIRES: awaits(stream).
+  std::optional<std::string> take(UpstreamId stream, const Frame& notification);
+  /// The stream has ended. `refused`: the server does not want it to be opened.
+  void over(UpstreamId stream, bool refused);
+
+ private:
+  struct Stream {
+    Stream(EventLoop& loop, const EventOption& option, EventStreams& owner)
+        : event(option), retry(loop, [this, &owner] { owner.start(*this); }) {}
+
+    const EventOption event;
+    std::string cursor;  ///< of the last event, as JSON; empty: none yet
+    UpstreamId id{};
+    SteadyTime started{};
+    Backoff backoff;
+    DeadlineTimer retry;
+  };
+
+  void start(Stream& stream);
+  const Stream* find(UpstreamId id) const;
+  Stream* find(UpstreamId id) {
+    return const_cast<Stream*>(static_cast<const EventStreams*>(this)->find(id));
+  }
+
+  EventLoop& loop_;
+  SessionSender& sender_;
+  Upstream& upstream_;
+  Log& log_;
+  std::list<Stream> streams_;
 };
 
 }  // namespace bridge

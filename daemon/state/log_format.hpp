@@ -9,6 +9,9 @@
 
 namespace bridge {
 
+/// CRC-32C (RFC 3720, appendix B.4) of `bytes`, going on from that of what stands before them.
+std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
+
 /// Of which upstream a state is: a hash, so that no address stands in the file.
 using TargetHash = std::array<unsigned char, 32>;
 

@@ -6,8 +6,27 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <set>
+#include <string_view>
 
 namespace bridge {
+
+std::vector<int> named_descriptors(const std::vector<std::string>& arguments) {
+  constexpr std::string_view folder = "/proc/self/fd/";
+  std::set<int> named;
+  for (const std::string& argument : arguments) {
+    const std::size_t at = argument.rfind(folder);
+    if (at == std::string::npos) continue;
+    int number = -1;
+    const char* const end = argument.data() + argument.size();
+    const auto [rest, error] = std::from_chars(argument.data() + at + folder.size(), end, number);
+    const bool is_number = error == std::errc() && rest == end && number > STDERR_FILENO;
+    if (is_number && fcntl(number, F_GETFD) != -1) named.insert(number);
+  }
+  return {named.begin(), named.end()};
+}
+
 namespace {
 
 constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;

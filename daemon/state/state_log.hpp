@@ -2,17 +2,111 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
-#include "state/log_writer.hpp"
-#include "state/state_folder.hpp"
-#include "state/state_options.hpp"
-#include "state/state_report.hpp"
+#include "state/archive.hpp"
+#include "state/log_format.hpp"
 
 namespace bridge {
+
+/// What the state survives.
+enum class Sync {
+  process,  ///< the end of the process, whatever ended it
+  power,    ///< that of the machine as well
+};
+
+struct StateOptions {
+  std::string folder;  ///< --state-dir; empty: none is kept
+  Sync sync = Sync::process;
+  bool keep_session = true;  ///< --at-end keep: at an orderly end it stays open at the server
+};
+
+/// What is shown of the state: in the status and the metrics.
+struct StateReport {
+  bool durable = false;        ///< what happens now is kept
+  std::uint64_t bytes = 0;     ///< of the log
+  std::uint64_t failures = 0;  ///< so often it could not be written any more
+  std::uint64_t rewrites = 0;  ///< so often it was written anew
+  std::string error{};         ///< why it is not durable; empty: it is
+};
+
+/// The folder of the state (STATE.md): checked, and locked for as long as this lives. Files are
+/// named in it by its descriptor, so that nobody puts another folder in its place.
+///
+/// Throws StartError (73) if it cannot be had; all else are values.
+class StateFolder {
+ public:
+  /// Makes it (0700) if it is not there. It must be a real folder, of root or of this user, that
+  /// others cannot write.
+  explicit StateFolder(std::string path);
+
+  /// As it was given, for people.
+  const std::string& path() const { return path_; }
+  int descriptor() const { return folder_.get(); }
+
+  /// Opens a file of the state for reading and writing, or if that cannot be had only for reading.
+  /// None if there is none. Throws StartError if it is not a file of the state's owner alone.
+  struct Opened {
+    Descriptor file;
+    bool is_writable = false;
+  };
+  Opened open(const std::string& name) const;
+  /// A new, empty file in the place of what has that name. None and errno if it cannot be had.
+  Descriptor create(const std::string& name) const;
+  /// False and errno if it cannot be.
+  bool rename(const std::string& from, const std::string& to) const;
+  void remove(const std::string& name) const;
+  /// What was renamed is there after a loss of power, too.
+  bool sync() const;
+
+ private:
+  void lock();
+
+  std::string path_;
+  Descriptor folder_;
+  Descriptor lock_;
+};
+
+/// Appends records to one log: they are gathered, and written with one write(2) when that is asked
+/// for. Owned by the StateLog; the loop's thread only. Memory: what was gathered since.
+class LogWriter {
+ public:
+  /// Goes on behind the first `size` bytes of a log.
+  LogWriter(Descriptor file, const LogHeader& header, std::uint64_t size)
+      : file_(std::move(file)), header_(header), written_(size) {}
+  /// Begins one in an empty file.
+  LogWriter(Descriptor file, const LogHeader& header)
+      : file_(std::move(file)), header_(header), gathered_(header_bytes(header)) {}
+
+  void append(std::uint32_t type, std::string_view payload) {
+    append_record(gathered_, written_, header_, type, payload);
+  }
+  /// Of values, as they are now.
+  template <class... Values>
+  void append(std::uint32_t type, const Moment& now, const Values&... values) {
+    append(type, Archive::write(Archive::Kind::disk, now, values...));
+  }
+  /// False and errno if it fails; then nothing more is to be written.
+  bool write();
+  /// What was written is on the disk. False and errno if that fails.
+  bool sync() { return fdatasync(file_.get()) == 0; }
+
+  bool has_gathered() const { return !gathered_.empty(); }
+  /// Of the file, when all is written.
+  std::uint64_t size() const { return written_ + gathered_.size(); }
+
+ private:
+  Descriptor file_;
+  LogHeader header_;
+  std::uint64_t written_ = 0;
+  std::string gathered_;
+};
 
 /// Who knows all that is to be kept, and can say it again for a log that is written anew.
 /// Implemented by DaemonState.

@@ -1,18 +1,85 @@
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/descriptor.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
-#include "state/program_check.hpp"
-#include "state/replace_image.hpp"
+#include "process/command_run.hpp"
 
 namespace bridge {
+
+/// What takes the place of this image of the program.
+struct NextImage {
+  int program = -1;  ///< open_program()
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::vector<int> descriptors;  ///< that stay open beside 0, 1 and 2
+};
+
+/// Executes it in this process: does not return unless that fails; then all is as before, and errno
+/// says why.
+void replace_image(NextImage next);
+
+/// Of `environment` (as environ), what is read before main() runs: by the loader, the allocator and
+/// sanitizers. The rest goes another way, where nobody sees it.
+std::vector<std::string> environment_of_loader(const std::vector<std::string>& environment);
+
+/// One run of another program with `--check-state`: can it read the state? It has 5 s, nothing of
+/// ours is open in it but the state, and what it says at its end must be `proof`, which stands in
+/// the state; its exit status alone says nothing.
+///
+/// The loop's thread only; nothing blocks. `done` comes once, from the loop, and may destroy this;
+/// it gets the reason why not, or an empty text. Destruction kills the run.
+class ProgramCheck {
+ public:
+  using Done = std::function<void(const std::string& refusal)>;
+
+  ProgramCheck(EventLoop& loop, const Descriptor& program, const Descriptor& state,
+               std::string proof, std::vector<std::string> arguments,
+               std::vector<std::string> environment, Done done);
+
+ private:
+  void ended(const CommandOutput& output);
+
+  std::string proof_;
+  Done done_;
+  std::unique_ptr<CommandRun> run_;
+};
+
+/// The path by which this process was started, links kept; `name` is its first argument. If that
+/// does not lead to this program, the kernel's word. REQUIRES: called at the start, before another
+/// file can have taken the place.
+std::string program_as_started(const std::string& name);
+
+/// Copies the program at `path` into memory to be checked and executed, or says why it is not: it
+/// must be a file of root's or of our own user that only they can write, in folders of which the
+/// same holds. The copy is sealed, and can be executed but not read: so the kernel lets no other
+/// process of the same user inspect the process that executes it, from its first instant on
+/// (ptrace(2), "PTRACE_MODE"; execve(2)). REQUIRES then: FileCapabilitiesOff around the execution.
+std::variant<Descriptor, std::string> open_program(const std::string& path);
+
+/// While it lives, a process of root does not read files that it may not (CAP_DAC_OVERRIDE and
+/// CAP_DAC_READ_SEARCH are not effective); what is executed meanwhile has them again.
+class FileCapabilitiesOff {
+ public:
+  FileCapabilitiesOff();
+  ~FileCapabilitiesOff();
+  FileCapabilitiesOff(const FileCapabilitiesOff&) = delete;
+  FileCapabilitiesOff& operator=(const FileCapabilitiesOff&) = delete;
+
+ private:
+  std::array<std::uint32_t, 6> before_{};  ///< of the calling thread, as capget(2) gives them
+  bool changed_ = false;
+};
 
 // How one process of the daemon starts the next: as the first argument, with the descriptor of the
 // snapshot behind it.

@@ -6,19 +6,68 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "auth/kept_token.hpp"
+#include "auth/access_token.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "json/failure.hpp"
 #include "json/received_text.hpp"
-#include "upstream/kept_run.hpp"
+#include "json/reply.hpp"
 
 namespace bridge {
 
 class Login;
 struct UpstreamOptions;
+
+/// A local server's process, its pipes and its watcher, for another image of the program to go on
+/// with. A value; the descriptors stay whose they are.
+struct KeptRun {
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  struct Frame {
+    std::uint64_t id = 0;
+    std::string body;
+
+    template <class Fields>
+    void each_field(Fields&& fields) {
+      fields(id, body);
+    }
+  };
+
+  std::uint64_t watcher_version = 0;  ///< of the messages that the watcher knows
+  std::uint64_t watcher = none;       ///< the socket to it
+  std::uint64_t watcher_pid = 0;
+  std::uint64_t number = 0;  ///< of the last run
+  std::uint64_t restarts = 0;
+  bool is_on = false;  ///< it runs; else nothing below is set
+  std::uint64_t pid = none;
+  std::uint64_t input = none;  ///< its stdin
+  std::uint64_t output = none;
+  std::uint64_t error = none;
+  std::vector<Frame> frames;   ///< not written whole
+  std::uint64_t progress = 0;  ///< bytes of the first that are written
+  std::uint64_t position = 0;  ///< bytes written in all
+  std::uint64_t unread_at_close = 0;
+  std::string output_pending;
+  bool output_discarding = false;
+  std::string error_pending;
+  bool error_discarding = false;
+
+  template <class Fields>
+  void each_field(Fields&& fields) {
+    fields(watcher_version, watcher, watcher_pid, number, restarts, is_on, pid, input, output,
+           error, frames, progress, position, unread_at_close, output_pending, output_discarding,
+           error_pending, error_discarding);
+  }
+  /// All its descriptors.
+  std::vector<std::uint64_t> descriptors() const {
+    std::vector<std::uint64_t> all;
+    for (const std::uint64_t one : {watcher, input, output, error}) {
+      if (one != none) all.push_back(one);
+    }
+    return all;
+  }
+};
 
 /// The requests that one line from the upstream has answered: none, one, or several if the line is
 /// a batch. Pure.
@@ -305,6 +354,25 @@ class Upstream {
   virtual Login* login() const { return nullptr; }
   /// Every secret that it knows now, which are not to be shown.
   virtual std::vector<std::string> secrets() const { return {}; }
+};
+
+/// Ends of messages that must not be told from within a call of Upstream: told later in the turn.
+/// Pure; a part of a transport. Memory: what one turn refuses.
+class UntoldEndings {
+ public:
+  void add(UpstreamId id, Ending ending) { endings_.emplace_back(id, std::move(ending)); }
+  void forget(UpstreamId id) {
+    std::erase_if(endings_, [id](const auto& one) { return one.first == id; });
+  }
+  void clear() { endings_.clear(); }
+
+  void tell(UpstreamEvents& events) {
+    for (auto& [id, ending] : std::exchange(endings_, {}))
+      events.upstream_ended(id, std::move(ending));
+  }
+
+ private:
+  std::vector<std::pair<UpstreamId, Ending>> endings_;
 };
 
 }  // namespace bridge

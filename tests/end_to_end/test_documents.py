@@ -161,7 +161,7 @@ class NamedInPages(Case):
             self.assertEqual(set(re.findall(r"SIG[A-Z]+\d?", text)), watched)
 
     def test_the_kinds_of_errors_are_those_that_the_daemon_has(self):
-        kinds = set(re.findall(r'ErrorKind::(\w+): return "\1"', self.source("json/failure.cpp")))
+        kinds = set(re.findall(r'ErrorKind::(\w+): return "\1"', self.source("json/reply.cpp")))
         table = text_of_page("daemon/BEHAVIOUR.md").split("\n### Kinds\n", 1)[1].split("\n### ", 1)[0]
         # An unknown job or tool is an error of JSON-RPC with a kind of its own.
         self.assertEqual(set(re.findall(r"^\| `(\w+)` ", table, re.M)) - {"job", "tool"}, kinds)

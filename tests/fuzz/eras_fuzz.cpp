@@ -4,8 +4,6 @@
 #include "harness.hpp"
 #include "json/frame.hpp"
 #include "mcp/input_required.hpp"
-#include "mcp/modern_result.hpp"
-#include "mcp/request_digest.hpp"
 #include "mcp/request_meta.hpp"
 #include "mcp/subscription_filter.hpp"
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "harness.hpp"
-#include "json/line_splitter.hpp"
+#include "json/arriving_text.hpp"
 
 // What is reported does not depend on the chunks; no line is longer than the limit or holds a line
 // end; what is held is bounded.

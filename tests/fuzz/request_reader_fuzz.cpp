@@ -2,8 +2,7 @@
 #include <vector>
 
 #include "harness.hpp"
-#include "http/request_head.hpp"
-#include "http/request_reader.hpp"
+#include "http/request.hpp"
 
 // What is read as requests does not depend on the chunks, no body is longer than the limit, what is
 // held is bounded, and nothing follows a fault.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the pages for whoever changes the programs name is there: each file, each class, each function of a class.
 
-A name is looked at if it stands in `backquotes` alone and has the form of a path (`router/who_is_asked.cpp`), of a
+A name is looked at if it stands in `backquotes` alone and has the form of a path (`router/server_requests.cpp`), of a
 member (`Ring::take`) or of a type (`AccessToken`).
 """
 

@@ -5,7 +5,7 @@
 
 #include "downstream/http/modern_post.hpp"
 #include "downstream/http/posted_messages.hpp"
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 #include "json/reply.hpp"
 #include "text/characters.hpp"
 #include "text/secret_forms.hpp"

@@ -11,7 +11,7 @@
 #include "base/secret_file.hpp"
 #include "downstream/http/face_context.hpp"
 #include "downstream/http/routes.hpp"
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 #include "http/server/http_connection.hpp"
 
 namespace bridge {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "downstream/http/event_stream.hpp"
 #include "downstream/http/fan_out.hpp"
 #include "downstream/http/pending_post.hpp"
 #include "downstream/http/session_stream.hpp"

@@ -13,7 +13,7 @@
 #include "base/ids.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
-#include "http/server/listening_port.hpp"
+#include "http/server/http_server.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/client_channel.hpp"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "downstream/http/event_stream.hpp"
-#include "router/request_onlookers.hpp"
+#include "downstream/http/session_stream.hpp"
+#include "router/client_channel.hpp"
 
 namespace bridge {
 

@@ -7,7 +7,7 @@
 #include "downstream/http/downstream_session.hpp"
 #include "downstream/http/modern_post.hpp"
 #include "downstream/http/posted_messages.hpp"
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 #include "http/sse_parser.hpp"
 #include "json/reply.hpp"
 

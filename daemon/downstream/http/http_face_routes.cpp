@@ -3,10 +3,10 @@
 
 #include "downstream/http/http_face.hpp"
 #include "downstream/http/modern_post.hpp"
-#include "downstream/http/open_api.hpp"
 #include "downstream/http/pending_post.hpp"
 #include "downstream/http/posted_messages.hpp"
-#include "http/request_head.hpp"
+#include "downstream/http/routes.hpp"
+#include "http/request.hpp"
 #include "json/reply.hpp"
 
 namespace bridge {

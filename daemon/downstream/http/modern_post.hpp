@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "downstream/http/event_stream.hpp"
 #include "downstream/http/face_context.hpp"
 #include "downstream/http/posted_messages.hpp"
+#include "downstream/http/session_stream.hpp"
 #include "event/event_loop.hpp"
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 #include "http/response.hpp"
 #include "http/server/http_connection.hpp"
 #include "mcp/tool_headers.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "downstream/http/event_stream.hpp"
 #include "downstream/http/face_context.hpp"
-#include "http/request_head.hpp"
+#include "downstream/http/session_stream.hpp"
+#include "http/request.hpp"
 #include "json/json_text.hpp"
 #include "router/client_channel.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 #include "http/response.hpp"
 #include "json/received_text.hpp"
 
@@ -71,5 +71,8 @@ const Route* find_route(const Routes& routes, std::string_view path);
 const Operation* find_operation(const Route& route, std::string_view method);
 /// The value of `Allow` (RFC 9110, section 10.2.1).
 std::string allowed_methods(const Route& route);
+
+/// GET /openapi.json: what the table of routes says, as OpenAPI 3.1.
+std::string open_api_document(const Routes& routes);
 
 }  // namespace bridge

@@ -11,7 +11,7 @@
 #include "downstream/unix/peer_credentials.hpp"
 #include "event/descriptor_watch.hpp"
 #include "event/event_loop.hpp"
-#include "json/line_splitter.hpp"
+#include "json/arriving_text.hpp"
 #include "notifications/notification_feed.hpp"
 #include "router/client_channel.hpp"
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "http/client/curl_handle.hpp"
+#include "http/client/http_transfer.hpp"
 #include "http/client/web_url.hpp"
 
 namespace bridge {

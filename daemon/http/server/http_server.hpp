@@ -1,16 +1,40 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/log.hpp"
 #include "http/server/http_connection.hpp"
-#include "http/server/listening_port.hpp"
 #include "http/server/tls_server.hpp"
 
 namespace bridge {
+
+/// Where a server listens.
+struct ListenAddress {
+  std::string host;
+  std::uint16_t port = 0;  ///< 0: a free one
+
+  bool is_loopback() const;
+};
+
+/// `HOST:PORT`, `[IPV6]:PORT`; `:PORT` and `PORT` are on 127.0.0.1. Nothing if it is none of them.
+std::optional<ListenAddress> parse_listen_address(std::string_view text);
+
+/// A listening TCP socket, non-blocking, with the longest backlog the kernel allows; the port is
+/// its own alone (no SO_REUSEPORT). Throws StartError (73) if it cannot be had.
+struct ListeningPort {
+  int descriptor;
+  std::string authority;  ///< `127.0.0.1:8080`, with the port it really has
+
+  static ListeningPort open(const ListenAddress& address);
+  /// One that an earlier image of the program had.
+  static ListeningPort kept(int descriptor);
+};
 
 /// Accepts HTTP connections and owns them. One event loop serves them all, so that an open stream
 /// costs a descriptor and its buffer, and nobody waits for it. At most `max_connections`: for one

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "http/server/response_writer.hpp"
+#include "http/server/http_connection.hpp"
 
 namespace bridge {
 

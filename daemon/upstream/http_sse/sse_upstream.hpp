@@ -10,7 +10,6 @@
 #include "upstream/streamable_http/get_stream.hpp"
 #include "upstream/streamable_http/http_context.hpp"
 #include "upstream/streamable_http/http_upstream.hpp"
-#include "upstream/untold_endings.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

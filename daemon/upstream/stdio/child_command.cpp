@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/log.hpp"
+#include "process/command_run.hpp"
 #include "process/process_start.hpp"
-#include "process/spawn_shell.hpp"
 
 namespace bridge {
 namespace {

@@ -9,13 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/backoff.hpp"
 #include "base/byte_budget.hpp"
 #include "base/clock.hpp"
 #include "event/event_loop.hpp"
+#include "upstream/stdio/child_process.hpp"
 #include "upstream/stdio/child_runs.hpp"
-#include "upstream/stdio/frame_queue.hpp"
-#include "upstream/untold_endings.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

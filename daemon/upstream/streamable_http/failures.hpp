@@ -7,7 +7,7 @@
 
 #include "http/client/curl_loop.hpp"
 #include "http/client/response_head.hpp"
-#include "json/failure.hpp"
+#include "json/reply.hpp"
 #include "upstream/upstream.hpp"
 
 namespace bridge {

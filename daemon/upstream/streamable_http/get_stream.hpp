@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/backoff.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "event/event_loop.hpp"

@@ -9,9 +9,9 @@
 #include "auth/access_token.hpp"
 #include "base/byte_budget.hpp"
 #include "base/log.hpp"
-#include "http/client/curl_handle.hpp"
 #include "http/client/http_options.hpp"
-#include "text/header_text.hpp"
+#include "http/client/http_transfer.hpp"
+#include "text/visible_text.hpp"
 #include "upstream/streamable_http/failures.hpp"
 #include "upstream/upstream.hpp"
 

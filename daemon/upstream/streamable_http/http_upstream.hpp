@@ -8,7 +8,7 @@
 #include "upstream/streamable_http/exchange_table.hpp"
 #include "upstream/streamable_http/get_stream.hpp"
 #include "upstream/streamable_http/http_context.hpp"
-#include "upstream/untold_endings.hpp"
+#include "upstream/upstream.hpp"
 
 namespace bridge {
 

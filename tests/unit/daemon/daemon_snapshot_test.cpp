@@ -6,8 +6,7 @@
 
 #include "process/process_start.hpp"
 #include "state/memory_file.hpp"
-#include "state/program_file.hpp"
-#include "state/replace_image.hpp"
+#include "state/upgrade.hpp"
 #include "upstream/stdio/watcher.hpp"
 
 using namespace bridge;

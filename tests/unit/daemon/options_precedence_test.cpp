@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "lines.hpp"
-#include "options/options_file.hpp"
+#include "options/options.hpp"
 #include "options_helpers.hpp"
 
 using namespace bridge;

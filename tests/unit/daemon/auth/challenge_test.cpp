@@ -1,4 +1,4 @@
-#include "auth/challenge.hpp"
+#include "auth/discovery.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "auth/client_assertion.hpp"
+#include "auth/oauth_token.hpp"
 
 #include <doctest/doctest.h>
 #include <openssl/bio.h>

@@ -1,4 +1,4 @@
-#include "auth/shared_fetch.hpp"
+#include "auth/access_token.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,6 @@
 #include "auth/browser_login.hpp"
 #include "auth/device_login.hpp"
 #include "auth/oauth_identity.hpp"
-#include "auth/redirect_listener.hpp"
 #include "auth/refresher.hpp"
 #include "auth/token_endpoint.hpp"
 #include "auth/token_store.hpp"

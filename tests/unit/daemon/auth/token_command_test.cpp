@@ -10,7 +10,7 @@
 
 #include "../event/loop_fixture.hpp"
 #include "../support/running_group.hpp"
-#include "process/spawn_shell.hpp"
+#include "process/command_run.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

@@ -2,9 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "auth/challenge.hpp"
+#include "auth/access_token.hpp"
 #include "auth/discovery.hpp"
-#include "auth/token_source.hpp"
 
 using namespace bridge;
 using namespace std::chrono_literals;

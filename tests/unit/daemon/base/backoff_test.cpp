@@ -1,4 +1,4 @@
-#include "base/backoff.hpp"
+#include "base/clock.hpp"
 
 #include <doctest/doctest.h>
 

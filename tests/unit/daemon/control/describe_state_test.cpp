@@ -1,4 +1,4 @@
-#include "control/readiness.hpp"
+#include "control/supervisor.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // A daemon that nobody uses ends by itself.
-#include "control/idle_exit.hpp"
+#include "control/supervisor.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "control/metrics_file.hpp"
+#include "control/metrics.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

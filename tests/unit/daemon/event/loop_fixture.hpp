@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "auth/token_source.hpp"
+#include "auth/access_token.hpp"
 #include "base/log.hpp"
 #include "event/event_loop.hpp"
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 
 namespace bridge {
 namespace {

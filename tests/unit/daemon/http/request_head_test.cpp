@@ -1,4 +1,4 @@
-#include "http/request_head.hpp"
+#include "http/request.hpp"
 
 #include <doctest/doctest.h>
 

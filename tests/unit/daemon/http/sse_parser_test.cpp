@@ -8,7 +8,7 @@
 
 #include "../lines.hpp"
 #include "sse_transcript.hpp"
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 using namespace std::string_literals;
 using namespace std::string_view_literals;

@@ -1,4 +1,4 @@
-#include "json/line_splitter.hpp"
+#include "json/arriving_text.hpp"
 
 #include <doctest/doctest.h>
 

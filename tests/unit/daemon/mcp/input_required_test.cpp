@@ -7,7 +7,7 @@
 
 #include "../json/frames.hpp"
 #include "json/json_text.hpp"
-#include "mcp/request_digest.hpp"
+#include "mcp/request_meta.hpp"
 
 using namespace bridge;
 

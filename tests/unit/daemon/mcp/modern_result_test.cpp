@@ -1,4 +1,4 @@
-#include "mcp/modern_result.hpp"
+#include "mcp/input_required.hpp"
 
 #include <doctest/doctest.h>
 

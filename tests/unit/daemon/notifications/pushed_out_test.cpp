@@ -1,4 +1,4 @@
-#include "notifications/pushed_out.hpp"
+#include "notifications/ring.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "router/declared_answers.hpp"
+#include "router/asked_for.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "router/pending_requests.hpp"
-#include "router/server_request_table.hpp"
+#include "router/server_requests.hpp"
 #include "state/archive.hpp"
 
 using namespace bridge;

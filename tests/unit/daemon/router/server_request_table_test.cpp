@@ -1,4 +1,4 @@
-#include "router/server_request_table.hpp"
+#include "router/server_requests.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "router/subscriptions.hpp"
+#include "router/restorable_state.hpp"
 
 #include <doctest/doctest.h>
 

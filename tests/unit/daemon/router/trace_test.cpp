@@ -1,4 +1,4 @@
-#include "router/trace.hpp"
+#include "router/request_log.hpp"
 
 #include <doctest/doctest.h>
 

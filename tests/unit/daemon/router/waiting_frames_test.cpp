@@ -1,4 +1,4 @@
-#include "router/waiting_frames.hpp"
+#include "router/client.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

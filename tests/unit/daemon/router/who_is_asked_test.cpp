@@ -1,4 +1,4 @@
-#include "router/who_is_asked.hpp"
+#include "router/server_requests.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "session/held_messages.hpp"
+#include "session/retries.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "session/opening_failure.hpp"
+#include "session/opening.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "session/retry_decision.hpp"
+#include "session/retries.hpp"
 
 #include <doctest/doctest.h>
 

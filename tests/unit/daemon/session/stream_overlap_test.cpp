@@ -1,4 +1,4 @@
-#include "session/stream_overlap.hpp"
+#include "session/upstream_listen.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "state/checksum.hpp"
-
 using namespace bridge;
 
 namespace {

@@ -1,4 +1,4 @@
-#include "state/named_descriptors.hpp"
+#include "state/memory_file.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

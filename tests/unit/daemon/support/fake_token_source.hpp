@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "auth/token_source.hpp"
+#include "auth/access_token.hpp"
 
 namespace bridge {
 

@@ -1,4 +1,4 @@
-#include "text/header_text.hpp"
+#include "text/visible_text.hpp"
 
 #include <doctest/doctest.h>
 

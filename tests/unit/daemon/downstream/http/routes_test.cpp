@@ -7,7 +7,7 @@
 #include "../../options_helpers.hpp"
 #include "downstream/http/access_check.hpp"
 #include "downstream/http/http_face.hpp"
-#include "downstream/http/open_api.hpp"
+#include "downstream/http/routes.hpp"
 #include "json/json_scanner.hpp"
 #include "json/json_text.hpp"
 

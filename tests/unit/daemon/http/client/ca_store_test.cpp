@@ -1,4 +1,4 @@
-#include "http/client/trust_files.hpp"
+#include "http/client/http_options.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "http/server/response_writer.hpp"
+#include "http/server/http_connection.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/uio.h>

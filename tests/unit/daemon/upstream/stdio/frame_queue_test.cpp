@@ -1,4 +1,4 @@
-#include "upstream/stdio/frame_queue.hpp"
+#include "upstream/stdio/child_process.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
