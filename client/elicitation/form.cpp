@@ -205,8 +205,6 @@ Outcome read_boolean(std::string_view typed) {
   return FieldRefusal{"yes or no is required"};
 }
 
-using Outcome = std::variant<FieldAnswer, FieldRefusal>;
-
 std::string names_of(const std::vector<Field>& fields) {
   std::string names;
   for (const Field& field : fields) names += (names.empty() ? "" : ", ") + field.name;

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "json/json_scanner.hpp"
-#include "json/json_text.hpp"
 #include "text/utf8.hpp"
 
 namespace client::json {
@@ -25,15 +24,6 @@ char first_character(std::string_view text) {
   return at == std::string_view::npos ? '\0' : text[at];
 }
 
-/// Whether a key, as it stands between its quotes, is this name.
-bool spells(std::string_view raw_key, std::string_view name) {
-  if (raw_key.find('\\') == raw_key.npos) return raw_key == name;
-  return bridge::unescape(raw_key) == name;
-}
-
-using bridge::JsonScanner;
-using bridge::Slice;
-
 template <typename Number>
 bool take_number(std::string_view digits, Value& value) {
   Number number{};
@@ -46,15 +36,6 @@ bool take_number(std::string_view digits, Value& value) {
   return true;
 }
 
-/// What stands between the quotes of a string; most have no escape.
-void decode(std::string_view raw, std::string& text) {
-  if (raw.find('\\') == raw.npos) {
-    text.assign(raw);
-  } else {
-    text = bridge::unescape(raw);
-  }
-}
-
 /// Into a new value. Recursive, bounded by the levels that the scanner accepts. False: no JSON, or
 /// a number that fits no 64 bit type.
 bool read(JsonScanner& scanner, std::string_view text, Value& value) {
@@ -64,7 +45,7 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
       return scanner.object([&](Slice key) {
         if (value.members.empty()) value.members.reserve(4);
         Member& member = value.members.emplace_back();
-        decode(key.of(text), member.name);
+        member.name = bridge::unescape(key.of(text));
         return read(scanner, text, member.value);
       });
     case '[':
@@ -78,7 +59,7 @@ bool read(JsonScanner& scanner, std::string_view text, Value& value) {
   switch (scalar.front()) {
     case '"':
       value.kind = Value::Kind::string;
-      decode(scalar.substr(1, scalar.size() - 2), value.text);
+      value.text = bridge::unescape(scalar.substr(1, scalar.size() - 2));
       return true;
     case 't':
     case 'f':
@@ -99,30 +80,6 @@ std::string with_params(std::string head, std::string_view params) {
 }
 
 }  // namespace
-
-std::string quote(std::string_view utf8) {
-  std::string out;
-  out.reserve(utf8.size() + 2);
-  out.push_back('"');
-  std::size_t plain = 0;  // where what needs no escape began
-  for (std::size_t at = 0; at < utf8.size(); ++at) {
-    const char c = utf8[at];
-    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
-    out.append(utf8, plain, at - plain);
-    plain = at + 1;
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      default: out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    }
-  }
-  out.append(utf8, plain);
-  out.push_back('"');
-  return out;
-}
 
 std::string on_one_line(std::string_view valid_json) {
   std::string out(valid_json);
@@ -183,7 +140,7 @@ std::optional<std::string_view> member(std::string_view object, std::string_view
   const bool is_whole = scanner.object([&](Slice key) {
     Slice value;
     if (!scanner.value(value)) return false;
-    if (!found && spells(key.of(object), name)) found = value.of(object);
+    if (!found && bridge::key_is(key.of(object), name)) found = value.of(object);
     return true;
   });
   return is_whole && only_space_left(scanner) ? found : std::nullopt;

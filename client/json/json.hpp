@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "json/json_text.hpp"
+
 /// The text of JSON strings, both ways.
 /// Finds values in JSON text without changing a byte of it, so that what the server wrote can be
 /// printed as it was written (numbers of any size, key order, duplicate keys). By the daemon's
@@ -17,8 +19,7 @@
 /// the text by json/scan.hpp instead.
 namespace client::json {
 
-/// A JSON string with its quotes. Only what JSON demands is escaped. REQUIRES: valid UTF-8.
-std::string quote(std::string_view utf8);
+using bridge::quote;
 
 /// JSON text on one line: raw line breaks can only be white space in it, and become spaces.
 std::string on_one_line(std::string_view valid_json);

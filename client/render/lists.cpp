@@ -27,27 +27,27 @@ struct Parameter {
   std::string description;
 };
 
-bool contains_text(const Value* list, std::string_view text) {
-  return list != nullptr && std::any_of(list->items.begin(), list->items.end(),
-                                        [text](const Value& item) { return item.text == text; });
+/// Of a property: its default, and what it is about.
+std::string preset_of(const Value& property) {
+  const Value* const preset = property.find("default");
+  return preset == nullptr ? "" : " = " + json::to_json(*preset);
+}
+
+std::string_view about(const Value& property) {
+  const std::string_view description = property.string("description");
+  return description.empty() ? property.string("title") : description;
 }
 
 std::vector<Parameter> read_parameters(const Value& tool) {
   std::vector<Parameter> parameters;
-  const Value* schema = tool.find("inputSchema", Kind::object);
-  const Value* properties = schema == nullptr ? nullptr : schema->find("properties", Kind::object);
-  if (properties == nullptr) return parameters;
-  const Value* required = schema->find("required", Kind::array);
-  for (const json::Member& property : properties->members) {
-    Parameter parameter;
-    parameter.name = property.name + (contains_text(required, property.name) ? "*" : "");
-    parameter.type = Schema(property.value, *schema).describe();
-    if (const Value* preset = property.value.find("default")) {
-      parameter.type += " = " + json::to_json(*preset);
-    }
-    parameter.description = property.value.string("description");
-    if (parameter.description.empty()) parameter.description = property.value.string("title");
-    parameters.push_back(std::move(parameter));
+  const Value* const input = tool.find("inputSchema", Kind::object);
+  if (input == nullptr) return parameters;
+  const Schema schema(*input);
+  for (const std::string_view name : schema.names()) {
+    const Value& property = *schema.property(name);
+    parameters.push_back({fmt::format("{}{}", name, schema.requires_name(name) ? "*" : ""),
+                          schema.at(property).describe() + preset_of(property),
+                          std::string(about(property))});
   }
   return parameters;
 }
@@ -133,9 +133,6 @@ std::string render_each(const std::vector<std::string_view>& elements, Render re
   return text;
 }
 
-using json::Value;
-using Kind = Value::Kind;
-
 constexpr int deepest_shown_object = 3;
 
 const Value* object_in(const std::optional<Value>& tool, std::string_view name) {
@@ -151,10 +148,8 @@ void add_members(std::string& text, const Schema& schema, const std::string& pat
     const Schema property = schema.at(node);
     std::string line = fmt::format("{}{}{}: {}", path, name, schema.requires_name(name) ? "*" : "",
                                    property.describe());
-    if (const Value* preset = node.find("default")) line += " = " + json::to_json(*preset);
-    std::string_view about = node.string("description");
-    if (about.empty()) about = node.string("title");
-    if (!about.empty()) line += fmt::format(" - {}", about);
+    line += preset_of(node);
+    if (!about(node).empty()) line += fmt::format(" - {}", about(node));
     text += std::string(indent, ' ') + bridge::wrap(line, indent + 4, width) + "\n";
     const Value* const items = property.items();
     if (depth == deepest_shown_object) continue;
@@ -186,9 +181,6 @@ std::string promises(const Value& tool) {
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
-
-using json::Value;
-using Kind = Value::Kind;
 
 constexpr int deepest = 6;
 constexpr std::size_t longest_type = 64 << 10;

@@ -10,11 +10,6 @@
 namespace client {
 namespace {
 
-std::string text_in(std::string_view object, std::string_view name) {
-  const auto found = json::member(object, name);
-  return found && json::is_string(*found) ? json::decode_string(*found) : std::string();
-}
-
 std::string_view object_named(std::string_view object, std::string_view name) {
   const auto found = json::member(object, name);
   return found && json::is_object(*found) ? *found : std::string_view("{}");
@@ -119,18 +114,18 @@ ServerPage read_server(std::string_view discovered, std::string_view status) {
   if (info == "{}")
     info = object_named(object_named(discovered, "_meta"), "io.modelcontextprotocol/serverInfo");
   ServerPage page;
-  page.name = text_in(info, "name");
-  page.title = text_in(info, "title");
-  page.version = text_in(info, "version");
-  page.era = text_in(upstream, "era");
-  page.eras = text_in(upstream, "eras");
-  page.protocol_version = text_in(upstream, "protocolVersion");
+  page.name = json::string_member(info, "name");
+  page.title = json::string_member(info, "title");
+  page.version = json::string_member(info, "version");
+  page.era = json::string_member(upstream, "era");
+  page.eras = json::string_member(upstream, "eras");
+  page.protocol_version = json::string_member(upstream, "protocolVersion");
   // The answer to server/discover leaves out what is not translated, as the tasks of a legacy
   // server.
   std::string_view capabilities = object_named(upstream, "capabilities");
   if (capabilities == "{}") capabilities = object_named(discovered, "capabilities");
   page.capabilities = json::on_one_line(capabilities);
-  page.instructions = text_in(discovered, "instructions");
+  page.instructions = json::string_member(discovered, "instructions");
   return page;
 }
 

@@ -38,9 +38,6 @@ std::string percent_text(std::uint64_t part, std::uint64_t whole);
 /// Of a job or a task, by the name of its state.
 Tone tone_of_state(std::string_view state);
 
-/// The jobs of bridge/jobs as a table with a heading. Their ids are never cut.
-std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look);
-
 /// The tasks of the server (MCP 2025-11-25, "Tasks") as a table with a heading. Their ids are never
 /// cut.
 std::vector<StyledLine> render_tasks(const std::vector<json::Value>& tasks, const Look& look);

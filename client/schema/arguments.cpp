@@ -149,8 +149,6 @@ class Check {
   std::vector<std::string> problems_;
 };
 
-using json::Value;
-using Kind = Value::Kind;
 using Converted = std::optional<std::string>;
 
 constexpr int deepest_alternative = 16;
@@ -252,8 +250,6 @@ Converted convert_all(const std::vector<TypedElement>& elements, const Schema& s
   }
   return if_it_fits(array + "]", schema);
 }
-
-using json::Value;
 
 constexpr std::size_t longest_shown = 60;
 

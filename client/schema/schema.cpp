@@ -56,9 +56,6 @@ std::string_view type_of_members(const Value& node) {
   return {};
 }
 
-using json::Value;
-using Kind = Value::Kind;
-
 }  // namespace
 
 const Value* Schema::target(std::string_view reference) const {

@@ -5,6 +5,9 @@
 #include <cstring>
 
 #include "connection/typed_line.hpp"
+#include "json/json.hpp"
+#include "render/failure.hpp"
+#include "servers/instance.hpp"
 #include "system/files.hpp"
 #include "system/signals.hpp"
 #include "text/visible_text.hpp"
@@ -88,6 +91,26 @@ std::optional<Failure> have_approved(const NamedServer& server, const Places& pl
   if (std::string fault = approve(server, places); !fault.empty())
     return naming_failure(std::move(fault), ExitCode::unreachable);
   return std::nullopt;
+}
+
+ExitCode approve_server(const Options& options, Console& console) {
+  auto found = find_named(options);
+  if (auto* failure = std::get_if<Failure>(&found)) return tell_failure(console, options, *failure);
+  const Named& named = std::get<Named>(found);
+  const std::string name = bridge::make_visible_line(named.server.definition.name);
+  std::optional<Failure> failure;
+  if (is_approved(named.server, named.places)) {
+    console.note(fmt::format("@{} is approved already, or needs no approval", name));
+  } else if (options.yes) {
+    console.prompt(describe_for_approval(named.server));
+    if (std::string fault = approve(named.server, named.places); !fault.empty())
+      failure = naming_failure(std::move(fault), ExitCode::unreachable);
+  } else {
+    failure = have_approved(named.server, named.places, console);
+  }
+  if (failure) return tell_failure(console, options, *failure);
+  if (options.json) console.print(fmt::format("{{\"approved\":{}}}\n", json::quote(name)));
+  return ExitCode::ok;
 }
 
 }  // namespace client

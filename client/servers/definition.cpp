@@ -30,41 +30,27 @@ struct RawFile {
   std::vector<std::string_view> inputs{};
 };
 
-std::string add_servers(RawFile& file, std::string_view map) {
-  const auto servers = json::members(map);
-  if (!servers) return "its servers are not an object";
-  for (const json::RawMember& server : *servers)
-    file.entries.push_back({json::decode_string(server.key), server.value});
-  return {};
-}
-
-std::string add_tools(RawFile& file, std::string_view list) {
-  const auto tools = json::elements(list);
-  if (!tools) return "its tools are not a list";
-  for (const std::string_view tool : *tools)
-    file.entries.push_back({json::string_member(tool, "id"), tool, true});
-  return {};
-}
-
 /// Returns what is wrong with it.
 std::string add_all(RawFile& file, std::string_view object, bool is_outermost = true) {
   const auto members = json::members(object);
   if (!members) return "it is not an object";
   for (const json::RawMember& member : *members) {
     const std::string name = json::decode_string(member.key);
-    std::string fault;
     if (name == "mcpServers" || name == "servers") {
-      fault = add_servers(file, member.value);
-    } else if (name == "tools") {
-      fault = add_tools(file, member.value);
-    } else if (name == "inputs") {
-      const auto inputs = json::elements(member.value);
-      if (!inputs) return "its inputs are not a list";
-      file.inputs.insert(file.inputs.end(), inputs->begin(), inputs->end());
+      const auto servers = json::members(member.value);
+      if (!servers) return "its servers are not an object";
+      for (const json::RawMember& server : *servers)
+        file.entries.push_back({json::decode_string(server.key), server.value});
+    } else if (name == "tools" || name == "inputs") {
+      const auto list = json::elements(member.value);
+      if (!list) return fmt::format("its {} are not a list", name);
+      for (const std::string_view one : *list) {
+        if (name == "inputs") file.inputs.push_back(one);
+        if (name == "tools") file.entries.push_back({json::string_member(one, "id"), one, true});
+      }
     } else if (name == "mcp" && is_outermost) {
-      fault = add_all(file, member.value, false);
+      if (std::string fault = add_all(file, member.value, false); !fault.empty()) return fault;
     }
-    if (!fault.empty()) return fault;
   }
   return {};
 }
@@ -138,12 +124,16 @@ std::string_view without_secrets(std::string_view url) {
   return at == authority.npos ? url : url.substr(scheme + 3 + at + 1);
 }
 
+std::string fault_of(std::string_view text) {
+  if (!bridge::is_utf8(text)) return "it is not UTF-8";
+  return json::is_valid(text) ? "" : "it is not JSON";
+}
+
 }  // namespace
 
 std::variant<std::vector<Definition>, std::string> read_definitions(std::string_view text) {
   const std::string strict = bridge::strict_json(text);
-  if (!bridge::is_utf8(strict)) return std::string("it is not UTF-8");
-  if (!json::is_valid(strict)) return std::string("it is not JSON");
+  if (std::string fault = fault_of(strict); !fault.empty()) return fault;
   RawFile file;
   if (std::string fault = add_all(file, strict); !fault.empty()) return fault;
   std::vector<Definition> all;
@@ -159,8 +149,7 @@ std::variant<std::vector<Definition>, std::string> read_definitions(std::string_
 std::variant<std::vector<Definition>, std::string> read_foreign_definitions(
     std::string_view text, const std::string& project) {
   const std::string strict = bridge::strict_json(text);
-  if (!bridge::is_utf8(strict)) return std::string("it is not UTF-8");
-  if (!json::is_valid(strict)) return std::string("it is not JSON");
+  if (std::string fault = fault_of(strict); !fault.empty()) return fault;
   std::string_view object = strict;
   if (!project.empty()) {
     const auto projects = json::member(object, "projects");

@@ -14,7 +14,6 @@
 #include <tuple>
 #include <utility>
 
-#include "json/json.hpp"
 #include "servers/start.hpp"
 #include "text/visible_text.hpp"
 
@@ -148,7 +147,8 @@ bool is_former(const Instance& instance, const NamedServer& server) {
 
 void forget_ended(const Instance& instance, const Places& places) {
   // Who starts one writes its record first.
-  if (!try_to_lock_starting(places)) return;
+  const FileDescriptor lock = lock_starting(places, false);
+  if (!lock) return;
   const InstancePaths paths = paths_of(places, instance.id);
   const Milliseconds at_once(0);
   const auto connected = connect_to_daemon({paths.socket}, {}, at_once, Deadline::after(at_once));
@@ -184,6 +184,58 @@ std::vector<Instance> typed_instances(std::string_view name, const Places& place
   std::vector<Instance> all = find_instances(places);
   std::erase_if(all, [name](const Instance& one) { return one.name != name || !one.file.empty(); });
   return all;
+}
+
+std::variant<Named, Failure> find_named(const Options& options) {
+  auto server = named_server(options);
+  if (auto* failure = std::get_if<Failure>(&server)) return std::move(*failure);
+  auto places = make_places(environment_variable);
+  if (auto* fault = std::get_if<std::string>(&places))
+    return naming_failure(std::move(*fault), ExitCode::unreachable);
+  return Named{std::get<NamedServer>(std::move(server)), std::get<Places>(std::move(places))};
+}
+
+std::variant<Started, Failure> find_started(const Options& options) {
+  auto found = find_named(options);
+  if (auto* named = std::get_if<Named>(&found)) {
+    std::vector<Instance> all = find_instances(named->places);
+    std::erase_if(all, [&](const Instance& one) { return !is_of(one, named->server); });
+    return Started{named->server.definition.name, std::move(all), std::move(named->places),
+                   instance_of(named->server, environment_variable)};
+  }
+  // As mcp-nc servers shows it, though no file names it.
+  auto places = make_places(environment_variable);
+  auto* const known = options.server.empty() ? nullptr : std::get_if<Places>(&places);
+  if (known == nullptr) return std::get<Failure>(std::move(found));
+  std::vector<Instance> typed = typed_instances(options.server, *known);
+  if (typed.empty()) return std::get<Failure>(std::move(found));
+  // A record stays when its daemon has ended: the log may still be wanted.
+  const auto ended = std::stable_partition(typed.begin(), typed.end(), [&](const Instance& one) {
+    const auto connected = connect_to_instance(paths_of(*known, one.id).socket);
+    const auto* const failure = std::get_if<ConnectFailure>(&connected);
+    return failure == nullptr || !failure->is_absent;
+  });
+  if (ended != typed.begin()) typed.erase(ended, typed.end());
+  const auto is_other = [&](const Instance& one) { return one.summary != typed[0].summary; };
+  if (std::any_of(typed.begin(), typed.end(), is_other)) {
+    return naming_failure(fmt::format(
+        "several daemons were started as @{}: name one with --run or --url as it was started",
+        bridge::make_visible_line(options.server)));
+  }
+  return Started{options.server, std::move(typed), std::move(*known)};
+}
+
+std::optional<json::Value> ask_status(Connected daemon, Deadline deadline) {
+  constexpr std::string_view id = "1";
+  Conversation conversation(std::move(daemon.daemon), -1);
+  conversation.queue(json::make_notification("bridge/peek", ""));
+  conversation.queue(json::make_request(id, "bridge/status", ""));
+  while (conversation.next(deadline) == Conversation::Event::line) {
+    const json::Message message = json::parse_message(conversation.line());
+    if (message.kind == json::Message::Kind::response && message.id == id)
+      return json::parse(message.result);
+  }
+  return std::nullopt;
 }
 
 }  // namespace client

@@ -4,6 +4,7 @@
 
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
+#include "json/json.hpp"
 #include "servers/find.hpp"
 #include "servers/places.hpp"
 #include "system/files.hpp"
@@ -67,5 +68,26 @@ std::string newest_log(std::string_view name, const Places& places);
 
 /// Those of that name that no file names: they were typed (--url, --run).
 std::vector<Instance> typed_instances(std::string_view name, const Places& places);
+
+/// The server as it was named, without asking for anything.
+struct Named {
+  NamedServer server;
+  Places places;
+};
+
+std::variant<Named, Failure> find_named(const Options& options);
+
+/// A server with what has been started for it.
+struct Started {
+  std::string name;
+  std::vector<Instance> instances;
+  Places places;
+  std::string current{};  ///< the id of the daemon that would be used now; "" if no file names it
+};
+
+std::variant<Started, Failure> find_started(const Options& options);
+
+/// The daemon's state (bridge/status), if it says it by then. Its notifications stay in it.
+std::optional<json::Value> ask_status(Connected daemon, Deadline deadline);
 
 }  // namespace client

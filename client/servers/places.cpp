@@ -104,16 +104,6 @@ std::optional<std::string> folder_in(ReadVariable read, const char* name) {
   return folder && folder->front() == '/' ? folder : std::nullopt;
 }
 
-std::optional<FileDescriptor> lock_starting(const Places& places, int how) {
-  FileDescriptor lock(::open((places.runtime + "/starting").c_str(),
-                             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) return std::nullopt;
-  while (::flock(lock.get(), how) != 0) {
-    if (errno != EINTR) return std::nullopt;
-  }
-  return lock;
-}
-
 }  // namespace
 
 std::string sha256_hex(std::string_view bytes) {
@@ -187,12 +177,13 @@ InstancePaths paths_of(const Places& places, std::string_view instance) {
           fmt::format("{}/{}.log", places.state, instance)};
 }
 
-std::optional<FileDescriptor> lock_starting(const Places& places) {
-  return lock_starting(places, LOCK_EX);
-}
-
-std::optional<FileDescriptor> try_to_lock_starting(const Places& places) {
-  return lock_starting(places, LOCK_EX | LOCK_NB);
+FileDescriptor lock_starting(const Places& places, bool waits) {
+  FileDescriptor lock(::open((places.runtime + "/starting").c_str(),
+                             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  while (lock && ::flock(lock.get(), waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR) return {};
+  }
+  return lock;
 }
 
 }  // namespace client

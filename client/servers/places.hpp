@@ -33,10 +33,8 @@ struct InstancePaths {
 };
 InstancePaths paths_of(const Places& places, std::string_view instance);
 
-/// Held by whoever starts a daemon, so that there is one of each. Waits for the others; nothing if
-/// it cannot be had.
-std::optional<FileDescriptor> lock_starting(const Places& places);
-/// The same, unless somebody else holds it.
-std::optional<FileDescriptor> try_to_lock_starting(const Places& places);
+/// Held by whoever starts a daemon, so that there is one of each. Without `waits` none if somebody
+/// else holds it; none if it cannot be had.
+FileDescriptor lock_starting(const Places& places, bool waits = true);
 
 }  // namespace client

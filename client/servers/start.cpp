@@ -2,13 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,7 +107,7 @@ constexpr const char* program = "mcp-bridged";
 constexpr int inputs_number = 6;
 /// Above those, so that none is written over before it is handed on.
 constexpr int lowest_own_number = 10;
-constexpr int accepting_ms = 1;
+constexpr Milliseconds between_tries{1};
 constexpr off_t longest_log = 1 << 20;
 
 constexpr std::string_view always_passed[] = {"HOME", "PATH", "LANG"};
@@ -134,16 +131,6 @@ FileDescriptor sealed_file(const char* name, const std::string& content) {
     return {};
   ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
   return file;
-}
-
-/// Is readable when something appears in the folder of the socket.
-FileDescriptor watch_folder(const Places& places) {
-  FileDescriptor watch =
-      above_the_handed(FileDescriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)));
-  if (!watch || ::inotify_add_watch(watch.get(), places.runtime.c_str(),
-                                    IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) < 0)
-    return {};
-  return watch;
 }
 
 /// Nothing is waited for: whoever has its socket is there already.
@@ -172,51 +159,6 @@ FileDescriptor open_log(const std::string& path, off_t& begin) {
   return log;
 }
 
-class SpawnActions {
- public:
-  SpawnActions() { posix_spawn_file_actions_init(&actions_); }
-  ~SpawnActions() { posix_spawn_file_actions_destroy(&actions_); }
-  SpawnActions(const SpawnActions&) = delete;
-  SpawnActions& operator=(const SpawnActions&) = delete;
-  void hand(const FileDescriptor& from, int number) {
-    posix_spawn_file_actions_adddup2(&actions_, from.get(), number);
-  }
-  void open_null(int number) {
-    posix_spawn_file_actions_addopen(&actions_, number, "/dev/null", O_RDONLY, 0);
-  }
-  void enter(const std::string& folder) {
-    posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
-  }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-/// A session of its own: what is typed at our terminal is not for it. No signal is blocked or
-/// ignored in it.
-class SpawnAttributes {
- public:
-  SpawnAttributes() {
-    posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setflags(&attributes_,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_{};
-};
-
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
@@ -225,11 +167,34 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// What its daemon is started with.
-StartOptions start_options() {
-  StartOptions start;
-  if (auto idle = environment_variable("MCP_BRIDGE_IDLE_EXIT")) start.idle_exit = std::move(*idle);
-  return start;
+using Descriptors = std::initializer_list<std::pair<const FileDescriptor&, int>>;
+
+/// Runs the program in the folder, in a session of its own (what is typed at our terminal is not
+/// for it), with the descriptors under those numbers and no signal blocked or ignored. Returns
+/// errno.
+int launch(pid_t& process, std::vector<std::string> words, std::vector<std::string> environment,
+           const std::string& folder, Descriptors descriptors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  for (const auto& [from, number] : descriptors) {
+    if (from) posix_spawn_file_actions_adddup2(&actions, from.get(), number);
+  }
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int error = ::posix_spawn(&process, words.front().c_str(), &actions, &attributes,
+                                  pointers_to(words).data(), pointers_to(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
 }
 
 /// mcp-bridged: beside this program, else the first in PATH; "" if there is none.
@@ -262,58 +227,44 @@ std::string find_daemon_program() {
 /// REQUIRES: lock_starting() is held, and nobody listens at the socket.
 std::variant<Connected, std::string> start_daemon(const NamedServer& server,
                                                   const std::map<std::string, std::string>& inputs,
-                                                  const Places& places, const InstancePaths& paths,
-                                                  const StartOptions& options, Deadline deadline) {
+                                                  const InstancePaths& paths, Deadline deadline) {
   const std::string daemon = find_daemon_program();
   if (daemon.empty()) return fmt::format("{} not found beside mcp-nc or in PATH", program);
-  const FileDescriptor watch = watch_folder(places);
-  if (!watch) return error_text("cannot watch the folder of its socket");
   const FileDescriptor definition = sealed_file("definition", server.definition.document);
-  const FileDescriptor values = sealed_file("inputs", text_of_inputs(inputs));
-  if (!definition || !values) return error_text("cannot pass the definition");
+  const FileDescriptor values =
+      inputs.empty() ? FileDescriptor() : sealed_file("inputs", text_of_inputs(inputs));
+  const FileDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!definition || (!values && !inputs.empty())) return error_text("cannot pass the definition");
   off_t log_begin = 0;
   const FileDescriptor log = open_log(paths.log, log_begin);
   if (!log) return error_text(("cannot write " + bridge::make_visible_line(paths.log)).c_str());
 
-  SpawnActions actions;
-  actions.enter(server.folder);
-  actions.open_null(STDIN_FILENO);
-  actions.hand(log, STDOUT_FILENO);
-  actions.hand(log, STDERR_FILENO);
-  actions.hand(definition, definition_number);
   std::vector<std::string> words = {daemon,
                                     "--socket",
                                     paths.socket,
                                     "--config",
                                     fmt::format("/proc/self/fd/{}", definition_number),
                                     "--idle-exit",
-                                    options.idle_exit};
-  if (!inputs.empty()) {
-    actions.hand(values, inputs_number);
+                                    environment_variable("MCP_BRIDGE_IDLE_EXIT").value_or("30m")};
+  if (values)
     words.insert(words.end(), {"--input-file", fmt::format("/proc/self/fd/{}", inputs_number)});
-  }
-  std::vector<std::string> environment = environment_for(server.definition, environ);
-  const SpawnAttributes attributes;
   pid_t process = 0;
-  const int error = ::posix_spawn(&process, daemon.c_str(), actions.get(), attributes.get(),
-                                  pointers_to(words).data(), pointers_to(environment).data());
+  const int error =
+      launch(process, std::move(words), environment_for(server.definition, environ), server.folder,
+             {{nothing, STDIN_FILENO},
+              {log, STDOUT_FILENO},
+              {log, STDERR_FILENO},
+              {definition, definition_number},
+              {values, inputs_number}});
   if (error != 0)
     return fmt::format("cannot start {} in {}: {}", bridge::make_visible_line(daemon),
                        bridge::make_visible_line(server.folder), std::strerror(error));
 
-  const FileDescriptor life(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  const FileDescriptor life = hold_process(process);
   for (;;) {
-    std::array<pollfd, 2> events = {{{watch.get(), POLLIN, 0}, {life.get(), POLLIN, 0}}};
-    // Its socket appears a moment before it accepts.
-    const bool is_there = ::access(paths.socket.c_str(), F_OK) == 0;
-    const int longest = is_there ? accepting_ms : deadline.poll_timeout();
-    const int happened = ::poll(events.data(), events.size(), longest);
-    if (happened < 0 && errno != EINTR) return error_text("cannot wait for the daemon");
-    std::array<char, 4096> told{};
-    while (::read(watch.get(), told.data(), told.size()) > 0) {
-    }
+    const bool has_ended = await_end(life, Deadline::after(between_tries));
     if (auto connected = try_to_connect(paths.socket)) return std::move(*connected);
-    if (happened > 0 && events[1].revents != 0) {
+    if (has_ended) {
       ::waitpid(process, nullptr, 0);
       return last_words_in(paths.log, static_cast<std::size_t>(log_begin),
                            server.file.empty() ? "the server" : server.file)
@@ -328,20 +279,17 @@ std::variant<Connected, std::string> start_daemon(const NamedServer& server,
 }  // namespace
 
 std::variant<NamedDaemon, Failure> named_daemon(const Options& options, Console& console) {
-  auto server = named_server(options);
-  auto places = make_places(environment_variable);
-  if (auto* failure = std::get_if<Failure>(&server)) {
+  auto found = find_named(options);
+  if (auto* failure = std::get_if<Failure>(&found)) {
+    const auto places = make_places(environment_variable);
     const auto* const known = std::get_if<Places>(&places);
     if (known != nullptr && !options.server.empty() &&
         !typed_instances(options.server, *known).empty())
       failure->message += "; the one that runs was named by --run or --url: name it so again";
     return std::move(*failure);
   }
-  if (auto* fault = std::get_if<std::string>(&places))
-    return naming_failure(std::move(*fault), ExitCode::unreachable);
-  NamedDaemon daemon{
-      std::get<NamedServer>(std::move(server)), std::get<Places>(std::move(places)), {}};
-  daemon.start = start_options();
+  Named& named = std::get<Named>(found);
+  NamedDaemon daemon{std::move(named.server), std::move(named.places), {}};
   if (!is_approved(daemon.server, daemon.places)) {
     if (auto failure = have_approved(daemon.server, daemon.places, console))
       return std::move(*failure);
@@ -378,7 +326,7 @@ std::variant<Connected, Failure> start_named(const NamedDaemon& daemon, Console&
         may_download(server.definition) ? " (the first time it may have to be downloaded)" : ""));
   }
   replace_file(daemon.paths.record, record_of(instance_for(server, "")));
-  auto started = start_daemon(server, *inputs, daemon.places, daemon.paths, daemon.start, until);
+  auto started = start_daemon(server, *inputs, daemon.paths, until);
   if (const auto* why = std::get_if<std::string>(&started)) {
     return naming_failure(fmt::format("cannot start the daemon of @{}: {}", name, *why),
                           ExitCode::unreachable);

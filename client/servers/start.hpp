@@ -11,17 +11,11 @@
 
 namespace client {
 
-/// What a daemon is started with, beside its server.
-struct StartOptions {
-  std::string idle_exit = "30m";  ///< the value of --idle-exit, which the daemon judges
-};
-
 /// A server by its name, and the daemon that serves it.
 struct NamedDaemon {
   NamedServer server;
   Places places;
   InstancePaths paths;
-  StartOptions start{};
 };
 
 /// The daemon of that server, whether it runs or not; nothing is started. One that needs approval

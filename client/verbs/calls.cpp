@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "json/json.hpp"
+#include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
 #include "terminal/styled.hpp"
 #include "text/visible_text.hpp"
-#include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"
 #include "verbs/server_lists.hpp"

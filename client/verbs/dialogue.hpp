@@ -5,9 +5,9 @@
 #include "connection/connect.hpp"
 #include "connection/conversation.hpp"
 #include "json/json.hpp"
+#include "render/failure.hpp"
 #include "system/signals.hpp"
 #include "terminal/console.hpp"
-#include "verbs/failure.hpp"
 #include "verbs/questions.hpp"
 
 namespace client {

@@ -7,11 +7,11 @@
 
 #include "elicitation/form.hpp"
 #include "json/json.hpp"
+#include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/table.hpp"
-#include "terminal/styled.hpp"
+#include "text/columns.hpp"
 #include "text/visible_text.hpp"
-#include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"
 
@@ -409,11 +409,64 @@ ExitCode answer_here(Dialogue& dialogue, const Options& options) {
   return dialogue.report(event.answer, event.job);
 }
 
+/// What a peer may have made as long as it likes has this many columns here; --json has it all.
+constexpr std::size_t widest_short_cell = 24;
+
+std::string short_cell(const json::Value* value) {
+  std::string text = plain_cell(value);
+  if (bridge::display_width(text) <= widest_short_cell) return text;
+  return std::string(bridge::fit_columns(text, widest_short_cell - 3)) + "...";
+}
+
+/// The tool that is called; of any other request its method.
+std::string what_of(const json::Value& job) {
+  const json::Value* tool = job.find("tool", json::Value::Kind::string);
+  return short_cell(tool != nullptr ? tool : job.find("method"));
+}
+
 ExitCode report_unreadable(Dialogue& dialogue, const std::string& result) {
   return dialogue.report({Answer::Outcome::result, result});
 }
 
 }  // namespace
+
+Params check_jobs(const Operands& operands) {
+  for (const std::string& job : operands) {
+    if (auto wrong = wrong_text(job, "JOB")) return *wrong;
+  }
+  return "";
+}
+
+Params check_job(const Operands& operands) { return check_jobs({operands[0]}); }
+
+Params job_params_of(const Operands& operands) {
+  if (auto wrong = wrong_text(operands[0], "JOB")) return *wrong;
+  return job_params(operands[0]);
+}
+
+std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look) {
+  std::vector<std::vector<TableCell>> rows;
+  for (const json::Value& job : jobs) {
+    const auto age = static_cast<Milliseconds::rep>(job.count("ageMs"));
+    rows.push_back({{plain_cell(job.find("job"))},
+                    {plain_cell(job.find("state")), tone_of_state(job.string("state"))},
+                    {format_duration(Milliseconds(age)), Tone::faint},
+                    {what_of(job), Tone::strong},
+                    {size_text(job.count("bytes")), Tone::faint},
+                    {short_cell(job.find("key"))},
+                    {plain_cell(job.find("pid")), Tone::faint},
+                    {plain_cell(job.find("command"))}});
+  }
+  return render_table({{"JOB"},
+                       {"STATE"},
+                       {"AGE", true},
+                       {"CALL"},
+                       {"BYTES", true},
+                       {"KEY"},
+                       {"PID", true},
+                       {"COMMAND"}},
+                      std::move(rows), look);
+}
 
 std::string submit_params(std::string_view call_params, std::string_view key) {
   const std::string keyed =

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "command_line/duration.hpp"
+#include "terminal/styled.hpp"
 #include "verbs/dialogue.hpp"
 #include "verbs/verbs.hpp"
 
@@ -47,5 +47,8 @@ std::string answer_params(std::string_view job, std::string_view question_id,
 
 /// Nothing if it cannot be read.
 std::optional<CollectedJob> read_collected(std::string_view result);
+
+/// The jobs of bridge/jobs as a table with a heading. Their ids are never cut.
+std::vector<StyledLine> render_jobs(const std::vector<json::Value>& jobs, const Look& look);
 
 }  // namespace client

@@ -2,9 +2,9 @@
 
 #include "command_line/options.hpp"
 #include "connection/connect.hpp"
+#include "render/failure.hpp"
 #include "system/signals.hpp"
 #include "terminal/console.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
 

@@ -9,7 +9,7 @@
 
 #include "connection/typed_line.hpp"
 #include "json/json.hpp"
-#include "verbs/failure.hpp"
+#include "render/failure.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {

@@ -155,13 +155,12 @@ UsageError unknown_word(std::string_view what, std::string_view given,
                       meant.empty() ? fmt::format("; one of {}", fmt::join(known, ", ")) : meant)};
 }
 
-/// What is wrong with the text, as one line; nothing if it is UTF-8 and not empty.
+}  // namespace
+
 std::optional<UsageError> wrong_text(std::string_view text, std::string_view what) {
   if (!text.empty() && bridge::is_utf8(text)) return std::nullopt;
   return UsageError{fmt::format("{} is empty or not UTF-8", what)};
 }
-
-}  // namespace
 
 std::variant<std::vector<ArgumentWord>, UsageError> parse_argument_words(const Operands& words) {
   std::vector<ArgumentWord> all;
@@ -248,20 +247,6 @@ Params completion_params(const Operands& operands) {
       R"({{"ref":{{"type":"ref/{}","{}":{}}},"argument":{{"name":{},"value":{}}}{}}})", kind,
       kind == "prompt" ? "name" : "uri", json::quote(operands[1]), json::quote(operands[2]),
       json::quote(operands[3]), context);
-}
-
-Params check_jobs(const Operands& operands) {
-  for (const std::string& job : operands) {
-    if (auto wrong = wrong_text(job, "JOB")) return *wrong;
-  }
-  return "";
-}
-
-Params check_job(const Operands& operands) { return check_jobs({operands[0]}); }
-
-Params job_params_of(const Operands& operands) {
-  if (auto wrong = wrong_text(operands[0], "JOB")) return *wrong;
-  return fmt::format(R"({{"job":{}}})", json::quote(operands[0]));
 }
 
 Params check_task(const Operands& operands) {

@@ -55,13 +55,12 @@ Params free_params(const Operands& operands);
 Params level_params(const Operands& operands);
 /// KIND NAME ARGUMENT VALUE [key=text...]
 Params completion_params(const Operands& operands);
-Params job_params_of(const Operands& operands);
-Params check_jobs(const Operands& operands);
-/// JOB, and words behind it.
-Params check_job(const Operands& operands);
 /// [get|result|cancel TASK]
 Params check_task(const Operands& operands);
 Params check_uris(const Operands& operands);
+
+/// What is wrong with the text, as one line; nothing if it is UTF-8 and not empty.
+std::optional<UsageError> wrong_text(std::string_view text, std::string_view what);
 
 /// The log levels from the least to the most urgent (MCP 2025-11-25, "Logging: Log Levels").
 std::vector<std::string_view> log_levels();

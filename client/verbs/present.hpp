@@ -1,9 +1,9 @@
 #pragma once
 
 #include "command_line/options.hpp"
+#include "render/failure.hpp"
 #include "render/save.hpp"
 #include "terminal/console.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
 

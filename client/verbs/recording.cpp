@@ -8,10 +8,10 @@
 #include <cstring>
 #include <map>
 
+#include "render/failure.hpp"
 #include "system/files.hpp"
 #include "text/characters.hpp"
 #include "text/visible_text.hpp"
-#include "verbs/failure.hpp"
 #include "verbs/verbs.hpp"
 
 namespace client {

@@ -7,8 +7,8 @@
 
 #include "command_line/verb.hpp"
 #include "connection/connect.hpp"
+#include "render/failure.hpp"
 #include "servers/start.hpp"
-#include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/present.hpp"
 #include "verbs/relay.hpp"

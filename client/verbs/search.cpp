@@ -15,12 +15,12 @@
 #include <utility>
 
 #include "json/json.hpp"
+#include "render/failure.hpp"
 #include "servers/find.hpp"
 #include "servers/instance.hpp"
 #include "system/signals.hpp"
 #include "text/columns.hpp"
 #include "text/visible_text.hpp"
-#include "verbs/failure.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"
 

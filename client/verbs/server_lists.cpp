@@ -6,13 +6,13 @@
 #include <span>
 #include <utility>
 
+#include "render/failure.hpp"
 #include "render/lists.hpp"
 #include "render/table.hpp"
 #include "schema/signature.hpp"
 #include "terminal/styled.hpp"
 #include "text/similar.hpp"
 #include "text/visible_text.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "command_line/verb.hpp"
 #include "connection/typed_line.hpp"
+#include "render/failure.hpp"
 #include "spelling/spelling.hpp"
 #include "system/signals.hpp"
 #include "terminal/console.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
 namespace {

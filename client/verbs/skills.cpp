@@ -8,11 +8,11 @@
 
 #include "command_line/verb.hpp"
 #include "json/json.hpp"
+#include "render/failure.hpp"
 #include "render/lists.hpp"
 #include "render/server_page.hpp"
 #include "system/files.hpp"
 #include "text/visible_text.hpp"
-#include "verbs/failure.hpp"
 #include "verbs/operands.hpp"
 #include "verbs/server_lists.hpp"
 #include "verbs/verbs.hpp"

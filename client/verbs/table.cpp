@@ -26,6 +26,9 @@ ExitCode print_level(Dialogue&, const Options&, const std::string& result);
 ExitCode print_jobs(Dialogue&, const Options&, const std::string& result);
 ExitCode print_job_state(Dialogue&, const Options&, const std::string& result);
 ExitCode print_done(Dialogue&, const Options&, const std::string& result);
+Params check_jobs(const Operands&);
+Params check_job(const Operands&);  ///< JOB, and words behind it
+Params job_params_of(const Operands&);
 ExitCode wait_for_jobs(Dialogue&, const Options&);
 ExitCode answer_job(Dialogue&, const Options&, const Prepared&);
 ExitCode show_tasks(Dialogue&, const Options&);

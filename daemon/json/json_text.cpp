@@ -80,28 +80,32 @@ std::string quote(std::string_view text) {
   std::string out = "\"";
   out.reserve(text.size() + 2);
   const bool valid = is_utf8(text);
+  std::size_t plain = 0;  // where what needs no escape has begun
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
+    const bool is_control = byte < 0x20 || byte == 0x7F;
+    if (!is_control && c != '"' && c != '\\' && (byte < 0x80 || valid)) continue;
+    if (byte >= 0x80) {
+      if (const std::size_t length = character_length(text.substr(at)); length > 0) {
+        at += length - 1;
+        continue;
+      }
+    }
+    out.append(text, plain, at - plain);
+    plain = at + 1;
+    if (byte >= 0x80) {
+      out += replacement;
+    } else if (!is_control || c == '\n' || c == '\r' || c == '\t') {
       out.push_back('\\');
-      out.push_back(c);
-    } else if (c == '\n' || c == '\r' || c == '\t') {
-      out.push_back('\\');
-      out.push_back(c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
-    } else if (byte < 0x20 || byte == 0x7F) {
+      out.push_back(c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : c);
+    } else {
       out += "\\u00";
       out.push_back(digits[byte >> 4]);
       out.push_back(digits[byte & 0xF]);
-    } else if (byte < 0x80 || valid) {
-      out.push_back(c);
-    } else if (const std::size_t length = character_length(text.substr(at)); length > 0) {
-      out += text.substr(at, length);
-      at += length - 1;
-    } else {
-      out += replacement;
     }
   }
+  out.append(text, plain);
   out.push_back('"');
   return out;
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "verbs/failure.hpp"
+#include "render/failure.hpp"
 
 using namespace client;
 

@@ -1,9 +1,9 @@
-#include "verbs/failure.hpp"
+#include "render/failure.hpp"
 
 #include <doctest/doctest.h>
 
 #include "json/json.hpp"
-#include "verbs/servers.hpp"
+#include "servers/logs.hpp"
 
 using namespace client;
 

@@ -57,7 +57,7 @@ TEST_CASE("strings are decoded and written") {
         "\xEF\xBF\xBD"
         "A");
   CHECK(decode_string(R"("\ude00")") == "\xEF\xBF\xBD");
-  CHECK(quote(std::string("\0\x1f\"\\\x7f", 5)) == "\"\\u0000\\u001f\\\"\\\\\x7f\"");
+  CHECK(quote(std::string("\0\x1f\"\\\x7f", 5)) == "\"\\u0000\\u001f\\\"\\\\\\u007f\"");
 }
 
 TEST_CASE("a message is told by its members") {

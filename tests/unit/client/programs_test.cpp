@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "json/json.hpp"
+#include "render/failure.hpp"
 #include "render/save.hpp"
 #include "render/server_page.hpp"
-#include "verbs/failure.hpp"
 
 using namespace client;
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "render/table.hpp"
+#include "verbs/jobs.hpp"
 
 using namespace client;
 

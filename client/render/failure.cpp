@@ -1,4 +1,4 @@
-#include "verbs/failure.hpp"
+#include "render/failure.hpp"
 
 #include <fmt/format.h>
 

@@ -1,16 +1,8 @@
 #pragma once
 
-#include "command_line/options.hpp"
 #include "terminal/console.hpp"
-#include "verbs/failure.hpp"
 
 namespace client {
-
-/// Verbs about servers by their names. They need no daemon.
-ExitCode list_servers(const Options& options, Console& console);
-ExitCode approve_server(const Options& options, Console& console);
-ExitCode stop_server(const Options& options, Console& console);
-ExitCode show_logs(const Options& options, Console& console);
 
 /// Prints a log piece by piece: as it is, or each line as `{"line":…}`.
 class LogOutput {

@@ -1,0 +1,177 @@
+// mcp-nc servers: what the files name, and what of it runs.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "json/json.hpp"
+#include "render/failure.hpp"
+#include "render/table.hpp"
+#include "servers/approve.hpp"
+#include "servers/instance.hpp"
+#include "text/visible_text.hpp"
+
+namespace client {
+namespace {
+
+constexpr Milliseconds longest_look(1000);
+
+/// A daemon as it answers now.
+struct Running {
+  Instance instance;
+  pid_t process = 0;
+  std::string era{};  ///< "" while it is not known
+  std::string_view state =
+      "runs";  ///< also whether its server could be reached, where that is known
+  std::uint64_t age_ms = 0;
+};
+
+struct Row {
+  std::string name;
+  std::string file;
+  std::string summary;
+  bool is_approved = true;
+  std::optional<Running> running{};
+  bool is_former = false;  ///< what runs is what the definition was before it was edited
+};
+
+/// By `upstream` of bridge/status.
+std::string_view state_of(const json::Value& upstream) {
+  const json::Value* const login = upstream.find("login", json::Value::Kind::object);
+  const json::Value* const ready = upstream.find("ready", json::Value::Kind::boolean);
+  if (login != nullptr && login->string("state") == "needed") return "needs login";
+  if (ready != nullptr && !ready->truth) return "unreachable";
+  return upstream.string("state") == "open" ? "open" : "runs";
+}
+
+/// Nothing if it has ended; then nothing is left of it but its log.
+std::optional<Running> look_at(const Instance& instance, const Places& places) {
+  auto connected = connect_to_instance(paths_of(places, instance.id).socket);
+  if (const auto* failure = std::get_if<ConnectFailure>(&connected)) {
+    if (!failure->is_absent) return Running{instance};
+    forget_ended(instance, places);
+    return std::nullopt;
+  }
+  Connected& daemon = std::get<Connected>(connected);
+  Running running{instance, process_behind(daemon.daemon.get())};
+  const auto status = ask_status(std::move(daemon), Deadline::after(longest_look));
+  if (!status) return running;
+  running.age_ms = status->count("uptimeMs");
+  if (const json::Value* upstream = status->find("upstream", json::Value::Kind::object)) {
+    running.era = upstream->string("era");
+    running.state = state_of(*upstream);
+  }
+  return running;
+}
+
+std::string json_of(const Row& row) {
+  std::string text =
+      fmt::format(R"({{"name":{},"file":{},"server":{},"approved":{},"running":{})",
+                  json::quote(bridge::make_visible_line(row.name)),
+                  row.file.empty() ? "null" : json::quote(bridge::make_visible_line(row.file)),
+                  json::quote(bridge::make_visible_line(row.summary)), row.is_approved,
+                  row.running.has_value());
+  if (row.running) {
+    text += fmt::format(R"(,"pid":{},"state":"{}","era":{},"ageMs":{},"former":{})",
+                        row.running->process, row.running->state,
+                        row.running->era.empty() ? "null" : json::quote(row.running->era),
+                        row.running->age_ms, row.is_former);
+  }
+  return text + "}";
+}
+
+std::string state_of(const Row& row) {
+  if (row.running) return fmt::format("{}{}", row.running->state, row.is_former ? ", former" : "");
+  return row.is_approved ? "-" : "not approved";
+}
+
+void print_table(const std::vector<Row>& rows, Console& console) {
+  std::vector<std::vector<TableCell>> cells;
+  for (const Row& row : rows) {
+    const Running* const running = row.running ? &*row.running : nullptr;
+    cells.push_back({{"@" + bridge::make_visible_line(row.name)},
+                     {state_of(row)},
+                     {running == nullptr || running->era.empty() ? "-" : running->era},
+                     {running == nullptr ? "-"
+                                         : format_duration(Milliseconds(
+                                               static_cast<Milliseconds::rep>(running->age_ms))),
+                      Tone::faint},
+                     {row.file.empty() ? "-" : bridge::make_visible_line(row.file)},
+                     {bridge::make_visible_line(row.summary)}});
+  }
+  const std::vector<TableColumn> columns = {{"NAME"},      {"STATE"}, {"ERA"},
+                                            {"AGE", true}, {"FILE"},  {"SERVER"}};
+  const Look look = look_of(console);
+  console.print_raw(draw_lines(render_table(columns, std::move(cells), look), look));
+}
+
+/// Each server of the files with each of its daemons, then the daemons of no such server.
+std::vector<Row> rows_of(const FoundServers& found, const Places& places) {
+  std::vector<Running> running;
+  for (const Instance& instance : find_instances(places)) {
+    if (auto one = look_at(instance, places)) running.push_back(std::move(*one));
+  }
+  std::vector<Row> rows;
+  for (const NamedServer& server : found.servers) {
+    Row row{server.definition.name, server.file, summary_of(server.definition),
+            is_approved(server, places)};
+    const auto others =
+        std::stable_partition(running.begin(), running.end(),
+                              [&](const Running& one) { return !is_of(one.instance, server); });
+    std::vector<Running> its;
+    std::move(others, running.end(), std::back_inserter(its));
+    running.erase(others, running.end());
+    const auto former = std::stable_partition(its.begin(), its.end(), [&](const Running& one) {
+      return !is_former(one.instance, server);
+    });
+    if (former == its.begin()) rows.push_back(row);
+    for (auto at = its.begin(); at != its.end(); ++at) {
+      row.is_former = at >= former;
+      if (row.is_former) row.summary = at->instance.summary;
+      row.is_approved = row.is_approved || row.is_former;
+      row.running = std::move(*at);
+      rows.push_back(row);
+    }
+  }
+  for (Running& one : running) {
+    Row row{one.instance.name, one.instance.file, one.instance.summary};
+    row.running = std::move(one);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+ExitCode list_servers(const Options& options, Console& console) {
+  auto places = make_places(environment_variable);
+  if (auto* fault = std::get_if<std::string>(&places))
+    return tell_failure(console, options, naming_failure(std::move(*fault), ExitCode::unreachable));
+  const FoundServers found = find_servers(all_files(options.config, environment_variable));
+  if (options.names) {
+    for (const NamedServer& server : found.servers)
+      console.print(bridge::make_visible_line(server.definition.name) + "\n");
+    return ExitCode::ok;
+  }
+  const auto rows = rows_of(found, std::get<Places>(places));
+  if (options.json) {
+    std::string text;
+    for (const Row& row : rows) text += (text.empty() ? "" : ",") + json_of(row);
+    console.print(fmt::format("{{\"servers\":[{}]}}\n", text));
+  } else if (!rows.empty()) {
+    print_table(rows, console);
+    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_former; }))
+      console.note("former: started before its definition was edited (mcp-nc stop @NAME ends it)");
+  } else if (found.faults.empty()) {
+    console.note(
+        "no servers: ~/.config/mcp/mcp.json, ./.mcp.json and other programs' files name none; "
+        "--config or MCP_CONFIG names another file");
+  }
+  for (const std::string& fault : found.faults) console.note(fault);
+  for (const std::string& fault : found.foreign_faults) console.note(fault);
+  return found.faults.empty() ? ExitCode::ok : ExitCode::answered_error;
+}
+
+}  // namespace client

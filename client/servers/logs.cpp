@@ -1,0 +1,118 @@
+// mcp-nc logs: what a server's daemons have said.
+#include "servers/logs.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "json/json.hpp"
+#include "render/failure.hpp"
+#include "servers/instance.hpp"
+#include "system/signals.hpp"
+#include "text/characters.hpp"
+#include "text/utf8.hpp"
+#include "text/visible_text.hpp"
+
+namespace client {
+namespace {
+
+/// The log of the daemon that would be used now; else of another one of the server's.
+std::string log_of(const Started& started) {
+  const auto log = [&](const std::string& id) { return paths_of(started.places, id).log; };
+  const bool has_other = !started.instances.empty();
+  if (!started.current.empty() && (!has_other || ::access(log(started.current).c_str(), R_OK) == 0))
+    return log(started.current);
+  return has_other ? log(started.instances[0].id) : newest_log(started.name, started.places);
+}
+
+/// Also one that was typed and has ended: nothing but its log knows of it.
+std::variant<Started, Failure> find_with_log(const Options& options) {
+  auto found = find_started(options);
+  if (std::holds_alternative<Started>(found) || options.server.empty()) return found;
+  auto places = make_places(environment_variable);
+  auto* const known = std::get_if<Places>(&places);
+  const bool has_run = known != nullptr && typed_instances(options.server, *known).empty() &&
+                       !newest_log(options.server, *known).empty();
+  if (!has_run) return found;
+  return Started{options.server, {}, std::move(*known)};
+}
+
+/// What there is to read now.
+void print_rest(int log, LogOutput& output) {
+  std::array<char, 16384> buffer{};
+  for (ssize_t count = 1; count > 0 || errno == EINTR;) {
+    count = ::read(log, buffer.data(), buffer.size());
+    if (count == 0) return;
+    if (count > 0) output.add({buffer.data(), static_cast<std::size_t>(count)});
+  }
+}
+
+}  // namespace
+
+ExitCode show_logs(const Options& options, Console& console) {
+  auto found = find_with_log(options);
+  if (auto* failure = std::get_if<Failure>(&found)) return tell_failure(console, options, *failure);
+  const Started& started = std::get<Started>(found);
+  const std::string path = log_of(started);
+  const FileDescriptor log(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY));
+  if (!log) {
+    return tell_failure(
+        console, options,
+        naming_failure(fmt::format("no log of @{} yet", bridge::make_visible_line(started.name)),
+                       ExitCode::answered_error));
+  }
+  const FileDescriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (options.follow) ::inotify_add_watch(changes.get(), path.c_str(), IN_MODIFY);
+  Interrupt interrupt;
+  LogOutput output(console, options.json);
+  print_rest(log.get(), output);
+  while (options.follow && console.output_state() == Sink::Result::ok) {
+    std::array<pollfd, 2> events = {
+        {{changes.get(), POLLIN, 0}, {interrupt.descriptor(), POLLIN, 0}}};
+    if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) break;
+    if (events[1].revents != 0) break;
+    std::array<char, 4096> told{};
+    while (::read(changes.get(), told.data(), told.size()) > 0) {
+    }
+    print_rest(log.get(), output);
+  }
+  output.finish();
+  return ExitCode::ok;
+}
+
+std::string LogOutput::json_line(std::string_view line) {
+  return "{\"line\":" +
+         json::quote(bridge::is_utf8(line) ? std::string(line) : bridge::make_visible(line)) +
+         "}\n";
+}
+
+void LogOutput::add(std::string_view piece) {
+  if (!as_json_) return console_.print(piece);
+  begun_ += piece;
+  std::string lines;
+  std::size_t done = 0;
+  for (std::size_t end = begun_.find('\n'); end != begun_.npos; end = begun_.find('\n', done)) {
+    lines += json_line(std::string_view(begun_).substr(done, end - done));
+    done = end + 1;
+  }
+  begun_.erase(0, done);
+  while (begun_.size() > longest_line) {
+    const std::size_t length = bridge::whole_characters(begun_, longest_line).size();
+    lines += json_line(std::string_view(begun_).substr(0, length));
+    begun_.erase(0, length);
+  }
+  console_.print(lines);
+}
+
+void LogOutput::finish() {
+  if (!begun_.empty()) console_.print(json_line(begun_));
+  begun_.clear();
+}
+
+}  // namespace client
